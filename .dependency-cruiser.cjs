@@ -1,0 +1,116 @@
+// Who may import whom. A room lists what it may import; everything else is refused, npm packages and `node:*` included
+// where the room names neither. Tests beside their source may import anything.
+const test = '\\.test\\.ts$';
+const any = { own: '^src/', vendor: '^node_modules/' };
+
+// Ports are the files directly in these rooms; adapters are the folders beside them.
+const port = '^src/(forge|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
+const pure = '^src/(engine|flaky|junit)/';
+const lib = '^src/lib/';
+
+/** Refuses every import of our own modules by `from` that none of `may` allows. */
+function room(name, from, may, comment) {
+  return { name, severity: 'error', comment, from: { path: from, pathNot: test }, to: { path: any.own, pathNot: may } };
+}
+
+/** Refuses every import at all, npm packages and Node's own modules included, that none of `may` allows. */
+function sealedRoom(name, from, may, comment) {
+  return { name, severity: 'error', comment, from: { path: from, pathNot: test }, to: { pathNot: may } };
+}
+
+module.exports = {
+  forbidden: [
+    room('lib-knows-nobody', lib, [lib], 'lib holds no domain words.'),
+    sealedRoom('engine-is-pure', '^src/engine/', ['^src/engine/', lib], 'The engine imports only lib.'),
+    sealedRoom('flaky-is-pure', '^src/flaky/', ['^src/flaky/', lib], 'flaky imports only lib.'),
+    sealedRoom('junit-is-pure', '^src/junit/', ['^src/junit/', lib], 'junit imports only lib.'),
+    room('config-knows-lib', '^src/config/', ['^src/config/', lib], 'config turns the environment into a table.'),
+
+    room('forge-port', '^src/forge/[^/]+\\.ts$', ['^src/forge/[^/]+\\.ts$', pure, lib], 'A port knows no adapter.'),
+    room(
+      'storage-port',
+      '^src/storage/[^/]+\\.ts$',
+      ['^src/storage/[^/]+\\.ts$', pure, lib],
+      'A port knows no adapter.',
+    ),
+    room('git-port', '^src/git/git\\.ts$', ['^src/git/', pure, lib], 'A port knows no adapter.'),
+    room('git-adapter', '^src/git/', ['^src/git/', pure, lib], 'git imports its port and lib.'),
+    room(
+      'forge-adapters',
+      '^src/forge/([^/]+)/',
+      ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/git/', pure, lib],
+      'A forge imports its port and lib, never another forge.',
+    ),
+    room(
+      'storage-adapters',
+      '^src/storage/([^/]+)/',
+      ['^src/storage/[^/]+\\.ts$', '^src/storage/$1/', '^src/storage/sql/', pure, lib],
+      'A store imports its port, lib and what the SQL stores share (storage/sql), never another store.',
+    ),
+
+    room('app-knows-ports', '^src/app/', ['^src/app/', port, pure, lib], 'app knows ports, not adapters, http or cli.'),
+    room(
+      'http-knows-app',
+      '^src/http/',
+      ['^src/(http|app|web)/', port, pure, lib],
+      'http imports app, the types of ports and engine, lib.',
+    ),
+    room('web-knows-app', '^src/web/', ['^src/(web|app)/', port, pure, lib], 'web imports app, types, lib.'),
+    {
+      name: 'http-and-web-decide-nothing',
+      severity: 'error',
+      comment:
+        'http and web use the types of the pure rooms and the ports; what runs is called through app. The contract also reads tables of values (settings, states) to describe them.',
+      from: { path: '^src/(http|web)/', pathNot: [test, '^src/http/contract/'] },
+      to: { path: `${port}|${pure}`, dependencyTypesNot: ['type-only'] },
+    },
+    room(
+      'cli-speaks-http',
+      '^src/cli/',
+      ['^src/cli/', '^src/http/contract/', '^src/config/', lib, '^src/main\\.ts$'],
+      'The cli speaks HTTP through the contract only.',
+    ),
+    {
+      name: 'only-serve-starts-a-server',
+      severity: 'error',
+      comment: 'Only the command `serve` loads the server, and only when it runs.',
+      from: { path: '^src/', pathNot: [test, '^src/cli/(main|serve)\\.ts$'] },
+      to: { path: '^src/main\\.ts$' },
+    },
+    {
+      name: 'serve-loads-the-server-late',
+      severity: 'error',
+      comment: 'The other commands must not pay for the server: import() it.',
+      from: { path: '^src/cli/', pathNot: test },
+      to: { path: '^src/main\\.ts$', dynamic: false },
+    },
+
+    {
+      name: 'no-tests-in-source',
+      severity: 'error',
+      comment: 'What is served does not depend on tests, benchmarks or scripts.',
+      from: { path: '^src/', pathNot: test },
+      to: { path: [test, '^(test|bench|scripts)/'] },
+    },
+    {
+      name: 'no-dev-packages-in-source',
+      severity: 'error',
+      comment: 'A package used at run time belongs in dependencies.',
+      from: { path: '^src/', pathNot: test },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    { name: 'no-cycles', severity: 'error', from: { path: any.own }, to: { circular: true } },
+    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: any.vendor },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    parser: 'tsc',
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json'],
+    },
+  },
+};

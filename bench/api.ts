@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Child } from './lib/child.ts';
+import { startChild } from './lib/child.ts';
+import { median, printFigure, progress } from './lib/figure.ts';
+import { type LoadResult, load, type Request } from './lib/load.ts';
+import { call, createWorld, QUEUE, type World } from './lib/world.ts';
+
+const ROUNDS = 5;
+const LIVE = 20;
+const PULL_REQUESTS = 256;
+
+interface Case {
+  readonly name: string;
+  readonly requests: readonly Request[];
+  readonly connections: number;
+  readonly amount: number;
+  /** At most this many times the processor time of bare Fastify. */
+  readonly goal: number;
+}
+
+const READS: readonly Case[] = [
+  read('getQueue', '/getQueue', QUEUE),
+  read('getSubmittedPullRequest', '/getSubmittedPullRequest', { ...QUEUE, pr: { number: 7 } }),
+  read('listQueues', '/listQueues', {}),
+];
+
+const SUBMIT: Case = {
+  name: 'submitPullRequest',
+  requests: Array.from({ length: PULL_REQUESTS }, (_, index) =>
+    post('/submitPullRequest', { ...QUEUE, pr: { number: index + 1 }, priority: index % 200 }),
+  ),
+  connections: 64,
+  amount: 20_000,
+  goal: 2.8,
+};
+
+export async function run(): Promise<void> {
+  progress('api: making a repository, a queue and a history');
+  const world = await createWorld({ pullRequests: PULL_REQUESTS, live: LIVE, ended: 100 });
+  try {
+    await compareWithBareFastify(world);
+    await measureStart(world);
+    await measureLargeBody(world);
+  } finally {
+    world.remove();
+  }
+  await compareHistories();
+}
+
+async function compareWithBareFastify(world: World): Promise<void> {
+  const sluice = await world.start();
+  const replies: Record<string, unknown> = {};
+  for (const { requests } of [...READS, SUBMIT]) {
+    const [request] = requests as [Request];
+    replies[request.path.slice(3)] = await call(
+      sluice.url,
+      world.token,
+      request.path.slice(3),
+      JSON.parse(request.body ?? '{}'),
+    );
+  }
+  const bare = await startChild(new URL('./lib/bare-child.ts', import.meta.url), { replies });
+  for (const each of [...READS, SUBMIT]) await compare(each, { sluice, bare, token: world.token });
+  await Promise.all([sluice.stop(), bare.stop()]);
+}
+
+async function compare(
+  each: Case,
+  of: { readonly sluice: Child; readonly bare: Child; readonly token: string },
+): Promise<void> {
+  progress(`api: ${each.name}, ${ROUNDS} rounds against bare Fastify`);
+  await measure(each, of.sluice, of.token);
+  await measure(each, of.bare, of.token);
+  const ours: Measured[] = [];
+  const theirs: Measured[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    ours.push(await measure(each, of.sluice, of.token));
+    theirs.push(await measure(each, of.bare, of.token));
+  }
+  const pick = (key: keyof Measured) => ({
+    value: median(ours.map((m) => m[key])),
+    baseline: median(theirs.map((m) => m[key])),
+  });
+  printFigure({ name: `api.${each.name}.cpu`, unit: 'µs/request', goal: each.goal, ...pick('cpuMicroseconds') });
+  printFigure({ name: `api.${each.name}.rate`, unit: 'requests/s', ...pick('requestsPerSecond') });
+  printFigure({ name: `api.${each.name}.p50`, unit: 'ms', ...pick('p50Ms') });
+  printFigure({ name: `api.${each.name}.p99`, unit: 'ms', ...pick('p99Ms') });
+}
+
+type Measured = LoadResult & { readonly cpuMicroseconds: number };
+
+async function measure(each: Case, child: Child, token: string): Promise<Measured> {
+  const before = await child.cpuMicroseconds();
+  const result = await load(child.url, { ...each, token });
+  const after = await child.cpuMicroseconds();
+  return { ...result, cpuMicroseconds: (after - before) / result.requests };
+}
+
+/** How long an existing store takes to serve, and what a server weighs that does nothing. */
+async function measureStart(world: World): Promise<void> {
+  progress('api: starting on an existing store');
+  const times: number[] = [];
+  let idleBytes = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const begun = performance.now();
+    const child = await world.start();
+    await fetch(`${child.url}/readyz`);
+    times.push(performance.now() - begun);
+    await sleep(2_000);
+    idleBytes = child.memory().now;
+    await child.stop();
+  }
+  printFigure({ name: 'api.ready', value: median(times), unit: 'ms', goal: 1500 });
+  printFigure({ name: 'api.idle.memory', value: idleBytes / 1e6, unit: 'MB', goal: 180 });
+}
+
+/** The largest body there can be, and how long other requests wait meanwhile. */
+async function measureLargeBody(world: World): Promise<void> {
+  progress('api: a body of 20 MiB');
+  const child = await world.start();
+  const targets = Array.from({ length: 99_000 }, (_, index) => `//${'x'.repeat(195)}:${index}`);
+  const body = { ...QUEUE, pr: { number: 8, sha: 'b'.repeat(40) }, impactedTargets: targets };
+  let isOver = false;
+  let longest = 0;
+  const upload = call(child.url, world.token, '/setImpactedTargets', body).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const begun = performance.now();
+    await fetch(`${child.url}/healthz`);
+    longest = Math.max(longest, performance.now() - begun);
+    await sleep(2);
+  }
+  await upload;
+  printFigure({ name: 'api.large-body.stall', value: longest, unit: 'ms', goal: 500 });
+  printFigure({ name: 'api.large-body.memory', value: child.memory().peak / 1e6, unit: 'MB', goal: 600 });
+  await child.stop();
+}
+
+/** What does not concern the past must not cost more because there is much of it. */
+async function compareHistories(): Promise<void> {
+  progress('api: 100 and 100,000 ended entries');
+  const small = await createWorld({ pullRequests: LIVE, live: LIVE, ended: 100 });
+  const large = await createWorld({ pullRequests: LIVE, live: LIVE, ended: 100_000 });
+  const [few, many] = await Promise.all([small.start(), large.start()]);
+  const ended = { ...QUEUE, pr: { number: 1_000_042 } };
+  const cases: readonly Case[] = [
+    read('getQueue', '/getQueue', QUEUE),
+    read('getSubmittedPullRequest.ended', '/getSubmittedPullRequest', ended),
+    {
+      ...read('metrics', '/getMergeQueueMetrics', {}),
+      requests: [{ method: 'GET', path: '/v1/getMergeQueueMetrics' }],
+    },
+  ];
+  for (const each of cases) {
+    const ours: number[] = [];
+    const base: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      ours.push((await measure(each, many, large.token)).cpuMicroseconds);
+      base.push((await measure(each, few, small.token)).cpuMicroseconds);
+    }
+    printFigure({
+      name: `api.history.${each.name}`,
+      value: median(ours),
+      baseline: median(base),
+      unit: 'µs/request',
+      goal: 1.5,
+    });
+  }
+  await Promise.all([few.stop(), many.stop()]);
+  small.remove();
+  large.remove();
+}
+
+function read(name: string, path: string, body: unknown): Case {
+  return { name, requests: [post(path, body)], connections: 16, amount: 10_000, goal: 1.6 };
+}
+
+function post(path: string, body: unknown): Request {
+  return { method: 'POST', path: `/v1${path}`, body: JSON.stringify(body) };
+}

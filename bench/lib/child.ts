@@ -1,0 +1,61 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+
+/** A server in a process of its own that tells how much processor time it used. */
+export interface Child {
+  readonly url: string;
+  cpuMicroseconds(): Promise<number>;
+  /** Resident memory now, and the most it ever was, in bytes. */
+  memory(): { readonly now: number; readonly peak: number };
+  stop(): Promise<void>;
+}
+
+export async function startChild(script: URL, input: unknown): Promise<Child> {
+  // The log is written, and goes nowhere.
+  const child = fork(script, [JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const { url } = (await nextMessage(child)) as { url: string };
+  return {
+    url,
+    async cpuMicroseconds() {
+      child.send('cpu');
+      return ((await nextMessage(child)) as { cpu: number }).cpu;
+    },
+    memory: () => readMemory(child.pid as number),
+    async stop() {
+      child.send('stop');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The child's side: answers the questions above. */
+export function serveParent(url: string, stop: () => Promise<void>): void {
+  process.on('message', async (message) => {
+    if (message === 'cpu') {
+      const { user, system } = process.cpuUsage();
+      process.send?.({ cpu: user + system });
+    } else if (message === 'stop') {
+      await stop();
+      process.disconnect();
+    }
+  });
+  process.send?.({ url });
+}
+
+function nextMessage(child: ChildProcess): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const fail = (): void => reject(new Error('the server ended before it answered'));
+  child.once('exit', fail);
+  child.once('message', (message) => {
+    child.off('exit', fail);
+    resolve(message);
+  });
+  return promise;
+}
+
+function readMemory(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const read = (key: string): number => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
+  return { now: read('VmRSS'), peak: read('VmHWM') };
+}

@@ -1,0 +1,38 @@
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The same thing measured in the same run on what it is compared with. */
+  readonly baseline?: number;
+  /** What the value, or its ratio to the baseline, should not exceed. */
+  readonly goal?: number;
+}
+
+export function printFigure({ name, value, unit, baseline, goal }: Figure): void {
+  const ratio = baseline === undefined ? undefined : round(value / baseline);
+  const figure = {
+    name,
+    value: round(value),
+    unit,
+    baseline: baseline === undefined ? undefined : round(baseline),
+    ratio,
+    goal,
+  };
+  console.log(JSON.stringify(figure));
+}
+
+export function progress(text: string): void {
+  console.error(`# ${text}`);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
+}

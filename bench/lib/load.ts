@@ -1,0 +1,46 @@
+import autocannon from 'autocannon';
+
+export interface Request {
+  readonly method: 'POST' | 'GET';
+  readonly path: string;
+  readonly body?: string;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Sends the requests in turn, over and over, until `amount` were answered. Anything but a 200 ends the run. */
+export async function load(
+  url: string,
+  of: {
+    readonly requests: readonly Request[];
+    readonly token: string;
+    readonly connections: number;
+    readonly amount: number;
+  },
+): Promise<LoadResult> {
+  const headers = { 'x-api-token': of.token, 'content-type': 'application/json' };
+  const result = await autocannon({
+    url,
+    connections: of.connections,
+    amount: of.amount,
+    requests: of.requests.map(({ method, path, body }) => ({
+      method,
+      path,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })),
+  });
+  const failures = result.errors + result.timeouts + result.non2xx;
+  if (failures > 0) throw new Error(`${failures} of ${of.amount} requests to ${of.requests[0]?.path} failed`);
+  return {
+    requests: result.requests.total,
+    requestsPerSecond: result.requests.total / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  };
+}

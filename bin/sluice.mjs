@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// The command `sluice`. Plain JavaScript that any Node from 20 on can start; it goes on in Node 24.
+import module from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findNode24, isNewEnough, projectRoot } from '../scripts/lib/node24.mjs';
+import { exitCodeOf, runChild } from '../scripts/lib/run-child.mjs';
+
+const args = process.argv.slice(2);
+
+if (isNewEnough(process.versions.node)) {
+  // Compiled code is kept between runs; where the folder cannot be written, Node goes on without.
+  module.enableCompileCache(join(projectRoot, '.cache', 'compile'));
+  process.exitCode = await runHere();
+} else {
+  const node = findNode24();
+  process.exitCode = node === undefined ? explainMissing() : await runUnder(node);
+}
+
+async function runHere() {
+  try {
+    const { main } = await import('../src/cli/main.ts');
+    return await main(args);
+  } catch (error) {
+    if (error?.code === 'ERR_MODULE_NOT_FOUND' && /Cannot find package/.test(error.message)) return explainMissing();
+    throw error;
+  }
+}
+
+async function runUnder(node) {
+  return exitCodeOf(await runChild(node, [fileURLToPath(import.meta.url), ...args]));
+}
+
+function explainMissing() {
+  process.stderr.write(
+    `sluice: its packages are not installed. Run \`npm install\` in ${projectRoot}, then try again.\n` +
+      (isNewEnough(process.versions.node)
+        ? ''
+        : `sluice: it needs Node 24 or newer; this is Node ${process.versions.node}, and npm brings Node 24 along.\n`),
+  );
+  return 1;
+}

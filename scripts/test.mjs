@@ -1,0 +1,99 @@
+// `npm test`: installs what is missing, checks types, style, imports and dead code, then runs every test.
+// `npm test -- --only <part of a path>` runs only those test files, and no checks.
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureInstalled } from './lib/install.mjs';
+import { findNode24, projectRoot } from './lib/node24.mjs';
+import { exitCodeOf, runChild } from './lib/run-child.mjs';
+
+const only = parseArguments(process.argv.slice(2));
+await ensureInstalled({ dev: true });
+process.chdir(projectRoot);
+const node = findNode24();
+
+if (only === undefined) await runChecks();
+await runTests();
+
+function parseArguments(args) {
+  if (args.length === 0) return undefined;
+  if (args.length === 2 && args[0] === '--only') return args[1];
+  if (args.length === 1 && args[0].startsWith('--only=')) return args[0].slice('--only='.length);
+  process.stderr.write('usage: npm test [-- --only <part of a path>]\n');
+  process.exit(2);
+}
+
+async function runChecks() {
+  const bin = (path) => join('node_modules', path);
+  const checks = [
+    { name: 'types', args: [bin('typescript/bin/tsc'), '--noEmit'] },
+    { name: 'lint and format', args: [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings'] },
+    { name: 'imports', args: ['scripts/check-imports.mjs'] },
+    { name: 'dead code', args: [bin('knip/bin/knip.js'), '--no-progress'] },
+  ];
+  // All at once, as they are independent; reported in order.
+  const running = checks.map((check) => ({ ...check, result: runBuffered(check.args) }));
+  const failed = [];
+  for (const { name, result } of running) {
+    const { code, output, seconds } = await result;
+    heading(`${name}: ${code === 0 ? 'ok' : 'FAILED'} (${seconds} s)`);
+    if (code !== 0) failed.push(name);
+    if (code !== 0) process.stdout.write(output);
+  }
+  if (failed.length === 0) return;
+  heading(`stopped before the tests: ${failed.join(', ')} failed`);
+  process.exit(1);
+}
+
+function runBuffered(args) {
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const chunks = [];
+    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.stderr.on('data', (chunk) => chunks.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      resolve({ code: exitCodeOf({ code, signal }), output: Buffer.concat(chunks).toString(), seconds });
+    });
+  });
+}
+
+async function runTests() {
+  const files = [...findTests('src'), ...findTests('test')].filter((file) => only === undefined || file.includes(only));
+  if (files.length === 0) {
+    heading(only === undefined ? 'no test files found' : `no test file has "${only}" in its path`);
+    process.exit(1);
+  }
+  // Tests of the real process get a process per file, two at a time. All others share one process: starting one per
+  // file costs more than the tests. Both kinds in one run, so that there is one summary.
+  const apart = files.filter((file) => file.startsWith('test/e2e/'));
+  const together = files.filter((file) => !file.startsWith('test/e2e/'));
+  const shared = together.length === 0 ? [] : [fileURLToPath(new URL('lib/shared-tests.mjs', import.meta.url))];
+  heading(`tests: ${together.length} files in one process, ${apart.length} in a process each`);
+  const result = await runChild(node, ['--test', '--test-concurrency=2', ...shared, ...apart], {
+    env: { ...process.env, SLUICE_TEST_FILES: together.join('\n') },
+  });
+  process.exit(exitCodeOf(result));
+}
+
+/** `fs.glob` is younger than Node 20. */
+function findTests(folder) {
+  let names;
+  try {
+    names = readdirSync(join(projectRoot, folder), { recursive: true });
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+  return names
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => relative(projectRoot, join(projectRoot, folder, name)).replaceAll(sep, '/'))
+    .sort();
+}
+
+function heading(text) {
+  process.stdout.write(`== ${text}\n`);
+}

@@ -1,0 +1,23 @@
+import type { Forge } from '../forge/forge.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../storage/store.ts';
+import type { Directory } from './directory.ts';
+import type { QueueRunner } from './queue-runner.ts';
+
+/** Everything a use case may need. Made once, in main.ts. */
+export interface App {
+  readonly store: Store;
+  readonly runner: QueueRunner;
+  readonly directory: Directory;
+  readonly forges: Forges;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where backups go that are named without a folder. */
+  readonly backupFolder: string;
+}
+
+/** `local` is plain git; every other host is a forge that somebody connected. */
+export type Forges = ReadonlyMap<string, Forge>;
+
+export const PLAIN_GIT_HOST = 'local';

@@ -1,0 +1,25 @@
+import type { Organization, Scope } from '../storage/accounts.ts';
+import type { Repository } from '../storage/repositories.ts';
+
+/** Whoever holds the token that came with a request. */
+export interface Caller {
+  readonly organization: Organization;
+  readonly tokenId: string;
+  /** The token's name: the actor of everything done with it. */
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Null: every repository of the organization. */
+  readonly repositoryIds: ReadonlySet<string> | null;
+}
+
+/** `admin` holds every scope of the organization; `instance` stands beside it, for what concerns the whole server. */
+export function hasScope(caller: Caller, scope: Scope): boolean {
+  return caller.scopes.has(scope) || (scope !== 'instance' && caller.scopes.has('admin'));
+}
+
+export function maySee(caller: Caller, repository: Repository): boolean {
+  return (
+    repository.organizationId === caller.organization.id &&
+    (caller.repositoryIds === null || caller.repositoryIds.has(repository.id))
+  );
+}

@@ -1,0 +1,36 @@
+import type { PrNumber } from '../engine/pull-request.ts';
+import type { Entry } from '../engine/queue.ts';
+import type { App } from './app.ts';
+import type { Caller } from './caller.ts';
+import { findEndedEntry, neverSubmitted } from './find-entry.ts';
+import { findQueue, type QueueRef } from './find-queue.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { runEvent } from './run-event.ts';
+import { type EntryView, viewEntry } from './views/entry-view.ts';
+
+export interface CancelPullRequest extends QueueRef {
+  readonly prNumber: PrNumber;
+}
+
+export async function cancelPullRequest(
+  app: App,
+  caller: Caller,
+  input: CancelPullRequest,
+): Promise<EntryView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { prNumber } = input;
+  const result = await runEvent(app, found, () => ({
+    kind: 'pull_request_cancelled',
+    at: app.clock.now(),
+    actor: caller.name,
+    prNumber,
+  }));
+  if (!isRefusal(result)) return viewEntry(result.queue, result.ended[0] as Entry);
+  if (result.code !== 'PULL_REQUEST_NOT_IN_QUEUE') return result;
+  const ended = await findEndedEntry(app, found, prNumber);
+  if (ended === undefined) return neverSubmitted(input);
+  // Asking twice is not an error: what was asked for is so.
+  if (ended.state === 'CANCELLED') return viewEntry(found.queue, ended);
+  return refuse('PULL_REQUEST_NOT_IN_QUEUE', `Pull request #${prNumber} already left the queue: it is ${ended.state}.`);
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { Organization, OrganizationId, Scope, Token } from '../storage/accounts.ts';
+import type { App } from './app.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
+
+/** Paths of the server's own: an organization of that name could not have pages. */
+const RESERVED_SLUGS = ['v1', 'trunk', 'docs', 'webhooks', 'uploads', 'healthz', 'readyz', 'openapi.json'];
+
+export interface NewOrganization {
+  readonly slug: string;
+  readonly token: string;
+}
+
+export async function createOrganization(
+  app: App,
+  input: { readonly slug: string },
+): Promise<NewOrganization | Refusal> {
+  const problem = checkSlug(input.slug);
+  if (problem !== undefined)
+    return refuse('VALIDATION_FAILED', `slug ${problem}.`, [{ path: '/slug', message: problem }]);
+  const secret = makeTokenSecret();
+  const at = app.clock.now();
+  const organization: Organization = { id: randomUUID() as OrganizationId, slug: input.slug, createdAt: at };
+  const token = newToken({ organization, name: 'admin', secret, scopes: ['admin'], origin: 'first', at });
+  const outcome = await app.store.accounts.createOrganization(organization, token);
+  if (outcome === 'slug_taken') {
+    return refuse(
+      'ORGANIZATION_ALREADY_EXISTS',
+      `There already is an organization "${input.slug}". Choose another slug.`,
+    );
+  }
+  return { slug: input.slug, token: secret };
+}
+
+export function checkSlug(slug: string): string | undefined {
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(slug)) {
+    return 'must be 1 to 63 lower-case letters, digits and inner hyphens';
+  }
+  return RESERVED_SLUGS.includes(slug) ? 'is reserved' : undefined;
+}
+
+export function newToken(of: {
+  readonly organization: Organization;
+  readonly name: string;
+  readonly secret: string;
+  readonly scopes: readonly Scope[];
+  readonly origin: Token['origin'];
+  readonly at: number;
+}): Token {
+  return {
+    id: randomUUID(),
+    organizationId: of.organization.id,
+    name: of.name,
+    hash: hashTokenSecret(of.secret),
+    scopes: of.scopes,
+    repositoryIds: null,
+    origin: of.origin,
+    createdAt: of.at,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+}

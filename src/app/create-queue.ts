@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { createQueue as newQueue, type RequestableQueueState } from '../engine/queue.ts';
+import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import type { QueueId } from '../storage/queues.ts';
+import type { Repository } from '../storage/repositories.ts';
+import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { Caller } from './caller.ts';
+import { findRepository, formatRef, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
+import { encodeQueue } from './queue-codec.ts';
+import { type FieldError, isRefusal, type Refusal, refuse } from './refusal.ts';
+import { type QueueView, viewQueue } from './views/queue-view.ts';
+
+export interface QueueChanges {
+  readonly settings: Partial<QueueSettings>;
+  readonly state: RequestableQueueState | undefined;
+}
+
+export interface CreateQueue extends QueueRef, QueueChanges {}
+
+export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
+  const repository = await findRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const problem = checkChanges(input.settings, repository);
+  if (problem !== undefined) return problem;
+  const head = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), input.targetBranch);
+  if (head === undefined) return branchNotFound(input);
+  const at = app.clock.now();
+  const settings = { ...DEFAULT_SETTINGS, ...input.settings };
+  const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING');
+  const row = {
+    id: randomUUID() as QueueId,
+    repositoryId: repository.id,
+    branch: input.targetBranch,
+    version: 1,
+    body: encodeQueue(queue),
+    createdAt: at,
+  };
+  const body = JSON.stringify({ actor: caller.name, settings, state: queue.state });
+  const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
+  app.directory.forget();
+  return created === 'created' ? viewQueue(queue) : queueExists(input);
+}
+
+/** What the settings table cannot know: a setting may make no sense on a forge. */
+export function checkChanges(settings: Partial<QueueSettings>, repository: Repository): Refusal | undefined {
+  const errors: FieldError[] = checkSettings(settings).map(({ name, message }) => ({ path: `/${name}`, message }));
+  if (repository.host === PLAIN_GIT_HOST && settings.landingMode === 'API') {
+    errors.push({ path: '/landingMode', message: 'must be PUSH: plain git has no merge API' });
+  }
+  const [first] = errors;
+  if (first === undefined) return undefined;
+  return refuse('VALIDATION_FAILED', `${first.path.slice(1)} ${first.message}. Nothing was changed.`, errors);
+}
+
+function branchNotFound({ repo, targetBranch }: QueueRef): Refusal {
+  return refuse(
+    'BRANCH_NOT_FOUND',
+    `${formatRef(repo)} has no branch "${targetBranch}". Push the branch first, or check its spelling.`,
+  );
+}
+
+function queueExists({ repo, targetBranch }: QueueRef): Refusal {
+  return refuse(
+    'QUEUE_ALREADY_EXISTS',
+    `A merge queue already exists for branch "${targetBranch}" in ${formatRef(repo)}. Change it with updateQueue.`,
+  );
+}

@@ -1,0 +1,58 @@
+import type { OrganizationId } from '../storage/accounts.ts';
+import type { QueueId } from '../storage/queues.ts';
+import type { Repository, RepositoryId, RepositoryRef } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+
+/**
+ * Finds repositories and queues by name. Where this server is the only writer it remembers what it found, and every use
+ * case that changes a repository or a set of queues says so; where others write too it asks the store each time.
+ */
+export class Directory {
+  readonly #store: Store;
+  readonly #known = new Map<string, unknown>();
+  #generation = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
+    return this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
+      this.#store.repositories.find(organizationId, ref),
+    );
+  }
+
+  async findQueueId(repositoryId: RepositoryId, branch: string): Promise<QueueId | undefined> {
+    return this.#remember(`q\n${repositoryId}\n${branch}`, async () => {
+      const row = await this.#store.queues.find(repositoryId, branch);
+      return row?.id;
+    });
+  }
+
+  listRepositories(organizationId: OrganizationId): Promise<readonly Repository[]> {
+    return this.#remember(`R\n${organizationId}`, () => this.#store.repositories.list(organizationId));
+  }
+
+  listQueueIds(repositoryId: RepositoryId): Promise<readonly QueueId[]> {
+    return this.#remember(`Q\n${repositoryId}`, async () => {
+      const rows = await this.#store.queues.listByRepository(repositoryId);
+      return rows.map((row) => row.id);
+    });
+  }
+
+  forget(): void {
+    this.#known.clear();
+    this.#generation += 1;
+  }
+
+  async #remember<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known as T;
+    const generation = this.#generation;
+    const answer = await ask();
+    // What was asked before somebody changed it may be old; what was not found may be there a moment later.
+    const isSure = answer !== undefined && generation === this.#generation;
+    if (isSure && !this.#store.isShared) this.#known.set(key, answer);
+    return answer;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Forge, ForgeRepository } from '../forge/forge.ts';
+import { Fault } from '../lib/fault.ts';
+import type { Repository, RepositoryRef } from '../storage/repositories.ts';
+import { type App, PLAIN_GIT_HOST } from './app.ts';
+import { type Caller, maySee } from './caller.ts';
+import type { LoadedQueue } from './queue-runner.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+
+export interface QueueRef {
+  readonly repo: RepositoryRef;
+  readonly targetBranch: string;
+}
+
+export interface FoundQueue extends LoadedQueue {
+  readonly repository: Repository;
+}
+
+/** A repository of another organization, or one the token is not for, is as if it were not there. */
+export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
+  const repository = await app.directory.findRepository(caller.organization.id, ref);
+  if (repository !== undefined && maySee(caller, repository)) return repository;
+  return refuse(
+    'REPOSITORY_NOT_FOUND',
+    `There is no repository ${formatRef(ref)} here. Register it first, or check the spelling of host, owner and name.`,
+  );
+}
+
+export async function findQueue(app: App, caller: Caller, ref: QueueRef): Promise<FoundQueue | Refusal> {
+  const repository = await findRepository(app, caller, ref.repo);
+  if (isRefusal(repository)) return repository;
+  const queueId = await app.directory.findQueueId(repository.id, ref.targetBranch);
+  const loaded = queueId === undefined ? undefined : await app.runner.find(queueId);
+  return loaded === undefined ? queueNotFound(ref) : { ...loaded, repository };
+}
+
+export function queueNotFound(ref: QueueRef): Refusal {
+  return refuse(
+    'QUEUE_NOT_FOUND',
+    `There is no queue for branch "${ref.targetBranch}" of ${formatRef(ref.repo)}. Create it with createQueue first.`,
+  );
+}
+
+export function formatRef(ref: RepositoryRef): string {
+  return `${ref.host}/${ref.owner}/${ref.name}`;
+}
+
+export function getForge(app: App, host: string): Forge {
+  const forge = app.forges.get(host);
+  if (forge !== undefined) return forge;
+  const hint = `Connect it, or use the host "${PLAIN_GIT_HOST}" for plain git repositories.`;
+  throw new Fault('FORGE_UNAVAILABLE', `This server has no connection to ${host}. ${hint}`);
+}
+
+export function toForgeRepository(repository: Repository): ForgeRepository {
+  const { id, host, owner, name, git } = repository;
+  return { id, host, owner, name, git: git ?? undefined };
+}

@@ -1,0 +1,76 @@
+import type { PrNumber } from '../engine/pull-request.ts';
+import type { Entry } from '../engine/queue.ts';
+import { assert } from '../lib/assert.ts';
+import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { Caller } from './caller.ts';
+import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
+import { type FoundQueue, findQueue, formatRef, type QueueRef } from './find-queue.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { type EntryView, viewEntry, viewExplanation, viewTimeline } from './views/entry-view.ts';
+
+export interface EntryDetail {
+  readonly includeTimeline: boolean;
+  readonly includeExplanation: boolean;
+}
+
+export interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
+  readonly pr: { readonly number: PrNumber } | { readonly branch: string };
+}
+
+export async function getSubmittedPullRequest(
+  app: App,
+  caller: Caller,
+  input: GetSubmittedPullRequest,
+): Promise<EntryView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  if ('branch' in input.pr) return branchNotFound(found, input.pr.branch);
+  const entry = await findAnyEntry(app, found, input.pr.number);
+  if (entry === undefined) return neverSubmitted({ ...input, prNumber: input.pr.number });
+  return describeEntry(app, found, entry, input);
+}
+
+export interface GetSubmittedPullRequests extends QueueRef, EntryDetail {
+  readonly prNumbers: readonly PrNumber[];
+}
+
+export interface SubmittedPullRequests {
+  readonly pullRequests: readonly EntryView[];
+  readonly notFound: readonly number[];
+}
+
+export async function getSubmittedPullRequests(
+  app: App,
+  caller: Caller,
+  input: GetSubmittedPullRequests,
+): Promise<SubmittedPullRequests | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const prNumbers = [...new Set(input.prNumbers)];
+  const entries = await findAnyEntries(app, found, prNumbers);
+  const pullRequests: EntryView[] = [];
+  for (const prNumber of prNumbers) {
+    const entry = entries.get(prNumber);
+    if (entry !== undefined) pullRequests.push(await describeEntry(app, found, entry, input));
+  }
+  return { pullRequests, notFound: prNumbers.filter((prNumber) => !entries.has(prNumber)) };
+}
+
+async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
+  const view = viewEntry(found.queue, entry);
+  if (!detail.includeTimeline && !detail.includeExplanation) return view;
+  return {
+    ...view,
+    ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
+    ...(detail.includeExplanation ? { explanation: viewExplanation(found.queue, entry) } : {}),
+  };
+}
+
+function branchNotFound(found: FoundQueue, branch: string): Refusal {
+  const { repository } = found;
+  assert(repository.host === PLAIN_GIT_HOST, 'only plain git is connected yet');
+  return refuse(
+    'PULL_REQUEST_NOT_FOUND',
+    `Pull requests of ${formatRef(repository)} have no head branch ("${branch}"): plain git knows them by number only.`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { EntryState } from '../engine/queue.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { App } from './app.ts';
+import type { Caller } from './caller.ts';
+import { decodeEndedEntry } from './find-entry.ts';
+import { findQueue, type QueueRef } from './find-queue.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { type ListEntryView, viewListEntry } from './views/entry-view.ts';
+
+export interface ListPullRequests extends QueueRef {
+  readonly state: EntryState | undefined;
+  /** Bounds of the instant at which a pull request left the queue, both inclusive. */
+  readonly since: Instant | undefined;
+  readonly until: Instant | undefined;
+  readonly cursor: string | undefined;
+  readonly take: number;
+}
+
+export interface PullRequestPage {
+  readonly pullRequests: readonly ListEntryView[];
+  readonly nextCursor?: string;
+}
+
+export async function listPullRequests(
+  app: App,
+  caller: Caller,
+  input: ListPullRequests,
+): Promise<PullRequestPage | Refusal> {
+  const { since, until, state, cursor, take } = input;
+  if (since !== undefined && until !== undefined && since > until) {
+    return refuse('VALIDATION_FAILED', 'since must not be later than until.', [
+      { path: '/since', message: 'must not be later than until' },
+    ]);
+  }
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const rows = await app.store.queues.listEntries({
+    queueId: found.id,
+    ...(state === undefined ? {} : { state }),
+    ...(since === undefined ? {} : { concludedFrom: since }),
+    ...(until === undefined ? {} : { concludedUntil: until }),
+    ...(cursor === undefined ? {} : { afterId: cursor }),
+    limit: take + 1,
+  });
+  const page = rows.slice(0, take);
+  const entries = await Promise.all(page.map((row) => decodeEndedEntry(app, row)));
+  const last = page.at(-1);
+  return {
+    pullRequests: entries.map(viewListEntry),
+    ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
+  };
+}

@@ -1,0 +1,67 @@
+import { LIVE_STATES, type Queue } from '../engine/queue.ts';
+import { valuesOf } from '../lib/int-map.ts';
+import type { Repository, RepositoryRef } from '../storage/repositories.ts';
+import type { App } from './app.ts';
+import { type Caller, maySee } from './caller.ts';
+import { type FoundQueue, findRepository } from './find-queue.ts';
+import { isRefusal, type Refusal } from './refusal.ts';
+import { type QueueConfigView, viewQueueConfig } from './views/queue-view.ts';
+
+export interface QueueSummary extends QueueConfigView {
+  readonly repo: RepositoryRef;
+  /** Live entries by state. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export async function listQueues(
+  app: App,
+  caller: Caller,
+  input: { readonly repo: RepositoryRef | undefined },
+): Promise<{ readonly queues: readonly QueueSummary[] } | Refusal> {
+  const repositories = await selectRepositories(app, caller, input.repo);
+  if (isRefusal(repositories)) return repositories;
+  const queues = await loadQueues(app, repositories);
+  return { queues: queues.map(summarize) };
+}
+
+export async function selectRepositories(
+  app: App,
+  caller: Caller,
+  ref: RepositoryRef | undefined,
+): Promise<readonly Repository[] | Refusal> {
+  if (ref === undefined) {
+    const all = await app.directory.listRepositories(caller.organization.id);
+    return all.filter((repository) => maySee(caller, repository));
+  }
+  const repository = await findRepository(app, caller, ref);
+  return isRefusal(repository) ? repository : [repository];
+}
+
+export async function loadQueues(app: App, repositories: readonly Repository[]): Promise<FoundQueue[]> {
+  const found: FoundQueue[] = [];
+  for (const repository of repositories) {
+    for (const queueId of await app.directory.listQueueIds(repository.id)) {
+      const loaded = await app.runner.find(queueId);
+      if (loaded !== undefined) found.push({ ...loaded, repository });
+    }
+  }
+  return found;
+}
+
+/** A queue never changes, it is replaced, and belongs to one repository for good. */
+const summaries = new WeakMap<Queue, QueueSummary>();
+
+function summarize({ repository, queue }: FoundQueue): QueueSummary {
+  const known = summaries.get(queue);
+  if (known !== undefined) return known;
+  const { host, owner, name } = repository;
+  const summary = { ...viewQueueConfig(queue), repo: { host, owner, name }, counts: countByState(queue) };
+  summaries.set(queue, summary);
+  return summary;
+}
+
+export function countByState(queue: Queue): Record<string, number> {
+  const counts: Record<string, number> = Object.fromEntries(LIVE_STATES.map((state) => [state, 0]));
+  for (const entry of valuesOf(queue.entries)) counts[entry.state] = (counts[entry.state] ?? 0) + 1;
+  return counts;
+}

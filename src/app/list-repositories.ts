@@ -1,0 +1,11 @@
+import type { App } from './app.ts';
+import { type Caller, maySee } from './caller.ts';
+import { type RepositoryView, viewRepository } from './views/repository-view.ts';
+
+export async function listRepositories(
+  app: App,
+  caller: Caller,
+): Promise<{ readonly repositories: readonly RepositoryView[] }> {
+  const all = await app.directory.listRepositories(caller.organization.id);
+  return { repositories: all.filter((repository) => maySee(caller, repository)).map(viewRepository) };
+}

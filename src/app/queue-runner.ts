@@ -1,0 +1,297 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { QueueEvent } from '../engine/event.ts';
+import type { Entry, Queue } from '../engine/queue.ts';
+import { type Step, step } from '../engine/step.ts';
+import type { ImpactedTargets } from '../engine/targets.ts';
+import { APPLIED, type Outcome } from '../engine/work.ts';
+import { changedKeys, deleteIn, getIn, setIn } from '../lib/int-map.ts';
+import type {
+  EntryRow,
+  EventRow,
+  ImpactedTargetsRow,
+  QueueCommit,
+  QueueId,
+  TargetSetRow,
+  TransitionRow,
+} from '../storage/queues.ts';
+import type { Store } from '../storage/store.ts';
+import {
+  decodeEntry,
+  decodeQueue,
+  encodeEntry,
+  encodeEvent,
+  encodeImpactedTargets,
+  encodeQueue,
+  encodeTargetSet,
+  encodeTransition,
+  indexTargetSets,
+} from './queue-codec.ts';
+
+/** A queue as it was stored last. */
+export interface LoadedQueue {
+  readonly id: QueueId;
+  readonly version: number;
+  readonly queue: Queue;
+}
+
+/**
+ * Makes the event from the queue as it is when its turn comes; undefined where there is nothing to do any more. May be
+ * called again when another server was faster.
+ */
+export type MakeEvent = (queue: Queue) => QueueEvent | undefined;
+
+export interface RunResult {
+  readonly outcome: Outcome;
+  /** The queue after the event, as stored. */
+  readonly queue: Queue;
+  readonly ended: readonly Entry[];
+}
+
+interface Waiting {
+  readonly makeEvent: MakeEvent;
+  readonly resolve: (result: RunResult | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Line {
+  loaded: LoadedQueue | undefined;
+  waiting: Waiting[];
+  isRunning: boolean;
+}
+
+/** Where several events came together, more are on their way: waiting for them saves most of their commits. */
+const GATHER_MS = 1;
+
+/** More than this at once would hold the thread too long between two looks at the network. */
+const BATCH_LIMIT = 256;
+
+/**
+ * Runs events through the engine: load, step, commit, again when stale. Events of one queue run one after another; those
+ * that arrive while a commit is under way are stepped together and stored in one transaction. Nobody is answered, and
+ * nothing is shown to readers, before it is stored.
+ */
+export class QueueRunner {
+  readonly #store: Store;
+  readonly #lines = new Map<QueueId, Line>();
+  readonly #underWay = new Set<Promise<void>>();
+  #gate: Promise<void> | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The queue as it is now, or undefined where there is none (any more). */
+  async find(queueId: QueueId): Promise<LoadedQueue | undefined> {
+    const line = this.#line(queueId);
+    if (line.loaded === undefined || this.#store.isShared) await this.#refresh(queueId, line);
+    return line.loaded;
+  }
+
+  /** Undefined where the queue does not exist (any more). */
+  run(queueId: QueueId, makeEvent: MakeEvent): Promise<RunResult | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<RunResult | undefined>();
+    const line = this.#line(queueId);
+    line.waiting.push({ makeEvent, resolve, reject });
+    if (!line.isRunning) void this.#drain(queueId, line);
+    return promise;
+  }
+
+  /** The queue was deleted. */
+  forget(queueId: QueueId): void {
+    this.#lines.delete(queueId);
+  }
+
+  /**
+   * Runs `action`, which replaces what is stored, while no commit is under way: a version that happens to be the same
+   * afterwards must not let through what was decided before. Events that arrive meanwhile wait.
+   */
+  async whileStill<T>(action: () => Promise<T>): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gate = promise;
+    await Promise.allSettled(this.#underWay);
+    try {
+      return await action();
+    } finally {
+      for (const line of this.#lines.values()) line.loaded = undefined;
+      this.#gate = undefined;
+      resolve();
+    }
+  }
+
+  #line(queueId: QueueId): Line {
+    const known = this.#lines.get(queueId);
+    if (known !== undefined) return known;
+    const line: Line = { loaded: undefined, waiting: [], isRunning: false };
+    this.#lines.set(queueId, line);
+    return line;
+  }
+
+  async #refresh(queueId: QueueId, line: Line): Promise<void> {
+    const known = line.loaded;
+    if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) return;
+    const snapshot = known
+      ? await this.#store.queues.loadSince(queueId, known.version)
+      : await this.#store.queues.load(queueId);
+    if (snapshot === undefined) {
+      line.loaded = undefined;
+      this.#lines.delete(queueId);
+      return;
+    }
+    // A commit of our own may have been stored while the question was under way: the newest answer counts.
+    if (line.loaded !== undefined && line.loaded.version >= snapshot.queue.version) return;
+    const fresh = decodeQueue(snapshot);
+    const queue = known === undefined ? fresh : { ...fresh, entries: mergeEntries(known.queue, snapshot) };
+    line.loaded = { id: queueId, version: snapshot.queue.version, queue };
+  }
+
+  async #drain(queueId: QueueId, line: Line): Promise<void> {
+    line.isRunning = true;
+    // Events that arrive in the same turn of the event loop as the first share its commit.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (line.waiting.length > 0) {
+      await this.#gate;
+      const batch = line.waiting.splice(0, BATCH_LIMIT);
+      await this.#settle(queueId, line, batch);
+      if (batch.length > 1) await pause(GATHER_MS);
+    }
+    line.isRunning = false;
+  }
+
+  async #settle(queueId: QueueId, line: Line, batch: readonly Waiting[]): Promise<void> {
+    const run = this.#runBatch(queueId, line, batch);
+    this.#underWay.add(run);
+    try {
+      await run;
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+      line.loaded = undefined;
+    } finally {
+      this.#underWay.delete(run);
+    }
+  }
+
+  async #runBatch(queueId: QueueId, line: Line, batch: readonly Waiting[]): Promise<void> {
+    for (;;) {
+      if (line.loaded === undefined) await this.#refresh(queueId, line);
+      const loaded = line.loaded;
+      if (loaded === undefined) {
+        for (const waiting of batch) waiting.resolve(undefined);
+        return;
+      }
+      const attempt = stepAll(loaded, batch);
+      if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
+        line.loaded = attempt.after;
+        attempt.answer();
+        return;
+      }
+      await this.#refresh(queueId, line);
+    }
+  }
+}
+
+function mergeEntries(
+  known: Queue,
+  snapshot: { readonly entries: readonly EntryRow[]; readonly targetSets: readonly TargetSetRow[] },
+): Queue['entries'] {
+  const sets = indexTargetSets(snapshot.targetSets);
+  let entries = known.entries;
+  for (const row of snapshot.entries) {
+    entries = row.isLive ? setIn(entries, row.prNumber, decodeEntry(row, sets)) : deleteIn(entries, row.prNumber);
+  }
+  return entries;
+}
+
+interface Attempt {
+  readonly after: LoadedQueue;
+  /** Undefined where every event was refused: there is nothing to store. */
+  readonly commit: QueueCommit | undefined;
+  readonly answer: () => void;
+}
+
+/** Steps a batch in memory. An event that throws (a bug) is rejected alone and leaves no trace in the others. */
+function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
+  const draft = new CommitDraft(loaded);
+  const answers = batch.map((waiting) => {
+    try {
+      const event = waiting.makeEvent(draft.queue);
+      const result = event === undefined ? nothing(draft.queue) : step(draft.queue, event);
+      if (event !== undefined && result.outcome.kind === 'applied') draft.add(event, result);
+      return () => waiting.resolve({ outcome: result.outcome, queue: result.queue, ended: result.ended });
+    } catch (error) {
+      return () => waiting.reject(error);
+    }
+  });
+  return {
+    after: { id: loaded.id, version: draft.version, queue: draft.queue },
+    commit: draft.toCommit(),
+    answer: () => {
+      for (const answer of answers) answer();
+    },
+  };
+}
+
+function nothing(queue: Queue): Step {
+  return { queue, outcome: APPLIED, transitions: [], ended: [] };
+}
+
+/** Collects what several steps of one queue change: every event and transition, and each row as it is at the end. */
+class CommitDraft {
+  readonly #loaded: LoadedQueue;
+  readonly #events: EventRow[] = [];
+  readonly #transitions: TransitionRow[] = [];
+  readonly #entries = new Map<number, EntryRow>();
+  readonly #targetSets = new Map<string, TargetSetRow>();
+  readonly #impactedTargets: ImpactedTargetsRow[] = [];
+  queue: Queue;
+  version: number;
+
+  constructor(loaded: LoadedQueue) {
+    this.#loaded = loaded;
+    this.queue = loaded.queue;
+    this.version = loaded.version;
+  }
+
+  add(event: QueueEvent, result: Step): void {
+    const version = this.version + 1;
+    const place = { queueId: this.#loaded.id, branch: this.queue.branch, version };
+    this.#events.push(encodeEvent(event, version));
+    for (const [index, transition] of result.transitions.entries()) {
+      this.#transitions.push(encodeTransition(transition, { ...place, ordinal: index }));
+    }
+    for (const entry of result.ended) this.#entries.set(entry.prNumber, encodeEntry(entry, place.queueId, version));
+    for (const prNumber of changedKeys(this.queue.entries, result.queue.entries)) {
+      const entry = getIn(result.queue.entries, prNumber);
+      if (entry !== undefined) this.#entries.set(prNumber, encodeEntry(entry, place.queueId, version));
+    }
+    if ('targets' in event && event.targets !== undefined) this.#addTargetSet(event.targets);
+    if (event.kind === 'impacted_targets_set') {
+      const { prNumber, sha, at: setAt } = event;
+      this.#impactedTargets.push(
+        encodeImpactedTargets(event.targets, { queueId: place.queueId, prNumber, sha, setAt }),
+      );
+    }
+    this.queue = result.queue;
+    this.version = version;
+  }
+
+  toCommit(): QueueCommit | undefined {
+    if (this.#events.length === 0) return undefined;
+    return {
+      queueId: this.#loaded.id,
+      expectedVersion: this.#loaded.version,
+      body: encodeQueue(this.queue),
+      events: this.#events,
+      entries: [...this.#entries.values()],
+      transitions: this.#transitions,
+      effects: [],
+      targetSets: [...this.#targetSets.values()],
+      impactedTargets: this.#impactedTargets,
+    };
+  }
+
+  #addTargetSet(targets: ImpactedTargets): void {
+    if (targets.kind === 'list' && this.#targetSets.has(targets.digest)) return;
+    const row = encodeTargetSet(targets);
+    if (row !== undefined) this.#targetSets.set(row.digest, row);
+  }
+}

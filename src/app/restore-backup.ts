@@ -1,0 +1,17 @@
+import type { App } from './app.ts';
+import { noSnapshots, resolveBackup } from './create-backup.ts';
+import { isRefusal, type Refusal } from './refusal.ts';
+
+export async function restoreBackup(
+  app: App,
+  input: { readonly file: string },
+): Promise<Record<string, never> | Refusal> {
+  const { snapshots } = app.store;
+  if (snapshots === undefined) return noSnapshots();
+  const file = resolveBackup(app, input.file);
+  if (isRefusal(file)) return file;
+  await app.runner.whileStill(() => snapshots.restore(file));
+  app.directory.forget();
+  app.log.warn({ file }, 'everything was replaced by a backup');
+  return {};
+}

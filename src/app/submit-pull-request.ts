@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { type Priority, parsePriority } from '../engine/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
+import { type EntryId, findEntry } from '../engine/queue.ts';
+import type { ImpactedTargets } from '../engine/targets.ts';
+import type { App } from './app.ts';
+import type { Caller } from './caller.ts';
+import { type FoundQueue, findQueue, formatRef, type QueueRef, queueNotFound } from './find-queue.ts';
+import { findPullRequest, findTargets } from './pull-request-facts.ts';
+import type { RunResult } from './queue-runner.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { runEvent } from './run-event.ts';
+import { type EntryView, viewEntry } from './views/entry-view.ts';
+
+export interface SubmitPullRequest extends QueueRef {
+  readonly prNumber: PrNumber;
+  /** Undefined or null: as it is, or the default. */
+  readonly priority: string | number | null | undefined;
+  readonly noBatch: boolean | undefined;
+}
+
+export async function submitPullRequest(
+  app: App,
+  caller: Caller,
+  input: SubmitPullRequest,
+): Promise<EntryView | Refusal> {
+  const priority = parseGivenPriority(input.priority);
+  if (isRefusal(priority)) return priority;
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const pr = await findPullRequest(app, found, input.prNumber);
+  if (pr === undefined) return pullRequestNotFound(input);
+  if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
+  const targets = await findNewTargets(app, found, pr);
+  const entryId = await findEntryId(app, found, pr.number);
+  const result = await runEvent(app, found, () => ({
+    kind: 'pull_request_submitted',
+    at: app.clock.now(),
+    actor: caller.name,
+    entryId,
+    pr,
+    targets,
+    priority,
+    noBatch: input.noBatch,
+  }));
+  if (isRefusal(result)) return result;
+  const { queue } = targets === undefined ? await takeTargetsThatCameMeanwhile(app, caller, found, result, pr) : result;
+  const entry = findEntry(queue, pr.number);
+  return entry === undefined ? queueNotFound(input) : viewEntry(queue, entry);
+}
+
+/** Undefined also where the entry is here with the same head: the engine then keeps what it knows of it. */
+async function findNewTargets(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<ImpactedTargets | undefined> {
+  const { number: prNumber, headSha: sha } = pr;
+  if (findEntry(found.queue, prNumber)?.pr.headSha === sha) return undefined;
+  return findTargets(app, found.id, { prNumber, sha });
+}
+
+/** A pull request that was here before keeps its id. */
+async function findEntryId(app: App, found: FoundQueue, prNumber: PrNumber): Promise<EntryId> {
+  const live = findEntry(found.queue, prNumber);
+  const earlier = live ?? (await app.store.queues.findEntry(found.id, prNumber));
+  return (earlier?.id ?? randomUUID()) as EntryId;
+}
+
+/** Targets stored after we looked and before the entry was there would otherwise wait for the next upload. */
+async function takeTargetsThatCameMeanwhile(
+  app: App,
+  caller: Caller,
+  found: FoundQueue,
+  result: RunResult,
+  pr: PullRequestFacts,
+): Promise<RunResult> {
+  const needsTargets = findEntry(result.queue, pr.number)?.targets === undefined;
+  if (result.queue.settings.mode !== 'PARALLEL' || !needsTargets) return result;
+  const targets = await findTargets(app, found.id, { prNumber: pr.number, sha: pr.headSha });
+  if (targets === undefined) return result;
+  const again = await runEvent(app, found, () => ({
+    kind: 'impacted_targets_set',
+    at: app.clock.now(),
+    actor: caller.name,
+    prNumber: pr.number,
+    sha: pr.headSha,
+    targets,
+  }));
+  return isRefusal(again) ? result : again;
+}
+
+function parseGivenPriority(given: string | number | null | undefined): Priority | undefined | Refusal {
+  if (given === undefined || given === null) return undefined;
+  const message = 'must be urgent, high, medium, low, or a number from 0 (first) to 255 (last)';
+  return parsePriority(given) ?? refuse('VALIDATION_FAILED', `priority ${message}.`, [{ path: '/priority', message }]);
+}
+
+export function pullRequestNotFound(input: QueueRef & { readonly prNumber: PrNumber }): Refusal {
+  const { repo, prNumber } = input;
+  const hint = repo.host === 'local' ? ` Push it with: git push origin HEAD:refs/pull/${prNumber}/head` : '';
+  return refuse('PULL_REQUEST_NOT_FOUND', `There is no pull request #${prNumber} in ${formatRef(repo)}.${hint}`);
+}
+
+function notEnqueueable(pr: PullRequestFacts, targetBranch: string): Refusal {
+  const reasons = {
+    closed: 'is closed. Open it again first.',
+    draft: 'is a draft. Mark it ready for review first.',
+    merged: `is already merged into ${targetBranch}: there is nothing left to do.`,
+    open: 'cannot be queued.',
+  } as const;
+  return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `Pull request #${pr.number} ${reasons[pr.status]}`);
+}

@@ -1,0 +1,122 @@
+import { type Explanation, explain } from '../../engine/explain.ts';
+import type { Mergeability } from '../../engine/pull-request.ts';
+import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
+import { readinessOf } from '../../engine/readiness.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import type { TransitionRow } from '../../storage/queues.ts';
+import { decodeTransition } from '../queue-codec.ts';
+
+/** An entry as lists show it. */
+export interface ListEntryView {
+  readonly id?: string;
+  readonly state?: EntryState;
+  readonly stateChangedAt: string;
+  readonly priorityValue: number;
+  readonly priorityName: string;
+  readonly usedDefaultPriorityName?: string;
+  readonly skipTheLine: boolean;
+  readonly noBatch: boolean;
+  readonly prNumber: number;
+  readonly prTitle: string;
+  readonly prSha: string;
+  readonly prBaseBranch: string;
+  readonly prAuthor: string;
+}
+
+/** The whole record of one entry. */
+export interface EntryView extends ListEntryView {
+  readonly readiness?: ReadinessView;
+  readonly forceEnqueued: boolean;
+  readonly isCurrentlySubmittedToQueue: boolean;
+  readonly impactedTargets?: ImpactedTargetsView;
+  readonly verifiedByTestRun: string | null;
+  readonly timeline?: readonly TimelineView[];
+  readonly explanation?: Explanation;
+}
+
+export interface ReadinessView {
+  readonly hasImpactedTargets: boolean;
+  readonly requiresImpactedTargets: boolean;
+  readonly doesBaseBranchMatch: boolean;
+  readonly gitHubMergeability: Mergeability;
+}
+
+/** How many, not which: a list of 100,000 has no place in a status. */
+export interface ImpactedTargetsView {
+  readonly impactsAll: boolean;
+  readonly count: number | null;
+  readonly note: string;
+}
+
+export interface TimelineView {
+  readonly at: string;
+  readonly state: EntryState;
+  readonly reason: string;
+  readonly text: string;
+  readonly actor?: string;
+}
+
+export function viewListEntry(entry: Entry): ListEntryView {
+  const { priority, pr } = entry;
+  return {
+    id: entry.id,
+    state: entry.state,
+    stateChangedAt: formatInstant(entry.stateChangedAt),
+    priorityValue: priority.value,
+    priorityName: priority.name,
+    ...(priority.isDefault ? { usedDefaultPriorityName: priority.name } : {}),
+    skipTheLine: priority.value === 0,
+    noBatch: entry.noBatch,
+    prNumber: entry.prNumber,
+    prTitle: pr.title,
+    prSha: pr.headSha,
+    prBaseBranch: pr.baseBranch,
+    prAuthor: pr.author,
+  };
+}
+
+/** An entry never changes, it is replaced; beside it, only what readiness reads of the queue is in its view. */
+const views = new WeakMap<
+  Entry,
+  { readonly settings: Queue['settings']; readonly since: Queue['parallelSince']; readonly view: EntryView }
+>();
+
+export function viewEntry(queue: Queue, entry: Entry): EntryView {
+  const known = views.get(entry);
+  if (known !== undefined && known.settings === queue.settings && known.since === queue.parallelSince)
+    return known.view;
+  const view = makeView(queue, entry);
+  views.set(entry, { settings: queue.settings, since: queue.parallelSince, view });
+  return view;
+}
+
+function makeView(queue: Queue, entry: Entry): EntryView {
+  const { mergeability, ...readiness } = readinessOf(queue, entry);
+  return {
+    ...viewListEntry(entry),
+    readiness: { ...readiness, gitHubMergeability: mergeability },
+    forceEnqueued: false,
+    isCurrentlySubmittedToQueue: isLive(entry.state),
+    ...(entry.targets === undefined ? {} : { impactedTargets: viewTargets(entry.targets) }),
+    verifiedByTestRun: null,
+  };
+}
+
+export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
+  if (targets.kind === 'list') {
+    return { impactsAll: false, count: targets.targets.length, note: 'As uploaded for the head commit.' };
+  }
+  const note =
+    targets.cause === 'declared'
+      ? 'Uploaded as ALL: it overlaps every other pull request.'
+      : 'More than 100,000 targets were uploaded: they count as ALL, and it overlaps every other pull request.';
+  return { impactsAll: true, count: null, note };
+}
+
+export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {
+  return rows.map((row) => ({ at: formatInstant(row.at), state: row.to as EntryState, ...decodeTransition(row) }));
+}
+
+export function viewExplanation(queue: Queue, entry: Entry): Explanation {
+  return explain(queue, entry);
+}

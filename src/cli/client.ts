@@ -1,0 +1,127 @@
+import type { Static, TSchema } from 'typebox';
+import type { Operation } from '../http/contract/operation.ts';
+import { describeConnectionError, isReset, isTimeout } from './connection-error.ts';
+import { CliError, EXIT } from './exit.ts';
+import { describeProblem, type ProblemDocument } from './problem.ts';
+import type { Token } from './token-source.ts';
+import { readVersion } from './version.ts';
+
+export interface ClientOptions {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Asked for only when an operation needs it. */
+  readonly token: () => Token;
+}
+
+export interface CallOptions {
+  readonly timeoutMs?: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly location: string | null;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** The API, typed by its contract. */
+export class Client {
+  readonly url: string;
+  readonly #token: () => Token;
+
+  constructor({ url, token }: ClientOptions) {
+    this.url = url;
+    this.#token = token;
+  }
+
+  async call<Body extends TSchema, Reply extends TSchema>(
+    operation: Operation<Body, Reply>,
+    body: Static<Body>,
+    { timeoutMs = TIMEOUT_MS }: CallOptions = {},
+  ): Promise<Static<Reply>> {
+    const token = this.#token();
+    const init = {
+      method: operation.method,
+      headers: { 'x-api-token': token.secret, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const isRead = operation.scope === 'read';
+    const answer = await this.#send(`/v1${operation.path}`, init, { isRead, timeoutMs });
+    return this.#parse(answer, token) as Static<Reply>;
+  }
+
+  /** What needs no token: /readyz, /openapi.json. */
+  async get(path: string): Promise<unknown> {
+    const answer = await this.#send(path, { method: 'GET', headers: {} }, { isRead: true, timeoutMs: TIMEOUT_MS });
+    return this.#parse(answer, undefined);
+  }
+
+  async #send(
+    path: string,
+    init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+    how: { readonly isRead: boolean; readonly timeoutMs: number; readonly isSecondTry?: true },
+  ): Promise<Answer> {
+    try {
+      const response = await fetch(this.url + path, {
+        ...init,
+        headers: { ...init.headers, accept: 'application/json', 'user-agent': `sluice-cli/${readVersion()}` },
+        // A redirected POST would arrive as a GET, and the token somewhere else.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(how.timeoutMs),
+      });
+      const { status, headers } = response;
+      const type = headers.get('content-type') ?? '';
+      return { status, type, text: await response.text(), location: headers.get('location') };
+    } catch (error) {
+      // A write may have been done before the connection broke; only a read is asked again.
+      if (how.isRead && how.isSecondTry === undefined && isReset(error)) {
+        return this.#send(path, init, { ...how, isSecondTry: true });
+      }
+      const isUnsure = !how.isRead && (isReset(error) || isTimeout(error));
+      const text = describeConnectionError(error, this.url, how.timeoutMs);
+      throw new CliError(
+        EXIT.unavailable,
+        isUnsure ? `${text}\nIt may have been done all the same: look before you repeat it.` : text,
+      );
+    }
+  }
+
+  #parse({ status, type, text, location }: Answer, token: Token | undefined): unknown {
+    const isJson = /^application\/(?:problem\+)?json\b/.test(type);
+    const value = isJson ? parseJson(text) : undefined;
+    if (status === 200 && value !== undefined) return value;
+    if (status >= 400 && isProblem(value)) {
+      throw new CliError(exitCodeOf(status), describeProblem(value, token), value);
+    }
+    if (status >= 300 && status < 400) {
+      throw new CliError(
+        EXIT.unavailable,
+        `${this.url} redirects to ${location ?? 'somewhere else'}. Set SLUICE_URL to the address of the server itself.`,
+      );
+    }
+    const code = status === 401 || status === 403 ? EXIT.unauthorized : EXIT.unavailable;
+    throw new CliError(
+      code,
+      `${this.url} answers, but not as Sluice does (HTTP ${status}, ${type || 'no content type'}). Check SLUICE_URL.`,
+    );
+  }
+}
+
+function exitCodeOf(status: number) {
+  if (status >= 500) return EXIT.unavailable;
+  return status === 401 || status === 403 ? EXIT.unauthorized : EXIT.refused;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblem(value: unknown): value is ProblemDocument {
+  return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+}

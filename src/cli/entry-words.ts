@@ -1,0 +1,86 @@
+import type { Static } from 'typebox';
+import type { EntryRecord, ListEntry } from '../http/contract/entry.ts';
+import { formatFacts, formatTable } from './table.ts';
+import { clean, formatTime, paint, styleOfState, terminalWidth } from './terminal.ts';
+
+type Explanation = NonNullable<EntryRecord['explanation']>;
+type Timeline = NonNullable<EntryRecord['timeline']>;
+
+export function formatEntries(entries: readonly Static<typeof ListEntry>[]): string {
+  if (entries.length === 0) return 'No pull requests.\n';
+  const columns = [
+    { title: 'PR', align: 'right' as const },
+    { title: 'STATE', style: styleOfState },
+    { title: 'SINCE' },
+    { title: 'PRIORITY' },
+    { title: 'AUTHOR', shrinks: true as const },
+    { title: 'TITLE', shrinks: true as const },
+  ];
+  const rows = entries.map((entry) => [
+    `#${entry.prNumber}`,
+    entry.state ?? '-',
+    formatTime(entry.stateChangedAt),
+    entry.priorityName,
+    entry.prAuthor,
+    entry.prTitle,
+  ]);
+  return formatTable(columns, rows, terminalWidth());
+}
+
+/** What a change left behind, in one line. */
+export function formatOutcome(record: EntryRecord): string {
+  const title = `#${record.prNumber} ${clean(record.prTitle)}`;
+  if (record.state === undefined) return `${title}: not submitted yet.`;
+  return `${title}: ${paint(styleOfState(record.state), record.state)}.`;
+}
+
+/** Everything about one entry: where it is, why, and how it came there. */
+export function formatRecord(record: EntryRecord): string {
+  const { explanation, timeline, impactedTargets } = record;
+  const facts: [string, string][] = [];
+  if (record.state !== undefined) {
+    facts.push([
+      'State',
+      `${paint(styleOfState(record.state), record.state)}, since ${formatTime(record.stateChangedAt)}`,
+    ]);
+  }
+  if (explanation?.position !== undefined) facts.push(['Position', String(explanation.position)]);
+  facts.push([
+    'Priority',
+    `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`,
+  ]);
+  facts.push(['Head', record.prSha]);
+  if (impactedTargets !== undefined) facts.push(['Targets', formatTargets(impactedTargets)]);
+  if (record.verifiedByTestRun !== null) facts.push(['Passed in', clean(record.verifiedByTestRun)]);
+  const title = `${paint('bold', `#${record.prNumber} ${clean(record.prTitle)}`)}  by ${clean(record.prAuthor)}\n`;
+  return [title + formatFacts(facts), ...formatExplanation(explanation), ...formatTimeline(timeline)].join('\n');
+}
+
+function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['impactedTargets']>): string {
+  return `${impactsAll ? 'all' : count}. ${clean(note)}`;
+}
+
+function formatExplanation(explanation: Explanation | undefined): string[] {
+  if (explanation === undefined) return [];
+  const lines = [clean(explanation.summary)];
+  // A summary often ends with its only reason.
+  const isSaid = (text: string): boolean => explanation.summary.endsWith(text);
+  for (const { text, reasons } of explanation.reasons) {
+    if (!isSaid(text)) lines.push(`  - ${clean(text)}`);
+    for (const inner of reasons) if (!text.endsWith(inner.text)) lines.push(`    - ${clean(inner.text)}`);
+  }
+  lines.push(`Next: ${clean(explanation.next)}`);
+  return [`${lines.join('\n')}\n`];
+}
+
+function formatTimeline(timeline: Timeline | undefined): string[] {
+  if (timeline === undefined || timeline.length === 0) return [];
+  const columns = [
+    { title: 'WHEN' },
+    { title: 'STATE', style: styleOfState },
+    { title: 'WHY', shrinks: true as const },
+    { title: 'WHO', shrinks: true as const },
+  ];
+  const rows = timeline.map(({ at, state, text, actor }) => [formatTime(at), state, text, actor ?? '']);
+  return [formatTable(columns, rows, terminalWidth())];
+}

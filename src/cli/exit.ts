@@ -1,0 +1,29 @@
+/** What the exit code of the command says; docs/cli.md and `sluice --help` list the same. */
+export const EXIT = { ok: 0, refused: 1, usage: 2, unavailable: 3, unauthorized: 4, bug: 70 } as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export const EXIT_CODES_TEXT = `Exit codes:
+  0  done
+  1  refused by the server (4xx), or by you when asked
+  2  wrong usage
+  3  no server answers, or it fails (5xx, network)
+  4  no token, or one that is not valid or not allowed to do this (401, 403)`;
+
+/** An end of the command that is no bug: words for people that say what to do next. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  /** The server's problem document, where there is one: printed with --json. */
+  readonly problem: unknown;
+
+  constructor(exitCode: ExitCode, message: string, problem?: unknown) {
+    super(message);
+    this.exitCode = exitCode;
+    this.problem = problem;
+  }
+}
+
+export function usageError(message: string): CliError {
+  return new CliError(EXIT.usage, message);
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { setImpactedTargets } from '../http/contract/pull-requests.ts';
+import { addEntryArguments, addExamples, collect, type RepoRef } from './arguments.ts';
+import { withContext } from './context.ts';
+import { formatOutcome } from './entry-words.ts';
+import { usageError } from './exit.ts';
+
+interface TargetsOptions {
+  readonly target?: readonly string[];
+  readonly targetsFile?: string;
+  readonly all?: true;
+  readonly none?: true;
+  readonly sha?: string;
+}
+
+export function defineTargets(pr: Command): void {
+  const description =
+    'Say which targets a pull request impacts, for a parallel queue. May come before it is submitted.';
+  const command = addEntryArguments(pr.command('targets').description(description))
+    .option('--target <target>', 'A target; repeat it for several.', collect)
+    .option('--targets-file <file>', 'A file with one target a line; - is standard input.')
+    .option('--all', 'It impacts everything.')
+    .option('--none', 'It impacts nothing.')
+    .option('--sha <commit>', 'The head commit the targets were computed for. Without it, the present head.')
+    .action(
+      withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: TargetsOptions) => {
+        const impactedTargets = readTargets(options);
+        const sha = options.sha === undefined ? {} : { sha: options.sha };
+        const record = await context.call(setImpactedTargets, {
+          repo,
+          targetBranch,
+          pr: { number, ...sha },
+          impactedTargets,
+        });
+        context.show(record, () => `${describeTargets(impactedTargets)} ${formatOutcome(record)}`);
+      }),
+    );
+  addExamples(command, [
+    'sluice pr targets local/acme/app main 7 --target //app:lib --target //app:server',
+    'git diff --name-only main... | cut -d/ -f1 | sort -u | sluice pr targets local/acme/app main 7 --targets-file -',
+    'sluice pr targets local/acme/app main 7 --all',
+  ]);
+}
+
+function readTargets({ target, targetsFile, all, none }: TargetsOptions): string[] | 'ALL' {
+  const given = [target, targetsFile, all, none].filter((option) => option !== undefined);
+  if (given.length !== 1) throw usageError('Say exactly one of --target, --targets-file, --all and --none.');
+  if (all) return 'ALL';
+  if (none) return [];
+  if (target !== undefined) return [...target];
+  return readTargetsFile(targetsFile as string);
+}
+
+/** An empty file is more often a tool that failed than a change without effect, so it has to be said. */
+function readTargetsFile(file: string): string[] {
+  const name = file === '-' ? 'Standard input' : `The file ${file}`;
+  const lines = readLines(file, name).map((line) => line.trim());
+  const targets = lines.filter((line) => line !== '');
+  if (targets.length > 0) return targets;
+  throw usageError(
+    `${name} names no target. If the pull request impacts nothing, say --none; if it may impact anything, say --all.`,
+  );
+}
+
+function readLines(file: string, name: string): string[] {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8').split('\n');
+  } catch (error) {
+    throw usageError(`${name} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+function describeTargets(targets: readonly string[] | 'ALL'): string {
+  if (targets === 'ALL') return 'It impacts everything.';
+  return targets.length === 1 ? '1 target is set.' : `${targets.length} targets are set.`;
+}

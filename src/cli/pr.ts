@@ -1,0 +1,142 @@
+import type { Command } from 'commander';
+import {
+  cancelPullRequest,
+  getSubmittedPullRequest,
+  listPullRequests,
+  restartTestsOnPullRequest,
+  submitPullRequest,
+} from '../http/contract/pull-requests.ts';
+import {
+  addEntryArguments,
+  addExamples,
+  addQueueArguments,
+  formatRepo,
+  parseInteger,
+  type RepoRef,
+} from './arguments.ts';
+import { withContext } from './context.ts';
+import { formatEntries, formatOutcome, formatRecord } from './entry-words.ts';
+import { parseInstant } from './instant.ts';
+import { defineTargets } from './pr-targets.ts';
+
+export function definePr(pr: Command): void {
+  addExamples(pr, ['sluice pr submit local/acme/app main 7', 'sluice pr status local/acme/app main 7']);
+  defineSubmit(pr);
+  defineCancel(pr);
+  defineRestart(pr);
+  defineStatus(pr);
+  defineTargets(pr);
+  defineList(pr);
+}
+
+interface SubmitOptions {
+  readonly priority?: string;
+  readonly batch?: boolean;
+}
+
+function defineSubmit(pr: Command): void {
+  const command = addEntryArguments(
+    pr.command('submit').description('Submit a pull request; again, to change its priority.'),
+  )
+    .option('-p, --priority <priority>', 'urgent, high, medium, low, or 0 (first) to 255 (last).')
+    .option('--no-batch', 'Never test it in a batch with others.')
+    .option('--batch', 'Let it be tested in a batch again.')
+    .action(
+      withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: SubmitOptions) => {
+        const { priority, batch } = options;
+        const record = await context.call(submitPullRequest, {
+          repo,
+          targetBranch,
+          pr: { number },
+          ...(priority === undefined ? {} : { priority }),
+          ...(batch === undefined ? {} : { noBatch: !batch }),
+        });
+        const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${number}`;
+        context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);
+      }),
+    );
+  addExamples(command, [
+    'sluice pr submit local/acme/app main 7',
+    'sluice pr submit local/acme/app main 7 --priority high --no-batch',
+  ]);
+}
+
+function defineCancel(pr: Command): void {
+  const command = addEntryArguments(pr.command('cancel').description('Remove a pull request from the queue.')).action(
+    withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
+      const record = await context.call(cancelPullRequest, { repo, targetBranch, pr: { number } });
+      context.show(record, () => formatOutcome(record));
+    }),
+  );
+  addExamples(command, ['sluice pr cancel local/acme/app main 7']);
+}
+
+function defineRestart(pr: Command): void {
+  const command = addEntryArguments(
+    pr.command('restart').description('Test a pull request in the queue again.'),
+  ).action(
+    withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
+      const record = await context.call(restartTestsOnPullRequest, { repo, targetBranch, pr: { number } });
+      context.show(record, () => formatOutcome(record));
+    }),
+  );
+  addExamples(command, ['sluice pr restart local/acme/app main 7']);
+}
+
+function defineStatus(pr: Command): void {
+  const description = 'Say where a pull request stands, why, and how it came there.';
+  const command = addEntryArguments(pr.command('status').description(description)).action(
+    withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
+      const record = await context.call(getSubmittedPullRequest, {
+        repo,
+        targetBranch,
+        pr: { number },
+        includeTimeline: true,
+        includeExplanation: true,
+      });
+      context.show(record, () => formatRecord(record));
+    }),
+  );
+  addExamples(command, ['sluice pr status local/acme/app main 7', 'sluice pr status local/acme/app main 7 --json']);
+}
+
+interface ListOptions {
+  readonly state?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+function defineList(pr: Command): void {
+  const command = addQueueArguments(
+    pr.command('list').description('List pull requests that are or were in the queue, the latest first.'),
+  )
+    .option('--state <state>', 'Only those in this state, such as merged or pending.')
+    .option(
+      '--since <when>',
+      'Only those that left the queue since: 7d (days; also m, h, w) ago, or an instant.',
+      parseInstant('past'),
+    )
+    .option('--until <when>', 'Only those that left the queue until: as --since.', parseInstant('past'))
+    .option('--limit <number>', 'How many at most, 1 to 100.', parseInteger)
+    .option('--cursor <cursor>', 'Go on where the page before ended.')
+    .action(
+      withContext(async (context, repo: RepoRef, targetBranch: string, options: ListOptions) => {
+        const { state, limit, ...others } = options;
+        const reply = await context.call(listPullRequests, {
+          repo,
+          targetBranch,
+          ...others,
+          ...(state === undefined ? {} : { state: state.toUpperCase().replaceAll('-', '_') as 'MERGED' }),
+          ...(limit === undefined ? {} : { take: limit }),
+        });
+        const more = reply.nextCursor === undefined ? '' : `There are more: add --cursor ${reply.nextCursor}\n`;
+        context.show(reply, () => formatEntries(reply.pullRequests) + more);
+      }),
+    );
+  addExamples(command, [
+    'sluice pr list local/acme/app main',
+    'sluice pr list local/acme/app main --state merged --since 7d',
+  ]);
+}

@@ -1,0 +1,90 @@
+import { Command } from 'commander';
+import { addExamples } from './arguments.ts';
+import { EXIT_CODES_TEXT, usageError } from './exit.ts';
+import { readVersion } from './version.ts';
+
+type Define = (command: Command) => void;
+
+export interface Program {
+  readonly program: Command;
+  /** Completes the tree, of which a run needs one branch only. */
+  loadEverything(): Promise<void>;
+}
+
+/**
+ * The tree of commands. What is below a first word is loaded when that word is used: `sluice --version` and the help
+ * cost no more than commander, and no command pays for another.
+ */
+export function createProgram(): Program {
+  const program = createRoot();
+  const loaders = new Map<string, () => Promise<Define>>();
+  const add = (name: string, summary: string, load: () => Promise<Define>): void => {
+    program.command(name).summary(summary).description(`${summary}.`);
+    loaders.set(name, load);
+  };
+  const load = async (command: Command): Promise<void> => {
+    const loader = loaders.get(command.name());
+    loaders.delete(command.name());
+    (await loader?.())?.(command);
+  };
+  const loadEverything = async (): Promise<void> => {
+    for (const command of program.commands) await load(command);
+  };
+  program.hook('preSubcommand', (_program, command) => load(command));
+
+  add('serve', 'Run the server', async () => (await import('./serve.ts')).defineServe);
+  add(
+    'status',
+    'Say whether the server is well, and what its queues do',
+    async () => (await import('./status.ts')).defineStatus,
+  );
+  add('repo', 'Register repositories', async () => (await import('./repo.ts')).defineRepo);
+  add('queue', 'Create, show and steer queues', async () => (await import('./queue.ts')).defineQueue);
+  add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);
+  add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);
+  add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
+  add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
+  add('restore', 'Replace the embedded store by a backup', async () => (await import('./restore.ts')).defineRestore);
+  add('completion', 'Print a script that completes commands in a shell', async () => {
+    const { defineCompletion } = await import('./completion.ts');
+    return (command) => defineCompletion(command, { program, loadEverything });
+  });
+  return { program, loadEverything };
+}
+
+function createRoot(): Command {
+  const program = new Command('sluice')
+    .description('A self-hosted merge queue and flaky-test service: what lands is what was tested.')
+    .version(readVersion(), '-V, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Explain a command.')
+    .helpCommand('help [command]', 'Explain a command')
+    .option('--url <url>', 'The server. Else SLUICE_URL, else http://127.0.0.1:8080.')
+    .option(
+      '--token-file <file>',
+      'A file with the token; - is standard input. Else SLUICE_TOKEN, else the admin-token file of SLUICE_DATA or ./data.',
+    )
+    .option('--json', "Print the server's JSON instead of words.")
+    .exitOverride()
+    .showHelpAfterError('Add --help to see how it is used.')
+    .configureOutput({ outputError: (text, writeError) => writeError(text.replace(/^error:/, 'sluice:')) })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20 })
+    .on('option:token', refuseBareToken);
+  program.addOption(program.createOption('--token [token]').hideHelp());
+  addExamples(program, [
+    "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
+    'sluice queue create local/acme/app main',
+    'sluice pr submit local/acme/app main 7',
+    'sluice pr status local/acme/app main 7',
+  ]);
+  return program.addHelpText('after', `\n${TOKEN_TEXT}\n\n${EXIT_CODES_TEXT}`);
+}
+
+const TOKEN_TEXT = `A token is read from a file or from SLUICE_TOKEN and is never an argument:
+everybody on the machine could read it in the list of processes.`;
+
+function refuseBareToken(): never {
+  throw usageError(
+    'A token is never an argument: everybody on the machine could read it in the list of processes. ' +
+      'Set SLUICE_TOKEN, or name a file with --token-file. If this was a real token, revoke it.',
+  );
+}

@@ -1,0 +1,130 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { settingInputs } from '../http/contract/settings.ts';
+import { collect, collectNames, parseInteger } from './arguments.ts';
+
+/** Options for the settings of a queue, made from the schemas that the server validates them by. */
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+type Kind = 'integer' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'rules';
+
+// Commander turns a null of a parser into an empty text.
+const UNSET = Symbol('unset');
+
+const schemas = Object.entries(settingInputs) as unknown as [name: string, schema: Schema][];
+
+export function addSettingOptions(command: Command): Command {
+  for (const [name, schema] of schemas) for (const option of makeOptions(name, schema)) command.addOption(option);
+  return command;
+}
+
+/** What the options say, as the API wants it. Options that were not given are absent. */
+export function readSettings(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const settings: Record<string, unknown> = {};
+  for (const [name, schema] of schemas) {
+    const value = options[name];
+    if (value === undefined) continue;
+    settings[name] = kindOf(schema) === 'rules' ? toRules(value as readonly string[]) : value === UNSET ? null : value;
+  }
+  return settings;
+}
+
+/** The settings of an answer that are not what a new queue has; all of them where asked for. */
+export function listSettings(
+  queue: Readonly<Record<string, unknown>>,
+  { all }: { readonly all: boolean },
+): [string, string][] {
+  const rows: [string, string][] = [];
+  for (const [name, schema] of schemas) {
+    const value = queue[name];
+    if (name === 'state' || value === undefined) continue;
+    // While it is unset, it reads as the concurrency.
+    const isDefault =
+      JSON.stringify(value) === JSON.stringify(schema.default) ||
+      (schema.default === null && name === 'bisectionConcurrency' && value === queue['concurrency']);
+    if (all || !isDefault) rows.push([name, formatSetting(value)]);
+  }
+  return rows;
+}
+
+function formatSetting(value: unknown): string {
+  if (value === null) return 'none';
+  if (!Array.isArray(value)) return String(value);
+  if (value.length === 0) return '(empty)';
+  return value.map((item) => (typeof item === 'string' ? item : `${item.targetPattern} ${item.policy}`)).join(', ');
+}
+
+function makeOptions(name: string, schema: Schema): Option[] {
+  const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const text = describe(schema);
+  switch (kindOf(schema)) {
+    case 'integer':
+      return [new Option(`--${flag} <number>`, text).argParser(parseInteger)];
+    case 'nullableInteger':
+      return [new Option(`--${flag} <number>`, `${text} Write none for null.`).argParser(parseNullableInteger)];
+    case 'boolean':
+      return makeSwitch(flag, text);
+    case 'choice':
+      return [makeChoice(flag, text, schema)];
+    case 'text':
+      return [new Option(`--${flag} <text>`, text)];
+    case 'names':
+      return [
+        new Option(`--${flag} <names>`, `${text} Separated by commas, or repeated; '' for none.`).argParser(
+          collectNames,
+        ),
+      ];
+    case 'rules':
+      return [new Option(`--${flag} <pattern>`, `${text} Repeat it for several; '' for none.`).argParser(collect)];
+  }
+}
+
+/** Two options for the parser, one line for the reader. */
+function makeSwitch(flag: string, text: string): Option[] {
+  const on = new Option(`--${flag}`, text);
+  on.flags = `--[no-]${flag}`;
+  return [on, new Option(`--no-${flag}`).hideHelp()];
+}
+
+function makeChoice(flag: string, text: string, schema: Schema): Option {
+  const values = (schema.enum ?? []).filter((value) => value === value.toUpperCase());
+  const option = new Option(`--${flag} <choice>`, text);
+  option.choices(values.map((value) => value.toLowerCase()));
+  option.argParser((given: string) => {
+    const value = given.toUpperCase().replaceAll('-', '_');
+    if (!values.includes(value)) throw new InvalidArgumentError(`Choose one of ${values.join(', ').toLowerCase()}.`);
+    return value;
+  });
+  return option;
+}
+
+function parseNullableInteger(text: string): number | typeof UNSET {
+  return text === 'none' ? UNSET : parseInteger(text);
+}
+
+function describe({ description = '', default: initial }: Schema): string {
+  const isWorthTelling = initial !== undefined && initial !== null && !Array.isArray(initial);
+  return isWorthTelling ? `${description} (default: ${String(initial).toLowerCase()})` : description;
+}
+
+function toRules(patterns: readonly string[]): unknown {
+  return patterns.filter((pattern) => pattern !== '').map((targetPattern) => ({ targetPattern, policy: 'ISOLATE' }));
+}
+
+function kindOf(schema: Schema): Kind {
+  if (schema.anyOf !== undefined) {
+    const inner = schema.anyOf.find(({ type }) => type !== 'null') ?? {};
+    return inner.type === 'integer' ? 'nullableInteger' : kindOf(inner);
+  }
+  if (schema.enum !== undefined) return 'choice';
+  if (schema.type === 'integer' || schema.type === 'boolean') return schema.type;
+  if (schema.type !== 'array') return 'text';
+  return schema.items?.type === 'object' ? 'rules' : 'names';
+}

@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import { createQueue, deleteQueue, getQueue, listQueues, updateQueue } from '../http/contract/queues.ts';
+import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
+import { withContext } from './context.ts';
+import { formatEntries } from './entry-words.ts';
+import { usageError } from './exit.ts';
+import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
+import { formatQueues } from './queue-words.ts';
+import { formatFacts } from './table.ts';
+import { paint, styleOfState } from './terminal.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+export function defineQueue(queue: Command): void {
+  addExamples(queue, ['sluice queue create local/acme/app main', 'sluice queue show local/acme/app main']);
+  defineCreate(queue);
+  defineShow(queue);
+  defineUpdate(queue);
+  defineState(queue, { verb: 'pause', state: 'PAUSED', summary: 'Admit, start and land nothing until it is resumed' });
+  defineState(queue, { verb: 'resume', state: 'RUNNING', summary: 'Go on after pause or drain' });
+  defineState(queue, { verb: 'drain', state: 'DRAINING', summary: 'Finish what is in it and admit nothing new' });
+  defineDelete(queue);
+  defineList(queue);
+}
+
+function defineCreate(queue: Command): void {
+  const command = addQueueArguments(queue.command('create').description('Create a merge queue for a branch.'));
+  addSettingOptions(command).action(
+    withContext(async (context, repo: RepoRef, targetBranch: string, options: Options) => {
+      const reply = await context.call(createQueue, { repo, targetBranch, ...readSettings(options) });
+      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}`);
+    }),
+  );
+  addExamples(command, [
+    'sluice queue create local/acme/app main',
+    'sluice queue create local/acme/app main --mode parallel --concurrency 8',
+    'sluice queue create local/acme/app main --batch --batching-min-size 6 --required-statuses test,lint',
+  ]);
+}
+
+function defineShow(queue: Command): void {
+  const command = addQueueArguments(queue.command('show').description('Show a queue and the pull requests in it.'))
+    .option('--settings', 'Show every setting, not only those that were changed.')
+    .action(
+      withContext(async (context, repo: RepoRef, targetBranch: string, options: { settings?: true }) => {
+        const reply = await context.call(getQueue, { repo, targetBranch });
+        context.show(
+          reply,
+          () => `${describeQueue(repo, reply, options.settings)}\n${formatEntries(reply.enqueuedPullRequests)}`,
+        );
+      }),
+    );
+  addExamples(command, ['sluice queue show local/acme/app main', 'sluice queue show local/acme/app main --json']);
+}
+
+function defineUpdate(queue: Command): void {
+  const command = addQueueArguments(
+    queue.command('update').description('Change the settings of a queue. What is not named stays.'),
+  );
+  addSettingOptions(command)
+    .option(
+      '--delete-required-statuses',
+      'Drop the override of the required statuses: back to what the repository or the forge says.',
+    )
+    .action(
+      withContext(async (context, repo: RepoRef, targetBranch: string, options: Options) => {
+        const changes = {
+          ...readSettings(options),
+          ...(options['deleteRequiredStatuses'] ? { deleteRequiredStatuses: true } : {}),
+        };
+        if (Object.keys(changes).length === 0)
+          throw usageError('Say what to change, such as --concurrency 8. --help lists every setting.');
+        const reply = await context.call(updateQueue, { repo, targetBranch, ...changes });
+        context.show(reply, () => `Changed.\n\n${describeQueue(repo, reply)}`);
+      }),
+    );
+  addExamples(command, [
+    'sluice queue update local/acme/app main --concurrency 8 --no-batch',
+    'sluice queue update local/acme/app main --delete-required-statuses',
+  ]);
+}
+
+function defineState(queue: Command, what: { verb: string; state: string; summary: string }): void {
+  const command = addQueueArguments(queue.command(what.verb).description(`${what.summary}.`)).action(
+    withContext(async (context, repo: RepoRef, targetBranch: string) => {
+      const reply = await context.call(updateQueue, { repo, targetBranch, ...readSettings({ state: what.state }) });
+      context.show(
+        reply,
+        () => `${formatRepo(repo)} ${targetBranch} is ${paint(styleOfState(reply.state), reply.state)}.`,
+      );
+    }),
+  );
+  addExamples(command, [`sluice queue ${what.verb} local/acme/app main`]);
+}
+
+function defineDelete(queue: Command): void {
+  const command = addQueueArguments(queue.command('delete').description('Delete an empty queue.')).action(
+    withContext(async (context, repo: RepoRef, targetBranch: string) => {
+      const reply = await context.call(deleteQueue, { repo, targetBranch });
+      context.show(reply, () => `The queue ${formatRepo(repo)} ${targetBranch} is deleted.`);
+    }),
+  );
+  addExamples(command, ['sluice queue delete local/acme/app main']);
+}
+
+function defineList(queue: Command): void {
+  const command = queue
+    .command('list')
+    .description('List the queues and how many pull requests are in each state.')
+    .argument('[repo]', REPO_TEXT, parseRepo)
+    .action(
+      withContext(async (context, repo: RepoRef | undefined) => {
+        const reply = await context.call(listQueues, repo === undefined ? {} : { repo });
+        context.show(reply, () => formatQueues(reply.queues));
+      }),
+    );
+  addExamples(command, ['sluice queue list', 'sluice queue list local/acme/app']);
+}
+
+function describeQueue(repo: RepoRef, queue: { state: string; branch: string }, all = false): string {
+  const settings = listSettings(queue as unknown as Readonly<Record<string, unknown>>, { all });
+  const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
+  return settings.length === 0 ? `${title}All settings have their defaults.\n` : title + formatFacts(settings);
+}

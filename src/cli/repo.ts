@@ -1,0 +1,129 @@
+import path from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { listRepositories, registerRepository, removeRepository } from '../http/contract/repositories.ts';
+import { addExamples, collect, formatRepo, parseInteger, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
+import { withContext } from './context.ts';
+import { usageError } from './exit.ts';
+import { formatFacts, formatTable } from './table.ts';
+import { clean, formatTime, paint, terminalWidth } from './terminal.ts';
+
+interface Check {
+  readonly name: string;
+  readonly command: string;
+}
+
+interface AddOptions {
+  readonly git?: string;
+  readonly check?: readonly Check[] | false;
+  readonly junit?: readonly string[] | false;
+  readonly checkTimeout?: number;
+}
+
+export function defineRepo(repo: Command): void {
+  addExamples(repo, [
+    "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
+    'sluice repo list',
+  ]);
+  defineAdd(repo);
+  defineList(repo);
+  defineRemove(repo);
+}
+
+function defineAdd(repo: Command): void {
+  const command = repo
+    .command('add')
+    .description('Register a repository, or change one. What is not named stays as it is.')
+    .argument('<repo>', REPO_TEXT, parseRepo)
+    .option(
+      '--git <path|URL>',
+      'The bare repository: a path on the server, ssh://, git@host: or https://. Plain git only.',
+    )
+    .option('--check <name=command>', 'A check that the built-in runner runs; repeat it for several.', collectCheck)
+    .option('--no-check', 'Remove all checks: they are reported from outside.')
+    .option('--junit <glob>', 'Test reports that the checks leave behind; repeat it for several.', collect)
+    .option('--no-junit', 'Collect no test reports.')
+    .option('--check-timeout <minutes>', 'When a check is killed.', parseInteger)
+    .action(
+      withContext(async (context, ref: RepoRef, options: AddOptions) => {
+        const reply = await context.call(registerRepository, { repo: ref, ...readAddOptions(options) });
+        const facts: [string, string][] = [['git', clean(reply.git ?? '-')]];
+        for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
+        for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
+        const next = `Next: sluice queue create ${formatRepo(ref)} main`;
+        context.show(reply, () => `${paint('bold', formatRepo(ref))} is registered.\n${formatFacts(facts)}${next}`);
+      }),
+    );
+  addExamples(command, [
+    "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
+    "sluice repo add local/acme/app --git git@git.acme.dev:app.git --check test='make check' --junit 'reports/*.xml'",
+    "sluice repo add local/acme/app --check test='npm test' --check lint='npm run lint' --check-timeout 20",
+  ]);
+}
+
+function defineList(repo: Command): void {
+  const command = repo
+    .command('list')
+    .description('List the repositories.')
+    .action(
+      withContext(async (context) => {
+        const reply = await context.call(listRepositories, {});
+        context.show(reply, () => {
+          if (reply.repositories.length === 0) return 'No repositories yet. Register one: sluice repo add --help';
+          const rows = reply.repositories.map(({ repo: ref, git, checks, updatedAt }) => [
+            formatRepo(ref),
+            git ?? '-',
+            checks.map(({ name }) => name).join(', ') || '-',
+            formatTime(updatedAt),
+          ]);
+          const shrinks = true as const;
+          const columns = [
+            { title: 'REPOSITORY' },
+            { title: 'GIT', shrinks },
+            { title: 'CHECKS', shrinks },
+            { title: 'CHANGED' },
+          ];
+          return formatTable(columns, rows, terminalWidth());
+        });
+      }),
+    );
+  addExamples(command, ['sluice repo list', 'sluice repo list --json']);
+}
+
+function defineRemove(repo: Command): void {
+  const command = repo
+    .command('remove')
+    .description('Forget a repository, its tests and their history. Its queues must be deleted first.')
+    .argument('<repo>', REPO_TEXT, parseRepo)
+    .action(
+      withContext(async (context, ref: RepoRef) => {
+        const reply = await context.call(removeRepository, { repo: ref });
+        context.show(reply, () => `${formatRepo(ref)} is forgotten.`);
+      }),
+    );
+  addExamples(command, ['sluice repo remove local/acme/app']);
+}
+
+function collectCheck(text: string, before: readonly Check[] | false | undefined): readonly Check[] {
+  const split = text.indexOf('=');
+  const name = text.slice(0, split).trim();
+  const command = text.slice(split + 1).trim();
+  if (split < 0 || name === '' || command === '')
+    throw new InvalidArgumentError("Write it as NAME='shell command', such as test='npm test'.");
+  return [...(before || []), { name, command }];
+}
+
+function readAddOptions({ git, check, junit, checkTimeout }: AddOptions) {
+  if (checkTimeout !== undefined && !check)
+    throw usageError('--check-timeout says when the checks are killed: name them with --check.');
+  const timeout = checkTimeout === undefined ? {} : { timeoutMinutes: checkTimeout };
+  return {
+    ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
+    ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...timeout })) }),
+    ...(junit === undefined ? {} : { junit: [...(junit || [])] }),
+  };
+}
+
+/** A scheme, or `git@host:path`; a Windows drive is neither. */
+function isUrl(git: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(git) || /^[^/\\:]{2,}:/.test(git);
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { listQueues } from '../http/contract/queues.ts';
+import { addExamples } from './arguments.ts';
+import { type Context, withContext } from './context.ts';
+import { CliError } from './exit.ts';
+import { formatQueues } from './queue-words.ts';
+import { formatFacts } from './table.ts';
+import { clean, paint, write } from './terminal.ts';
+
+/** Lines of a terminal that are not queues: the facts above, the head of the table, the prompt. */
+const OTHER_LINES = 8;
+
+export function defineStatus(command: Command): void {
+  command
+    .description('Say whether the server answers and is ready, its version, and how many pull requests are where.')
+    .action(withContext(showStatus));
+  addExamples(command, ['sluice status', 'sluice status --url https://sluice.acme.dev', 'sluice status --json']);
+}
+
+/** What is known is shown even where the rest fails: the exit code and the last words are those of the failure. */
+async function showStatus(context: Context): Promise<void> {
+  const { client, isJson } = context;
+  const version = await readApiVersion(context);
+  const readiness = await attempt(() => client.get('/readyz'));
+  const isReady = !(readiness instanceof CliError);
+  const queues = isReady ? await attempt(async () => (await context.call(listQueues, {})).queues) : readiness;
+  if (isJson) {
+    const known = queues instanceof CliError ? {} : { queues };
+    write(JSON.stringify({ url: client.url, version, ready: isReady, ...known }, null, 2));
+  } else {
+    const state = isReady ? paint('green', 'ready') : paint('red', 'not ready');
+    const facts: [string, string][] = [
+      ['Server', client.url],
+      ['State', state],
+      ['API', `version ${clean(version)}`],
+    ];
+    if (!(queues instanceof CliError)) facts.push(['Token', `from ${context.token().source}`]);
+    write(formatFacts(facts));
+    if (!(queues instanceof CliError)) write(`\n${formatQueues(queues, queueLimit(queues.length))}`);
+  }
+  // The words and the exit code, without a second document.
+  if (queues instanceof CliError) throw new CliError(queues.exitCode, queues.message);
+}
+
+async function readApiVersion({ client }: Context): Promise<string> {
+  const document = (await client.get('/openapi.json')) as { readonly info?: { readonly version?: string } };
+  return document.info?.version ?? 'unknown';
+}
+
+async function attempt<T>(task: () => Promise<T>): Promise<T | CliError> {
+  try {
+    return await task();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+}
+
+function queueLimit(count: number): number {
+  return process.stdout.isTTY ? Math.max(5, process.stdout.rows - OTHER_LINES) : count;
+}

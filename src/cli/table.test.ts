@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Column, formatTable } from './table.ts';
+import { clean, formatRelative } from './terminal.ts';
+
+const columns: readonly Column[] = [
+  { title: 'ID', keeps: true },
+  { title: 'N', align: 'right' },
+  { title: 'TITLE', shrinks: true },
+];
+
+describe('formatTable', () => {
+  it('aligns columns and leaves no space at the end of lines', () => {
+    assert.equal(
+      formatTable(columns, [
+        ['a', '7', 'one'],
+        ['abc', '12', ''],
+      ]),
+      'ID    N  TITLE\na     7  one\nabc  12\n',
+    );
+  });
+
+  it('cuts what may shrink to the width of the terminal, and never what people copy', () => {
+    const table = formatTable(columns, [['0d7f0a35-6ad6', '7', 'Teach the parser about tabs']], 30);
+    assert.equal(table, 'ID             N  TITLE\n0d7f0a35-6ad6  7  Teach the p…\n');
+    const narrow = formatTable(columns, [['0d7f0a35-6ad6', '7', 'Teach the parser about tabs']], 10);
+    assert.match(narrow, /0d7f0a35-6ad6 {2}7 {2}Tea…/);
+  });
+
+  it('counts the cells that a terminal draws', () => {
+    const table = formatTable(
+      [{ title: 'TITLE' }, { title: 'WHO' }],
+      [
+        ['日本', 'Ada'],
+        ['e\u0301a', 'Bo'],
+        ['🚀', 'Cy'],
+      ],
+    );
+    assert.equal(table, 'TITLE  WHO\n日本   Ada\ne\u0301a     Bo\n🚀     Cy\n');
+    assert.equal(formatTable([{ title: 'T', shrinks: true }], [['日本語日本語']], 6), 'T\n日本…\n');
+  });
+});
+
+describe('clean', () => {
+  it('lets no escape sequence or reordering mark reach a terminal', () => {
+    assert.equal(clean('a\u001b[31mb\nc\u202ed'), 'a [31mb c d');
+  });
+});
+
+describe('formatRelative', () => {
+  it('reads as people say it', () => {
+    const now = Date.parse('2026-09-17T10:16:02.000Z');
+    const cases: readonly (readonly [seconds: number, text: string])[] = [
+      [0, 'now'],
+      [-59, '59 s ago'],
+      [-3 * 60, '3 min ago'],
+      [-5 * 3600, '5 h ago'],
+      [-3 * 86_400, '3 days ago'],
+      [90 * 86_400, '2026-12-16'],
+      [2 * 3600, 'in 2 h'],
+    ];
+    for (const [seconds, text] of cases) assert.equal(formatRelative(now + seconds * 1000, now), text);
+  });
+});

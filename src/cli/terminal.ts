@@ -1,0 +1,73 @@
+import { styleText } from 'node:util';
+
+export type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold';
+
+/** Colours the text where standard output is a terminal that has colours and nobody set NO_COLOR. */
+export function paint(style: Style | undefined, text: string): string {
+  return style === undefined ? text : styleText(style, text);
+}
+
+const STATE_STYLES: Readonly<Record<string, Style>> = {
+  RUNNING: 'green',
+  PAUSED: 'yellow',
+  DRAINING: 'yellow',
+  SWITCHING_MODES: 'yellow',
+  NOT_READY: 'gray',
+  PENDING: 'bold',
+  TESTING: 'cyan',
+  TESTS_PASSED: 'green',
+  PENDING_FAILURE: 'yellow',
+  MERGED: 'green',
+  FAILED: 'red',
+  CANCELLED: 'gray',
+};
+
+export function styleOfState(state: string): Style | undefined {
+  return STATE_STYLES[state.trimEnd()];
+}
+
+// Escape sequences and marks that reorder text, which a title could use to lie about what it is.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+
+/** Text from outside, made harmless for a terminal and one line long. */
+export function clean(text: string): string {
+  return text.replace(UNPRINTABLE, ' ');
+}
+
+export function write(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** For people beside what goes to standard output. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Undefined where lines are not cut: in pipes and files. */
+export function terminalWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
+/** An instant: "3 min ago" on a terminal, as it is elsewhere. */
+export function formatTime(iso: string | null | undefined, never = '-'): string {
+  if (iso === null || iso === undefined) return never;
+  return process.stdout.isTTY ? formatRelative(Date.parse(iso), Date.now()) : iso;
+}
+
+const UNITS = [
+  { name: 's', ms: 1000, below: 60 },
+  { name: 'min', ms: 60_000, below: 60 },
+  { name: 'h', ms: 3_600_000, below: 48 },
+  { name: 'days', ms: 86_400_000, below: 60 },
+] as const;
+
+export function formatRelative(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  if (distance < 1000) return 'now';
+  for (const { name, ms, below } of UNITS) {
+    const count = Math.floor(distance / ms);
+    if (count < below) return at <= now ? `${count} ${name} ago` : `in ${count} ${name}`;
+  }
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,112 @@
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import { createApiToken, listApiTokens, revokeApiToken } from '../http/contract/access.ts';
+import { addExamples, collectNames, formatRepo, parseRepo, type RepoRef } from './arguments.ts';
+import { withContext } from './context.ts';
+import { parseInstant } from './instant.ts';
+import { formatTable } from './table.ts';
+import { clean, formatTime, say, terminalWidth } from './terminal.ts';
+
+interface CreateOptions {
+  readonly name: string;
+  readonly scope: readonly string[];
+  readonly repo?: readonly RepoRef[];
+  readonly expires?: string;
+}
+
+type Scopes = Static<typeof createApiToken.body>['scopes'];
+
+export function defineToken(token: Command): void {
+  addExamples(token, ['sluice token create --name ci --scope upload --expires 90d', 'sluice token list']);
+  defineCreate(token);
+  defineList(token);
+  defineRevoke(token);
+}
+
+function defineCreate(token: Command): void {
+  const command = token
+    .command('create')
+    .description('Make a token. Its secret goes to standard output, and is never shown again.')
+    .requiredOption('--name <name>', 'What it is for: the actor of everything done with it.')
+    .requiredOption(
+      '--scope <scopes>',
+      'read, upload, targets, report, submit, admin or instance; by commas, or repeated.',
+      collectNames,
+    )
+    .option(
+      '--repo <repo>',
+      'Only this repository, as host/owner/name; repeat it for several. Without it, every one.',
+      collectRepo,
+    )
+    .option(
+      '--expires <when>',
+      'When it stops working: 90d (also m, h, w, y) from now, or an instant. Without it, never.',
+      parseInstant('future'),
+    )
+    .action(
+      withContext(async (context, options: CreateOptions) => {
+        const reply = await context.call(createApiToken, {
+          name: options.name,
+          scopes: [...options.scope] as Scopes,
+          ...(options.repo === undefined ? {} : { repositories: [...options.repo] }),
+          ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
+        });
+        if (!context.isJson) say(`Token ${reply.id} (${clean(reply.name)}), shown only now:`);
+        context.show(reply, () => reply.token);
+      }),
+    );
+  addExamples(command, [
+    'sluice token create --name ci --scope upload --expires 90d',
+    'sluice token create --name bot --scope read,submit --repo local/acme/app > bot-token',
+  ]);
+}
+
+function defineList(token: Command): void {
+  const command = token
+    .command('list')
+    .description('List the tokens, without their secrets.')
+    .action(
+      withContext(async (context) => {
+        const reply = await context.call(listApiTokens, {});
+        context.show(reply, () => {
+          const rows = reply.tokens.map((one) => [
+            one.id,
+            one.name,
+            one.scopes.join(','),
+            one.repositories === null ? 'all' : one.repositories.map(formatRepo).join(','),
+            formatTime(one.lastUsedAt, 'never'),
+            one.revokedAt === null ? formatTime(one.expiresAt, 'never') : 'revoked',
+          ]);
+          const shrinks = true as const;
+          const columns = [
+            { title: 'ID', keeps: true as const },
+            { title: 'NAME', shrinks },
+            { title: 'SCOPES', shrinks },
+            { title: 'REPOS', shrinks },
+            { title: 'USED' },
+            { title: 'EXPIRES' },
+          ];
+          return formatTable(columns, rows, terminalWidth());
+        });
+      }),
+    );
+  addExamples(command, ['sluice token list', 'sluice token list --json']);
+}
+
+function defineRevoke(token: Command): void {
+  const command = token
+    .command('revoke')
+    .description('Revoke a token. It stops working at once.')
+    .argument('<id>', 'The id of the token, as `sluice token list` shows it.')
+    .action(
+      withContext(async (context, id: string) => {
+        const reply = await context.call(revokeApiToken, { id });
+        context.show(reply, () => `Token ${id} is revoked.`);
+      }),
+    );
+  addExamples(command, ['sluice token revoke 0d7f0a35-6ad6-4d5c-9a4f-2a4be4e4a7f1']);
+}
+
+function collectRepo(text: string, before: readonly RepoRef[] | undefined): readonly RepoRef[] {
+  return [...(before ?? []), parseRepo(text)];
+}

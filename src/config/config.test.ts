@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseConfig } from './config.ts';
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  const parsed = parseConfig(environment);
+  return 'problems' in parsed ? parsed.problems : [];
+}
+
+describe('configuration', () => {
+  it('has a default for everything; blank is unset', () => {
+    const parsed = parseConfig({ SLUICE_PORT: ' ', PATH: '/bin' });
+    assert.ok('config' in parsed);
+    assert.equal(parsed.config.port, 8080);
+    assert.equal(parsed.config.host, '127.0.0.1');
+    assert.equal(parsed.config.publicUrl, undefined);
+    assert.deepEqual(parsed.warnings, []);
+  });
+
+  it('reports every problem at once, in words, without repeating secrets', () => {
+    const problems = problemsOf({
+      SLUICE_PORT: '80.5',
+      SLUICE_URL: 'sluice.example',
+      SLUICE_DATABASE_URL: 'mysql://user:hunter2@host/db',
+      SLUICE_ADMIN_TOKEN: 'short secret',
+      SLUICE_ORG: 'Not A Slug',
+      SLUICE_RATE_LIMIT: '-1',
+      SLUICE_LOG_LEVEL: 'loud',
+    });
+    assert.equal(problems.length, 7);
+    assert.ok(problems.every((problem) => /^SLUICE_\w+ must be /.test(problem)));
+    assert.ok(!problems.join().includes('hunter2') && !problems.join().includes('short secret'));
+  });
+
+  it('warns of variables it does not know, except the client ones', () => {
+    const parsed = parseConfig({ SLUICE_PROT: '1', SLUICE_TOKEN: 'x' });
+    assert.ok('config' in parsed);
+    assert.equal(parsed.warnings.length, 1);
+    assert.match(parsed.warnings[0] ?? '', /SLUICE_PROT/);
+  });
+
+  it('takes slashes from the end of the public address', () => {
+    const parsed = parseConfig({ SLUICE_URL: 'https://sluice.example/base//' });
+    assert.ok('config' in parsed);
+    assert.equal(parsed.config.publicUrl, 'https://sluice.example/base');
+  });
+});

@@ -1,0 +1,105 @@
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { type LOG_LEVELS, VARIABLES, type Variable, type VariableName } from './variables.ts';
+
+/** What the server was told, checked and typed. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  readonly dataFolder: string;
+  readonly databaseUrl: string | undefined;
+  readonly adminToken: string | undefined;
+  readonly organization: string;
+  readonly rateLimit: number;
+  readonly runnerJobs: number;
+  readonly runnerUser: string | undefined;
+  readonly testBranchPrefix: string;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ParsedConfig =
+  | { readonly config: Config; readonly warnings: readonly string[] }
+  | { readonly problems: readonly string[] };
+
+/** The configuration, or every problem with it in words. */
+export function parseConfig(environment: Environment): ParsedConfig {
+  const problems = checkVariables(environment);
+  if (problems.length > 0) return { problems };
+  const read = (name: VariableName): string | undefined => value(environment, name);
+  const config: Config = {
+    host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
+    port: Number(read('SLUICE_PORT') ?? VARIABLES.SLUICE_PORT.default),
+    publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
+    dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
+    databaseUrl: read('SLUICE_DATABASE_URL'),
+    adminToken: read('SLUICE_ADMIN_TOKEN'),
+    organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
+    rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),
+    runnerJobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),
+    runnerUser: read('SLUICE_RUNNER_USER'),
+    testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
+    logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
+  };
+  return { config: Object.freeze(config), warnings: findUnknown(environment) };
+}
+
+/** A variable that is set to nothing is not set. */
+function value(environment: Environment, name: VariableName): string | undefined {
+  const given = environment[name]?.trim();
+  return given === '' ? undefined : given;
+}
+
+function checkVariables(environment: Environment): string[] {
+  return (Object.keys(VARIABLES) as VariableName[]).flatMap((name) => {
+    const given = value(environment, name);
+    const problem = given === undefined ? undefined : (problemOf(VARIABLES[name], given) ?? RULES[name]?.(given));
+    return problem === undefined ? [] : [`${name} ${problem}.`];
+  });
+}
+
+function problemOf(variable: Variable, given: string): string | undefined {
+  switch (variable.kind) {
+    case 'text':
+      return undefined;
+    case 'integer': {
+      const { min = 0, max = Number.MAX_SAFE_INTEGER } = variable;
+      const fits = /^\d{1,15}$/.test(given) && Number(given) >= min && Number(given) <= max;
+      return fits ? undefined : `must be a whole number from ${min} to ${max}, not "${given}"`;
+    }
+    case 'url':
+      return /^https?:\/\/[^\s/]+/.test(given) && URL.canParse(given)
+        ? undefined
+        : `must be an address that begins with http:// or https://, not "${given}"`;
+    case 'choice':
+      return variable.values?.includes(given)
+        ? undefined
+        : `must be one of ${variable.values?.join(', ')}, not "${given}"`;
+  }
+}
+
+/** What a kind alone does not say. Values of secrets are never repeated. */
+const RULES: { readonly [Name in VariableName]?: (given: string) => string | undefined } = {
+  SLUICE_DATABASE_URL: (given) =>
+    /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
+      ? undefined
+      : 'must be an address that begins with postgres://',
+  SLUICE_ADMIN_TOKEN: (given) =>
+    /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
+  SLUICE_ORG: (given) =>
+    /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(given)
+      ? undefined
+      : 'must be 1 to 63 lower-case letters, digits and inner hyphens',
+};
+
+/** A misspelt variable would otherwise be a setting that silently does nothing. The client has some of its own. */
+const CLIENT_VARIABLES = ['SLUICE_TOKEN'];
+
+function findUnknown(environment: Environment): string[] {
+  const known = [...Object.keys(VARIABLES), ...CLIENT_VARIABLES];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('SLUICE_') && !known.includes(name))
+    .map((name) => `${name} is not a variable of this version. "sluice serve --help" lists them.`);
+}

@@ -1,0 +1,33 @@
+import type { Brand } from '../lib/brand.ts';
+
+export type Sha = Brand<string, 'Sha'>;
+export type PrNumber = Brand<number, 'PrNumber'>;
+
+export const MERGEABILITIES = ['UNSPECIFIED', 'IN_PROGRESS', 'MERGEABLE', 'NOT_MERGEABLE'] as const;
+export type Mergeability = (typeof MERGEABILITIES)[number];
+
+/** Why a forge calls a pull request not mergeable. The words are the API's. */
+export type BlockReason =
+  | 'conflict'
+  | 'behind'
+  | 'draft'
+  | 'closed'
+  | 'pending'
+  | 'awaitingCheck'
+  | 'failingCheck'
+  | 'reviewRequired'
+  | 'changesRequested'
+  | 'other';
+
+/** What a forge says about a pull request at one instant. The engine never asks; it is told. */
+export interface PullRequestFacts {
+  readonly number: PrNumber;
+  readonly headSha: Sha;
+  readonly baseBranch: string;
+  readonly title: string;
+  readonly author: string;
+  readonly url: string;
+  readonly status: 'open' | 'draft' | 'closed' | 'merged';
+  readonly mergeability: Mergeability;
+  readonly blockReasons: readonly BlockReason[];
+}

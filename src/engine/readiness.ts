@@ -1,0 +1,32 @@
+import type { Mergeability } from './pull-request.ts';
+import type { Entry, Queue } from './queue.ts';
+
+/** What an entry needs before it is admitted, as the API shows it. Derived whenever it is asked for, never stored. */
+export interface Readiness {
+  readonly hasImpactedTargets: boolean;
+  readonly requiresImpactedTargets: boolean;
+  readonly doesBaseBranchMatch: boolean;
+  readonly mergeability: Mergeability;
+}
+
+export function readinessOf(queue: Queue, entry: Entry): Readiness {
+  return {
+    hasImpactedTargets: entry.targets !== undefined,
+    requiresImpactedTargets: requiresTargets(queue, entry),
+    doesBaseBranchMatch: entry.pr.baseBranch === queue.branch,
+    mergeability: entry.pr.mergeability,
+  };
+}
+
+export function isReady(readiness: Readiness): boolean {
+  return (
+    readiness.doesBaseBranchMatch &&
+    readiness.mergeability === 'MERGEABLE' &&
+    (readiness.hasImpactedTargets || !readiness.requiresImpactedTargets)
+  );
+}
+
+function requiresTargets(queue: Queue, entry: Entry): boolean {
+  if (queue.settings.mode !== 'PARALLEL') return false;
+  return queue.parallelSince === undefined || entry.submittedAt >= queue.parallelSince;
+}

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path';
+import type { GitLocation } from '../../git/git.ts';
+
+export type ParsedLocation = GitLocation | { readonly kind: 'refused'; readonly sentence: string };
+
+const MAX_LENGTH = 2048;
+const HOST = String.raw`(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])`;
+const USER = `(?:[a-z0-9_][a-z0-9_.+~-]*@)`;
+const HTTPS = new RegExp(`^https://${USER}?${HOST}(?::\\d{1,5})?/\\S+$`, 'i');
+const SSH = new RegExp(`^ssh://${USER}?${HOST}(?::\\d{1,5})?/\\S+$`, 'i');
+const SCP = new RegExp(`^${USER}${HOST}:(?![:-])\\S+$`, 'i');
+
+/**
+ * Reads the `git` value of a repository. Only what is listed here is accepted: some of git's transports run commands,
+ * and a value that starts with a dash would be taken for an option.
+ */
+export function parseLocation(value: string | undefined): ParsedLocation {
+  if (value === undefined || value === '') return refuse('A plain git repository needs a path or URL.');
+  if (value.length > MAX_LENGTH) return refuse(`The path or URL is longer than ${MAX_LENGTH} characters.`);
+  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) return refuse('The path or URL holds a control character.');
+  if (value.startsWith('-')) return refuse('The path or URL starts with a dash.');
+  if (HTTPS.test(value) || SSH.test(value) || SCP.test(value)) return { kind: 'url', url: value };
+  if (/^(https|ssh):\/\/[^/]*:[^/]*@/i.test(value)) {
+    return refuse(
+      "The URL holds a password. Credentials belong into the server's environment, such as a git credential helper.",
+    );
+  }
+  // Git takes whatever has a colon before its first slash for a remote.
+  if (/^[^/]*:/.test(value)) return refuse('Only a path, ssh://, git@host:path and https:// are accepted.');
+  return { kind: 'path', path: resolve(value) };
+}
+
+function refuse(sentence: string): ParsedLocation {
+  return { kind: 'refused', sentence };
+}

@@ -1,0 +1,106 @@
+import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import { BoundedCache } from '../../git/bounded-cache.ts';
+import type { GitOptions } from '../../git/create-git.ts';
+import { createGit } from '../../git/create-git.ts';
+import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
+import { branchRef, isBranchName } from '../../git/ref-name.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Forge, ForgeRepository, PullRequestQuery } from '../forge.ts';
+import { type ParsedLocation, parseLocation } from './location.ts';
+import type { Standing } from './pull-request.ts';
+import { findPullRequestNumber, isPullRequestNumber, pullRequestFacts, pullRequestRef } from './pull-request.ts';
+
+/** A forge without forge software: pull request N is the ref `refs/pull/N/head` of a bare repository. */
+export function createPlainForge(options: GitOptions): Forge {
+  return new PlainForge(createGit(options));
+}
+
+class PlainForge implements Forge {
+  readonly #git: Git;
+
+  constructor(git: Git) {
+    this.#git = git;
+  }
+
+  async findPullRequest({ repository, number, targetBranch }: PullRequestQuery): Promise<PullRequestFacts | undefined> {
+    if (!isPullRequestNumber(number)) return undefined;
+    return this.#read(repository, async (git) => {
+      const [head, target] = await Promise.all([git.findCommit(pullRequestRef(number)), findBranch(git, targetBranch)]);
+      if (head === undefined) return undefined;
+      const standing = target === undefined ? 'no-target' : await getStanding(git, { head, target });
+      return pullRequestFacts({ number, targetBranch, head, standing });
+    });
+  }
+
+  async findBranchHead(repository: ForgeRepository, branch: string): Promise<Sha | undefined> {
+    if (!isBranchName(branch)) return undefined;
+    return this.#read(repository, async (git) => (await findBranch(git, branch))?.sha);
+  }
+
+  async listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>> {
+    return this.#read(repository, async (git) => {
+      const heads = new Map<PrNumber, Sha>();
+      for (const ref of await git.listRefs('refs/pull/*/head')) {
+        const number = findPullRequestNumber(ref.name);
+        if (number === undefined) continue;
+        const sha = ref.type === 'tag' ? (await git.findCommit(ref.name))?.sha : ref.sha;
+        if (sha !== undefined && (ref.type === 'commit' || ref.type === 'tag')) heads.set(number, sha);
+      }
+      return heads;
+    });
+  }
+
+  async checkAccess(repository: ForgeRepository): Promise<string | undefined> {
+    const location = parseLocation(repository.git);
+    if (location.kind === 'refused') return location.sentence;
+    return this.#git.findProblem({ id: repository.id, location });
+  }
+
+  close(): Promise<void> {
+    return this.#git.close();
+  }
+
+  async #read<Answer>(repository: ForgeRepository, question: (git: GitRepository) => Promise<Answer>): Promise<Answer> {
+    const opened = await this.#git.open(sourceOf(repository));
+    try {
+      await opened.refresh();
+      return await question(opened);
+    } catch (error) {
+      // The folder may have been moved or replaced: what was learned about it when it was opened may be wrong now.
+      if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') opened.forget();
+      throw error;
+    }
+  }
+}
+
+/** A location is parsed once, not for every question. */
+const locations = new BoundedCache<string, ParsedLocation>(1_000);
+
+function locationOf(git: string): ParsedLocation {
+  const known = locations.find(git);
+  if (known !== undefined) return known;
+  const location = parseLocation(git);
+  locations.set(git, location);
+  return location;
+}
+
+function sourceOf({ id, git }: ForgeRepository): GitSource {
+  const location = locationOf(git ?? '');
+  if (location.kind === 'refused') throw new Fault('FORGE_UNAVAILABLE', location.sentence);
+  return { id, location };
+}
+
+async function findBranch(git: GitRepository, branch: string): Promise<Commit | undefined> {
+  return isBranchName(branch) ? git.findCommit(branchRef(branch)) : undefined;
+}
+
+/**
+ * Asking for ancestry takes a process, so it is asked only where the answer can be yes: merging what is already there
+ * changes nothing. The reverse does not hold, as an empty commit shows.
+ */
+async function getStanding(git: GitRepository, { head, target }: { head: Commit; target: Commit }): Promise<Standing> {
+  if (head.sha === target.sha) return 'merged';
+  const merge = await git.testMerge({ target: target.sha, head: head.sha });
+  if (merge.kind !== 'clean' || merge.tree !== target.tree) return merge.kind;
+  return (await git.isAncestor({ ancestor: head.sha, descendant: target.sha })) ? 'merged' : 'clean';
+}

@@ -1,0 +1,63 @@
+import type { BlockReason, PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { Commit } from '../../git/git.ts';
+
+export type Standing = 'merged' | 'clean' | 'conflict' | 'unrelated' | 'no-target';
+
+export interface PullRequestParts {
+  readonly number: PrNumber;
+  readonly targetBranch: string;
+  readonly head: Commit;
+  readonly standing: Standing;
+}
+
+const MAX_PR_NUMBER = 4_294_967_295;
+const MAX_TITLE_LENGTH = 1_000;
+
+const BLOCK_REASONS: Readonly<Record<Standing, readonly BlockReason[]>> = {
+  merged: ['closed'],
+  clean: [],
+  conflict: ['conflict'],
+  unrelated: ['other'],
+  'no-target': ['other'],
+};
+
+export function pullRequestFacts({ number, targetBranch, head, standing }: PullRequestParts): PullRequestFacts {
+  return {
+    number,
+    headSha: head.sha,
+    baseBranch: targetBranch,
+    title: titleOf(head.message),
+    author: printable(head.author),
+    // There is no page to link to; the ref is what one can fetch.
+    url: pullRequestRef(number),
+    status: standing === 'merged' ? 'merged' : 'open',
+    mergeability: standing === 'clean' ? 'MERGEABLE' : 'NOT_MERGEABLE',
+    blockReasons: BLOCK_REASONS[standing],
+  };
+}
+
+export function pullRequestRef(number: PrNumber): string {
+  return `refs/pull/${number}/head`;
+}
+
+/** Undefined for refs of other shapes, such as `refs/pull/07/head`. */
+export function findPullRequestNumber(ref: string): PrNumber | undefined {
+  const number = Number(/^refs\/pull\/([1-9]\d{0,9})\/head$/.exec(ref)?.[1]);
+  return isPullRequestNumber(number) ? number : undefined;
+}
+
+export function isPullRequestNumber(number: number): number is PrNumber {
+  return Number.isInteger(number) && number >= 1 && number <= MAX_PR_NUMBER;
+}
+
+function titleOf(message: string): string {
+  return printable(message.trimStart().split('\n', 1)[0] ?? '');
+}
+
+function printable(text: string): string {
+  return text
+    .slice(0, MAX_TITLE_LENGTH)
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Sha } from '../engine/pull-request.ts';
+import { parseCommit } from './commit.ts';
+
+const SHA = 'a'.repeat(40) as Sha;
+const TREE = 'b'.repeat(40);
+
+function parse(text: string | Buffer) {
+  return parseCommit(SHA, Buffer.from(text));
+}
+
+test('a commit is read', () => {
+  const commit = parse(
+    `tree ${TREE}\nparent ${SHA}\nauthor Ada L <a@b> 1 +0000\ncommitter C <c@d> 1 +0000\n\nTitle\n\nauthor Not Me <x>\n`,
+  );
+  assert.deepEqual(commit, { sha: SHA, tree: TREE, author: 'Ada L', message: 'Title\n\nauthor Not Me <x>\n' });
+});
+
+test('the commit says what it is written in', () => {
+  const latin1 = Buffer.from(`tree ${TREE}\nauthor J\xf6rg <a@b> 1 +0000\nencoding ISO-8859-1\n\nf\xfcr`, 'latin1');
+  assert.deepEqual([parse(latin1).author, parse(latin1).message], ['Jörg', 'für']);
+});
+
+test('bytes that are no text are replaced', () => {
+  const bytes = Buffer.concat([
+    Buffer.from(`tree ${TREE}\nauthor x <a@b> 1 +0000\nencoding klingon\n\n`),
+    Buffer.from([0xff, 0xfe, 0x41]),
+  ]);
+  assert.equal(parse(bytes).message, '\ufffd\ufffdA');
+});
+
+test('odd and damaged commits give what they have', () => {
+  assert.equal(parse(`tree ${TREE}\nauthor <only@mail> 1 +0000\n\n`).author, 'only@mail');
+  assert.equal(parse(`tree ${TREE}\nauthor nonsense\n\nx`).author, 'nonsense');
+  assert.deepEqual(parse(`tree ${TREE}`), { sha: SHA, tree: TREE, author: '', message: '' });
+  assert.deepEqual(parse(''), { sha: SHA, tree: '', author: '', message: '' });
+});

@@ -1,0 +1,106 @@
+/** What git may know of the server's environment when it only reads what is already on this machine. */
+const PASSED_ALWAYS = ['PATH', 'HOME', 'TMPDIR'];
+
+/** What it may know besides when it speaks to a remote: credentials, proxies and certificates of the operator. */
+const PASSED_TO_REMOTES = [
+  'USER',
+  'LOGNAME',
+  'XDG_CONFIG_HOME',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'SSH_AUTH_SOCK',
+  'SSH_AGENT_PID',
+  'SSH_ASKPASS',
+  'GIT_ASKPASS',
+  'GIT_SSH',
+  'GIT_SSH_COMMAND',
+  'GIT_SSH_VARIANT',
+  'http_proxy',
+  'https_proxy',
+  'HTTPS_PROXY',
+  'all_proxy',
+  'ALL_PROXY',
+  'no_proxy',
+  'NO_PROXY',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+];
+
+const FIXED = {
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_NO_LAZY_FETCH: '1',
+};
+
+/** Settings that hold whatever the repository's own configuration says. */
+const CONFIG: Readonly<Record<string, string>> = {
+  'core.hooksPath': '/dev/null',
+  'core.fsmonitor': 'false',
+  'core.warnAmbiguousRefs': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+};
+
+/**
+ * Without these a remote that accepts the connection and then falls silent would hold a fetch for hours, and ssh would
+ * ask its questions at the terminal of the server. An operator's own GIT_SSH or GIT_SSH_COMMAND goes before.
+ */
+const REMOTE_CONFIG = { 'http.lowSpeedLimit': '1000', 'http.lowSpeedTime': '30' };
+const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15';
+
+export interface EnvironmentOptions {
+  /**
+   * The repository to work on. Git trusts a folder named this way whoever owns it, so that it needs `safeDirectory`
+   * only while a repository is still being looked for.
+   */
+  readonly gitDir?: string;
+  readonly safeDirectory?: string;
+  /** Whether a remote is spoken to. Otherwise no transport is allowed, not even one the repository itself asks for. */
+  readonly remote?: boolean;
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+export function gitEnvironment(options: EnvironmentOptions): Record<string, string> {
+  const remote = options.remote === true;
+  const environment: Record<string, string> = {
+    ...(remote ? sshCommand() : { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }),
+    ...pick(process.env, remote ? [...PASSED_ALWAYS, ...PASSED_TO_REMOTES] : PASSED_ALWAYS),
+    ...FIXED,
+    GIT_ALLOW_PROTOCOL: remote ? 'ssh:https' : 'none',
+    ...configPairs({
+      ...CONFIG,
+      ...(remote ? REMOTE_CONFIG : {}),
+      ...(options.safeDirectory === undefined ? {} : { 'safe.directory': options.safeDirectory }),
+    }),
+    ...options.extra,
+  };
+  if (options.gitDir !== undefined) environment['GIT_DIR'] = options.gitDir;
+  return environment;
+}
+
+function sshCommand(): Record<string, string> {
+  return process.env['GIT_SSH'] === undefined ? { GIT_SSH_COMMAND: IMPATIENT_SSH } : {};
+}
+
+function pick(from: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = from[name];
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
+}
+
+function configPairs(config: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(config);
+  const pairs: Record<string, string> = { GIT_CONFIG_COUNT: String(entries.length) };
+  entries.forEach(([key, value], index) => {
+    pairs[`GIT_CONFIG_KEY_${index}`] = key;
+    pairs[`GIT_CONFIG_VALUE_${index}`] = value;
+  });
+  return pairs;
+}

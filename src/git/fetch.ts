@@ -1,0 +1,30 @@
+import { runGit } from './exec.ts';
+
+/** Long enough for the first copy of a large repository; a remote that falls silent is given up far earlier. */
+const TIMEOUT_MS = 20 * 60_000;
+
+export interface FetchOptions {
+  readonly gitDir: string;
+  readonly url: string;
+  readonly signal: AbortSignal;
+}
+
+/** Makes branches and pull requests of the mirror those of the remote. Other refs of the mirror are its own. */
+export async function fetchRefs({ gitDir, url, signal }: FetchOptions): Promise<void> {
+  const quietly = [
+    '--quiet',
+    '--prune',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+  ];
+  const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/pull/*:refs/pull/*'];
+  await runGit(['fetch', ...quietly, '--end-of-options', url, ...refspecs], {
+    purpose: 'fetch from the remote',
+    gitDir,
+    remote: true,
+    timeoutMs: TIMEOUT_MS,
+    signal,
+  });
+}

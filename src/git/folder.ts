@@ -1,0 +1,69 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '../lib/fault.ts';
+
+/** Why a folder cannot be read, as the end of a sentence, or undefined when it can. */
+export async function findFolderProblem(folder: string): Promise<string | undefined> {
+  try {
+    const stats = await stat(folder);
+    if (!stats.isDirectory()) return 'it is not a folder';
+    await access(folder, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+/** Whether git may have failed to recognize the repository only because parts of it are closed to the server. */
+export async function hasForbiddenPart(folder: string): Promise<boolean> {
+  for (const part of ['HEAD', 'objects', 'refs', '.git']) {
+    const error = await access(join(folder, part), constants.R_OK).catch((cause: unknown) => cause);
+    if (error !== undefined && problemOf(error) === FORBIDDEN) return true;
+  }
+  return false;
+}
+
+/**
+ * A kept process takes refs that it cannot read for refs that are not there. Before anyone believes that something is
+ * not there, this faults unless the whole repository could be read.
+ */
+export async function checkReadable(gitDir: string, objectsDir: string): Promise<void> {
+  for (const folder of [
+    gitDir,
+    objectsDir,
+    join(gitDir, 'refs'),
+    join(gitDir, 'refs', 'heads'),
+    join(gitDir, 'refs', 'pull'),
+  ]) {
+    const problem = await findFolderProblem(folder);
+    const isOptional = folder.endsWith('heads') || folder.endsWith('pull');
+    if (problem === undefined || (isOptional && problem === ABSENT)) continue;
+    throw unreadable(problem);
+  }
+}
+
+/** Whether a ref has a file of its own. Faults where that cannot be told. */
+export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean> {
+  try {
+    return (await stat(join(gitDir, ref))).isFile();
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem === ABSENT) return false;
+    throw unreadable(problem, error);
+  }
+}
+
+const ABSENT = 'it does not exist';
+export const FORBIDDEN = 'the user the server runs as may not read it';
+
+export function unreadable(problem: string, cause?: unknown): Fault {
+  return new Fault('FORGE_UNAVAILABLE', `The git repository cannot be read: ${problem}.`, { cause });
+}
+
+function problemOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return ABSENT;
+  if (code === 'EACCES' || code === 'EPERM') return FORBIDDEN;
+  return `the file system reports ${String(code)}`;
+}

@@ -1,0 +1,24 @@
+import type { Sha } from '../engine/pull-request.ts';
+import { runGit } from './exec.ts';
+import type { Ref } from './git.ts';
+
+const MAX_BYTES = 128 * 1024 * 1024;
+
+export async function forEachRef(gitDir: string, pattern: string): Promise<readonly Ref[]> {
+  const format = '--format=%(objectname) %(objecttype) %(refname)';
+  const { stdout } = await runGit(['for-each-ref', format, '--end-of-options', pattern], {
+    purpose: 'list the refs of the repository',
+    gitDir,
+    maxBytes: MAX_BYTES,
+  });
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(parseLine);
+}
+
+function parseLine(line: string): Ref {
+  const [sha = '', type = '', ...name] = line.split(' ');
+  return { sha: sha as Sha, type, name: name.join(' ') };
+}

@@ -1,0 +1,236 @@
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { assert } from '../lib/assert.ts';
+import { Fault } from '../lib/fault.ts';
+import { exitOf, gitFault, keepTail } from './exec.ts';
+
+/** Cuts what a process prints into answers. It is told of every chunk once and keeps what is unfinished. */
+export interface AnswerReader<Answer> {
+  read(chunk: Buffer): readonly Answer[];
+}
+
+export interface KeptProcessOptions<Answer> {
+  readonly purpose: string;
+  readonly gitDir: string;
+  start(): ChildProcessWithoutNullStreams;
+  createReader(): AnswerReader<Answer>;
+  /** What to write for questions that are asked together. */
+  encode(lines: readonly string[]): string;
+  /** How often a question whose process died is asked again. */
+  readonly retries: number;
+}
+
+export interface KeptProcessLimits {
+  readonly idleMs: number;
+  /** How long a question at the head of the line may take. */
+  readonly answerMs: number;
+  /** A process is replaced after so many answers, since git never gives back what it learned about objects. */
+  readonly answersPerProcess: number;
+}
+
+/** Told what becomes of the process, so that someone can see to how many are kept. */
+export interface KeptProcessOwner {
+  readonly isClosed: boolean;
+  onStart(pid: number | undefined, ended: Promise<void>): void;
+  onBusy(kept: KeptProcess<unknown>): void;
+  onIdle(kept: KeptProcess<unknown>): void;
+  onEnd(kept: KeptProcess<unknown>): void;
+}
+
+const BARREN_DEATHS = 2;
+
+interface Question<Answer> {
+  readonly lines: readonly string[];
+  readonly answers: Answer[];
+  deaths: number;
+  resolve(answers: readonly Answer[]): void;
+  reject(error: unknown): void;
+}
+
+interface Running {
+  readonly child: ChildProcessWithoutNullStreams;
+  answered: number;
+  /** It gave all the answers it may: it finishes what it was sent, and newer questions wait for its successor. */
+  isSpent: boolean;
+}
+
+/**
+ * One git process that answers lines with answers, in order, many in flight. It starts with the first question, ends
+ * when idle, and starts again with the next; a death in between shows only in the time the answer takes. It dies with
+ * the server because its input closes, and never keeps the server alive while nobody waits for it.
+ */
+export class KeptProcess<Answer> {
+  readonly #options: KeptProcessOptions<Answer>;
+  readonly #limits: KeptProcessLimits;
+  readonly #owner: KeptProcessOwner;
+  #running: Running | undefined;
+  /** Sent, in the order in which they are answered. */
+  #questions: Question<Answer>[] = [];
+  #unsent: Question<Answer>[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** Deaths in a row without a single answer in between. */
+  #barrenDeaths = 0;
+
+  constructor(options: KeptProcessOptions<Answer>, limits: KeptProcessLimits, owner: KeptProcessOwner) {
+    this.#options = options;
+    this.#limits = limits;
+    this.#owner = owner;
+  }
+
+  get isIdle(): boolean {
+    return this.#questions.length === 0 && this.#unsent.length === 0;
+  }
+
+  /** One answer for each line. */
+  ask(lines: readonly string[]): Promise<readonly Answer[]> {
+    assert(!lines.some((line) => /[\n\0]/.test(line)), 'a question to git holds a line break or NUL');
+    if (this.#owner.isClosed) return Promise.reject(shuttingDown());
+    return new Promise((resolve, reject) => {
+      const question: Question<Answer> = { lines, answers: [], deaths: 0, resolve, reject };
+      this.#unsent.push(question);
+      // Questions of one turn of the event loop go out in one write, which costs as much as any of them would.
+      if (this.#unsent.length === 1) setImmediate(() => this.#sendUnsent());
+    });
+  }
+
+  /** Ends the process unless somebody waits for it. A later question starts another. */
+  retire(): void {
+    const running = this.#running;
+    if (running === undefined || !this.isIdle) return;
+    this.#running = undefined;
+    clearTimeout(this.#timer);
+    holdEventLoop(running.child, true);
+    running.child.stdin.end();
+    this.#owner.onEnd(this);
+  }
+
+  kill(): void {
+    this.#rejectAll(shuttingDown());
+    this.#running?.child.kill('SIGKILL');
+    this.retire();
+  }
+
+  #sendUnsent(): void {
+    const questions = this.#unsent;
+    if (questions.length === 0) return;
+    this.#unsent = [];
+    const wasWaiting = this.#questions.length > 0;
+    this.#questions.push(...questions);
+    this.#send(questions);
+    if (!wasWaiting) this.#onBusy();
+  }
+
+  #send(questions: readonly Question<Answer>[]): void {
+    try {
+      const running = this.#running ?? this.#start();
+      this.#running = running;
+      if (running.isSpent) return;
+      running.child.stdin.write(questions.map(({ lines }) => this.#options.encode(lines)).join(''));
+    } catch (error) {
+      this.#rejectAll(error);
+    }
+  }
+
+  #start(): Running {
+    const child = this.#options.start();
+    const running: Running = { child, answered: 0, isSpent: false };
+    const stderr = keepTail(child);
+    const reader = this.#options.createReader();
+    child.stdout.on('data', (chunk: Buffer) => this.#onData(running, reader, chunk));
+    const ended = exitOf(child).then(
+      ({ code, signal }) =>
+        this.#onEnd(running, {
+          code,
+          reason: gitFault(this.#options, stderr() || `its process ended (${signal ?? code})`),
+        }),
+      (reason: unknown) => this.#onEnd(running, { code: null, reason }),
+    );
+    this.#owner.onStart(child.pid, ended);
+    return running;
+  }
+
+  #onData(running: Running, reader: AnswerReader<Answer>, chunk: Buffer): void {
+    if (running !== this.#running) return;
+    try {
+      for (const answer of reader.read(chunk)) this.#onAnswer(running, answer);
+    } catch {
+      // An answer nobody can read: all that follow it are lost too. The death of the process is handled as any other.
+      running.child.kill('SIGKILL');
+    }
+  }
+
+  #onAnswer(running: Running, answer: Answer): void {
+    const question = this.#questions[0];
+    assert(question !== undefined, 'git answered a question nobody asked');
+    running.answered += 1;
+    this.#barrenDeaths = 0;
+    question.answers.push(answer);
+    if (question.answers.length < question.lines.length) return;
+    this.#questions.shift();
+    question.resolve(question.answers);
+    if (running.answered >= this.#limits.answersPerProcess && !running.isSpent) {
+      running.isSpent = true;
+      running.child.stdin.end();
+    }
+    if (this.isIdle) this.#onIdle(running);
+    else this.#timer?.refresh();
+  }
+
+  #onEnd(running: Running, exit: { code: number | null; reason: unknown }): void {
+    if (running !== this.#running) return;
+    this.#running = undefined;
+    clearTimeout(this.#timer);
+    this.#owner.onEnd(this);
+    if (!running.isSpent || exit.code !== 0) this.#blame(exit.reason);
+    if (this.#questions.length === 0) return;
+    for (const question of this.#questions) question.answers.length = 0;
+    this.#send(this.#questions);
+    this.#onBusy();
+  }
+
+  /** Only the first unanswered question can be the one the process died of. */
+  #blame(reason: unknown): void {
+    const first = this.#questions[0];
+    if (first === undefined) return;
+    first.deaths += 1;
+    this.#barrenDeaths += 1;
+    // A process that never gets to answer will not answer the others either, and each try costs a start.
+    if (this.#barrenDeaths > BARREN_DEATHS) {
+      this.#barrenDeaths = 0;
+      this.#rejectAll(reason);
+    } else if (first.deaths > this.#options.retries) this.#questions.shift()?.reject(reason);
+  }
+
+  #rejectAll(reason: unknown): void {
+    const questions = [...this.#questions, ...this.#unsent];
+    this.#questions = [];
+    this.#unsent = [];
+    for (const question of questions) question.reject(reason);
+  }
+
+  #onBusy(): void {
+    if (this.#running === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#running?.child.kill('SIGKILL'), this.#limits.answerMs);
+    holdEventLoop(this.#running.child, true);
+    this.#owner.onBusy(this);
+  }
+
+  #onIdle(running: Running): void {
+    clearTimeout(this.#timer);
+    holdEventLoop(running.child, false);
+    this.#timer = setTimeout(() => this.retire(), this.#limits.idleMs).unref();
+    this.#owner.onIdle(this);
+  }
+}
+
+function shuttingDown(): Fault {
+  return new Fault('SHUTTING_DOWN', 'The server stops and reads no more repositories.');
+}
+
+function holdEventLoop(child: ChildProcessWithoutNullStreams, hold: boolean): void {
+  for (const handle of [child, child.stdin, child.stdout, child.stderr] as readonly (ChildProcess | Socket)[]) {
+    if (hold) handle.ref();
+    else handle.unref();
+  }
+}

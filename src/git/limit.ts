@@ -1,0 +1,17 @@
+/** Runs at most `count` tasks at a time; the others wait their turn in order. */
+export function createLimit(count: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (task) => {
+    if (running >= count) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      // The place is handed on rather than given back, so that a newcomer cannot slip in between.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

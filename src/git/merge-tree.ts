@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sha } from '../engine/pull-request.ts';
+import { assert } from '../lib/assert.ts';
+import { Fault } from '../lib/fault.ts';
+import { runGit, startGit } from './exec.ts';
+import type { MergePair, TestMerge } from './git.ts';
+import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';
+import type { Mirror } from './mirror.ts';
+
+/** Conflicts are told by path only: what they look like is nobody's question, and the answer stays one flat list. */
+const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
+
+/**
+ * `git merge-tree --stdin`: a pair on a line is answered by its merge. A pair it cannot merge at all, such as one
+ * without a common commit, ends the process; the pair is then asked of `mergeTreeOnce`, which says why.
+ */
+export function mergeTreeStdin(mirror: Mirror, wrapper: readonly string[]): KeptProcessOptions<TestMerge> {
+  return {
+    purpose: 'test a merge',
+    gitDir: mirror.gitDir,
+    retries: 0,
+    start: () => {
+      const scratch = createScratch(mirror);
+      const child = startGit([...ARGS, '--stdin'], {
+        gitDir: mirror.gitDir,
+        wrapper,
+        extra: environmentOf(mirror, scratch),
+      });
+      child.once('close', () => void removeScratch(scratch));
+      return child;
+    },
+    createReader: () => new MergeTreeReader(),
+    encode: (pairs) => `${pairs.join('\n')}\n`,
+  };
+}
+
+export async function mergeTreeOnce(mirror: Mirror, { target, head }: MergePair): Promise<TestMerge> {
+  const scratch = createScratch(mirror);
+  try {
+    const { exitCode, stdout, stderr } = await runGit([...ARGS, '-z', '--end-of-options', target, head], {
+      purpose: 'test a merge',
+      gitDir: mirror.gitDir,
+      extra: environmentOf(mirror, scratch),
+      expected: [0, 1, 128],
+      maxBytes: 64 * 1024 * 1024,
+    });
+    if (exitCode === 0) return { kind: 'clean', tree: stdout.toString('latin1').split('\0', 1)[0] as Sha };
+    if (exitCode === 1) return { kind: 'conflict' };
+    if (stderr.includes('unrelated histories')) return { kind: 'unrelated' };
+    throw new Fault('FORGE_UNAVAILABLE', 'Git could not test a merge: the repository is damaged or incomplete.');
+  } finally {
+    await removeScratch(scratch);
+  }
+}
+
+/** Objects of test merges are of no use to anyone, so each process writes them into a folder that goes when it ends. */
+function createScratch(mirror: Mirror): string {
+  try {
+    const scratch = mkdtempSync(join(mirror.gitDir, 'scratch-'));
+    mkdirSync(join(scratch, 'info'));
+    writeFileSync(join(scratch, 'info', 'alternates'), `${join(mirror.gitDir, 'objects')}\n`);
+    return scratch;
+  } catch (cause) {
+    throw new Fault('FORGE_UNAVAILABLE', "The server's own copy of the repository cannot be written.", { cause });
+  }
+}
+
+async function removeScratch(scratch: string): Promise<void> {
+  // What is left behind by a failure is removed when the mirror is opened again.
+  await rm(scratch, { recursive: true, force: true }).catch(() => undefined);
+}
+
+function environmentOf(mirror: Mirror, scratch: string): Record<string, string> {
+  return { GIT_OBJECT_DIRECTORY: scratch, ...mirror.environment };
+}
+
+/** Reads `status NUL tree NUL (path NUL)* NUL`, where status 1 is a clean merge and 0 one with conflicts. */
+export class MergeTreeReader implements AnswerReader<TestMerge> {
+  #unfinished: Buffer = Buffer.alloc(0);
+  #status: string | undefined;
+  #tree: string | undefined;
+
+  read(chunk: Buffer): readonly TestMerge[] {
+    const answers: TestMerge[] = [];
+    const bytes = this.#unfinished.length === 0 ? chunk : Buffer.concat([this.#unfinished, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, start)) {
+      const answer = this.#readField(bytes.toString('latin1', start, end));
+      if (answer !== undefined) answers.push(answer);
+      start = end + 1;
+    }
+    this.#unfinished = bytes.subarray(start);
+    return answers;
+  }
+
+  #readField(field: string): TestMerge | undefined {
+    if (this.#status === undefined) {
+      assert(field === '0' || field === '1', 'git merge-tree answered with a status nobody knows');
+      this.#status = field;
+    } else if (this.#tree === undefined) {
+      assert(/^[0-9a-f]{40,64}$/.test(field), 'git merge-tree answered without a tree');
+      this.#tree = field;
+    } else if (field === '') {
+      const answer: TestMerge =
+        this.#status === '1' ? { kind: 'clean', tree: this.#tree as Sha } : { kind: 'conflict' };
+      this.#status = undefined;
+      this.#tree = undefined;
+      return answer;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assert } from '../lib/assert.ts';
+import { Fault } from '../lib/fault.ts';
+import { initBare } from './init.ts';
+import type { RepositoryLayout } from './rev-parse.ts';
+
+/** A bare repository of Sluice's own for one registered repository: whatever Sluice makes is written here. */
+export interface Mirror {
+  readonly gitDir: string;
+  /** What git needs to know besides to read the history of the source through the mirror. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface MirrorOptions {
+  readonly directory: string;
+  readonly id: string;
+  /** A source on this machine lends its objects, so that nothing is ever copied from it. */
+  readonly source: RepositoryLayout | undefined;
+}
+
+export async function ensureMirror({ directory, id, source }: MirrorOptions): Promise<Mirror> {
+  assert(/^[\w.-]+$/.test(id) && !id.startsWith('.'), `the repository id ${JSON.stringify(id)} is no file name`);
+  const gitDir = join(directory, `${id}.git`);
+  try {
+    await mkdir(directory, { recursive: true });
+    await initBare(gitDir, source?.objectFormat ?? 'sha1');
+    await lendObjects(gitDir, source);
+    await removeScratches(gitDir);
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    throw new Fault('FORGE_UNAVAILABLE', "The server's own copy of the repository cannot be written.", { cause });
+  }
+  // Where the source was cloned without its early history, only this file says so; a file that is not there is fine.
+  return { gitDir, environment: source === undefined ? {} : { GIT_SHALLOW_FILE: join(source.gitDir, 'shallow') } };
+}
+
+async function lendObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<void> {
+  const file = join(gitDir, 'objects', 'info', 'alternates');
+  if (source === undefined) return rm(file, { force: true });
+  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true });
+  await writeFile(`${file}.new`, `${source.objectsDir}\n`);
+  await rename(`${file}.new`, file);
+}
+
+/** Left behind by a server that was killed. */
+async function removeScratches(gitDir: string): Promise<void> {
+  const names = (await readdir(gitDir)).filter((name) => name.startsWith('scratch-'));
+  await Promise.all(names.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
+}

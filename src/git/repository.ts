@@ -1,0 +1,138 @@
+import type { Sha } from '../engine/pull-request.ts';
+import { Fault } from '../lib/fault.ts';
+import { BoundedCache } from './bounded-cache.ts';
+import type { CatFileAnswer } from './cat-file-batch.ts';
+import { parseCommit } from './commit.ts';
+import { checkReadable, hasLooseRef } from './folder.ts';
+import { forEachRef } from './for-each-ref.ts';
+import type { AncestryPair, Commit, GitRepository, MergePair, Ref, TestMerge } from './git.ts';
+import type { KeptProcess } from './kept-process.ts';
+import { isAncestor } from './merge-base.ts';
+import { mergeTreeOnce } from './merge-tree.ts';
+import type { Mirror } from './mirror.ts';
+
+export interface RepositoryParts {
+  /** Where refs are read: the source itself where it is on this machine, otherwise the mirror. */
+  readonly gitDir: string;
+  readonly objectsDir: string;
+  readonly mirror: Mirror;
+  readonly catFile: KeptProcess<CatFileAnswer>;
+  /** Undefined where this git cannot answer one merge at a time. */
+  readonly mergeTree: KeptProcess<TestMerge> | undefined;
+  refresh(): Promise<void>;
+  forget(): void;
+}
+
+/** Two shas decide a merge for good, so answers never grow stale; the number bounds the memory, at a few MB. */
+const CACHED_PAIRS = 10_000;
+/** A commit never changes either; those with long messages are not worth the memory. */
+const CACHED_COMMITS = 5_000;
+const MAX_CACHED_COMMIT_BYTES = 2_048;
+
+export class CliRepository implements GitRepository {
+  readonly #parts: RepositoryParts;
+  readonly #merges = new BoundedCache<string, Promise<TestMerge>>(CACHED_PAIRS);
+  readonly #commits = new BoundedCache<Sha, Commit>(CACHED_COMMITS);
+  readonly #ancestry = new BoundedCache<string, Promise<boolean>>(CACHED_PAIRS);
+
+  /** Questions of this turn of the event loop: half of all pull requests ask for the same branch. */
+  readonly #unsent = new Map<string, Promise<Commit | undefined>>();
+
+  constructor(parts: RepositoryParts) {
+    this.#parts = parts;
+  }
+
+  refresh(): Promise<void> {
+    return this.#parts.refresh();
+  }
+
+  findCommit(ref: string): Promise<Commit | undefined> {
+    const known = this.#unsent.get(ref);
+    if (known !== undefined) return known;
+    const commit = this.#findCommit(ref);
+    this.#unsent.set(ref, commit);
+    // By now the question is out: whoever asks later may know of something newer.
+    setImmediate(() => this.#unsent.delete(ref));
+    return commit;
+  }
+
+  async #findCommit(ref: string): Promise<Commit | undefined> {
+    const [answer, ...shadows] = await this.#parts.catFile.ask([`${ref}^{commit}`, ...shadowsOf(ref)]);
+    const isShadowed = shadows.some((shadow) => shadow.kind !== 'none');
+    if (answer?.kind === 'object' && !isShadowed) return this.#parse(answer.sha, answer.bytes);
+    return this.#findCommitSlowly(ref, isShadowed);
+  }
+
+  async listRefs(pattern: string): Promise<readonly Ref[]> {
+    await checkReadable(this.#parts.gitDir, this.#parts.objectsDir);
+    return forEachRef(this.#parts.gitDir, pattern);
+  }
+
+  testMerge(pair: MergePair): Promise<TestMerge> {
+    return remember(this.#merges, `${pair.target} ${pair.head}`, () => this.#merge(pair));
+  }
+
+  isAncestor(pair: AncestryPair): Promise<boolean> {
+    return remember(this.#ancestry, `${pair.ancestor} ${pair.descendant}`, () => isAncestor(this.#parts.mirror, pair));
+  }
+
+  forget(): void {
+    this.#parts.forget();
+    this.#parts.catFile.retire();
+    this.#parts.mergeTree?.retire();
+  }
+
+  #parse(sha: Sha, bytes: Buffer): Commit {
+    const known = this.#commits.find(sha);
+    if (known !== undefined) return known;
+    const commit = parseCommit(sha, bytes);
+    if (bytes.length <= MAX_CACHED_COMMIT_BYTES) this.#commits.set(sha, commit);
+    return commit;
+  }
+
+  async #findCommitSlowly(ref: string, isShadowed: boolean): Promise<Commit | undefined> {
+    const { gitDir, objectsDir, catFile } = this.#parts;
+    await checkReadable(gitDir, objectsDir);
+    if (!(await hasLooseRef(gitDir, ref)) && !isShadowed) return undefined;
+    const exact = (await forEachRef(gitDir, ref)).find(({ name }) => name === ref);
+    if (exact === undefined) return undefined;
+    const [answer] = await catFile.ask([`${exact.sha}^{commit}`]);
+    return answer?.kind === 'object' ? parseCommit(answer.sha, answer.bytes) : undefined;
+  }
+
+  async #merge(pair: MergePair): Promise<TestMerge> {
+    const { catFile, mergeTree, mirror } = this.#parts;
+    // Git before 2.45 takes a commit whose tree is lost for one without files, and merges it with success.
+    const trees = await catFile.ask([`${pair.target}^{tree}`, `${pair.head}^{tree}`]);
+    if (trees.some((tree) => tree.kind === 'none')) throw damaged();
+    // The kept process dies of a pair it cannot merge, and of accidents. Either way a process of its own tells.
+    const answers = await mergeTree?.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
+    return answers?.[0] ?? mergeTreeOnce(mirror, pair);
+  }
+}
+
+function damaged(): Fault {
+  return new Fault('FORGE_UNAVAILABLE', 'Git could not test a merge: the repository is damaged or incomplete.');
+}
+
+/**
+ * Where a ref is not there, git goes on to look for these, so that the branch `refs/heads/main` would pass for `main`.
+ * A question that leaves no doubt does not exist; asking for them too costs some 10 µs each.
+ */
+function shadowsOf(ref: string): readonly string[] {
+  return [`refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/remotes/${ref}/HEAD`];
+}
+
+/** Callers that ask at the same time share one answer; a failure is not kept. */
+function remember<Value>(
+  cache: BoundedCache<string, Promise<Value>>,
+  key: string,
+  compute: () => Promise<Value>,
+): Promise<Value> {
+  const known = cache.find(key);
+  if (known !== undefined) return known;
+  const value = compute();
+  cache.set(key, value);
+  value.catch(() => cache.delete(key));
+  return value;
+}

@@ -1,0 +1,27 @@
+import { Fault } from '../lib/fault.ts';
+import { runGit } from './exec.ts';
+
+export interface GitVersion {
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** `merge-tree --write-tree` came with it. */
+const OLDEST: GitVersion = { major: 2, minor: 38 };
+
+export async function getGitVersion(): Promise<GitVersion> {
+  const { stdout } = await runGit(['--version'], { purpose: 'tell its version', timeoutMs: 10_000 });
+  return parseGitVersion(stdout.toString());
+}
+
+export function parseGitVersion(text: string): GitVersion {
+  const match = /^git version (\d+)\.(\d+)/.exec(text);
+  const version = { major: Number(match?.[1] ?? 0), minor: Number(match?.[2] ?? 0) };
+  if (isAtLeast(version, OLDEST)) return version;
+  const found = match === null ? 'its version cannot be read' : `this is ${version.major}.${version.minor}`;
+  throw new Fault('GIT_UNSUPPORTED', `Sluice needs git ${OLDEST.major}.${OLDEST.minor} or newer; ${found}.`);
+}
+
+export function isAtLeast(version: GitVersion, other: GitVersion): boolean {
+  return version.major > other.major || (version.major === other.major && version.minor >= other.minor);
+}

@@ -1,0 +1,48 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { type Caller, hasScope } from '../app/caller.ts';
+import type { Operation } from './contract/operation.ts';
+import { Problem } from './problem.ts';
+import { RateLimit } from './rate-limit.ts';
+import type { ServerDeps } from './server-deps.ts';
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
+
+/** Who may call an operation: a known token that did not call too often and has the scope. Before the body is read. */
+export function createAdmission({ auth, app, rateLimit }: ServerDeps): (operation: Operation) => Hook {
+  const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
+  return (operation) => (request, reply, done) => {
+    const secret = request.headers['x-api-token'];
+    if (typeof secret !== 'string' || secret.trim() === '') return done(tokenRequired());
+    const admit = (caller: Caller | undefined): void => {
+      request.caller = caller;
+      done(refusalOf(caller, { operation, limit, reply }));
+    };
+    const found = auth.find(secret.trim());
+    if (found instanceof Promise) found.then(admit, done);
+    else admit(found);
+  };
+}
+
+function refusalOf(
+  caller: Caller | undefined,
+  of: { readonly operation: Operation; readonly limit: RateLimit | undefined; readonly reply: FastifyReply },
+): Problem | undefined {
+  const { operation, limit, reply } = of;
+  if (caller === undefined) {
+    return new Problem(
+      'INVALID_TOKEN',
+      'This token is unknown, revoked or expired. Ask an administrator for another one.',
+    );
+  }
+  const wait = limit?.spend(caller.tokenId) ?? 0;
+  if (wait > 0) {
+    reply.header('retry-after', wait);
+    return new Problem('RATE_LIMITED', `This token sends too many requests. Try again in ${wait} s.`);
+  }
+  if (hasScope(caller, operation.scope)) return undefined;
+  return new Problem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
+}
+
+function tokenRequired(): Problem {
+  return new Problem('AUTHENTICATION_REQUIRED', 'Send an API token in the header x-api-token.');
+}

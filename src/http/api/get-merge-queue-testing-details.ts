@@ -1,0 +1,8 @@
+import { getMergeQueueTestingDetails as get } from '../../app/get-merge-queue-testing-details.ts';
+import { getMergeQueueTestingDetails } from '../contract/testing.ts';
+import { route } from '../route.ts';
+
+export const getMergeQueueTestingDetailsRoute = route(
+  getMergeQueueTestingDetails,
+  ({ app, caller }, { repo, targetBranch, testRunId }) => get(app, caller, { repo, targetBranch, testRunId }),
+);

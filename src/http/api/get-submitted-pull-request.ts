@@ -1,0 +1,17 @@
+import { getSubmittedPullRequest as get } from '../../app/get-submitted-pull-request.ts';
+import { getSubmittedPullRequest } from '../contract/pull-requests.ts';
+import { prNumber } from '../parse.ts';
+import { route } from '../route.ts';
+
+export const getSubmittedPullRequestRoute = route(
+  getSubmittedPullRequest,
+  ({ app, caller }, body) =>
+    get(app, caller, {
+      repo: body.repo,
+      targetBranch: body.targetBranch,
+      pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
+      includeTimeline: body.includeTimeline === true,
+      includeExplanation: body.includeExplanation === true,
+    }),
+  { isReused: true },
+);

@@ -1,0 +1,8 @@
+import { listQuarantinedTests as list } from '../../app/list-quarantined-tests.ts';
+import { listQuarantinedTests } from '../contract/flaky-tests.ts';
+import { pageQuery } from '../parse.ts';
+import { route } from '../route.ts';
+
+export const listQuarantinedTestsRoute = route(listQuarantinedTests, ({ app, caller }, body) =>
+  list(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug, page: pageQuery(body.page_query) }),
+);

@@ -1,0 +1,15 @@
+import { listUnhealthyTests as list } from '../../app/list-unhealthy-tests.ts';
+import { listUnhealthyTests } from '../contract/flaky-tests.ts';
+import { upper } from '../contract/schema.ts';
+import { pageQuery } from '../parse.ts';
+import { route } from '../route.ts';
+
+export const listUnhealthyTestsRoute = route(listUnhealthyTests, ({ app, caller, baseUrl }, body) =>
+  list(app, caller, {
+    repo: body.repo,
+    orgUrlSlug: body.org_url_slug,
+    status: upper(body.status),
+    page: pageQuery(body.page_query),
+    baseUrl,
+  }),
+);

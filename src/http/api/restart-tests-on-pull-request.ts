@@ -1,0 +1,10 @@
+import { restartTestsOnPullRequest as restart } from '../../app/restart-tests-on-pull-request.ts';
+import { restartTestsOnPullRequest } from '../contract/pull-requests.ts';
+import { prNumber } from '../parse.ts';
+import { route } from '../route.ts';
+
+export const restartTestsOnPullRequestRoute = route(
+  restartTestsOnPullRequest,
+  ({ app, caller }, { repo, targetBranch, pr }) =>
+    restart(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
+);

@@ -1,0 +1,15 @@
+import { updateQueue as update } from '../../app/update-queue.ts';
+import { updateQueue } from '../contract/queues.ts';
+import { queueChanges } from '../parse.ts';
+import { route } from '../route.ts';
+
+export const updateQueueRoute = route(updateQueue, ({ app, caller }, body) => {
+  const { settings, state } = queueChanges(body);
+  const cleared = body.deleteRequiredStatuses === true ? { requiredStatuses: null } : {};
+  return update(app, caller, {
+    repo: body.repo,
+    targetBranch: body.targetBranch,
+    settings: { ...settings, ...cleared },
+    state,
+  });
+});

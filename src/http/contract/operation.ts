@@ -1,0 +1,29 @@
+import type { TSchema } from 'typebox';
+import type { Scope } from '../../storage/accounts.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** One operation of the API: what validates requests, writes answers, and makes the OpenAPI document and the client. */
+export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema = TSchema> {
+  readonly name: string;
+  readonly method: 'POST' | 'GET';
+  /** Below the mount (/v1). */
+  readonly path: string;
+  readonly tag: 'Pull requests' | 'Queues' | 'Flaky tests' | 'Repositories' | 'Access' | 'Operations';
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly description: string;
+  /** Of a POST the JSON body; of a GET the query. */
+  readonly body: Body;
+  readonly reply: Reply;
+  /** The media type of the answer; JSON unless said. */
+  readonly replyType?: string;
+  /** Beside those that every operation can give. */
+  readonly errors: readonly ErrorCode[];
+  readonly example: { readonly body: unknown; readonly reply: unknown };
+}
+
+export function operation<Body extends TSchema, Reply extends TSchema>(
+  definition: Operation<Body, Reply>,
+): Operation<Body, Reply> {
+  return definition;
+}

@@ -1,0 +1,118 @@
+import { Type } from 'typebox';
+import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
+import { operation } from './operation.ts';
+import { component, instant, nameText, nullable } from './schema.ts';
+
+const checkFields = {
+  name: nameText(255, 'Name of the check.'),
+  command: Type.String({ minLength: 1, maxLength: 10_000, description: 'What a shell runs in the work tree.' }),
+};
+
+const Check = component(
+  'RunnerCheck',
+  Type.Object(
+    {
+      ...checkFields,
+      timeoutMinutes: nullable('integer', { description: 'When it is killed; null for the default.' }),
+    },
+    { description: 'A check of the built-in runner.' },
+  ),
+);
+
+const Repository = component(
+  'Repository',
+  Type.Object(
+    {
+      repo: Repo,
+      git: nullable('string', { description: 'Plain git: path or URL of the bare repository.' }),
+      checks: Type.Array(Check, { description: 'Checks of the built-in runner.' }),
+      junit: Type.Array(Type.String(), { description: 'Globs of the test reports that the checks leave behind.' }),
+      createdAt: instant('When it was registered.'),
+      updatedAt: instant('When it was changed last.'),
+    },
+    { description: 'A repository that Sluice knows.' },
+  ),
+);
+
+const EXAMPLE = {
+  repo: EXAMPLE_REPO,
+  git: '/srv/git/app.git',
+  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null }],
+  junit: ['reports/*.xml'],
+  createdAt: '2026-09-17T10:16:02.000Z',
+  updatedAt: '2026-09-17T10:16:02.000Z',
+};
+
+export const registerRepository = operation({
+  name: 'registerRepository',
+  method: 'POST',
+  path: '/registerRepository',
+  tag: 'Repositories',
+  scope: 'admin',
+  summary: 'Register a repository, or change one',
+  description:
+    'For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path and runner commands need the scope `instance`. What is absent stays as it is.',
+  body: Type.Object({
+    repo: Repo,
+    git: Type.Optional(nameText(4096, 'Path or URL of the bare repository; plain git only.')),
+    checks: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            ...checkFields,
+            timeoutMinutes: Type.Optional(
+              Type.Union([Type.Integer({ minimum: 1, maximum: 10080 }), Type.Null()], {
+                description: 'When it is killed.',
+                'x-sluice-message': 'must be a whole number from 1 to 10080, or null',
+              }),
+            ),
+          },
+          { description: 'A check of the built-in runner.' },
+        ),
+        { maxItems: 100, description: 'Checks of the built-in runner.' },
+      ),
+    ),
+    junit: Type.Optional(
+      Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
+    ),
+  }),
+  reply: Repository,
+  errors: ['FORGE_UNAVAILABLE'],
+  example: {
+    body: {
+      repo: EXAMPLE_REPO,
+      git: EXAMPLE.git,
+      checks: [{ name: 'test', command: 'npm test' }],
+      junit: EXAMPLE.junit,
+    },
+    reply: EXAMPLE,
+  },
+});
+
+export const listRepositories = operation({
+  name: 'listRepositories',
+  method: 'POST',
+  path: '/listRepositories',
+  tag: 'Repositories',
+  scope: 'read',
+  summary: 'List the repositories of the organization',
+  description: 'Those that the token may see, ordered by host, owner and name.',
+  body: Type.Object({}),
+  reply: Type.Object({ repositories: Type.Array(Repository, { description: 'The repositories.' }) }),
+  errors: [],
+  example: { body: {}, reply: { repositories: [EXAMPLE] } },
+});
+
+export const removeRepository = operation({
+  name: 'removeRepository',
+  method: 'POST',
+  path: '/removeRepository',
+  tag: 'Repositories',
+  scope: 'admin',
+  summary: 'Forget a repository',
+  description: 'Its queues must be deleted first. Its tests and their history go with it.',
+  body: Type.Object({ repo: Repo }),
+  reply: Empty,
+  errors: ['REPOSITORY_NOT_FOUND', 'REPOSITORY_HAS_QUEUES'],
+  example: { body: { repo: EXAMPLE_REPO }, reply: {} },
+});

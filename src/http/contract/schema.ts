@@ -1,0 +1,109 @@
+import { type TSchema, type TUnsafe, Type } from 'typebox';
+
+/**
+ * Building blocks of the contract. Keys that start with `x-sluice-` are for us and never reach the OpenAPI document:
+ * `component` names a schema that the document describes once, `message` is the sentence for a value that does not fit,
+ * `lower` marks an enum that the /trunk/v1 mount shows in lower case.
+ */
+export interface SluiceKeywords {
+  readonly 'x-sluice-component'?: string;
+  readonly 'x-sluice-message'?: string;
+  readonly 'x-sluice-lower'?: true;
+}
+
+export function component<T extends TSchema>(name: string, schema: T): T {
+  return { ...schema, 'x-sluice-component': name };
+}
+
+/** An enum in an answer: UPPER_SNAKE here, lower case on /trunk/v1. */
+export function outputEnum<const Values extends readonly string[]>(
+  values: Values,
+  description: string,
+): TUnsafe<Values[number]> {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description, 'x-sluice-lower': true });
+}
+
+/** An enum in an answer that reads the same on both mounts. */
+export function fixedEnum<const Values extends readonly string[]>(
+  values: Values,
+  description: string,
+): TUnsafe<Values[number]> {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
+}
+
+/** An enum in a request: accepted in either case; `upper` makes it ours. */
+export function inputEnum<const Values extends readonly string[]>(
+  values: Values,
+  description: string,
+): TUnsafe<Values[number] | Lowercase<Values[number]>> {
+  return Type.Unsafe<Values[number] | Lowercase<Values[number]>>({
+    type: 'string',
+    enum: [...values, ...values.map((value) => value.toLowerCase())],
+    description,
+    'x-sluice-message': `must be one of ${values.join(', ')}`,
+  });
+}
+
+export function upper<T extends string>(value: T): Uppercase<T> {
+  return value.toUpperCase() as Uppercase<T>;
+}
+
+export function instant(description: string) {
+  return Type.String({ format: 'date-time', description, examples: ['2026-09-17T10:16:02.000Z'] });
+}
+
+/** An instant in a request: with a time zone, as RFC 3339 has it. */
+export function inputInstant(description: string) {
+  return Type.String({
+    format: 'date-time',
+    description,
+    'x-sluice-message': 'must be an instant with a time zone, such as 2026-09-17T10:16:02.000Z',
+  });
+}
+
+export function uuid(description: string) {
+  return Type.String({ format: 'uuid', description });
+}
+
+export function inputUuid(description: string) {
+  return Type.String({ format: 'uuid', description, 'x-sluice-message': 'must be a UUID' });
+}
+
+/** A name that people chose: not empty, no control characters, not endless. */
+export function nameText(maxLength: number, description: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+    description,
+    'x-sluice-message': `must be a text of 1 to ${maxLength} characters without control characters`,
+  });
+}
+
+/** As String.trim has it; spelled out, because `\\s` is not the same in every language that reads the contract. */
+const SPACE = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+/** A name that is compared with others': without spaces at its ends. */
+export function trimmedText(maxLength: number, description: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: `^(?![${SPACE}])[^\\u0000-\\u001f\\u007f]*[^\\u0000-\\u001f\\u007f${SPACE}]$`,
+    description,
+    'x-sluice-message': `must be a text of 1 to ${maxLength} characters without control characters and without spaces at its ends`,
+  });
+}
+
+type JsonTypes = { string: string; integer: number };
+
+/** A value that may be null, in the one form that serialises fast. */
+export function nullable<Kind extends keyof JsonTypes>(
+  type: Kind,
+  keywords: Record<string, unknown>,
+): TUnsafe<JsonTypes[Kind] | null> {
+  return Type.Unsafe<JsonTypes[Kind] | null>({ type: [type, 'null'], ...keywords });
+}
+
+export function nullableList<T>(items: TSchema, description: string): TUnsafe<T[] | null> {
+  return Type.Unsafe<T[] | null>({ type: ['array', 'null'], items, description });
+}

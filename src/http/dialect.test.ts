@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Operation } from './contract/operation.ts';
+import { sluiceDialect, trunkDialect } from './dialect.ts';
+import { ROUTES } from './routes.ts';
+
+function translated(name: string): Record<string, never> {
+  const operation = ROUTES.find((route) => route.operation.name === name)?.operation as Operation;
+  return trunkDialect.translatorFor(operation)(operation.example.reply) as Record<string, never>;
+}
+
+describe('/trunk/v1', () => {
+  it('shows enums in lower case, deep inside too [H9]', () => {
+    const queue = translated('getQueue') as unknown as {
+      state: string;
+      mergeMethod: string;
+      enqueuedPullRequests: { state: string }[];
+    };
+    assert.equal(queue.state, 'running');
+    assert.equal(queue.mergeMethod, 'squash');
+    assert.equal(queue.enqueuedPullRequests[0]?.state, 'pending');
+    assert.equal(
+      (translated('getSubmittedPullRequest') as unknown as { readiness: { gitHubMergeability: string } }).readiness
+        .gitHubMergeability,
+      'mergeable',
+    );
+    assert.equal(
+      (translated('getTestDetails') as unknown as { test: { status: { value: string } } }).test.status.value,
+      'flaky',
+    );
+  });
+
+  it('quarantine rows keep their case and have null for what is unknown [H9]', () => {
+    const page = translated('listQuarantinedTests') as unknown as { quarantined_tests: Record<string, unknown>[] };
+    const [row] = page.quarantined_tests;
+    assert.equal(row?.status, 'FLAKY');
+    assert.equal(row?.parent, null);
+    assert.equal(row?.classname, null);
+    assert.equal(row?.file, 'test/connection.test.ts');
+  });
+
+  it('never changes the answer itself', () => {
+    const operation = ROUTES.find((route) => route.operation.name === 'getQueue')?.operation as Operation;
+    const before = structuredClone(operation.example.reply);
+    trunkDialect.translatorFor(operation)(operation.example.reply);
+    assert.deepEqual(operation.example.reply, before);
+  });
+
+  it('a queue that is not empty cannot be deleted: 400 there, 409 here [H9] [Q2]', () => {
+    assert.equal(trunkDialect.statusOf('QUEUE_NOT_EMPTY'), 400);
+    assert.equal(sluiceDialect.statusOf('QUEUE_NOT_EMPTY'), 409);
+  });
+});

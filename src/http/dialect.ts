@@ -1,0 +1,89 @@
+import type { TSchema } from 'typebox';
+import { ERRORS, type ErrorCode } from './contract/errors.ts';
+import type { Operation } from './contract/operation.ts';
+import type { SluiceKeywords } from './contract/schema.ts';
+
+/** How one mount speaks: /v1 as the contract says, /trunk/v1 as clients of the reference product expect it. */
+export interface Dialect {
+  readonly mount: string;
+  translatorFor(operation: Operation): Translate;
+  statusOf(code: ErrorCode): number;
+}
+
+export type Translate = (reply: unknown) => unknown;
+
+const same: Translate = (reply) => reply;
+
+export const sluiceDialect: Dialect = {
+  mount: '/v1',
+  translatorFor: () => same,
+  statusOf: (code) => ERRORS[code].status,
+};
+
+export const trunkDialect: Dialect = {
+  mount: '/trunk/v1',
+  translatorFor(operation) {
+    const lower = lowerEnums(operation.reply) ?? same;
+    const reshape = RESHAPES[operation.name] ?? same;
+    return (reply) => reshape(lower(reply));
+  },
+  statusOf: (code) => (code === 'QUEUE_NOT_EMPTY' ? 400 : ERRORS[code].status),
+};
+
+type Json = Record<string, unknown>;
+
+const RESHAPES: Readonly<Record<string, Translate>> = {
+  getQueue: (reply) => {
+    const queue = reply as { enqueuedPullRequests: readonly { state: string }[] };
+    const admitted = queue.enqueuedPullRequests.filter((entry) => entry.state !== 'not_ready');
+    return { ...queue, enqueuedPullRequests: admitted };
+  },
+  listUnhealthyTests: (reply) => {
+    const page = reply as { tests: readonly Json[] };
+    return { ...page, tests: page.tests.map(withoutRunFigures) };
+  },
+  listQuarantinedTests: (reply) => {
+    const page = reply as { quarantined_tests: readonly Json[] };
+    const unknown = { parent: null, file: null, classname: null };
+    return { ...page, quarantined_tests: page.quarantined_tests.map((test) => ({ ...unknown, ...test })) };
+  },
+};
+
+function withoutRunFigures(test: Json): Json {
+  const { most_common_failures: _1, failure_rate_last_7d: _2, failure_rate_last_24h: _3, ...rest } = test;
+  return rest;
+}
+
+/** Follows the schema of an answer to the enums in it; undefined where there are none, so that most values are not copied. */
+function lowerEnums(schema: TSchema): Translate | undefined {
+  const node = schema as SluiceKeywords & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
+  if (node['x-sluice-lower']) return (value) => (typeof value === 'string' ? value.toLowerCase() : value);
+  if (node.items !== undefined) return lowerItems(node.items);
+  if (node.properties !== undefined) return lowerProperties(node.properties);
+  if (node.anyOf !== undefined) return lowerProperties(mergedProperties(node.anyOf));
+  return undefined;
+}
+
+function lowerItems(items: TSchema): Translate | undefined {
+  const lower = lowerEnums(items);
+  if (lower === undefined) return undefined;
+  return (value) => (Array.isArray(value) ? value.map(lower) : value);
+}
+
+function lowerProperties(properties: Record<string, TSchema>): Translate | undefined {
+  const lowers = Object.entries(properties).flatMap(([name, schema]) => {
+    const lower = lowerEnums(schema);
+    return lower === undefined ? [] : [[name, lower] as const];
+  });
+  if (lowers.length === 0) return undefined;
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return value;
+    const copy: Json = { ...value };
+    for (const [name, lower] of lowers) if (copy[name] !== undefined) copy[name] = lower(copy[name]);
+    return copy;
+  };
+}
+
+function mergedProperties(alternatives: readonly TSchema[]): Record<string, TSchema> {
+  return Object.assign({}, ...alternatives.map((each) => (each as { properties?: object }).properties ?? {}));
+}

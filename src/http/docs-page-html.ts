@@ -1,0 +1,55 @@
+/** Markup that is safe to put into a page. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = Html | string | number | readonly Html[];
+
+/** Everything put into the template is escaped, unless it was made by this function. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { markup: String.raw({ raw: strings }, ...parts.map(toMarkup)) };
+}
+
+export const NOTHING: Html = { markup: '' };
+
+function toMarkup(part: Part): string {
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
+  if ('markup' in part) return part.markup;
+  return part.map((each) => each.markup).join('');
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+/** Paragraphs, and code between backticks: all the markup that descriptions use. */
+export function renderText(text: string): Html {
+  return html`${text.split('\n\n').map((paragraph) => html`<p>${renderLine(paragraph)}</p>`)}`;
+}
+
+export function renderLine(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+}
+
+const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** JSON with its parts marked for colours. */
+export function renderJson(value: unknown): Html {
+  const text = JSON.stringify(value, null, 2);
+  const parts: Html[] = [];
+  let end = 0;
+  for (const match of text.matchAll(JSON_TOKEN)) {
+    const [token, string, colon] = match;
+    parts.push(html`${text.slice(end, match.index)}`);
+    if (string === undefined) parts.push(html`<span class="lit">${token}</span>`);
+    else if (colon === undefined) parts.push(html`<span class="str">${string}</span>`);
+    else parts.push(html`<span class="key">${string}</span>${colon}`);
+    end = match.index + token.length;
+  }
+  return html`${parts}${text.slice(end)}`;
+}

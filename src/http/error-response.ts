@@ -1,0 +1,32 @@
+import type { FastifyError } from 'fastify';
+import { Fault } from '../lib/fault.ts';
+import { FAULT_ERRORS } from './contract/errors.ts';
+import { Problem } from './problem.ts';
+import { tooLarge } from './read-body.ts';
+
+/** What a client is told about an error. Nothing of ours (stack, SQL, path) is in it; `INTERNAL` means that it is a bug. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Fault) return new Problem(FAULT_ERRORS[error.code], error.detail);
+  const code = (error as FastifyError | undefined)?.code;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge();
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem(
+        'UNSUPPORTED_MEDIA_TYPE',
+        'Send the body as JSON, with the header content-type: application/json.',
+      );
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new Problem('MALFORMED_JSON', 'The body is empty. Send a JSON object.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'ECONNRESET':
+      return new Problem('MALFORMED_JSON', 'The body ended before its length was reached.');
+    case 'FST_ERR_BAD_URL':
+      return new Problem('ROUTE_NOT_FOUND', 'The address is not a valid one.');
+  }
+  if (code?.startsWith('Z_') || code?.startsWith('ZSTD_') || code?.startsWith('ERR__ERROR_FORMAT')) {
+    return new Problem('MALFORMED_JSON', 'The body could not be decompressed.');
+  }
+  return new Problem('INTERNAL', 'Something went wrong in Sluice. The log has the details under this request id.');
+}

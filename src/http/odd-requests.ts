@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
+import { isAnnouncedTooLarge } from './read-body.ts';
+import { makeRequestPrefix, pathOf } from './request-log.ts';
+
+const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** Requests that no operation can answer, before their body is looked at: what it says does not matter. */
+export function findOddity(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Problem | undefined {
+  if (request.is404) return refuseUnknown(server, request, reply);
+  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+    const errors = [{ path: '', message: 'has no Host' }];
+    return new Problem('VALIDATION_FAILED', 'An HTTP/1.1 request needs the header Host.', errors);
+  }
+  return undefined;
+}
+
+function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Problem {
+  const allowed = METHODS.filter((method) => server.findRoute({ url: pathOf(request), method }) !== null);
+  if (allowed.length === 0) {
+    return new Problem(
+      'ROUTE_NOT_FOUND',
+      'There is no such operation. GET /openapi.json lists them all, /docs shows them.',
+    );
+  }
+  reply.header('allow', allowed.join(', '));
+  return new Problem('METHOD_NOT_ALLOWED', `This operation is called with ${allowed.join(' or ')}.`);
+}
+
+/** A body that will be refused for its size is not asked for; every other one is. */
+export function answerExpectations(server: FastifyInstance): void {
+  server.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (isAnnouncedTooLarge(request)) response.setHeader('connection', 'close');
+    else response.writeContinue();
+    server.server.emit('request', request, response);
+  });
+  // Any other expectation may be passed over; Node would answer it with 417 and no body.
+  server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.server.emit('request', request, response);
+  });
+}
+
+/** Bytes that are no HTTP request, or one that did not arrive in time: there is no request to answer properly. */
+export function answerBrokenRequest(
+  error: Error & { code?: string },
+  socket: { writable: boolean; end(text: string): void; destroy(): void },
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const problem = isLate
+    ? new Problem('REQUEST_TIMEOUT', 'The request did not arrive in time.')
+    : new Problem('MALFORMED_JSON', 'This is not an HTTP request.');
+  const requestId = makeRequestPrefix();
+  const body = formatProblem(problem, requestId);
+  const status = isLate ? '408 Request Timeout' : '400 Bad Request';
+  const headers = [
+    `content-type: ${PROBLEM_CONTENT_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    'connection: close',
+  ];
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ERRORS } from './contract/errors.ts';
+import type { Operation } from './contract/operation.ts';
+import { type ApiContent, type ApiSchema, createOpenApi } from './openapi.ts';
+import { ROUTES } from './routes.ts';
+
+const OPERATIONS = ROUTES.map((route) => route.operation);
+const DOCUMENT = createOpenApi(OPERATIONS, 'https://sluice.example');
+const DESCRIBED = Object.values(DOCUMENT.paths)
+  .flatMap((methods) => Object.values(methods))
+  .map((operation) => ({ operation, name: operation.operationId }));
+
+describe('the OpenAPI document', () => {
+  test('has every operation once, under the address and method that serve it', () => {
+    const described = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
+    );
+    const served = OPERATIONS.map(({ method, path, name }) => `${method} ${path} ${name}`);
+    assert.deepEqual(described.toSorted(), served.toSorted());
+    assert.equal(new Set(DESCRIBED.map(({ name }) => name)).size, OPERATIONS.length);
+  });
+
+  test('says of every operation what it does, for whom, and how it answers', () => {
+    const tags = new Set(DOCUMENT.tags.map((tag) => tag.name));
+    for (const { operation, name } of DESCRIBED) {
+      assert.ok(operation.summary.length > 0 && !operation.summary.endsWith('.'), `${name}: summary`);
+      assert.ok(operation.description.length > 0, `${name}: description`);
+      assert.ok(operation.tags.length === 1 && tags.has(operation.tags[0] as string), `${name}: tag`);
+      assert.ok(operation['x-required-scope'].length > 0, `${name}: scope`);
+      const statuses = Object.keys(operation.responses);
+      for (const status of ['200', '400', '401', '403', '429', '500', '503']) {
+        assert.ok(statuses.includes(status), `${name}: ${status}`);
+      }
+    }
+  });
+
+  test('has no reference that leads nowhere, and nothing that nothing refers to', () => {
+    const references = collect(DOCUMENT, (node) => node.$ref);
+    assert.ok(references.length > 0);
+    for (const reference of references) assert.notEqual(follow(reference), undefined, reference);
+    const { schemas, responses, examples, headers } = DOCUMENT.components;
+    for (const [kind, named] of Object.entries({ schemas, responses, examples, headers })) {
+      for (const name of Object.keys(named))
+        assert.ok(references.includes(`#/components/${kind}/${name}`), `${kind}/${name}`);
+    }
+  });
+
+  test('describes every field of every schema', () => {
+    const bare: string[] = [];
+    visitSchemas((schema, where) => {
+      for (const [name, field] of Object.entries(schema.properties ?? {})) {
+        if ((field.description ?? resolve(field).description ?? '') === '') bare.push(`${where}.${name}`);
+      }
+    });
+    assert.deepEqual(bare, []);
+  });
+
+  test('requires only fields that it describes', () => {
+    visitSchemas(({ properties, required = [] }, where) => {
+      if (properties === undefined) return;
+      for (const name of required) assert.ok(Object.hasOwn(properties, name), `${where}.${name}`);
+    });
+  });
+
+  test('keeps our own keywords to itself', () => {
+    assert.doesNotMatch(JSON.stringify(DOCUMENT), /x-sluice-|~kind|~optional/);
+  });
+
+  test('knows the address of the server it describes', () => {
+    assert.deepEqual(
+      DOCUMENT.servers.map((server) => server.url),
+      ['https://sluice.example/v1'],
+    );
+  });
+});
+
+describe('the examples of the OpenAPI document', () => {
+  test('fit their schemas, those of errors too', () => {
+    for (const { operation, name } of DESCRIBED) {
+      const { requestBody: body, responses } = operation;
+      for (const content of Object.values(body?.content ?? {})) assertExamplesFit(content, `${name} body`);
+      for (const [status, response] of Object.entries(responses)) {
+        const contents = Object.values(resolve(response).content ?? {});
+        for (const content of contents) assertExamplesFit(content, `${name} ${status}`);
+      }
+      for (const parameter of operation.parameters ?? []) {
+        assertExamplesFit({ schema: parameter.schema, example: parameter.example }, `${name} ${parameter.name}`);
+      }
+    }
+  });
+
+  test('have no field that their schema does not know', () => {
+    for (const operation of OPERATIONS) {
+      assertKnown(operation.body as ApiSchema, operation.example.body, `${operation.name} body`);
+      assertKnown(operation.reply as ApiSchema, operation.example.reply, `${operation.name} reply`);
+    }
+  });
+
+  test('of errors have the status and code they are listed under', () => {
+    for (const [code, { value }] of Object.entries(DOCUMENT.components.examples)) {
+      const problem = value as { code: string; status: number; detail: string };
+      assert.equal(problem.code, code);
+      assert.equal(problem.status, ERRORS[code as keyof typeof ERRORS].status);
+      assert.match(problem.detail, /\.$/);
+    }
+  });
+
+  test('list every error that an operation names', () => {
+    for (const { name, errors } of OPERATIONS as readonly Operation[]) {
+      const found = DESCRIBED.find((each) => each.name === name);
+      for (const code of errors) {
+        const response = found?.operation.responses[String(ERRORS[code].status)];
+        const content = response === undefined ? undefined : resolve(response).content?.['application/problem+json'];
+        assert.ok(content?.examples !== undefined && code in content.examples, `${name} ${code}`);
+      }
+    }
+  });
+});
+
+type Json = Record<string, unknown>;
+
+function collect<T>(node: unknown, pick: (node: { $ref?: string }) => T | undefined): T[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const own = pick(node);
+  const inner = Object.values(node).flatMap((value) => collect(value, pick));
+  return own === undefined ? inner : [own, ...inner];
+}
+
+function follow(reference: string): unknown {
+  const steps = reference.split('/').slice(1);
+  return steps.reduce<unknown>((node, step) => (node as Json | undefined)?.[step], DOCUMENT);
+}
+
+function resolve<T extends { readonly $ref?: string }>(node: T): T {
+  return node.$ref === undefined ? node : (follow(node.$ref) as T);
+}
+
+/** Every schema of the document, those inside others too. */
+function visitSchemas(visit: (schema: ApiSchema, where: string) => void): void {
+  const walk = (schema: ApiSchema, where: string): void => {
+    visit(schema, where);
+    for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, `${where}.${name}`);
+    if (schema.items !== undefined) walk(schema.items, `${where}[]`);
+    for (const alternative of schema.anyOf ?? []) walk(alternative, where);
+  };
+  for (const [name, schema] of Object.entries(DOCUMENT.components.schemas)) walk(schema, name);
+  for (const { operation, name } of DESCRIBED) {
+    const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
+      Object.values(each?.content ?? {}),
+    );
+    for (const { schema } of contents) walk(schema, name);
+  }
+}
+
+function assertExamplesFit(content: ApiContent, where: string): void {
+  const values =
+    content.examples === undefined
+      ? [content.example]
+      : Object.values(content.examples).map((each) => resolve(each).value);
+  assert.ok(values.length > 0 && values.every((value) => value !== undefined), `${where}: no example`);
+  const schema = Compile(inline(content.schema) as TSchema);
+  for (const value of values) assert.deepEqual([...schema.Errors(value)], [], where);
+}
+
+/** The schema without references, as the compiler takes it. */
+function inline(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(inline);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const node = resolve(schema as { $ref?: string });
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
+}
+
+function assertKnown(schema: ApiSchema, value: unknown, where: string): void {
+  if (Array.isArray(value)) {
+    for (const item of value) assertKnown(schema.items ?? {}, item, `${where}[]`);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const shapes = schema.properties === undefined ? (schema.anyOf ?? []) : [schema];
+  for (const [name, field] of Object.entries(value)) {
+    const known = shapes.find((shape) => Object.hasOwn(shape.properties ?? {}, name))?.properties?.[name];
+    assert.ok(known !== undefined, `${where}.${name} is not in the schema`);
+    assertKnown(known, field, `${where}.${name}`);
+  }
+}

@@ -1,0 +1,290 @@
+import { STATUS_CODES } from 'node:http';
+import { COMMON_ERRORS, ERRORS, type ErrorCode } from './contract/errors.ts';
+import type { Operation } from './contract/operation.ts';
+
+/** JSON Schema as far as the contract uses it. */
+export interface ApiSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, ApiSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly items?: ApiSchema;
+  readonly anyOf?: readonly ApiSchema[];
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly pattern?: string;
+}
+
+export interface ApiExample {
+  readonly $ref?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly value?: unknown;
+}
+
+export interface ApiContent {
+  readonly schema: ApiSchema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, ApiExample>>;
+}
+
+export interface ApiResponse {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, ApiContent>>;
+}
+
+export interface ApiParameter {
+  readonly name: string;
+  readonly in: 'query';
+  readonly required: boolean;
+  readonly description: string | undefined;
+  readonly schema: ApiSchema;
+  readonly example: unknown;
+}
+
+export interface ApiOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  /** The scope that the token must hold. An API key's requirement has no place for it that linters accept. */
+  readonly 'x-required-scope': string;
+  readonly parameters?: readonly ApiParameter[];
+  readonly requestBody?: {
+    readonly required: true;
+    readonly description: string;
+    readonly content: Readonly<Record<string, ApiContent>>;
+  };
+  readonly responses: Readonly<Record<string, ApiResponse>>;
+}
+
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+    readonly contact: { readonly name: string; readonly url: string };
+  };
+  readonly security: readonly { readonly token: readonly string[] }[];
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, { readonly get?: ApiOperation; readonly post?: ApiOperation }>>;
+  readonly components: Components;
+}
+
+interface Components {
+  readonly schemas: Record<string, ApiSchema>;
+  readonly responses: Record<string, ApiResponse>;
+  readonly examples: Record<string, ApiExample>;
+  readonly headers: Record<string, unknown>;
+  readonly securitySchemes: Record<string, unknown>;
+}
+
+/** The OpenAPI 3.1 document of /v1, made from the schemas that validate requests. */
+export function createOpenApi(operations: readonly Operation[], baseUrl: string): OpenApi {
+  const components: Components = {
+    schemas: { Problem: PROBLEM_SCHEMA },
+    responses: {},
+    examples: {},
+    headers: HEADERS,
+    securitySchemes: {
+      token: { type: 'apiKey', in: 'header', name: 'x-api-token', description: 'An API token; see createApiToken.' },
+    },
+  };
+  const tags = (Object.keys(TAGS) as Operation['tag'][]).filter((tag) => operations.some((each) => each.tag === tag));
+  const sorted = tags.flatMap((tag) => operations.filter((operation) => operation.tag === tag));
+  const paths = sorted.map((operation) => [
+    operation.path,
+    { [operation.method.toLowerCase()]: describeOperation(operation, components) },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version: '1.0.0',
+      summary: 'A merge queue and flaky-test service.',
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The administrators of this server', url: `${baseUrl}/docs` },
+    },
+    security: [{ token: [] }],
+    servers: [{ url: `${baseUrl}/v1`, description: 'This server.' }],
+    tags: tags.map((name) => ({ name, description: TAGS[name] })),
+    paths: Object.fromEntries(paths) as OpenApi['paths'],
+    components,
+  };
+}
+
+const INTRODUCTION = [
+  'Submit pull requests to a queue that lands only what was tested, and read which tests fail at random.',
+  'Every operation but the metrics is a POST with a JSON body, and answers JSON. A body may have 20 MiB. Enums in requests are accepted in either case. Unknown fields are refused where settings are written, and ignored elsewhere. Instants have a time zone; answers give them in UTC, such as `2026-09-17T10:16:02.000Z`.',
+  'Every request carries an API token in the header `x-api-token`. A token belongs to one organization and holds scopes; `admin` has all of them but `instance`. What belongs to another organization does not exist for it.',
+  'Errors are problem documents (RFC 9457, `application/problem+json`) with a stable `code` and a `detail` that says what to do. Every answer names its request in the header `x-request-id`; the log of the server has the same id.',
+  'The same operations are at `/trunk/v1` for clients that expect enums in lower case.',
+].join('\n\n');
+
+/** In the order in which the documentation shows them. */
+const TAGS: { readonly [Tag in Operation['tag']]: string } = {
+  'Pull requests': 'What happens to one pull request.',
+  Queues: 'One queue for each branch, and what is in it.',
+  'Flaky tests': 'Which tests fail, how often and since when.',
+  Repositories: 'What the server knows about repositories.',
+  Access: 'Organizations and tokens.',
+  Operations: 'Running a server.',
+};
+
+function describeOperation(operation: Operation, components: Components): ApiOperation {
+  const [type] = (operation.replyType ?? 'application/json').split(';') as [string];
+  const success = {
+    description: 'Done.',
+    headers: REQUEST_ID_HEADER,
+    content: { [type]: { schema: hoist(operation.reply, components), example: operation.example.reply } },
+  };
+  return {
+    operationId: operation.name,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
+    'x-required-scope': operation.scope,
+    ...describeInput(operation, components),
+    responses: { '200': success, ...describeErrors(operation.errors, components) },
+  };
+}
+
+function describeInput(
+  operation: Operation,
+  components: Components,
+): Pick<ApiOperation, 'requestBody'> | Pick<ApiOperation, 'parameters'> {
+  if (operation.method === 'POST') {
+    const json = { schema: hoist(operation.body, components), example: operation.example.body };
+    return { requestBody: { required: true, description: 'A JSON object.', content: { 'application/json': json } } };
+  }
+  const { properties = {}, required = [] } = operation.body as ApiSchema;
+  const example = operation.example.body as Readonly<Record<string, unknown>>;
+  const parameters = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query' as const,
+    required: required.includes(name),
+    description: schema.description,
+    schema: hoist(schema, components),
+    example: example[name],
+  }));
+  return { parameters };
+}
+
+/** One response for each status; several codes of one status are listed in it, each with an example. */
+function describeErrors(own: readonly ErrorCode[], components: Components): Record<string, ApiResponse> {
+  const common = new Set(COMMON_ERRORS);
+  const byStatus = Map.groupBy(new Set([...COMMON_ERRORS, ...own]), (code) => ERRORS[code].status);
+  const responses = [...byStatus].map(([status, codes]): [string, ApiResponse] => {
+    if (!codes.every((code) => common.has(code))) return [String(status), describeError(status, codes, components)];
+    const name = (STATUS_CODES[status] ?? `Status ${status}`).replace(/\W/g, '');
+    components.responses[name] ??= describeError(status, codes, components);
+    return [String(status), { $ref: `#/components/responses/${name}` }];
+  });
+  return Object.fromEntries(responses);
+}
+
+function describeError(status: number, codes: readonly ErrorCode[], components: Components): ApiResponse {
+  for (const code of codes) {
+    const { title, help } = ERRORS[code];
+    components.examples[code] ??= { summary: title, description: help, value: exampleProblem(code) };
+  }
+  return {
+    description: codes.map((code) => `${code}: ${ERRORS[code].title}.`).join(' '),
+    headers: status === 429 ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER_HEADER } : REQUEST_ID_HEADER,
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+function exampleProblem(code: ErrorCode): Record<string, unknown> {
+  const { status, title, help } = ERRORS[code];
+  const problem = {
+    type: `/docs#${code}`,
+    title,
+    status,
+    detail: help.replaceAll('`', ''),
+    code,
+    requestId: '9f2c51d0a7b4-1',
+  };
+  if (code !== 'VALIDATION_FAILED') return problem;
+  return { ...problem, detail: 'pr.number is required.', errors: [{ path: '/pr/number', message: 'is required' }] };
+}
+
+const HEADERS = {
+  RequestId: {
+    description: 'Names this request in the log.',
+    schema: { type: 'string' },
+    example: '9f2c51d0a7b4-1',
+  },
+  RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'integer', minimum: 1 }, example: 1 },
+};
+
+const REQUEST_ID_HEADER = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+const RETRY_AFTER_HEADER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
+
+const PROBLEM_SCHEMA: ApiSchema = {
+  type: 'object',
+  description: 'What went wrong (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference', description: 'Where the error is described.' },
+    title: { type: 'string', description: 'The kind of error.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
+    detail: { type: 'string', description: 'A sentence that says what to do.' },
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'A stable code.' },
+    requestId: { type: 'string', description: 'Names this request in the log.' },
+    errors: {
+      type: 'array',
+      description: 'Everything that is wrong with the request, all at once.',
+      items: {
+        type: 'object',
+        description: 'One problem.',
+        required: ['path', 'message'],
+        properties: {
+          path: { type: 'string', description: 'Where, as a JSON pointer.' },
+          message: { type: 'string', description: 'What is wrong.' },
+        },
+      },
+    },
+  },
+};
+
+/** Replaces schemas that have a name by references and collects them; keywords that are only for us are left out. */
+function hoist(schema: unknown, components: Components): ApiSchema {
+  return hoistNode(schema, components) as ApiSchema;
+}
+
+function hoistNode(node: unknown, components: Components): unknown {
+  if (Array.isArray(node)) return node.map((item) => hoistNode(item, components));
+  if (typeof node !== 'object' || node === null) return node;
+  const name = (node as { 'x-sluice-component'?: string })['x-sluice-component'];
+  const described = Object.fromEntries(
+    Object.entries(node)
+      .filter(([key]) => !key.startsWith('x-sluice-'))
+      .map(([key, value]) => [key, hoistNode(value, components)]),
+  );
+  if (name === undefined) return described;
+  components.schemas[name] ??= described as ApiSchema;
+  return { $ref: `#/components/schemas/${name}` };
+}

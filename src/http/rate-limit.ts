@@ -1,0 +1,32 @@
+import type { Clock } from '../lib/clock.ts';
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+/** Each key may spend `perSecond` requests a second, with a burst of one second's worth. */
+export class RateLimit {
+  readonly #perSecond: number;
+  readonly #clock: Clock;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(perSecond: number, clock: Clock) {
+    this.#perSecond = perSecond;
+    this.#clock = clock;
+  }
+
+  /** 0 when the request may go on; otherwise the whole seconds after which it may be tried again. */
+  spend(key: string): number {
+    const now = this.#clock.now();
+    const bucket = this.#buckets.get(key) ?? { tokens: Math.max(1, this.#perSecond), filledAt: now };
+    // A clock that goes back gives nothing and takes nothing.
+    const earned = (Math.max(0, now - bucket.filledAt) / 1000) * this.#perSecond;
+    bucket.tokens = Math.min(Math.max(1, this.#perSecond), bucket.tokens + earned);
+    bucket.filledAt = now;
+    this.#buckets.set(key, bucket);
+    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perSecond);
+    bucket.tokens -= 1;
+    return 0;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Static, TSchema } from 'typebox';
+import type { App } from '../app/app.ts';
+import type { Authenticator } from '../app/authenticate.ts';
+import type { Caller } from '../app/caller.ts';
+import type { Refusal } from '../app/refusal.ts';
+import type { Operation } from './contract/operation.ts';
+
+/** What an operation's handler knows of the request besides its body. */
+export interface RequestContext {
+  readonly app: App;
+  readonly auth: Authenticator;
+  readonly caller: Caller;
+  /** The server's own address as this client sees it, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+export type Handler = (context: RequestContext, body: never) => Promise<unknown>;
+
+export interface Route {
+  readonly operation: Operation;
+  readonly handle: Handler;
+  /** Its answers are views that are made once for what they show: the same object is answered again and again. */
+  readonly isReused: boolean;
+}
+
+/** Ties an operation of the contract to the code behind it; the types of body and answer must fit. */
+export function route<Body extends TSchema, Reply extends TSchema>(
+  operation: Operation<Body, Reply>,
+  handle: (context: RequestContext, body: Static<Body>) => Promise<Immutable<Static<Reply>> | Refusal>,
+  options: { readonly isReused?: boolean } = {},
+): Route {
+  return { operation: operation as Operation, handle: handle as Handler, isReused: options.isReused ?? false };
+}
+
+/** Answers are only read: what the app shares from its own state fits too. */
+type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

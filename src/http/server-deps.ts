@@ -1,0 +1,15 @@
+import type { App } from '../app/app.ts';
+import type { Authenticator } from '../app/authenticate.ts';
+import type { Log } from '../lib/log.ts';
+
+export interface ServerDeps {
+  readonly app: App;
+  readonly auth: Authenticator;
+  readonly log: Log;
+  /** The address to put into links; undefined: the one the client used. */
+  readonly publicUrl: string | undefined;
+  /** Requests a second for each token; 0: no limit. */
+  readonly rateLimit: number;
+  /** How long a whole request may take to arrive. */
+  readonly requestTimeoutMs: number;
+}

@@ -1,0 +1,205 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Caller } from '../app/caller.ts';
+import { isRefusal } from '../app/refusal.ts';
+import { Fault } from '../lib/fault.ts';
+import { createAdmission } from './admission.ts';
+import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
+import { toProblem } from './error-response.ts';
+import { answerBrokenRequest, answerExpectations, findOddity } from './odd-requests.ts';
+import { query } from './parse.ts';
+import { parseJson } from './parse-json.ts';
+import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
+import { registerPublicPages } from './public-pages.ts';
+import { publicSchema } from './public-schema.ts';
+import { BODY_LIMIT_BYTES, readBody } from './read-body.ts';
+import { createRequestIds, logRequest, pathOf } from './request-log.ts';
+import type { RequestContext, Route } from './route.ts';
+import { ROUTES } from './routes.ts';
+import type { ServerDeps } from './server-deps.ts';
+import { createValidator } from './validate.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined;
+    arrivedAt: number;
+  }
+  interface FastifyContextConfig {
+    dialect?: Dialect;
+  }
+  interface FastifyInstance {
+    isClosing: boolean;
+  }
+}
+
+export function createServer(deps: ServerDeps): FastifyInstance {
+  const server = Fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: deps.requestTimeoutMs,
+    http: {
+      // Node exchanges the two where the one for the head is the larger, and by itself looks only every 30 s.
+      headersTimeout: Math.min(60_000, deps.requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(30_000, Math.ceil(deps.requestTimeoutMs / 4)),
+      // It would answer a request without a Host by itself, with no body.
+      requireHostHeader: false,
+    },
+    genReqId: createRequestIds(),
+    forceCloseConnections: 'idle',
+    // What still arrives while the server stops is served: its store closes last.
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    clientErrorHandler: answerBrokenRequest,
+    // An address that cannot be decoded comes past all hooks.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      sendProblem(reply, toProblem(error), request.id);
+    },
+  });
+  server.decorate('isClosing', false);
+  server.decorateRequest('caller', undefined);
+  server.decorateRequest('arrivedAt', 0);
+  addHooks(server);
+  addBodyParser(server);
+  registerPublicPages(server, deps);
+  const addRoute = createRouteAdder(server, deps);
+  for (const dialect of [sluiceDialect, trunkDialect]) for (const route of ROUTES) addRoute(route, dialect);
+  server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
+  answerExpectations(server);
+  return server;
+}
+
+function addHooks(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    request.arrivedAt = performance.now();
+    reply.header('x-request-id', request.id);
+    done(findOddity(server, request, reply));
+  });
+  server.addHook('preClose', (done) => {
+    server.isClosing = true;
+    done();
+  });
+}
+
+function addBodyParser(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', (request, _payload, done) => {
+    const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]?.toLowerCase();
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+      return done(new Problem('UNSUPPORTED_MEDIA_TYPE', 'JSON is always UTF-8: send it without another charset.'));
+    }
+    readBody(request.raw, (error, body) => {
+      if (error !== null) return done(error);
+      try {
+        done(null, parseJson(body as Buffer));
+      } catch (problem) {
+        done(problem as Error);
+      }
+    });
+  });
+}
+
+const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
+
+function createRouteAdder(server: FastifyInstance, deps: ServerDeps): (route: Route, dialect: Dialect) => void {
+  const admission = createAdmission(deps);
+  return (route, dialect) => {
+    const { operation } = route;
+    const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
+    server.route({
+      method: operation.method,
+      url: `${dialect.mount}${operation.path}`,
+      config: { dialect },
+      ...(isOwn ? { schema: { response: { 200: publicSchema(operation.reply) } } } : {}),
+      onRequest: admission(operation),
+      handler: createHandler(server, deps, route, dialect),
+    });
+  };
+}
+
+function createHandler(
+  server: FastifyInstance,
+  deps: ServerDeps,
+  { operation, handle, isReused }: Route,
+  dialect: Dialect,
+) {
+  const validate = createValidator(operation.body);
+  const translate = dialect.translatorFor(operation);
+  const contentType = operation.replyType ?? JSON_CONTENT_TYPE;
+  const texts = isReused && dialect === sluiceDialect ? new WeakMap<object, string>() : undefined;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const body = operation.method === 'GET' ? query(request.query) : request.body;
+    validate(body);
+    const answer = await handle(new Context(deps, request), body as never);
+    if (isRefusal(answer)) throw new Problem(answer.code, answer.detail, answer.errors);
+    reply.type(contentType);
+    closeIfStopping(server, reply);
+    logRequest(deps.log, request, 200);
+    return texts === undefined ? translate(answer) : textOf(texts, answer as object, reply);
+  };
+}
+
+/** The same object is the same answer: it is written once. */
+function textOf(texts: WeakMap<object, string>, answer: object, reply: FastifyReply): string {
+  const known = texts.get(answer);
+  if (known !== undefined) return known;
+  const text = reply.serializeInput(answer as Record<string, unknown>, '200') as string;
+  texts.set(answer, text);
+  return text;
+}
+
+/** What handlers see of a request. */
+class Context implements RequestContext {
+  readonly #deps: ServerDeps;
+  readonly #request: FastifyRequest;
+
+  constructor(deps: ServerDeps, request: FastifyRequest) {
+    this.#deps = deps;
+    this.#request = request;
+  }
+
+  get app() {
+    return this.#deps.app;
+  }
+
+  get auth() {
+    return this.#deps.auth;
+  }
+
+  get caller() {
+    return this.#request.caller as Caller;
+  }
+
+  get baseUrl() {
+    return this.#deps.publicUrl ?? `${this.#request.protocol}://${this.#request.host}`;
+  }
+}
+
+function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = toProblem(error);
+  const facts = { err: error, requestId: request.id, path: pathOf(request) };
+  if (problem.code === 'INTERNAL') log.error(facts, 'a request failed because of a bug');
+  else if (error instanceof Fault) log.warn(facts, 'a request failed because of the world outside');
+  const status = (request.routeOptions.config.dialect ?? sluiceDialect).statusOf(problem.code);
+  // Fastify would close the connection, and so reset it under a client that still sends and never reads the answer.
+  reply.removeHeader('connection');
+  closeIfStopping(request.server, reply);
+  logRequest(log, request, status);
+  return sendProblem(reply, problem, request.id, status);
+}
+
+/** Otherwise a request that was in flight leaves its connection open, and the stop waits until it cuts it off. */
+function closeIfStopping(server: FastifyInstance, reply: FastifyReply): void {
+  if (server.isClosing) reply.header('connection', 'close');
+}
+
+function sendProblem(
+  reply: FastifyReply,
+  problem: Problem,
+  requestId: string,
+  status = sluiceDialect.statusOf(problem.code),
+): FastifyReply {
+  return reply
+    .code(status)
+    .type(PROBLEM_CONTENT_TYPE)
+    .serializer((payload: string) => payload)
+    .send(formatProblem(problem, requestId, status));
+}

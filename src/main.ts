@@ -1,0 +1,198 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import type { App, Forges } from './app/app.ts';
+import { PLAIN_GIT_HOST } from './app/app.ts';
+import { Authenticator } from './app/authenticate.ts';
+import { Directory } from './app/directory.ts';
+import { ensureOrganization } from './app/ensure-organization.ts';
+import { QueueRunner } from './app/queue-runner.ts';
+import { Reconciler } from './app/reconcile.ts';
+import { type Config, type Environment, parseConfig } from './config/config.ts';
+import { createPlainForge } from './forge/plain/plain-forge.ts';
+import { createServer } from './http/server.ts';
+import { formatInstant, systemClock } from './lib/clock.ts';
+import { Fault } from './lib/fault.ts';
+import type { Log } from './lib/log.ts';
+import type { Store } from './storage/store.ts';
+
+/** A server that runs. */
+export interface Running {
+  readonly url: string;
+  /** Shown once, at the very first start. */
+  readonly newToken: string | undefined;
+  stop(): Promise<void>;
+}
+
+/** Requests in flight get this long to finish; whatever is left then is cut off. */
+const STOP_MS = 8_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** config -> adapters -> app -> http -> listen: the only place that knows everyone. */
+export async function start(config: Config, log: Log): Promise<Running> {
+  const store = await openStore(config);
+  const clock = systemClock;
+  const { newSecret } = await ensureOrganization(
+    { store, clock },
+    { slug: config.organization, adminToken: config.adminToken },
+  );
+  if (newSecret !== undefined) await keepToken(config, newSecret, log);
+  const forges: Forges = new Map([
+    [PLAIN_GIT_HOST, createPlainForge({ directory: path.join(config.dataFolder, 'git') })],
+  ]);
+  const app: App = {
+    store,
+    runner: new QueueRunner(store),
+    directory: new Directory(store),
+    forges,
+    clock,
+    log,
+    backupFolder: path.join(config.dataFolder, 'backups'),
+  };
+  const auth = new Authenticator({ store, clock, log });
+  const reconciler = new Reconciler(app);
+  const server = createServer({
+    app,
+    auth,
+    log,
+    publicUrl: config.publicUrl,
+    rateLimit: config.rateLimit,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  const url = await server.listen({ host: config.host, port: config.port });
+  reconciler.start();
+  return { url, newToken: newSecret, stop: () => stop({ server, auth, reconciler, forges, store }) };
+}
+
+async function openStore(config: Config): Promise<Store> {
+  if (config.databaseUrl !== undefined) {
+    const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
+    return openPostgresStore({ url: config.databaseUrl });
+  }
+  const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
+  return openSqliteStore({ directory: config.dataFolder });
+}
+
+async function keepToken(config: Config, secret: string, log: Log): Promise<void> {
+  const file = path.join(config.dataFolder, 'admin-token');
+  try {
+    await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
+    await writeFile(file, `${secret}\n`, { mode: 0o600 });
+    await chmod(file, 0o600);
+  } catch (error) {
+    // It is printed all the same, and can be made up anew with SLUICE_ADMIN_TOKEN.
+    log.warn({ err: error, file }, 'the admin token could not be kept in a file');
+  }
+}
+
+/** In the order in which they depend on each other: nobody is cut off from what he still needs. */
+async function stop(parts: {
+  readonly server: FastifyInstance;
+  readonly auth: Authenticator;
+  readonly reconciler: Reconciler;
+  readonly forges: Forges;
+  readonly store: Store;
+}): Promise<void> {
+  const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
+  await Promise.all([parts.server.close(), parts.reconciler.stop()]);
+  clearTimeout(cutOff);
+  await parts.auth.close();
+  for (const forge of parts.forges.values()) await forge.close();
+  await parts.store.close();
+}
+
+/** `sluice serve`: runs until it is told to stop, and answers the exit code. */
+export async function serve(environment: Environment): Promise<number> {
+  const parsed = parseConfig(environment);
+  if ('problems' in parsed) {
+    for (const problem of parsed.problems) complain(problem);
+    complain('Sluice did not start. "sluice serve --help" explains every variable.');
+    return 2;
+  }
+  const log = await createLog(parsed.config);
+  for (const warning of parsed.warnings) log.warn({}, warning);
+  try {
+    const running = await start(parsed.config, log);
+    announce(parsed.config, running);
+    await untilAskedToStop();
+    log.info({}, 'stopping');
+    await running.stop();
+    return 0;
+  } catch (error) {
+    complain(error instanceof Fault ? error.detail : describeStartError(error, parsed.config));
+    return 1;
+  }
+}
+
+/** A line waits at most this long, or for this much to come together: one write for each would cost more than a request. */
+const LOG_FLUSH_MS = 200;
+const LOG_BUFFER_BYTES = 4_096;
+
+/** JSON lines to standard error, readable lines on a terminal. */
+export async function createLog(config: Config): Promise<Log> {
+  const options = {
+    level: config.logLevel,
+    base: null,
+    timestamp: createTimestamps(),
+    messageKey: 'text',
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  if (process.stderr.isTTY) {
+    const { default: pretty } = await import('pino-pretty');
+    return pino<never>(options, pretty({ destination: 2, messageKey: 'text' }));
+  }
+  const destination = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: LOG_BUFFER_BYTES,
+  });
+  setInterval(() => destination.flush(), LOG_FLUSH_MS).unref();
+  process.on('exit', () => destination.flushSync());
+  return pino<never>(options, destination);
+}
+
+/** Lines of the same millisecond share the text of their instant. */
+function createTimestamps(): () => string {
+  let last = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== last) text = `,"time":"${formatInstant(now)}"`;
+    last = now;
+    return text;
+  };
+}
+
+function announce(config: Config, running: Running): void {
+  say(`Sluice listens on ${running.url}`);
+  if (running.newToken !== undefined) {
+    say(
+      `\nAdmin token (shown only now; also in ${path.join(config.dataFolder, 'admin-token')}):\n\n  ${running.newToken}\n`,
+    );
+  }
+  say(`API documentation: ${running.url}/docs`);
+}
+
+function describeStartError(error: unknown, config: Config): string {
+  const code = (error as { code?: string }).code;
+  if (code === 'EADDRINUSE') return `Port ${config.port} of ${config.host} is in use. Set SLUICE_PORT to another one.`;
+  if (code === 'EACCES') return `Port ${config.port} may not be used by this user. Set SLUICE_PORT to one above 1023.`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `This machine has no address ${config.host}. Check SLUICE_HOST.`;
+  return `Sluice could not start: ${(error as Error).stack ?? String(error)}`;
+}
+
+function untilAskedToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

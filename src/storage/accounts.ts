@@ -1,0 +1,47 @@
+import type { Brand } from '../lib/brand.ts';
+import type { Instant } from '../lib/clock.ts';
+
+export type OrganizationId = Brand<string, 'OrganizationId'>;
+
+export const SCOPES = ['read', 'upload', 'targets', 'report', 'submit', 'admin', 'instance'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface Organization {
+  readonly id: OrganizationId;
+  readonly slug: string;
+  readonly createdAt: Instant;
+}
+
+/** A token as it is kept: its secret only as a SHA-256 in hexadecimal. */
+export interface Token {
+  readonly id: string;
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  /** Repository ids the token is limited to, or null for all of the organization. */
+  readonly repositoryIds: readonly string[] | null;
+  /** `environment`: follows SLUICE_ADMIN_TOKEN and is replaced with it. */
+  readonly origin: 'first' | 'environment' | 'api';
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant | null;
+  readonly revokedAt: Instant | null;
+  readonly lastUsedAt: Instant | null;
+}
+
+export interface AccountStore {
+  /** Both or neither. `slug_taken` where the organization exists; nothing is written then. */
+  createOrganization(organization: Organization, token: Token): Promise<'created' | 'slug_taken'>;
+  findOrganization(slug: string): Promise<Organization | undefined>;
+  insertToken(token: Token): Promise<void>;
+  /** Revokes every other unrevoked token of the same organization and origin, and keeps this one (by hash), at once. */
+  replaceToken(token: Token): Promise<void>;
+  /** The organization comes along: every request needs both. Revoked and expired tokens are found too. */
+  findToken(hash: string): Promise<{ readonly token: Token; readonly organization: Organization } | undefined>;
+  /** In order of creation, revoked ones included. */
+  listTokens(organizationId: OrganizationId): Promise<readonly Token[]>;
+  /** False where the organization has no such token. Revoking again keeps the first instant. */
+  revokeToken(organizationId: OrganizationId, id: string, at: Instant): Promise<boolean>;
+  /** Keeps the latest instant for each token; unknown ids are passed over. */
+  recordTokenUse(uses: ReadonlyMap<string, Instant>): Promise<void>;
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { Fault } from '../../lib/fault.ts';
+import type { Store } from '../store.ts';
+import { createMemoryAccounts } from './accounts.ts';
+import { createMemoryQueues } from './queues.ts';
+import { createMemoryRepositories } from './repositories.ts';
+import { createMemoryState } from './state.ts';
+import { createMemoryTests } from './tests.ts';
+
+/** A store that lives as long as its process: for tests, the simulator and trying things out. */
+export function createMemoryStore(): Store {
+  const state = createMemoryState();
+  let isClosed = false;
+  const open = <Part extends object>(part: Part): Part => guarded(part, () => isClosed);
+  return {
+    isShared: false,
+    accounts: open(createMemoryAccounts(state)),
+    repositories: open(createMemoryRepositories(state)),
+    queues: open(createMemoryQueues(state)),
+    tests: open(createMemoryTests(state)),
+    signingKey: Uint8Array.from(randomBytes(32)),
+    ping: async () => {
+      if (isClosed) throw closedFault();
+    },
+    snapshots: undefined,
+    close: async () => {
+      isClosed = true;
+    },
+  };
+}
+
+/** The same methods, refused once the store is closed. */
+function guarded<Part extends object>(part: Part, isClosed: () => boolean): Part {
+  const methods = Object.entries(part).map(([name, method]) => [
+    name,
+    async (...args: unknown[]) => {
+      if (isClosed()) throw closedFault();
+      return (method as (...args: unknown[]) => unknown)(...args);
+    },
+  ]);
+  return Object.fromEntries(methods) as Part;
+}
+
+function closedFault(): Fault {
+  return new Fault('STORE_UNAVAILABLE', 'The store is closed.');
+}

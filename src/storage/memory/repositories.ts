@@ -1,0 +1,50 @@
+import { assert } from '../../lib/assert.ts';
+import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { frozenCopy } from './frozen-copy.ts';
+import { compareText } from './order.ts';
+import type { MemoryState } from './state.ts';
+
+export function createMemoryRepositories(state: MemoryState): RepositoryStore {
+  const { repositories } = state;
+  const find = (organizationId: string, ref: RepositoryRef) =>
+    repositories
+      .values()
+      .find((repository) => repository.organizationId === organizationId && isSameRef(repository, ref));
+  const sorted = () => [...repositories.values()].sort(compareRepositories);
+  return {
+    save: async (repository) => save(state, repository, find(repository.organizationId, repository)),
+    find: async (organizationId, ref) => find(organizationId, ref),
+    list: async (organizationId) => sorted().filter((repository) => repository.organizationId === organizationId),
+    listAll: async () => sorted(),
+    async remove(id) {
+      const queues = [...state.queues.values()].filter((queue) => queue.row.repositoryId === id);
+      if (queues.some((queue) => !queue.isDeleted)) return 'has_queues';
+      for (const queue of queues) state.queues.delete(queue.row.id);
+      state.tests.delete(id);
+      repositories.delete(id);
+      return 'removed';
+    },
+  };
+}
+
+function save(state: MemoryState, repository: Repository, before: Repository | undefined): Repository {
+  const kept = frozenCopy(repository);
+  assert(state.organizations.has(kept.organizationId), `there is no organization ${kept.organizationId}`);
+  assert(before !== undefined || !state.repositories.has(kept.id), `there is already a repository ${kept.id}`);
+  const saved = before === undefined ? kept : Object.freeze({ ...kept, id: before.id, createdAt: before.createdAt });
+  state.repositories.set(saved.id, saved);
+  return saved;
+}
+
+function isSameRef(a: RepositoryRef, b: RepositoryRef): boolean {
+  return a.host === b.host && a.owner === b.owner && a.name === b.name;
+}
+
+function compareRepositories(a: Repository, b: Repository): number {
+  return (
+    compareText(a.host, b.host) ||
+    compareText(a.owner, b.owner) ||
+    compareText(a.name, b.name) ||
+    compareText(a.id, b.id)
+  );
+}

@@ -1,0 +1,69 @@
+import type { Organization, Token } from '../accounts.ts';
+import type {
+  EffectRow,
+  EntryRow,
+  EventRow,
+  ImpactedTargetsRow,
+  QueueRow,
+  TargetSetRow,
+  TransitionRow,
+} from '../queues.ts';
+import type { Repository } from '../repositories.ts';
+import type { TestRow, TestRunRow, TestStatus } from '../tests.ts';
+
+export interface MemoryQueue {
+  row: QueueRow;
+  isDeleted: boolean;
+  readonly events: EventRow[];
+  readonly entries: Map<number, EntryRow>;
+  readonly transitions: TransitionRow[];
+  /** The same transitions, by entry. */
+  readonly timelines: Map<string, TransitionRow[]>;
+  /** In the order in which they were asked for. */
+  readonly effects: Map<string, EffectRow>;
+  /** By pull request and commit. */
+  readonly impactedTargets: Map<string, ImpactedTargetsRow>;
+}
+
+export type TestKind = TestStatus | 'QUARANTINED';
+
+/** Of this kind for the watermarks from `fromSeq` until before `toSeq`. */
+export interface TestInterval {
+  readonly kind: TestKind;
+  readonly fromSeq: number;
+  toSeq: number | null;
+}
+
+export interface MemoryTest {
+  row: TestRow;
+  readonly intervals: TestInterval[];
+  readonly runs: (TestRunRow & { readonly seq: number })[];
+}
+
+export interface MemoryTests {
+  lastSeq: number;
+  readonly byId: Map<string, MemoryTest>;
+}
+
+/** Rows are frozen copies: they are replaced, never changed, and may be handed out. */
+export interface MemoryState {
+  readonly organizations: Map<string, Organization>;
+  /** By hash. */
+  readonly tokens: Map<string, Token>;
+  readonly repositories: Map<string, Repository>;
+  readonly queues: Map<string, MemoryQueue>;
+  readonly targetSets: Map<string, TargetSetRow>;
+  /** By repository. */
+  readonly tests: Map<string, MemoryTests>;
+}
+
+export function createMemoryState(): MemoryState {
+  return {
+    organizations: new Map(),
+    tokens: new Map(),
+    repositories: new Map(),
+    queues: new Map(),
+    targetSets: new Map(),
+    tests: new Map(),
+  };
+}

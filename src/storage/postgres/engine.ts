@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
+import { assert } from '../../lib/assert.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Operation, Result, SqlEngine } from '../sql/operation.ts';
+import type { Call } from '../sql/statement.ts';
+import { isBroken, isCollision, toStoreError } from './errors.ts';
+import type { Server } from './pool.ts';
+
+const MAX_TRIES = 6;
+const RETRY_DELAY_MS = 20;
+
+type Work<T> = (client: PoolClient) => Promise<T>;
+
+/**
+ * Runs operations on a pool of connections. What failed because transactions collided, or because a connection turned
+ * out to be dead, is done again from its beginning.
+ */
+export class PostgresEngine implements SqlEngine {
+  readonly #server: Server;
+  #isClosed = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  read<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#retrying((client) => drive(client, operation));
+  }
+
+  snapshot<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#retrying(async (client) => {
+      const { value } = await inTransaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', operation);
+      await client.query('COMMIT');
+      return value;
+    });
+  }
+
+  write<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#retrying(async (client) => {
+      const { value, begun } = await inTransaction(client, 'BEGIN; SELECT pg_current_xact_id()::text AS id', operation);
+      try {
+        const { command } = await client.query('COMMIT');
+        assert(command === 'COMMIT', `the database answered COMMIT with ${command}`);
+      } catch (error) {
+        if (!isBroken(error) || !(await this.#wasCommitted(transactionIdOf(begun)))) throw error;
+      }
+      return value;
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#server.pool.end();
+  }
+
+  async #retrying<T>(work: Work<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#withClient(work);
+      } catch (error) {
+        const isWorthwhile = tries < MAX_TRIES && (isCollision(error) || error instanceof DeadConnection);
+        if (!isWorthwhile) throw toStoreError(this.#server.name, error instanceof DeadConnection ? error.cause : error);
+      }
+      // Those that collided come back at different moments.
+      await delay(Math.random() * RETRY_DELAY_MS * tries);
+    }
+  }
+
+  async #withClient<T>(work: Work<T>): Promise<T> {
+    if (this.#isClosed) throw new Fault('STORE_UNAVAILABLE', 'The store is closed.');
+    const client = await this.#server.pool.connect();
+    try {
+      const value = await work(client);
+      client.release();
+      return value;
+    } catch (error) {
+      client.release(isBroken(error) || isCollision(error));
+      throw isBroken(error) ? new DeadConnection('the connection died', { cause: error }) : error;
+    }
+  }
+
+  /** The connection broke while the answer to COMMIT was awaited: the server knows what became of the transaction. */
+  async #wasCommitted(transactionId: string): Promise<boolean> {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      const { rows } = await this.#server.pool
+        .query('SELECT pg_xact_status($1::xid8) AS status', [transactionId])
+        .catch((error: unknown) => {
+          throw this.#unknownOutcome(error);
+        });
+      const status: unknown = rows[0]?.status;
+      if (status !== 'in progress') return status === 'committed';
+      await delay(RETRY_DELAY_MS * tries);
+    }
+    throw this.#unknownOutcome(undefined);
+  }
+
+  #unknownOutcome(cause: unknown): Fault {
+    const sentence = `${this.#server.name} was lost during a commit, and whether that is stored cannot be asked.`;
+    return new Fault('STORE_UNAVAILABLE', sentence, { cause });
+  }
+}
+
+/** Found out in use, unlike a connection that cannot be made: another one of the pool may well live. */
+class DeadConnection extends Error {
+  override readonly name = 'DeadConnection';
+}
+
+/** Begins together with the first statements; the caller commits. */
+async function inTransaction<T>(client: PoolClient, begin: string, operation: () => Operation<T>) {
+  const beginning = client.query(begin);
+  // Awaited below; if the operation fails first, its error is the one that counts.
+  beginning.catch(() => {});
+  try {
+    const value = await drive(client, operation);
+    return { value, begun: (await beginning) as unknown };
+  } catch (error) {
+    if (!isBroken(error)) await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** A query of two statements has two results. */
+function transactionIdOf(begun: unknown): string {
+  const [, selected] = begun as readonly [unknown, { readonly rows: readonly { readonly id: string }[] }];
+  return selected.rows[0]?.id ?? '';
+}
+
+async function drive<T>(client: PoolClient, operation: () => Operation<T>): Promise<T> {
+  const steps = operation();
+  let step = steps.next([]);
+  while (!step.done) step = steps.next(await send(client, step.value));
+  return step.value;
+}
+
+/** The first failure is told: those after it only say that the transaction has failed. */
+async function send(client: PoolClient, calls: readonly Call[]): Promise<readonly Result[]> {
+  const sent = calls.map(({ statement, values }) =>
+    client.query({ name: `sluice_${statement.id}`, text: statement.sql, values }),
+  );
+  const settled = await Promise.allSettled(sent);
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return { rows: result.value.rows, changes: result.value.rowCount ?? 0 };
+  });
+}

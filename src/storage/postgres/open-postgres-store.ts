@@ -1,0 +1,47 @@
+import { Fault } from '../../lib/fault.ts';
+import { postgresDialect } from '../sql/dialect.ts';
+import { migrate } from '../sql/migrate.ts';
+import { all } from '../sql/operation.ts';
+import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
+import { StatementCompiler } from '../sql/statement.ts';
+import type { Store } from '../store.ts';
+import { PostgresEngine } from './engine.ts';
+import { toStoreError } from './errors.ts';
+import { createServer, type Server } from './pool.ts';
+
+const OLDEST_VERSION = 14;
+
+export async function openPostgresStore(options: { readonly url: string }): Promise<Store> {
+  const server = createServer(options.url);
+  const engine = new PostgresEngine(server);
+  try {
+    await checkVersion(server);
+    const compiler = new StatementCompiler(postgresDialect);
+    await migrate(engine, compiler);
+    const ping = compiler.statement<object>()(() => postgresDialect.builder.selectFrom('meta').select('name').limit(1));
+    return {
+      isShared: true,
+      ...createSqlParts(engine, compiler),
+      signingKey: await ensureSigningKey(engine, compiler),
+      ping: () =>
+        engine.read(function* () {
+          yield* all(ping, {});
+        }),
+      snapshots: undefined,
+      close: () => engine.close(),
+    };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+async function checkVersion({ pool, name }: Server): Promise<void> {
+  const { rows } = await pool.query('SHOW server_version_num').catch((error: unknown) => {
+    throw toStoreError(name, error);
+  });
+  const version = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  if (version >= OLDEST_VERSION) return;
+  const sentence = `${name} cannot be used: it is version ${version}, and Sluice needs ${OLDEST_VERSION} or newer.`;
+  throw new Fault('STORE_UNAVAILABLE', sentence);
+}

@@ -1,0 +1,166 @@
+import type { Brand } from '../lib/brand.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { RepositoryId } from './repositories.ts';
+
+export type QueueId = Brand<string, 'QueueId'>;
+
+/**
+ * Bodies are JSON that only app/queue-codec.ts reads and writes; the columns beside them are what queries need.
+ * `version` is the queue's version at which a row last changed.
+ */
+export interface QueueRow {
+  readonly id: QueueId;
+  readonly repositoryId: RepositoryId;
+  readonly branch: string;
+  readonly version: number;
+  readonly body: string;
+  readonly createdAt: Instant;
+}
+
+export interface EntryRow {
+  readonly id: string;
+  readonly queueId: QueueId;
+  readonly prNumber: number;
+  readonly version: number;
+  readonly isLive: boolean;
+  readonly state: string;
+  /** Of the present cycle. */
+  readonly submittedAt: Instant;
+  readonly targetsDigest: string | null;
+  readonly body: string;
+}
+
+/** One step of an entry's life. `ordinal` orders the transitions of one version. */
+export interface TransitionRow {
+  readonly queueId: QueueId;
+  readonly entryId: string;
+  readonly prNumber: number;
+  readonly version: number;
+  readonly ordinal: number;
+  readonly at: Instant;
+  readonly from: string | null;
+  readonly to: string;
+  readonly isBisection: boolean;
+  /** Spent in `from`. */
+  readonly durationMs: number | null;
+  /** Since admission, where this transition ends the cycle of an admitted entry. */
+  readonly inQueueMs: number | null;
+  /** Reason, actor, candidate and so on: the timeline's JSON. */
+  readonly body: string;
+}
+
+export interface EventRow {
+  readonly version: number;
+  readonly at: Instant;
+  readonly kind: string;
+  readonly body: string;
+}
+
+/** Something the outside must be asked to do, kept until it is done. */
+export interface EffectRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly dueAt: Instant;
+  readonly body: string;
+}
+
+/** A list of impacted targets, stored once however many rows name it. */
+export interface TargetSetRow {
+  readonly digest: string;
+  readonly body: string;
+}
+
+/** What setImpactedTargets said for one head commit; also before the pull request is submitted. */
+export interface ImpactedTargetsRow {
+  readonly queueId: QueueId;
+  readonly prNumber: number;
+  readonly sha: string;
+  /** JSON without the list itself, which is the target set `digest` names. */
+  readonly body: string;
+  readonly targetsDigest: string | null;
+  readonly setAt: Instant;
+}
+
+/**
+ * One or more steps of one queue, stored together or not at all. Events have the versions expectedVersion + 1, + 2 and
+ * so on; rows that changed several times are given once, as they are at the end.
+ */
+export interface QueueCommit {
+  readonly queueId: QueueId;
+  readonly expectedVersion: number;
+  readonly body: string;
+  readonly events: readonly EventRow[];
+  readonly entries: readonly EntryRow[];
+  readonly transitions: readonly TransitionRow[];
+  readonly effects: readonly EffectRow[];
+  /** Ids of this queue's effects that are done and need not be kept; unknown ones are passed over. */
+  readonly doneEffects?: readonly string[];
+  readonly targetSets: readonly TargetSetRow[];
+  readonly impactedTargets: readonly ImpactedTargetsRow[];
+}
+
+export interface QueueSnapshot {
+  readonly queue: QueueRow;
+  /** Live entries; for `loadSince`, every entry that changed since, live or not. */
+  readonly entries: readonly EntryRow[];
+  readonly targetSets: readonly TargetSetRow[];
+}
+
+export interface EntryFilter {
+  readonly queueId: QueueId;
+  readonly state?: string;
+  /** Entries with a transition to a terminal state at or after / at or before this instant. */
+  readonly concludedFrom?: Instant;
+  readonly concludedUntil?: Instant;
+  /** Continue after this entry (by id), in the list's order: latest submission first, then id. */
+  readonly afterId?: string;
+  readonly limit: number;
+}
+
+export interface TransitionWindow {
+  readonly queueIds: readonly QueueId[];
+  readonly from: Instant;
+  /** Inclusive. */
+  readonly until: Instant;
+}
+
+export interface DepartureQuery {
+  readonly queueId: QueueId;
+  readonly state: string;
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface QueueStore {
+  /** The queue at version 1 with its first event. `exists` where the branch has a queue; nothing is written then. */
+  create(queue: QueueRow, event: EventRow): Promise<'created' | 'exists'>;
+  find(repositoryId: RepositoryId, branch: string): Promise<QueueRow | undefined>;
+  /** Ordered by branch. */
+  listByRepository(repositoryId: RepositoryId): Promise<readonly QueueRow[]>;
+  /** Removed from every answer; refused as `stale` where the version moved. Its history stays in the store. */
+  delete(queueId: QueueId, expectedVersion: number, at: Instant): Promise<'deleted' | 'stale'>;
+  /** Undefined where there is no such queue, or it was deleted. */
+  load(queueId: QueueId): Promise<QueueSnapshot | undefined>;
+  /** The rows whose version is greater than `version`. */
+  loadSince(queueId: QueueId, version: number): Promise<QueueSnapshot | undefined>;
+  findVersion(queueId: QueueId): Promise<number | undefined>;
+  /** `stale` (nothing written) where the stored version is not the expected one, or the queue is gone. */
+  commit(commit: QueueCommit): Promise<'committed' | 'stale'>;
+  findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
+  findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
+  listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;
+  findTargetSet(digest: string): Promise<TargetSetRow | undefined>;
+  findImpactedTargets(queueId: QueueId, prNumber: number, sha: string): Promise<ImpactedTargetsRow | undefined>;
+  /** An entry's whole timeline, newest first. */
+  listTransitions(entryId: string): Promise<readonly TransitionRow[]>;
+  /** Everything that happened in these queues within the window, oldest first; bodies included. */
+  listTransitionsWithin(window: TransitionWindow): Promise<readonly TransitionRow[]>;
+  /** The transitions out of a state within the window (both ends inclusive), newest first, and how many there are. */
+  listDepartures(query: DepartureQuery): Promise<{ readonly rows: readonly TransitionRow[]; readonly total: number }>;
+  /** Oldest first, from the version after `afterVersion`. */
+  listEvents(queueId: QueueId, afterVersion: number, limit: number): Promise<readonly EventRow[]>;
+  /** Effects not done yet, oldest first. */
+  listEffects(queueId: QueueId): Promise<readonly EffectRow[]>;
+}

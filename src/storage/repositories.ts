@@ -1,0 +1,44 @@
+import type { Brand } from '../lib/brand.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { OrganizationId } from './accounts.ts';
+
+export type RepositoryId = Brand<string, 'RepositoryId'>;
+
+export interface RepositoryRef {
+  readonly host: string;
+  readonly owner: string;
+  readonly name: string;
+}
+
+export interface RunnerCheck {
+  readonly name: string;
+  readonly command: string;
+  readonly timeoutMinutes: number | null;
+}
+
+export interface Repository extends RepositoryRef {
+  readonly id: RepositoryId;
+  readonly organizationId: OrganizationId;
+  /** Plain git only: path or URL of the bare repository. */
+  readonly git: string | null;
+  readonly checks: readonly RunnerCheck[];
+  /** Globs of the reports that the built-in runner hands to ingestion. */
+  readonly junit: readonly string[];
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export interface RepositoryStore {
+  /**
+   * Inserts, or updates the one with the same organization and reference (whose `id` and `createdAt` stay), and
+   * answers what is stored now. References are compared exactly.
+   */
+  save(repository: Repository): Promise<Repository>;
+  find(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
+  /** Ordered by host, owner, name. */
+  list(organizationId: OrganizationId): Promise<readonly Repository[]>;
+  /** All organizations': what the server serves. */
+  listAll(): Promise<readonly Repository[]>;
+  /** Refused while a queue that is not deleted belongs to it. Its tests and uploads go with it. */
+  remove(id: RepositoryId): Promise<'removed' | 'has_queues'>;
+}

@@ -1,0 +1,162 @@
+import type { AccountStore, Token } from '../accounts.ts';
+import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import { fromToken, toOrganization, toToken } from './rows.ts';
+import type { Schema, TokensTable } from './schema.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
+
+type AccountStatements = ReturnType<typeof accountStatements>;
+
+export function createAccountStore(engine: SqlEngine, compiler: StatementCompiler): AccountStore {
+  const statements = accountStatements(compiler);
+  return {
+    createOrganization: ({ id, slug, createdAt }, token) =>
+      engine.write(function* () {
+        const created = yield* execute(statements.insertOrganization, { id, slug, created_at: createdAt });
+        if (created === 0) return 'slug_taken';
+        yield* execute(statements.insertToken, fromToken(token));
+        return 'created';
+      }),
+    findOrganization: (slug) =>
+      engine.read(function* () {
+        const row = yield* first(statements.findOrganization, { slug });
+        return row && toOrganization(row);
+      }),
+    ...tokenOperations(engine, statements),
+  };
+}
+
+function tokenOperations(engine: SqlEngine, statements: AccountStatements) {
+  return {
+    insertToken: (token) =>
+      engine.write(function* () {
+        yield* execute(statements.insertToken, fromToken(token));
+      }),
+    replaceToken: (token) => engine.write(() => replaceToken(statements, token)),
+    findToken: (hash) =>
+      engine.read(function* () {
+        const row = yield* first(statements.findToken, { hash });
+        if (row === undefined) return undefined;
+        const organization = { id: row.organization_id, slug: row.slug, created_at: row.organization_created_at };
+        return { token: toToken(row), organization: toOrganization(organization) };
+      }),
+    listTokens: (organizationId) =>
+      engine.read(function* () {
+        return (yield* all(statements.listTokens, { organizationId })).map(toToken);
+      }),
+    revokeToken: (organizationId, id, at) =>
+      engine.write(function* () {
+        return (yield* execute(statements.revokeToken, { organizationId, id, at })) > 0;
+      }),
+    recordTokenUse: (uses) =>
+      engine.write(function* () {
+        // In one order on every server, so that two of them never wait for each other.
+        const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+        yield* executeAll(sorted.map(([id, at]) => callOf(statements.recordTokenUse, { id, at })));
+      }),
+  } satisfies Partial<AccountStore>;
+}
+
+/** An environment's token may come back after another took its place: the row of its hash is used again. */
+function* replaceToken(statements: AccountStatements, token: Token): Operation<void> {
+  const { organizationId, origin, hash, createdAt } = token;
+  yield* execute(statements.revokeOthers, { organizationId, origin, hash, at: createdAt });
+  yield* execute(statements.upsertToken, fromToken(token));
+}
+
+function accountStatements(compiler: StatementCompiler) {
+  return { ...organizationStatements(compiler), ...tokenStatements(compiler) };
+}
+
+function organizationStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    insertOrganization: compiler.statement<Schema['organizations']>()((param) =>
+      builder
+        .insertInto('organizations')
+        .values({ id: param('id'), slug: param('slug'), created_at: param('created_at') })
+        .onConflict((conflict) => conflict.column('slug').doNothing()),
+    ),
+    findOrganization: compiler.statement<{ slug: string }>()((param) =>
+      builder.selectFrom('organizations').selectAll().where('slug', '=', param('slug')),
+    ),
+  };
+}
+
+function tokenStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    insertToken: compiler.statement<TokensTable>()((param) => builder.insertInto('tokens').values(tokenValues(param))),
+    upsertToken: compiler.statement<TokensTable>()((param) =>
+      builder
+        .insertInto('tokens')
+        .values(tokenValues(param))
+        .onConflict((conflict) =>
+          conflict.column('hash').doUpdateSet((eb) => ({
+            organization_id: eb.ref('excluded.organization_id'),
+            name: eb.ref('excluded.name'),
+            scopes: eb.ref('excluded.scopes'),
+            repository_ids: eb.ref('excluded.repository_ids'),
+            origin: eb.ref('excluded.origin'),
+            expires_at: eb.ref('excluded.expires_at'),
+            revoked_at: eb.ref('excluded.revoked_at'),
+          })),
+        ),
+    ),
+    revokeOthers: compiler.statement<{ organizationId: string; origin: Token['origin']; hash: string; at: number }>()(
+      (param) =>
+        builder
+          .updateTable('tokens')
+          .set({ revoked_at: param('at') })
+          .where('organization_id', '=', param('organizationId'))
+          .where('origin', '=', param('origin'))
+          .where('hash', '!=', param('hash'))
+          .where('revoked_at', 'is', null),
+    ),
+    findToken: compiler.statement<{ hash: string }>()((param) =>
+      builder
+        .selectFrom('tokens')
+        .innerJoin('organizations', 'organizations.id', 'tokens.organization_id')
+        .selectAll('tokens')
+        .select(['organizations.slug', 'organizations.created_at as organization_created_at'])
+        .where('tokens.hash', '=', param('hash')),
+    ),
+    listTokens: compiler.statement<{ organizationId: string }>()((param) =>
+      builder
+        .selectFrom('tokens')
+        .selectAll()
+        .where('organization_id', '=', param('organizationId'))
+        .orderBy('created_at')
+        .orderBy('id'),
+    ),
+    revokeToken: compiler.statement<{ organizationId: string; id: string; at: number }>()((param) =>
+      builder
+        .updateTable('tokens')
+        .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.cast<number>(eb.val(param('at')), 'bigint')) }))
+        .where('id', '=', param('id'))
+        .where('organization_id', '=', param('organizationId')),
+    ),
+    recordTokenUse: compiler.statement<{ id: string; at: number }>()((param) =>
+      builder
+        .updateTable('tokens')
+        .set({ last_used_at: param('at') })
+        .where('id', '=', param('id'))
+        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', param('at'))])),
+    ),
+  };
+}
+
+function tokenValues(param: <Key extends keyof TokensTable>(name: Key) => TokensTable[Key]): TokensTable {
+  return {
+    id: param('id'),
+    organization_id: param('organization_id'),
+    name: param('name'),
+    hash: param('hash'),
+    scopes: param('scopes'),
+    repository_ids: param('repository_ids'),
+    origin: param('origin'),
+    created_at: param('created_at'),
+    expires_at: param('expires_at'),
+    revoked_at: param('revoked_at'),
+    last_used_at: param('last_used_at'),
+  };
+}

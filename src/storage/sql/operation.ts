@@ -1,0 +1,49 @@
+import { type Call, callOf, type RowsCall, type Statement } from './statement.ts';
+
+export interface Result {
+  readonly rows: readonly unknown[];
+  /** Rows inserted, updated or deleted. */
+  readonly changes: number;
+}
+
+/**
+ * What is done with the database, written once for both: a generator that yields calls and is given their results.
+ * SQLite runs it in one go, so a group of writes is one synchronous transaction; PostgreSQL awaits between the yields,
+ * and sends the calls of one yield together. An engine may run an operation again from its beginning, so operations
+ * keep no state outside themselves.
+ */
+export type Operation<T> = Generator<readonly Call[], T, readonly Result[]>;
+
+export interface SqlEngine {
+  /** Statements that need not agree with each other. */
+  read<T>(operation: () => Operation<T>): Promise<T>;
+  /** Statements that see one state of the database. */
+  snapshot<T>(operation: () => Operation<T>): Promise<T>;
+  /** All of it is stored when the promise resolves, and nothing when it rejects. */
+  write<T>(operation: () => Operation<T>): Promise<T>;
+}
+
+export function* all<Args, Row>(statement: Statement<Args, Row>, args: Args): Operation<readonly Row[]> {
+  const [result] = yield [callOf(statement, args)];
+  return (result as Result).rows as readonly Row[];
+}
+
+export function* first<Args, Row>(statement: Statement<Args, Row>, args: Args): Operation<Row | undefined> {
+  return (yield* all(statement, args))[0];
+}
+
+/** The number of rows changed. */
+export function* execute<Args>(statement: Statement<Args, unknown>, args: Args): Operation<number> {
+  const [result] = yield [callOf(statement, args)];
+  return (result as Result).changes;
+}
+
+export function* executeAll(calls: readonly Call[]): Operation<void> {
+  if (calls.length > 0) yield calls;
+}
+
+export function* allOf<Row>(calls: readonly RowsCall<Row>[]): Operation<readonly Row[]> {
+  if (calls.length === 0) return [];
+  const results = yield calls;
+  return results.flatMap((result) => result.rows as readonly Row[]);
+}

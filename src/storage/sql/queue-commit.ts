@@ -1,0 +1,156 @@
+import type { QueueCommit, TargetSetRow } from '../queues.ts';
+import { execute, executeAll, type Operation } from './operation.ts';
+import { fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
+import type { EffectsTable, EntriesTable, ImpactedTargetsTable, Schema, TransitionsTable } from './schema.ts';
+import { type Call, callOf, type StatementCompiler } from './statement.ts';
+
+type CommitStatements = ReturnType<typeof commitStatements>;
+
+/** The queue's row is moved first and only from the expected version: whoever comes second changes nothing. */
+export function* commitQueue(statements: CommitStatements, commit: QueueCommit): Operation<'committed' | 'stale'> {
+  const version = commit.expectedVersion + commit.events.length;
+  const { queueId, expectedVersion, body } = commit;
+  const moved = yield* execute(statements.advance, { queueId, expectedVersion, version, body });
+  if (moved === 0) return 'stale';
+  yield* executeAll(rowCalls(statements, commit, version));
+  return 'committed';
+}
+
+function rowCalls(statements: CommitStatements, commit: QueueCommit, version: number): Call[] {
+  const { queueId } = commit;
+  const calls = statements.insertEvents(commit.events.map((event) => fromEvent(queueId, event)));
+  if (commit.entries.length > 0) calls.push(...statements.upsertEntries(commit.entries.map(fromEntry)));
+  if (commit.transitions.length > 0) {
+    calls.push(...statements.insertTransitions(commit.transitions.map(fromTransition)));
+  }
+  if (commit.effects.length > 0) {
+    calls.push(...statements.upsertEffects(effectRows(commit, version)));
+  }
+  for (const id of commit.doneEffects ?? []) calls.push(callOf(statements.deleteEffect, { queueId, id }));
+  if (commit.targetSets.length > 0) calls.push(...statements.insertTargetSets(inOneOrder(commit.targetSets)));
+  if (commit.impactedTargets.length > 0) {
+    calls.push(...statements.upsertImpactedTargets(commit.impactedTargets.map(fromImpactedTargets)));
+  }
+  return calls;
+}
+
+function effectRows({ queueId, effects }: QueueCommit, version: number): EffectsTable[] {
+  return effects.map((effect, ordinal) => ({
+    queue_id: queueId,
+    id: effect.id,
+    version,
+    ordinal,
+    kind: effect.kind,
+    due_at: effect.dueAt,
+    body: effect.body,
+  }));
+}
+
+/** Two queues may store the same sets at once; in one order they cannot wait for each other. */
+function inOneOrder(targetSets: readonly TargetSetRow[]): TargetSetRow[] {
+  return targetSets.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+}
+
+export function commitStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    advance: compiler.statement<{ queueId: string; expectedVersion: number; version: number; body: string }>()(
+      (param) =>
+        builder
+          .updateTable('queues')
+          .set({ version: param('version'), body: param('body') })
+          .where('id', '=', param('queueId'))
+          .where('version', '=', param('expectedVersion'))
+          .where('deleted_at', 'is', null),
+    ),
+    insertEvents: compiler.bulk<Schema['queue_events']>(['queue_id', 'version', 'at', 'kind', 'body'], (rows) =>
+      builder.insertInto('queue_events').values(rows),
+    ),
+    insertTransitions: insertTransitions(compiler),
+    upsertEntries: upsertEntries(compiler),
+    upsertEffects: upsertEffects(compiler),
+    deleteEffect: compiler.statement<{ queueId: string; id: string }>()((param) =>
+      builder.deleteFrom('effects').where('queue_id', '=', param('queueId')).where('id', '=', param('id')),
+    ),
+    insertTargetSets: compiler.bulk<TargetSetRow>(['digest', 'body'], (rows) =>
+      builder
+        .insertInto('target_sets')
+        .values(rows)
+        .onConflict((conflict) => conflict.column('digest').doNothing()),
+    ),
+    upsertImpactedTargets: upsertImpactedTargets(compiler),
+  };
+}
+
+function insertTransitions(compiler: StatementCompiler) {
+  return compiler.bulk<TransitionsTable>(
+    [
+      'queue_id',
+      'entry_id',
+      'pr_number',
+      'version',
+      'ordinal',
+      'at',
+      'from_state',
+      'to_state',
+      'is_bisection',
+      'duration_ms',
+      'in_queue_ms',
+      'body',
+    ],
+    (rows) => compiler.dialect.builder.insertInto('transitions').values(rows),
+  );
+}
+
+function upsertEntries(compiler: StatementCompiler) {
+  return compiler.bulk<EntriesTable>(
+    ['id', 'queue_id', 'pr_number', 'version', 'is_live', 'state', 'submitted_at', 'targets_digest', 'body'],
+    (rows) =>
+      compiler.dialect.builder
+        .insertInto('entries')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet((eb) => ({
+            version: eb.ref('excluded.version'),
+            is_live: eb.ref('excluded.is_live'),
+            state: eb.ref('excluded.state'),
+            submitted_at: eb.ref('excluded.submitted_at'),
+            targets_digest: eb.ref('excluded.targets_digest'),
+            body: eb.ref('excluded.body'),
+          })),
+        ),
+  );
+}
+
+/** Asked for again while it is not done: it keeps its place. */
+function upsertEffects(compiler: StatementCompiler) {
+  return compiler.bulk<EffectsTable>(['queue_id', 'id', 'version', 'ordinal', 'kind', 'due_at', 'body'], (rows) =>
+    compiler.dialect.builder
+      .insertInto('effects')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['queue_id', 'id']).doUpdateSet((eb) => ({
+          kind: eb.ref('excluded.kind'),
+          due_at: eb.ref('excluded.due_at'),
+          body: eb.ref('excluded.body'),
+        })),
+      ),
+  );
+}
+
+function upsertImpactedTargets(compiler: StatementCompiler) {
+  return compiler.bulk<ImpactedTargetsTable>(
+    ['queue_id', 'pr_number', 'sha', 'body', 'targets_digest', 'set_at'],
+    (rows) =>
+      compiler.dialect.builder
+        .insertInto('impacted_targets')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict.columns(['queue_id', 'pr_number', 'sha']).doUpdateSet((eb) => ({
+            body: eb.ref('excluded.body'),
+            targets_digest: eb.ref('excluded.targets_digest'),
+            set_at: eb.ref('excluded.set_at'),
+          })),
+        ),
+  );
+}

@@ -1,0 +1,195 @@
+import type { DepartureQuery, QueueRow } from '../queues.ts';
+import type { Placeholders, StatementCompiler } from './statement.ts';
+
+/** Said although it says nothing: one index then finds live entries, and those that changed since a version. */
+const EITHER = [true, false];
+
+export function queueStatements(compiler: StatementCompiler) {
+  return {
+    ...queueRowStatements(compiler),
+    ...loadStatements(compiler),
+    ...entryStatements(compiler),
+    ...transitionStatements(compiler),
+    ...departureStatements(compiler),
+  };
+}
+
+function queueRowStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const present = builder.selectFrom('queues').where('deleted_at', 'is', null);
+  return {
+    insert: compiler.statement<QueueRow>()((param) =>
+      builder
+        .insertInto('queues')
+        .values({
+          id: param('id'),
+          repository_id: param('repositoryId'),
+          branch: param('branch'),
+          version: param('version'),
+          body: param('body'),
+          created_at: param('createdAt'),
+          deleted_at: null,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['repository_id', 'branch']).where('deleted_at', 'is', null).doNothing(),
+        ),
+    ),
+    find: compiler.statement<{ repositoryId: string; branch: string }>()((param) =>
+      present.selectAll().where('repository_id', '=', param('repositoryId')).where('branch', '=', param('branch')),
+    ),
+    listByRepository: compiler.statement<{ repositoryId: string }>()((param) =>
+      present.selectAll().where('repository_id', '=', param('repositoryId')).orderBy('branch'),
+    ),
+    load: compiler.statement<{ queueId: string }>()((param) => present.selectAll().where('id', '=', param('queueId'))),
+    findVersion: compiler.statement<{ queueId: string }>()((param) =>
+      present.select('version').where('id', '=', param('queueId')),
+    ),
+    delete: compiler.statement<{ queueId: string; expectedVersion: number; at: number }>()((param) =>
+      builder
+        .updateTable('queues')
+        .set({ deleted_at: param('at') })
+        .where('id', '=', param('queueId'))
+        .where('version', '=', param('expectedVersion'))
+        .where('deleted_at', 'is', null),
+    ),
+  };
+}
+
+function loadStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const targetSets = builder.selectFrom('target_sets').selectAll();
+  const digests = builder.selectFrom('entries').select('targets_digest').where('targets_digest', 'is not', null);
+  return {
+    loadLiveEntries: compiler.statement<{ queueId: string }>()((param) =>
+      builder.selectFrom('entries').selectAll().where('queue_id', '=', param('queueId')).where('is_live', '=', true),
+    ),
+    loadLiveTargetSets: compiler.statement<{ queueId: string }>()((param) =>
+      targetSets.where(
+        'digest',
+        'in',
+        digests
+          .where('queue_id', '=', param('queueId'))
+          .where('is_live', '=', true)
+          .$castTo<{ targets_digest: string }>(),
+      ),
+    ),
+    loadEntriesSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
+      builder
+        .selectFrom('entries')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('is_live', 'in', EITHER)
+        .where('version', '>', param('version')),
+    ),
+    loadTargetSetsSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
+      targetSets.where(
+        'digest',
+        'in',
+        digests
+          .where('queue_id', '=', param('queueId'))
+          .where('is_live', 'in', EITHER)
+          .where('version', '>', param('version'))
+          .$castTo<{ targets_digest: string }>(),
+      ),
+    ),
+  };
+}
+
+function entryStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    findEntry: compiler.statement<{ queueId: string; prNumber: number }>()((param) =>
+      builder
+        .selectFrom('entries')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('pr_number', '=', param('prNumber')),
+    ),
+    findEntries: compiler.list<{ queueId: string }, number>()((param, prNumbers) =>
+      builder
+        .selectFrom('entries')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('pr_number', 'in', prNumbers),
+    ),
+    findTargetSet: compiler.statement<{ digest: string }>()((param) =>
+      builder.selectFrom('target_sets').selectAll().where('digest', '=', param('digest')),
+    ),
+    findImpactedTargets: compiler.statement<{ queueId: string; prNumber: number; sha: string }>()((param) =>
+      builder
+        .selectFrom('impacted_targets')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('pr_number', '=', param('prNumber'))
+        .where('sha', '=', param('sha')),
+    ),
+  };
+}
+
+function transitionStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    listTransitions: compiler.statement<{ entryId: string }>()((param) =>
+      builder
+        .selectFrom('entries')
+        .innerJoin('transitions', (join) =>
+          join
+            .onRef('transitions.queue_id', '=', 'entries.queue_id')
+            .onRef('transitions.pr_number', '=', 'entries.pr_number'),
+        )
+        .selectAll('transitions')
+        .where('entries.id', '=', param('entryId'))
+        .orderBy('transitions.version', 'desc')
+        .orderBy('transitions.ordinal', 'desc'),
+    ),
+    listTransitionsWithin: compiler.list<{ from: number; until: number }, string>()((param, queueIds) =>
+      builder
+        .selectFrom('transitions')
+        .selectAll()
+        .where('queue_id', 'in', queueIds)
+        .where('at', '>=', param('from'))
+        .where('at', '<=', param('until')),
+    ),
+    listEvents: compiler.statement<{ queueId: string; afterVersion: number; limit: number }>()((param) =>
+      builder
+        .selectFrom('queue_events')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('version', '>', param('afterVersion'))
+        .orderBy('version')
+        .limit(param('limit')),
+    ),
+    listEffects: compiler.statement<{ queueId: string }>()((param) =>
+      builder
+        .selectFrom('effects')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .orderBy('version')
+        .orderBy('ordinal'),
+    ),
+  };
+}
+
+function departureStatements(compiler: StatementCompiler) {
+  const departures = (param: Placeholders<DepartureQuery>) =>
+    compiler.dialect.builder
+      .selectFrom('transitions')
+      .where('queue_id', '=', param('queueId'))
+      .where('at', '>=', param('from'))
+      .where('at', '<=', param('until'))
+      .where('from_state', '=', param('state'));
+  return {
+    listDepartures: compiler.statement<DepartureQuery>()((param) =>
+      departures(param)
+        .selectAll()
+        .orderBy('at', 'desc')
+        .orderBy('version', 'desc')
+        .orderBy('ordinal', 'desc')
+        .limit(param('limit'))
+        .offset(param('offset')),
+    ),
+    countDepartures: compiler.statement<DepartureQuery>()((param) =>
+      departures(param).select((eb) => eb.fn.countAll<number>().as('total')),
+    ),
+  };
+}

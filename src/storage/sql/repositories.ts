@@ -1,0 +1,130 @@
+import { assert } from '../../lib/assert.ts';
+import type { RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
+import { fromRepository, toRepository } from './rows.ts';
+import type { RepositoriesTable } from './schema.ts';
+import type { StatementCompiler } from './statement.ts';
+
+type RepositoryStatements = ReturnType<typeof repositoryStatements>;
+
+export function createRepositoryStore(engine: SqlEngine, compiler: StatementCompiler): RepositoryStore {
+  const statements = repositoryStatements(compiler);
+  const removals = removalStatements(compiler);
+  return {
+    save: (repository) =>
+      engine.write(function* () {
+        const row = yield* first(statements.save, fromRepository(repository));
+        assert(row !== undefined, 'an upsert answers its row');
+        return toRepository(row);
+      }),
+    find: (organizationId, ref) =>
+      engine.read(function* () {
+        const row = yield* first(statements.find, { ...ref, organizationId });
+        return row && toRepository(row);
+      }),
+    list: (organizationId) =>
+      engine.read(function* () {
+        return (yield* all(statements.list, { organizationId })).map(toRepository);
+      }),
+    listAll: () =>
+      engine.read(function* () {
+        return (yield* all(statements.listAll, {})).map(toRepository);
+      }),
+    remove: (id) => engine.write(() => remove(statements, removals, id)),
+  };
+}
+
+function* remove(
+  statements: RepositoryStatements,
+  removals: ReturnType<typeof removalStatements>,
+  id: string,
+): Operation<'removed' | 'has_queues'> {
+  // The lock keeps a queue from being created meanwhile: its foreign key waits for this row.
+  yield* first(statements.lock, { id });
+  if ((yield* first(statements.findQueue, { id })) !== undefined) return 'has_queues';
+  for (const removal of removals) yield* execute(removal, { id });
+  return 'removed';
+}
+
+function repositoryStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
+  return {
+    save: saveStatement(compiler),
+    find: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
+      builder
+        .selectFrom('repositories')
+        .selectAll()
+        .where('organization_id', '=', param('organizationId'))
+        .where('host', '=', param('host'))
+        .where('owner', '=', param('owner'))
+        .where('name', '=', param('name')),
+    ),
+    list: compiler.statement<{ organizationId: string }>()((param) =>
+      sorted.where('organization_id', '=', param('organizationId')),
+    ),
+    listAll: compiler.statement<object>()(() => sorted.orderBy('id')),
+    lock: compiler.statement<{ id: string }>()((param) =>
+      builder
+        .selectFrom('repositories')
+        .select('id')
+        .where('id', '=', param('id'))
+        .$if(hasRowLocks, (query) => query.forUpdate()),
+    ),
+    findQueue: compiler.statement<{ id: string }>()((param) =>
+      builder
+        .selectFrom('queues')
+        .select('id')
+        .where('repository_id', '=', param('id'))
+        .where('deleted_at', 'is', null)
+        .limit(1),
+    ),
+  };
+}
+
+function saveStatement(compiler: StatementCompiler) {
+  return compiler.statement<RepositoriesTable>()((param) =>
+    compiler.dialect.builder
+      .insertInto('repositories')
+      .values({
+        id: param('id'),
+        organization_id: param('organization_id'),
+        host: param('host'),
+        owner: param('owner'),
+        name: param('name'),
+        git: param('git'),
+        checks: param('checks'),
+        junit: param('junit'),
+        created_at: param('created_at'),
+        updated_at: param('updated_at'),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'host', 'owner', 'name']).doUpdateSet((eb) => ({
+          git: eb.ref('excluded.git'),
+          checks: eb.ref('excluded.checks'),
+          junit: eb.ref('excluded.junit'),
+          updated_at: eb.ref('excluded.updated_at'),
+        })),
+      )
+      .returningAll(),
+  );
+}
+
+/** Everything that names the repository, with the remains of its deleted queues, in an order its keys allow. */
+function removalStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const ofQueues = (['queue_events', 'entries', 'transitions', 'effects', 'impacted_targets'] as const).map((table) =>
+    compiler.statement<{ id: string }>()((param) =>
+      builder
+        .deleteFrom(table)
+        .where('queue_id', 'in', builder.selectFrom('queues').select('id').where('repository_id', '=', param('id'))),
+    ),
+  );
+  const ofRepository = (['queues', 'test_states', 'test_runs', 'tests', 'test_sequences'] as const).map((table) =>
+    compiler.statement<{ id: string }>()((param) => builder.deleteFrom(table).where('repository_id', '=', param('id'))),
+  );
+  const itself = compiler.statement<{ id: string }>()((param) =>
+    builder.deleteFrom('repositories').where('id', '=', param('id')),
+  );
+  return [...ofQueues, ...ofRepository, itself];
+}

@@ -1,0 +1,249 @@
+import type { Selectable } from 'kysely';
+import type { Organization, OrganizationId, Scope, Token } from '../accounts.ts';
+import type { EffectRow, EntryRow, EventRow, ImpactedTargetsRow, QueueId, QueueRow, TransitionRow } from '../queues.ts';
+import type { Repository, RepositoryId, RunnerCheck } from '../repositories.ts';
+import type { TestRow, TestRunRow } from '../tests.ts';
+import type {
+  EffectsTable,
+  EntriesTable,
+  ImpactedTargetsTable,
+  QueuesTable,
+  RepositoriesTable,
+  Schema,
+  TestRunsTable,
+  TestsTable,
+  TokensTable,
+  TransitionsTable,
+} from './schema.ts';
+
+/** Rows of the database to rows of the ports and back: the one place that knows how each value is kept. */
+
+export function toOrganization(row: Selectable<Schema['organizations']>): Organization {
+  return { id: row.id as OrganizationId, slug: row.slug, createdAt: row.created_at };
+}
+
+export function toToken(row: Selectable<TokensTable>): Token {
+  return {
+    id: row.id,
+    organizationId: row.organization_id as OrganizationId,
+    name: row.name,
+    hash: row.hash,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    repositoryIds: row.repository_ids === null ? null : (JSON.parse(row.repository_ids) as string[]),
+    origin: row.origin,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+export function fromToken(token: Token): TokensTable {
+  return {
+    id: token.id,
+    organization_id: token.organizationId,
+    name: token.name,
+    hash: token.hash,
+    scopes: JSON.stringify(token.scopes),
+    repository_ids: token.repositoryIds === null ? null : JSON.stringify(token.repositoryIds),
+    origin: token.origin,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    revoked_at: token.revokedAt,
+    last_used_at: token.lastUsedAt,
+  };
+}
+
+export function toRepository(row: Selectable<RepositoriesTable>): Repository {
+  return {
+    id: row.id as RepositoryId,
+    organizationId: row.organization_id as OrganizationId,
+    host: row.host,
+    owner: row.owner,
+    name: row.name,
+    git: row.git,
+    checks: JSON.parse(row.checks) as RunnerCheck[],
+    junit: JSON.parse(row.junit) as string[],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export function fromRepository(repository: Repository): RepositoriesTable {
+  return {
+    id: repository.id,
+    organization_id: repository.organizationId,
+    host: repository.host,
+    owner: repository.owner,
+    name: repository.name,
+    git: repository.git,
+    checks: JSON.stringify(repository.checks),
+    junit: JSON.stringify(repository.junit),
+    created_at: repository.createdAt,
+    updated_at: repository.updatedAt,
+  };
+}
+
+export function toQueue(row: Selectable<QueuesTable>): QueueRow {
+  return {
+    id: row.id as QueueId,
+    repositoryId: row.repository_id as RepositoryId,
+    branch: row.branch,
+    version: row.version,
+    body: row.body,
+    createdAt: row.created_at,
+  };
+}
+
+export function toEvent(row: Selectable<Schema['queue_events']>): EventRow {
+  return { version: row.version, at: row.at, kind: row.kind, body: row.body };
+}
+
+export function fromEvent(queueId: string, event: EventRow): Schema['queue_events'] {
+  return { queue_id: queueId, version: event.version, at: event.at, kind: event.kind, body: event.body };
+}
+
+export function toEntry(row: Selectable<EntriesTable>): EntryRow {
+  return {
+    id: row.id,
+    queueId: row.queue_id as QueueId,
+    prNumber: row.pr_number,
+    version: row.version,
+    isLive: Boolean(row.is_live),
+    state: row.state,
+    submittedAt: row.submitted_at,
+    targetsDigest: row.targets_digest,
+    body: row.body,
+  };
+}
+
+export function fromEntry(entry: EntryRow): EntriesTable {
+  return {
+    id: entry.id,
+    queue_id: entry.queueId,
+    pr_number: entry.prNumber,
+    version: entry.version,
+    is_live: entry.isLive,
+    state: entry.state,
+    submitted_at: entry.submittedAt,
+    targets_digest: entry.targetsDigest,
+    body: entry.body,
+  };
+}
+
+export function toTransition(row: Selectable<TransitionsTable>): TransitionRow {
+  return {
+    queueId: row.queue_id as QueueId,
+    entryId: row.entry_id,
+    prNumber: row.pr_number,
+    version: row.version,
+    ordinal: row.ordinal,
+    at: row.at,
+    from: row.from_state,
+    to: row.to_state,
+    isBisection: Boolean(row.is_bisection),
+    durationMs: row.duration_ms,
+    inQueueMs: row.in_queue_ms,
+    body: row.body,
+  };
+}
+
+export function fromTransition(transition: TransitionRow): TransitionsTable {
+  return {
+    queue_id: transition.queueId,
+    entry_id: transition.entryId,
+    pr_number: transition.prNumber,
+    version: transition.version,
+    ordinal: transition.ordinal,
+    at: transition.at,
+    from_state: transition.from,
+    to_state: transition.to,
+    is_bisection: transition.isBisection,
+    duration_ms: transition.durationMs,
+    in_queue_ms: transition.inQueueMs,
+    body: transition.body,
+  };
+}
+
+export function toEffect(row: Selectable<EffectsTable>): EffectRow {
+  return { id: row.id, kind: row.kind, dueAt: row.due_at, body: row.body };
+}
+
+export function toImpactedTargets(row: Selectable<ImpactedTargetsTable>): ImpactedTargetsRow {
+  return {
+    queueId: row.queue_id as QueueId,
+    prNumber: row.pr_number,
+    sha: row.sha,
+    body: row.body,
+    targetsDigest: row.targets_digest,
+    setAt: row.set_at,
+  };
+}
+
+export function fromImpactedTargets(row: ImpactedTargetsRow): ImpactedTargetsTable {
+  return {
+    queue_id: row.queueId,
+    pr_number: row.prNumber,
+    sha: row.sha,
+    body: row.body,
+    targets_digest: row.targetsDigest,
+    set_at: row.setAt,
+  };
+}
+
+export function toTest(row: Selectable<TestsTable>): TestRow {
+  return {
+    id: row.id,
+    repositoryId: row.repository_id as RepositoryId,
+    name: row.name,
+    variant: row.variant,
+    parent: row.parent,
+    classname: row.classname,
+    file: row.file,
+    codeowners: JSON.parse(row.codeowners) as string[],
+    firstSeenAt: row.first_seen_at,
+    status: row.status,
+    statusReason: row.status_reason,
+    statusAt: row.status_at,
+    quarantineOverride: row.quarantine_override,
+    quarantinedAt: row.quarantined_at,
+    ticketUrl: row.ticket_url,
+  };
+}
+
+export function fromTest(test: TestRow): TestsTable {
+  return {
+    id: test.id,
+    repository_id: test.repositoryId,
+    name: test.name,
+    variant: test.variant,
+    parent: test.parent,
+    classname: test.classname,
+    file: test.file,
+    codeowners: JSON.stringify(test.codeowners),
+    first_seen_at: test.firstSeenAt,
+    status: test.status,
+    status_reason: test.statusReason,
+    status_at: test.statusAt,
+    quarantine_override: test.quarantineOverride,
+    quarantined_at: test.quarantinedAt,
+    ticket_url: test.ticketUrl,
+  };
+}
+
+export function fromTestRun(place: { repositoryId: string; seq: number }, run: TestRunRow): TestRunsTable {
+  return {
+    repository_id: place.repositoryId,
+    test_id: run.testId,
+    seq: place.seq,
+    started_at: run.startedAt,
+    conclusion: run.conclusion,
+    duration_ms: run.durationMs,
+    branch: run.branch,
+    sha: run.sha,
+    pr_number: run.prNumber,
+    is_blocking: run.isBlocking,
+    failure_group: run.failureGroup,
+    failure_summary: run.failureSummary,
+  };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { assert } from '../../lib/assert.ts';
+import type { Store } from '../store.ts';
+import { createAccountStore } from './accounts.ts';
+import { execute, first, type SqlEngine } from './operation.ts';
+import { createQueueStore } from './queues.ts';
+import { createRepositoryStore } from './repositories.ts';
+import type { StatementCompiler } from './statement.ts';
+import { createTestStore } from './tests.ts';
+
+const SIGNING_KEY_BYTES = 32;
+
+/** The parts of a store that are the same over either database. */
+export function createSqlParts(
+  engine: SqlEngine,
+  compiler: StatementCompiler,
+): Pick<Store, 'accounts' | 'repositories' | 'queues' | 'tests'> {
+  return {
+    accounts: createAccountStore(engine, compiler),
+    repositories: createRepositoryStore(engine, compiler),
+    queues: createQueueStore(engine, compiler),
+    tests: createTestStore(engine, compiler),
+  };
+}
+
+/** Several servers may come here at once: the first one's key is everyone's. */
+export async function ensureSigningKey(engine: SqlEngine, compiler: StatementCompiler): Promise<Uint8Array> {
+  const { builder } = compiler.dialect;
+  const insert = compiler.statement<{ value: string }>()((param) =>
+    builder
+      .insertInto('meta')
+      .values({ name: 'signing_key', value: param('value') })
+      .onConflict((conflict) => conflict.column('name').doNothing()),
+  );
+  const find = compiler.statement<object>()(() =>
+    builder.selectFrom('meta').select('value').where('name', '=', 'signing_key'),
+  );
+  const key = randomBytes(SIGNING_KEY_BYTES).toString('hex');
+  const row = await engine.write(function* () {
+    yield* execute(insert, { value: key });
+    return yield* first(find, {});
+  });
+  assert(row !== undefined, 'the signing key was just ensured');
+  return Uint8Array.from(Buffer.from(row.value, 'hex'));
+}

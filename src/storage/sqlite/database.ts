@@ -1,0 +1,50 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Fault } from '../../lib/fault.ts';
+import { reasonOf } from './errors.ts';
+
+/** "Slui" in ASCII: tells a database of Sluice from any other. */
+export const APPLICATION_ID = 0x536c7569;
+
+const BUSY_TIMEOUT_MS = 2000;
+/** The log is copied into the database this seldom: pages that many commits change are copied once. */
+const LOG_PAGES = 8000;
+/** After a large write the log is cut back to this. */
+const LOG_SIZE_BYTES = 64 * 1024 * 1024;
+const CACHE_KIBIBYTES = 64 * 1024;
+
+/** Opens or creates the database of a server, with every commit synced to the disk before it is acknowledged. */
+export function openDatabase(file: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    ensureOurs(db, file);
+    db.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -${CACHE_KIBIBYTES};
+      PRAGMA wal_autocheckpoint = ${LOG_PAGES};
+      PRAGMA journal_size_limit = ${LOG_SIZE_BYTES};
+    `);
+    return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof Fault) throw error;
+    const reason = reasonOf(error) ?? String(error);
+    throw new Fault('STORE_UNAVAILABLE', `The database ${file} cannot be used: ${reason}.`, { cause: error });
+  }
+}
+
+function ensureOurs(db: DatabaseSync, file: string): void {
+  const applicationId = readPragma(db, 'application_id');
+  if (applicationId === APPLICATION_ID) return;
+  const tables = db.prepare('select count(*) as count from sqlite_master').get();
+  if (applicationId !== 0 || tables?.['count'] !== 0) {
+    throw new Fault('STORE_UNAVAILABLE', `The database ${file} cannot be used: it is not one of Sluice.`);
+  }
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
+export function readPragma(db: DatabaseSync, name: string): unknown {
+  return db.prepare(`PRAGMA ${name}`).get()?.[name];
+}

@@ -1,0 +1,171 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { Fault } from '../../lib/fault.ts';
+import type { Operation, Result, SqlEngine } from '../sql/operation.ts';
+import type { Call } from '../sql/statement.ts';
+import { isUnavailable, toStoreError } from './errors.ts';
+
+interface PendingWrite {
+  readonly operation: () => Operation<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Outcome =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so
+ * a single wait for the disk; their promises settle after it. Everything is synchronous between BEGIN and COMMIT, so no
+ * read ever sees half of it.
+ */
+export class SqliteEngine implements SqlEngine {
+  readonly #db: DatabaseSync;
+  readonly #prepared: (StatementSync | undefined)[] = [];
+  #pending: PendingWrite[] = [];
+  #isScheduled = false;
+  #isHeld = false;
+  #isClosed = false;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  async read<T>(operation: () => Operation<T>): Promise<T> {
+    this.#assertOpen();
+    try {
+      return this.#run(operation);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  snapshot<T>(operation: () => Operation<T>): Promise<T> {
+    return this.read(operation);
+  }
+
+  async write<T>(operation: () => Operation<T>): Promise<T> {
+    this.#assertOpen();
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ operation, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Writes wait while `action` replaces the database's content. */
+  async holdWrites<T>(action: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    this.#isHeld = true;
+    try {
+      return await action();
+    } finally {
+      this.#isHeld = false;
+      this.#schedule();
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#flush();
+    this.#isClosed = true;
+    this.#prepared.length = 0;
+    this.#db.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new Fault('STORE_UNAVAILABLE', 'The store is closed.');
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isHeld || this.#pending.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isHeld) this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const writes = this.#pending;
+    if (writes.length === 0) return;
+    this.#pending = [];
+    let outcomes: readonly Outcome[];
+    try {
+      outcomes = this.#writeTogether(writes) ?? this.#writeEach(writes);
+    } catch (error) {
+      const failure = toStoreError(error);
+      for (const write of writes) write.reject(failure);
+      return;
+    }
+    writes.forEach((write, index) => {
+      const outcome = outcomes[index] as Outcome;
+      if (outcome.kind === 'done') write.resolve(outcome.value);
+      else write.reject(toStoreError(outcome.error));
+    });
+  }
+
+  /** Undefined where one of them failed by its own fault: nothing is written then. */
+  #writeTogether(writes: readonly PendingWrite[]): readonly Outcome[] | undefined {
+    const outcomes: Outcome[] = [];
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      for (const { operation } of writes) outcomes.push({ kind: 'done', value: this.#run(operation) });
+      this.#db.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      this.#rollback();
+      if (isUnavailable(error)) throw error;
+      return undefined;
+    }
+  }
+
+  /** The same again with a savepoint around each, which the usual case need not pay for. */
+  #writeEach(writes: readonly PendingWrite[]): readonly Outcome[] {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const outcomes = writes.map(({ operation }) => this.#writeGuarded(operation));
+      this.#db.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      this.#rollback();
+      throw error;
+    }
+  }
+
+  #writeGuarded(operation: () => Operation<unknown>): Outcome {
+    this.#db.exec('SAVEPOINT one');
+    try {
+      const value = this.#run(operation);
+      this.#db.exec('RELEASE one');
+      return { kind: 'done', value };
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      this.#db.exec('ROLLBACK TO one; RELEASE one');
+      return { kind: 'failed', error };
+    }
+  }
+
+  /** A full disk makes SQLite roll back by itself. */
+  #rollback(): void {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+  }
+
+  #run<T>(operation: () => Operation<T>): T {
+    const steps = operation();
+    let step = steps.next([]);
+    while (!step.done) step = steps.next(step.value.map((call) => this.#call(call)));
+    return step.value;
+  }
+
+  #call({ statement, values }: Call): Result {
+    let prepared = this.#prepared[statement.id];
+    if (prepared === undefined) {
+      prepared = this.#db.prepare(statement.sql);
+      this.#prepared[statement.id] = prepared;
+    }
+    // The dialect has encoded booleans already.
+    const bound = values as (string | number | null)[];
+    if (statement.returnsRows) return { rows: prepared.all(...bound), changes: 0 };
+    return { rows: [], changes: Number(prepared.run(...bound).changes) };
+  }
+}

@@ -1,0 +1,35 @@
+import type { AccountStore } from './accounts.ts';
+import type { QueueStore } from './queues.ts';
+import type { RepositoryStore } from './repositories.ts';
+import type { TestStore } from './tests.ts';
+
+/**
+ * Everything Sluice keeps. Three adapters (memory, SQLite, PostgreSQL) make the same promises, which one contract suite
+ * checks (test/contract/store.ts). A promise that resolved to success is durable; one that rejected wrote nothing.
+ * A store that cannot do its work throws `STORE_UNAVAILABLE`.
+ */
+export interface Store {
+  /** Other servers may write too: what a server keeps in memory must be compared with the store before it is used. */
+  readonly isShared: boolean;
+  readonly accounts: AccountStore;
+  readonly repositories: RepositoryStore;
+  readonly queues: QueueStore;
+  readonly tests: TestStore;
+  /** The secret that signs page tokens: made once, the same on every server and after a restart. */
+  readonly signingKey: Uint8Array;
+  /** Answers while the store does; the readiness probe. */
+  ping(): Promise<void>;
+  /** The embedded store can be copied while it is used; undefined where the database has tools of its own. */
+  readonly snapshots: SnapshotStore | undefined;
+  close(): Promise<void>;
+}
+
+export interface SnapshotStore {
+  /** Writes one consistent copy to a file that must not exist yet (`BACKUP_UNUSABLE` otherwise). */
+  backup(file: string): Promise<{ readonly sizeBytes: number }>;
+  /**
+   * Replaces everything by what a backup holds, in one transaction: afterwards it is all there, or nothing changed.
+   * A file that is no backup, is damaged, or was written by a newer version is refused with `BACKUP_UNUSABLE`.
+   */
+  restore(file: string): Promise<void>;
+}

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
+import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';
+import type { GitOptions } from '../../src/git/create-git.ts';
+import type { Change, ForgeWorld } from './forge.ts';
+
+/** Of the start, since tests of the forge change theirs. */
+const PATH = process.env['PATH'] ?? '';
+
+/** A bare repository in a temporary folder, and a forge that reads it. */
+export interface PlainWorld extends ForgeWorld {
+  /** Of the bare repository. */
+  readonly path: string;
+  /** A folder for the test's own use, removed with the world. */
+  readonly folder: string;
+  /** Runs git on the bare repository. */
+  git(args: readonly string[], input?: string | Buffer): Promise<string>;
+  /** A commit on any ref, from any commit or none. */
+  commitTo(ref: string, from: string | undefined, change: Change): Promise<Sha>;
+  createForge(options?: Partial<GitOptions>): Forge;
+}
+
+export async function createPlainWorld(initArgs: readonly string[] = []): Promise<PlainWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-plain-'));
+  const path = join(folder, 'app.git');
+  await runGit(folder, ['init', '--quiet', '--bare', '--initial-branch=main', ...initArgs, path]);
+  const git = (args: readonly string[], input?: string | Buffer) => runGit(path, args, input);
+  const repository: ForgeRepository = { id: 'app', host: 'local', owner: 'acme', name: 'app', git: path };
+  const createForge = (options: Partial<GitOptions> = {}) =>
+    createPlainForge({ directory: join(folder, 'mirrors'), ...options });
+  const forge = createForge();
+  let lastNumber = 0;
+
+  const commitTo = async (ref: string, from: string | undefined, change: Change) => {
+    await git(['fast-import', '--quiet', '--force'], fastImport(ref, from, change));
+    return (await git(['rev-parse', ref])) as Sha;
+  };
+
+  return {
+    forge,
+    repository,
+    folder,
+    path,
+    git,
+    commitTo,
+    createForge,
+    commit: async (branch, change) => {
+      const head = await git(['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]);
+      return commitTo(`refs/heads/${branch}`, head || undefined, change);
+    },
+    openPullRequest: async (branch, change) => {
+      lastNumber += 1;
+      const headSha = await commitTo(
+        `refs/pull/${lastNumber}/head`,
+        await git(['rev-parse', `refs/heads/${branch}`]),
+        change,
+      );
+      return { number: lastNumber as PrNumber, headSha };
+    },
+    pushToPullRequest: async (number, change) => {
+      const ref = `refs/pull/${number}/head`;
+      return commitTo(ref, await git(['rev-parse', ref]), change);
+    },
+    closePullRequest: async (number) => void (await git(['update-ref', '-d', `refs/pull/${number}/head`])),
+    landPullRequest: async (number, branch) =>
+      void (await git(['update-ref', `refs/heads/${branch}`, `refs/pull/${number}/head`])),
+    createBranch: async (branch, sha) => void (await git(['update-ref', `refs/heads/${branch}`, sha])),
+    deleteBranch: async (branch) => void (await git(['update-ref', '-d', `refs/heads/${branch}`])),
+    breakRepository: async () => {
+      const aside = join(folder, 'moved.git');
+      await rename(path, aside);
+      return () => rename(aside, path);
+    },
+    close: async () => {
+      await forge.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function fastImport(ref: string, from: string | undefined, change: Change): Buffer {
+  const message = Buffer.from(change.message ?? 'Change something');
+  const author = `${change.author ?? 'Ada'} <ada@example.test> 1700000000 +0000`;
+  const parts: (string | Buffer)[] = [`commit ${ref}\nauthor ${author}\ncommitter ${author}\n`];
+  if (change.encoding !== undefined) parts.push(`encoding ${change.encoding}\n`);
+  parts.push(`data ${message.length}\n`, message, '\n');
+  if (from !== undefined) parts.push(`from ${from}\n`);
+  for (const [name, content] of Object.entries(change.files ?? {})) {
+    parts.push(`M 100644 inline ${name}\ndata ${Buffer.byteLength(content)}\n${content}\n`);
+  }
+  return Buffer.concat(parts.map((part) => Buffer.from(part)));
+}
+
+export async function runGit(cwd: string, args: readonly string[], input: string | Buffer = ''): Promise<string> {
+  const env = { PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' };
+  const child = spawn(
+    'git',
+    ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.test', '-c', 'safe.directory=*', ...args],
+    { cwd, env },
+  );
+  child.stdin.on('error', () => undefined).end(input);
+  const [output, complaint, [code]] = await Promise.all([
+    buffer(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  if (code !== 0) throw new Error(`git ${args.join(' ')} failed: ${complaint}`);
+  return output.toString().trim();
+}

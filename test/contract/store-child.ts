@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** What a child does; the command line of store-child-main.ts. */
+export type ChildTask = 'commit' | 'hold' | 'restore' | 'fill-disk';
+
+export interface Child {
+  readonly lines: AsyncIterable<string>;
+  /** All lines, once it has ended. */
+  read(): Promise<string[]>;
+  kill(): void;
+  /** The signal that ended it, or its exit code. */
+  readonly ended: Promise<NodeJS.Signals | number | null>;
+}
+
+/** Runs a store in a process of its own, which may be killed. `limit` is of file sizes, in KiB. */
+export function startChild(task: ChildTask, args: readonly string[], limit?: number): Child {
+  const script = fileURLToPath(new URL('store-child-main.ts', import.meta.url));
+  const command = [process.execPath, script, task, ...args];
+  const shell = ['sh', '-c', `ulimit -S -f ${limit === undefined ? 'unlimited' : limit * 2} && exec "$@"`, 'sh'];
+  const [file = '', ...rest] = limit === undefined ? command : [...shell, ...command];
+  const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout });
+  return {
+    lines,
+    read: async () => {
+      const all: string[] = [];
+      for await (const line of lines) all.push(line);
+      return all;
+    },
+    kill: () => child.kill('SIGKILL'),
+    ended: new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code))),
+  };
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import type { OrganizationId } from '../../src/storage/accounts.ts';
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
+import type { QueueId } from '../../src/storage/queues.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { postgresDialect, type SqlDialect, sqliteDialect } from '../../src/storage/sql/dialect.ts';
+import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
+import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { createFolder, isFault, openStore } from './store-folder.ts';
+import { aCommit, aFailure, anEntry, aTest } from './store-world.ts';
+
+/**
+ * Rows as servers of each version wrote them, by the version that could first. They are plain SQL, which no later
+ * change of the code reaches.
+ */
+const ROWS: readonly (readonly string[])[] = [
+  [
+    `insert into meta values ('signing_key', '${'ab'.repeat(32)}')`,
+    `insert into organizations values ('o1', 'acme', 1)`,
+    `insert into tokens values ('t1', 'o1', 'ci', 'h1', '["read"]', null, 'api', 2, null, null, null)`,
+    `insert into repositories values ('r1', 'o1', 'git.example', 'acme', 'app', null, '[]', '[]', 3, 3)`,
+    `insert into queues values ('q1', 'r1', 'main', 2, '{"q":1}', 4, null)`,
+    `insert into queue_events values ('q1', 1, 4, 'queue_created', '{}'), ('q1', 2, 5, 'submitted', '{}')`,
+    `insert into entries values ('e1', 'q1', 7, 2, true, 'QUEUED', 5, 'd1', '{"e":1}')`,
+    `insert into transitions values ('q1', 'e1', 7, 2, 0, 5, null, 'QUEUED', false, null, null, '{}')`,
+    `insert into effects values ('q1', 'f1', 2, 0, 'build_candidate', 5, '{}')`,
+    `insert into target_sets values ('d1', '["a"]')`,
+    `insert into impacted_targets values ('q1', 7, 'sha', '{}', 'd1', 5)`,
+  ],
+  [
+    `insert into test_sequences values ('r1', 1)`,
+    `insert into tests values ('r1', 'x1', 'adds', '', null, null, null, '[]', 6, 'FLAKY', 'why', 6, 'UNSPECIFIED', 6, null)`,
+    `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
+    `insert into test_runs values ('r1', 'x1', 1, 6, 'FAILURE', 1.5, 'main', 'sha', 7, true, 'g', 'boom')`,
+  ],
+];
+
+/** What a server of this version left behind. */
+function statementsOf(dialect: SqlDialect, version: number): string[] {
+  const { schema } = dialect.builder;
+  const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
+    ...migration.statements({ schema, types: dialect.columns }).map((query) => query.compile().sql),
+    `insert into migrations values (${index + 1}, '${migration.name}', 0)`,
+  ]);
+  const log = 'create table migrations (version bigint primary key, name text not null, applied_at bigint not null)';
+  return [log, ...created, ...ROWS.slice(0, version).flat()];
+}
+
+async function checkRows({ accounts, repositories, queues, tests, signingKey }: Store, version: number): Promise<void> {
+  assert.equal(Buffer.from(signingKey).toString('hex'), 'ab'.repeat(32));
+  assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');
+  assert.equal((await repositories.list('o1' as OrganizationId)).length, 1);
+  const queueId = 'q1' as QueueId;
+  const repositoryId = 'r1' as RepositoryId;
+  const loaded = await queues.load(queueId);
+  assert.deepEqual(loaded?.entries, [
+    anEntry(queueId, 7, { id: 'e1', submittedAt: 5, targetsDigest: 'd1', body: '{"e":1}' }),
+  ]);
+  assert.deepEqual(loaded?.targetSets, [{ digest: 'd1', body: '["a"]' }]);
+  assert.equal((await queues.listTransitions('e1')).length, 1);
+  assert.equal((await queues.listEvents(queueId, 0, 9)).length, 2);
+  assert.equal(await queues.commit(aCommit(queueId, 2, { doneEffects: ['f1'] })), 'committed');
+  assert.deepEqual(await queues.listEffects(queueId), []);
+  const row = aTest(repositoryId);
+  const seq = await tests.apply({ repositoryId, tests: [row], runs: [aFailure(row.id, { startedAt: 7 })] });
+  const page = { repositoryId, watermark: seq, offset: 0, limit: 9 };
+  const hadTests = version >= 2;
+  assert.equal(seq, hadTests ? 2 : 1);
+  assert.equal((await tests.listFailing({ ...page, from: 0, until: 9 })).totalRows, hadTests ? 2 : 1);
+  assert.equal((await tests.listQuarantined(page)).totalRows, hadTests ? 1 : 0);
+}
+
+const VERSIONS = MIGRATIONS.map((_, index) => index + 1);
+
+describe('migrations of SQLite', () => {
+  for (const version of VERSIONS) {
+    test(`a store of version ${version} is whole and usable after it is opened`, async (t) => {
+      const directory = await createFolder(t);
+      const db = new DatabaseSync(join(directory, 'sluice.db'));
+      db.exec(`pragma application_id = ${APPLICATION_ID}`);
+      for (const statement of statementsOf(sqliteDialect, version)) db.exec(statement);
+      db.close();
+      await checkRows(await openStore(t, directory), version);
+    });
+
+    test(`a backup of version ${version} is restored`, async (t) => {
+      const directory = await createFolder(t);
+      const file = join(directory, 'backup');
+      const db = new DatabaseSync(file);
+      db.exec(`pragma application_id = ${APPLICATION_ID}`);
+      for (const statement of statementsOf(sqliteDialect, version)) db.exec(statement);
+      db.close();
+      const store = await openStore(t, join(directory, 'data'));
+      await store.snapshots?.restore(file);
+      await checkRows(store, version);
+    });
+  }
+
+  test('a newer store is refused', async (t) => {
+    const directory = await createFolder(t);
+    await (await openStore(t, directory)).close();
+    const db = new DatabaseSync(join(directory, 'sluice.db'));
+    db.exec(`insert into migrations values (${MIGRATIONS.length + 1}, 'of tomorrow', 0)`);
+    db.close();
+    await assert.rejects(openStore(t, directory), isFault('STORE_TOO_NEW', /newer Sluice/));
+  });
+});
+
+describe('migrations of PostgreSQL', () => {
+  let postgres: TestPostgres;
+  before(async () => {
+    postgres = await startPostgres();
+  });
+  after(() => postgres.stop());
+
+  async function query(url: string, statements: readonly string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
+
+  for (const version of VERSIONS) {
+    test(`a store of version ${version} is whole and usable after it is opened`, async (t) => {
+      const url = await postgres.createDatabase();
+      await query(url, statementsOf(postgresDialect, version));
+      const store = await openPostgresStore({ url });
+      t.after(() => store.close());
+      await checkRows(store, version);
+    });
+  }
+
+  test('a newer store is refused', async () => {
+    const url = await postgres.createDatabase();
+    await (await openPostgresStore({ url })).close();
+    await query(url, [`insert into migrations values (${MIGRATIONS.length + 1}, 'of tomorrow', 0)`]);
+    await assert.rejects(openPostgresStore({ url }), isFault('STORE_TOO_NEW', /newer Sluice/));
+  });
+
+  test('many servers may open an empty database at once', async (t) => {
+    const url = await postgres.createDatabase();
+    const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore({ url })));
+    t.after(() => Promise.all(stores.map((store) => store.close())));
+    const keys = new Set(stores.map(({ signingKey }) => Buffer.from(signingKey).toString('hex')));
+    assert.equal(keys.size, 1);
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
+import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
+import { listEntriesStatements } from '../../src/storage/sql/queue-entries.ts';
+import { queueStatements } from '../../src/storage/sql/queue-statements.ts';
+import { StatementCompiler } from '../../src/storage/sql/statement.ts';
+import { listStatements } from '../../src/storage/sql/test-lists.ts';
+import { statsStatements } from '../../src/storage/sql/test-stats.ts';
+import { createFolder, openStore } from './store-folder.ts';
+
+const TABLES = [
+  ...['queues', 'queue_events', 'entries', 'transitions', 'effects', 'target_sets', 'impacted_targets'],
+  ...['tests', 'test_runs', 'test_states', 'test_sequences'],
+];
+
+/** Every statement's text, by name; the ones for lists as they are for a list of two. */
+function allStatements(): Map<string, string> {
+  const compiler = new StatementCompiler(sqliteDialect);
+  const lists = listEntriesStatements(compiler);
+  const groups: Record<string, object> = {
+    commit: commitStatements(compiler),
+    queue: queueStatements(compiler),
+    entries: lists,
+    entriesOfAnyState: lists.ofAnyState,
+    entriesOfState: lists.ofState,
+    tests: listStatements(compiler),
+    stats: statsStatements(compiler),
+  };
+  const found = new Map<string, string>();
+  for (const [group, statements] of Object.entries(groups)) {
+    for (const [name, statement] of Object.entries(statements)) {
+      const sql = typeof statement === 'function' ? textOfList(statement) : statement.sql;
+      if (sql !== undefined) found.set(`${group}.${name}`, sql);
+    }
+  }
+  return found;
+}
+
+/** Inserts of rows are of no interest here: they search nothing. */
+function textOfList(list: (args: object, items: string[]) => { statement: { sql: string } }[]): string | undefined {
+  try {
+    return list(new Proxy({}, { get: () => '' }), ['a', 'b'])[0]?.statement.sql;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How the tables of those lists are found where a worse index would do, too. */
+const EXPECTED: Readonly<Record<string, RegExp>> = {
+  'entriesOfAnyState.collected': /SEARCH entries .*queue_id=\? AND pr_number=\?/,
+  'entriesOfState.collected': /SEARCH entries .*queue_id=\? AND pr_number=\?/,
+  'entriesOfAnyState.walked': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
+  'entriesOfState.walked': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
+  'queue.loadEntriesSince': /queue_id=\? AND is_live=\? AND version>\?/,
+  'queue.listTransitions': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
+  'tests.listFailing': /test_runs_failing .*started_at>\?[\s\S]*SEARCH tests .*repository_id=\? AND id=\?/,
+  'tests.listOfKind': /SEARCH tests .*repository_id=\? AND id=\?/,
+  'stats.count': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
+  'stats.groupFailures': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
+};
+const UNSORTED = ['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'];
+
+describe('the plans of SQLite', () => {
+  test('search every table by an index, so that what ended long ago costs nothing', async (t) => {
+    const directory = await createFolder(t);
+    await (await openStore(t, directory)).close();
+    const db = new DatabaseSync(join(directory, 'sluice.db'));
+    t.after(() => db.close());
+    const statements = allStatements();
+    const plans = new Map<string, string>();
+    for (const [name, sql] of statements) {
+      const steps = db.prepare(`explain query plan ${sql}`).all();
+      plans.set(name, steps.map((step) => String(step['detail'])).join('\n'));
+    }
+    const scan = new RegExp(`SCAN (${TABLES.join('|')})\\b`);
+    for (const [name, plan] of plans) assert.doesNotMatch(plan, scan, name);
+    for (const [name, expected] of Object.entries(EXPECTED)) assert.match(plans.get(name) ?? '', expected, name);
+    for (const name of UNSORTED) assert.doesNotMatch(plans.get(name) ?? '', /TEMP B-TREE/, name);
+  });
+});

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { isFault } from './store-folder.ts';
+import { aCommit, anEntry, aTest, storeQueue } from './store-world.ts';
+
+let postgres: TestPostgres;
+before(async () => {
+  postgres = await startPostgres();
+});
+after(() => postgres.stop());
+
+async function openAt(t: TestContext, url: string): Promise<Store> {
+  const store = await openPostgresStore({ url });
+  t.after(() => store.close());
+  return store;
+}
+
+describe('two servers on one PostgreSQL', () => {
+  test('of their commits from one version exactly one is stored', async (t) => {
+    const url = await postgres.createDatabase();
+    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    assert.ok(a.isShared);
+    const { id } = await storeQueue(a);
+    for (let version = 1; version <= 20; version++) {
+      const commits = [a, b, a, b].map(({ queues }, index) =>
+        queues.commit(aCommit(id, version, { entries: [anEntry(id, version * 10 + index, { version: version + 1 })] })),
+      );
+      assert.deepEqual((await Promise.all(commits)).sort(), ['committed', 'stale', 'stale', 'stale']);
+    }
+    const [ofA, ofB] = [await a.queues.load(id), await b.queues.load(id)];
+    assert.equal(ofA?.entries.length, 20);
+    assert.deepEqual(ofA, ofB);
+  });
+
+  test('a load is of one version while the other commits', async (t) => {
+    const url = await postgres.createDatabase();
+    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    const { id } = await storeQueue(a);
+    let isDone = false;
+    const committing = (async () => {
+      for (let version = 1; version < 100; version++) {
+        await a.queues.commit(aCommit(id, version, { entries: [anEntry(id, version, { version: version + 1 })] }));
+      }
+      isDone = true;
+    })();
+    while (!isDone) {
+      const loaded = await b.queues.load(id);
+      assert.equal(loaded?.entries.length, (loaded?.queue.version ?? 0) - 1);
+    }
+    await committing;
+  });
+
+  test('whoever sees a watermark sees everything up to it', async (t) => {
+    const url = await postgres.createDatabase();
+    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    const { repositoryId } = await storeQueue(a);
+    let isDone = false;
+    const applying = Promise.all(
+      [a, b, a, b].map(async ({ tests }) => {
+        for (let n = 0; n < 20; n++) await tests.apply({ repositoryId, tests: [aTest(repositoryId)], runs: [] });
+      }),
+    ).then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      const watermark = await b.tests.getWatermark(repositoryId);
+      const page = { repositoryId, watermark, offset: 0, limit: 1, status: 'HEALTHY' as const };
+      assert.equal((await a.tests.listByStatus(page)).totalRows, watermark);
+    }
+    await applying;
+    assert.equal(await a.tests.getWatermark(repositoryId), 80);
+  });
+});
+
+describe('a PostgreSQL that goes away', () => {
+  test('and comes back is used again', async (t) => {
+    const url = await postgres.createDatabase();
+    const proxy = await startProxy(t, url);
+    const store = await openAt(t, proxy.url);
+    const { id } = await storeQueue(store);
+    await proxy.stop();
+    const refusal = isFault('STORE_UNAVAILABLE', /^PostgreSQL at .* cannot be used: /);
+    await assert.rejects(store.ping(), refusal);
+    await assert.rejects(store.queues.commit(aCommit(id, 1)), refusal);
+    await proxy.start();
+    await store.ping();
+    assert.equal(await store.queues.commit(aCommit(id, 1)), 'committed');
+  });
+
+  test('ends connections without harm', async (t) => {
+    const url = await postgres.createDatabase();
+    const store = await openAt(t, url);
+    const { id } = await storeQueue(store);
+    await Promise.all(Array.from({ length: 8 }, () => store.ping()));
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    );
+    await admin.end();
+    assert.deepEqual(await Promise.all(Array.from({ length: 4 }, () => store.queues.findVersion(id))), [1, 1, 1, 1]);
+    assert.equal(await store.queues.commit(aCommit(id, 1)), 'committed');
+  });
+
+  test('during a commit is asked what became of it', async (t) => {
+    const url = await postgres.createDatabase();
+    const proxy = await startProxy(t, url);
+    const store = await openAt(t, proxy.url);
+    const { id } = await storeQueue(store);
+    const atCommit = proxy.cutAfter('COMMIT');
+    assert.equal(await store.queues.commit(aCommit(id, 1)), 'committed');
+    await atCommit;
+    assert.equal(await store.queues.findVersion(id), 2);
+    const atBegin = proxy.cutAfter('BEGIN');
+    assert.equal(await store.queues.commit(aCommit(id, 2)), 'committed');
+    await atBegin;
+    assert.equal((await store.queues.listEvents(id, 0, 9)).length, 3);
+  });
+
+  test('is told of without its password', async () => {
+    const secret = 'sesame-open';
+    const urls = {
+      [`postgres://user:${secret}@127.0.0.1:1/none`]: /127\.0\.0\.1:1.*nothing listens there/,
+      [`postgres://user:${secret}@host.invalid/none`]: /its name is not known/,
+      [`postgres://user:${secret}@[broken/none`]: /cannot be understood/,
+      [(await postgres.createDatabase()).replace(/test_\d+/, 'missing')]: /no such database/,
+    };
+    for (const [url, reason] of Object.entries(urls)) {
+      await assert.rejects(openPostgresStore({ url }), (error: Error) => {
+        assert.ok(!JSON.stringify([error.message, error.stack, error]).includes(secret));
+        return isFault('STORE_UNAVAILABLE', reason)(error);
+      });
+    }
+  });
+});
+
+interface Proxy {
+  readonly url: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Lets the next message with this text reach the server, and breaks the connection before the answer. */
+  cutAfter(text: string): Promise<void>;
+}
+
+/** A network between the store and PostgreSQL, which can fail. */
+async function startProxy(t: TestContext, url: string): Promise<Proxy> {
+  const target = new URL(url);
+  const path = `${target.searchParams.get('host')}/.s.PGSQL.5432`;
+  const sockets = new Set<Socket>();
+  let cut: { readonly text: string; readonly done: () => void } | undefined;
+  let server: Server | undefined;
+  let port = 0;
+  const relay = (client: Socket) => {
+    const upstream = connect(path);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
+    }
+    let answered: (() => void) | undefined;
+    client.on('data', (chunk) => {
+      upstream.write(chunk);
+      if (cut === undefined || !chunk.includes(cut.text)) return;
+      answered = cut.done;
+      cut = undefined;
+    });
+    upstream.on('data', (chunk) => {
+      if (answered === undefined) client.write(chunk);
+      else client.destroy();
+      answered?.();
+    });
+    upstream.on('close', () => client.destroy());
+    client.on('close', () => upstream.destroy());
+  };
+  const start = async () => {
+    const listening = createServer(relay);
+    server = listening;
+    await new Promise<void>((resolve) => listening.listen(port, '127.0.0.1', resolve));
+    port = (listening.address() as { port: number }).port;
+  };
+  const stop = async () => {
+    const closed = new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await start();
+  t.after(stop);
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}${target.pathname}`,
+    start,
+    stop,
+    cutAfter: (text) =>
+      new Promise((done) => {
+        cut = { text, done };
+      }),
+  };
+}

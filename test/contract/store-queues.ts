@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import {
+  aCommit,
+  anEffect,
+  anEntry,
+  anEvent,
+  aQueue,
+  aTransition,
+  NOON,
+  storeQueue,
+  storeRepository,
+} from './store-world.ts';
+
+export function queuePromises(store: () => Store): void {
+  lifePromises(store);
+  commitPromises(store);
+  refusalPromises(store);
+  concurrencyPromises(store);
+  snapshotPromises(store);
+  targetPromises(store);
+}
+
+function lifePromises(store: () => Store): void {
+  test('a queue is created with its first event', async () => {
+    const { queues } = store();
+    const queue = await storeQueue(store());
+    assert.deepEqual(await queues.find(queue.repositoryId, 'main'), queue);
+    assert.equal(await queues.findVersion(queue.id), 1);
+    assert.deepEqual(await queues.listEvents(queue.id, 0, 10), [anEvent(1, { kind: 'queue_created' })]);
+    assert.deepEqual(await queues.load(queue.id), { queue, entries: [], targetSets: [] });
+  });
+
+  test('a branch has one queue', async () => {
+    const { queues } = store();
+    const first = await storeQueue(store());
+    const second = aQueue({ repositoryId: first.repositoryId });
+    assert.equal(await queues.create(second, anEvent(1)), 'exists');
+    assert.equal(await queues.load(second.id), undefined);
+    assert.deepEqual(await queues.listEvents(second.id, 0, 10), []);
+  });
+
+  test('a queue of no repository is refused', async () => {
+    const queue = aQueue({ repositoryId: 'nothing' as RepositoryId });
+    await assert.rejects(store().queues.create(queue, anEvent(1)));
+    assert.equal(await store().queues.load(queue.id), undefined);
+  });
+
+  test('queues are listed by branch, in the order of bytes', async () => {
+    const { id: repositoryId } = await storeRepository(store());
+    for (const branch of ['release/2', 'main', 'Zoo', 'release/10'])
+      await storeQueue(store(), { repositoryId, branch });
+    const listed = await store().queues.listByRepository(repositoryId);
+    assert.deepEqual(
+      listed.map(({ branch }) => branch),
+      ['Zoo', 'main', 'release/10', 'release/2'],
+    );
+  });
+
+  test('a deleted queue is in no answer, its branch is free, and its history stays', async () => {
+    const { queues } = store();
+    const queue = await storeQueue(store());
+    assert.equal(await queues.delete(queue.id, 2, NOON), 'stale');
+    assert.equal(await queues.delete(queue.id, 1, NOON), 'deleted');
+    assert.equal(await queues.delete(queue.id, 1, NOON), 'stale');
+    assert.equal(await queues.find(queue.repositoryId, 'main'), undefined);
+    assert.deepEqual(await queues.listByRepository(queue.repositoryId), []);
+    assert.equal(await queues.load(queue.id), undefined);
+    assert.equal(await queues.loadSince(queue.id, 0), undefined);
+    assert.equal(await queues.findVersion(queue.id), undefined);
+    assert.equal(await queues.commit(aCommit(queue.id, 1)), 'stale');
+    assert.equal((await queues.listEvents(queue.id, 0, 10)).length, 1);
+    assert.equal(await queues.create(aQueue({ repositoryId: queue.repositoryId }), anEvent(1)), 'created');
+  });
+}
+
+function commitPromises(store: () => Store): void {
+  test('a commit stores everything it carries', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const entry = anEntry(id, 7, { version: 3, targetsDigest: 'commit-all' });
+    const transitions = [
+      aTransition(entry, { version: 2, to: 'NOT_READY' }),
+      aTransition(entry, { from: 'NOT_READY', durationMs: 5, inQueueMs: 9, isBisection: true }),
+    ];
+    const effects = [anEffect({ dueAt: NOON + 3 }), anEffect({ kind: 'notify' })];
+    const targets = { queueId: id, prNumber: 7, sha: 'f00', body: '{}', targetsDigest: 'commit-all', setAt: NOON };
+    const commit = aCommit(id, 1, {
+      body: '{"x":1}',
+      events: [anEvent(2), anEvent(3, { kind: 'pull_request_ready' })],
+      entries: [entry],
+      transitions,
+      effects,
+      targetSets: [{ digest: 'commit-all', body: '["a"]' }],
+      impactedTargets: [targets],
+    });
+    assert.equal(await queues.commit(commit), 'committed');
+    const loaded = await queues.load(id);
+    assert.equal(loaded?.queue.version, 3);
+    assert.equal(loaded?.queue.body, '{"x":1}');
+    assert.deepEqual(loaded?.entries, [entry]);
+    assert.deepEqual(loaded?.targetSets, commit.targetSets);
+    assert.deepEqual(await queues.listTransitions(entry.id), transitions.toReversed());
+    assert.deepEqual(await queues.listEvents(id, 1, 10), commit.events);
+    assert.deepEqual(await queues.listEffects(id), effects);
+    assert.deepEqual(await queues.findImpactedTargets(id, 7, 'f00'), targets);
+  });
+
+  test('an entry that changes is replaced', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const entry = anEntry(id, 7);
+    await queues.commit(aCommit(id, 1, { entries: [entry] }));
+    const ended = { ...entry, version: 3, isLive: false, state: 'MERGED', submittedAt: NOON + 5, body: '{"n":2}' };
+    await queues.commit(aCommit(id, 2, { entries: [ended] }));
+    assert.deepEqual(await queues.findEntry(id, 7), ended);
+    assert.deepEqual((await queues.load(id))?.entries, []);
+  });
+
+  test('effects are kept in order until they are done', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const [a, b, c] = [anEffect({ dueAt: NOON + 9 }), anEffect(), anEffect()];
+    await queues.commit(aCommit(id, 1, { effects: [a, b] }));
+    await queues.commit(aCommit(id, 2, { effects: [c], doneEffects: [a.id, 'unknown'] }));
+    assert.deepEqual(await queues.listEffects(id), [b, c]);
+    const again = { ...b, dueAt: NOON + 60 };
+    await queues.commit(aCommit(id, 3, { effects: [again] }));
+    assert.deepEqual(await queues.listEffects(id), [again, c]);
+  });
+
+  test('pull request numbers reach the largest of 32 bits', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const entry = anEntry(id, 4_294_967_295);
+    await queues.commit(aCommit(id, 1, { entries: [entry], transitions: [aTransition(entry)] }));
+    assert.deepEqual(await queues.findEntry(id, 4_294_967_295), entry);
+    assert.deepEqual(await queues.listTransitions(entry.id), [aTransition(entry)]);
+  });
+
+  test('text comes back as it was', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const odd = [
+      `' " \\ ; -- %s $1 ?`,
+      '\u{1f9ea}\u{1f469}\u200d\u{1f680}',
+      '\t\r\n\u0001\u2028',
+      'é e\u0301',
+      '',
+      'x'.repeat(1_000_000),
+    ];
+    const entries = odd.map((body, index) => anEntry(id, index + 1, { body, state: body.slice(0, 50) }));
+    await queues.commit(aCommit(id, 1, { body: odd.join(''), entries }));
+    assert.equal((await queues.load(id))?.queue.body, odd.join(''));
+    for (const entry of entries) assert.deepEqual(await queues.findEntry(id, entry.prNumber), entry);
+  });
+
+  test('half a surrogate pair becomes the replacement character', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    await queues.commit(aCommit(id, 1, { entries: [anEntry(id, 1, { body: 'a\ud800b' })] }));
+    assert.equal((await queues.findEntry(id, 1))?.body, 'a\ufffdb');
+  });
+}
+
+function refusalPromises(store: () => Store): void {
+  test('a commit at another version is stale and writes nothing', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    for (const expected of [0, 2, 9]) {
+      const entry = anEntry(id, 7);
+      const commit = aCommit(id, expected, {
+        entries: [entry],
+        transitions: [aTransition(entry)],
+        effects: [anEffect()],
+        targetSets: [{ digest: `stale-${id}`, body: '[]' }],
+      });
+      assert.equal(await queues.commit(commit), 'stale');
+      assert.equal(await queues.findEntry(id, 7), undefined);
+      assert.deepEqual(await queues.listTransitions(entry.id), []);
+    }
+    assert.equal(await queues.findVersion(id), 1);
+    assert.deepEqual(await queues.listEffects(id), []);
+    assert.equal(await queues.findTargetSet(`stale-${id}`), undefined);
+    assert.equal(await queues.commit(aCommit('nothing' as QueueId, 1)), 'stale');
+  });
+
+  test('a commit with one impossible row writes nothing', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const entry = anEntry(id, 7);
+    await queues.commit(aCommit(id, 1, { entries: [entry], transitions: [aTransition(entry)] }));
+    const impossible = [
+      { entries: [anEntry(id, 8), anEntry(id, 7)] },
+      { entries: [anEntry(id, 8)], transitions: [aTransition(entry)] },
+      { entries: [anEntry(id, 8, { body: 'a\0b' })] },
+      { entries: [anEntry(id, 8)], effects: [anEffect({ body: '\0' })] },
+      { entries: [anEntry('another' as QueueId, 8)] },
+      { entries: [anEntry(id, 8)], events: [anEvent(4)] },
+      { entries: [anEntry(id, 8)], events: [] },
+    ];
+    for (const rows of impossible) {
+      await assert.rejects(queues.commit(aCommit(id, 2, rows)));
+      assert.equal(await queues.findVersion(id), 2);
+      assert.equal(await queues.findEntry(id, 8), undefined);
+      assert.equal((await queues.listEvents(id, 0, 10)).length, 2);
+    }
+  });
+}
+
+function concurrencyPromises(store: () => Store): void {
+  test('of many commits from one version exactly one is stored', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const outcomes = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => queues.commit(aCommit(id, 1, { entries: [anEntry(id, index + 1)] }))),
+    );
+    assert.equal(outcomes.filter((outcome) => outcome === 'committed').length, 1);
+    assert.equal((await queues.load(id))?.entries.length, 1);
+    assert.equal(await queues.findVersion(id), 2);
+  });
+
+  test('a bad commit among others at once harms none of them', async () => {
+    const { queues } = store();
+    const all = await Promise.all(Array.from({ length: 9 }, () => storeQueue(store())));
+    const outcomes = await Promise.allSettled(
+      all.map(({ id }, index) => {
+        if (index === 3) return queues.commit(aCommit(id, 5));
+        const body = index === 4 ? '\0' : '{}';
+        return queues.commit(aCommit(id, 1, { entries: [anEntry(id, 1, { body })] }));
+      }),
+    );
+    const told = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'rejected'));
+    const expected = all.map((_, index) => (index === 3 ? 'stale' : index === 4 ? 'rejected' : 'committed'));
+    assert.deepEqual(told, expected);
+    const versions = await Promise.all(all.map(({ id }) => queues.findVersion(id)));
+    assert.deepEqual(
+      versions,
+      expected.map((outcome) => (outcome === 'committed' ? 2 : 1)),
+    );
+  });
+}
+
+function snapshotPromises(store: () => Store): void {
+  test('a load has the live entries and their target sets only', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const live = anEntry(id, 1, { targetsDigest: `live-${id}` });
+    const ended = anEntry(id, 2, { isLive: false, targetsDigest: `ended-${id}` });
+    const targetSets = [live, ended].map((entry) => ({ digest: entry.targetsDigest ?? '', body: '[]' }));
+    await queues.commit(aCommit(id, 1, { entries: [live, ended], targetSets }));
+    const loaded = await queues.load(id);
+    assert.deepEqual(loaded?.entries, [live]);
+    assert.deepEqual(loaded?.targetSets, targetSets.slice(0, 1));
+  });
+
+  test('a load since a version has what changed after it, live or not', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const first = anEntry(id, 1, { targetsDigest: `one-${id}` });
+    const targetSets = [{ digest: `one-${id}`, body: '["a"]' }];
+    await queues.commit(aCommit(id, 1, { entries: [first, anEntry(id, 2)], targetSets }));
+    const ended = { ...first, version: 3, isLive: false };
+    await queues.commit(aCommit(id, 2, { entries: [ended] }));
+    const since = async (version: number) => queues.loadSince(id, version) as Promise<QueueSnapshot>;
+    assert.deepEqual((await since(2)).entries, [ended]);
+    assert.deepEqual((await since(2)).targetSets, targetSets);
+    assert.equal((await since(2)).queue.version, 3);
+    assert.deepEqual(await since(3), { ...(await since(3)), entries: [], targetSets: [] });
+    assert.deepEqual((await since(0)).entries.map(({ prNumber }) => prNumber).sort(), [1, 2]);
+    assert.equal(await queues.loadSince('nothing' as QueueId, 0), undefined);
+  });
+
+  test('nothing that is handed out, or was handed in, changes what is stored', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const entry = anEntry(id, 1);
+    const commit = aCommit(id, 1, { entries: [entry] });
+    await queues.commit(commit);
+    const expected = structuredClone(entry);
+    Object.assign(entry, { body: 'changed' });
+    const found = await queues.findEntry(id, 1);
+    Reflect.set(found as object, 'body', 'changed');
+    assert.deepEqual(await queues.findEntry(id, 1), expected);
+  });
+}
+
+function targetPromises(store: () => Store): void {
+  test('impacted targets are stored before there is an entry, and replaced for the same commit', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const digest = `saved-${id}`;
+    const row = { queueId: id, prNumber: 5, sha: 'aa', body: '{"kind":"some"}', targetsDigest: digest, setAt: NOON };
+    await queues.commit(aCommit(id, 1, { impactedTargets: [row], targetSets: [{ digest, body: '["x"]' }] }));
+    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), row);
+    assert.equal(await queues.findImpactedTargets(id, 5, 'bb'), undefined);
+    assert.deepEqual(await queues.findTargetSet(digest), { digest, body: '["x"]' });
+    const all = { ...row, body: '{"kind":"all"}', targetsDigest: null, setAt: NOON + 1 };
+    await queues.commit(aCommit(id, 2, { impactedTargets: [all] }));
+    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), all);
+  });
+
+  test('a target set is stored once and never changes', async () => {
+    const { queues } = store();
+    const [a, b] = [await storeQueue(store()), await storeQueue(store())];
+    const digests = [`z-${a.id}`, `y-${a.id}`];
+    const first = digests.map((digest) => ({ digest, body: '["first"]' }));
+    await queues.commit(aCommit(a.id, 1, { targetSets: first }));
+    await queues.commit(aCommit(b.id, 1, { targetSets: digests.map((digest) => ({ digest, body: '["second"]' })) }));
+    assert.deepEqual(await queues.findTargetSet(digests[1] ?? ''), first[1]);
+  });
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import {
+  aFailure,
+  anEvent,
+  aQueue,
+  aRepository,
+  aTest,
+  NOON,
+  storeOrganization,
+  storeQueue,
+  storeRepository,
+} from './store-world.ts';
+
+export function repositoryPromises(store: () => Store): void {
+  test('a repository is stored and found by its reference and by its id', async () => {
+    const { repositories } = store();
+    const { id: organizationId } = await storeOrganization(store());
+    const repository = aRepository({ organizationId, git: null, checks: [], junit: [] });
+    assert.deepEqual(await repositories.save(repository), repository);
+    assert.deepEqual(await repositories.find(organizationId, repository), repository);
+    assert.ok((await repositories.listAll()).some(({ id }) => id === repository.id));
+  });
+
+  test('saving the same reference again updates it and keeps its id and birthday', async () => {
+    const { repositories } = store();
+    const first = await storeRepository(store());
+    const again = {
+      ...first,
+      id: randomUUID() as RepositoryId,
+      git: 'other',
+      createdAt: NOON + 1,
+      updatedAt: NOON + 1,
+    };
+    const expected = { ...again, id: first.id, createdAt: first.createdAt };
+    assert.deepEqual(await repositories.save(again), expected);
+    assert.deepEqual(await repositories.list(first.organizationId), [expected]);
+  });
+
+  test('references are compared exactly, and belong to their organization', async () => {
+    const { repositories } = store();
+    const first = await storeRepository(store(), { name: 'Repo' });
+    const other = await storeOrganization(store());
+    assert.equal(await repositories.find(first.organizationId, { ...first, name: 'repo' }), undefined);
+    assert.equal(await repositories.find(other.id, first), undefined);
+  });
+
+  test('repositories are listed by host, owner and name, in the order of bytes', async () => {
+    const { repositories } = store();
+    const { id: organizationId } = await storeOrganization(store());
+    const references = [
+      ['b', 'a', 'a'],
+      ['a', 'b', 'a'],
+      ['a', 'a', 'b'],
+      ['a', 'a', 'B'],
+      ['a', 'a', '\u{ff21}'],
+      ['a', 'a', '\u{1f600}'],
+    ] as const;
+    for (const [host, owner, name] of references) {
+      await repositories.save(aRepository({ organizationId, host, owner, name }));
+    }
+    const listed = (await repositories.list(organizationId)).map(({ host, owner, name }) =>
+      [host, owner, name].join(' '),
+    );
+    assert.deepEqual(listed, ['a a B', 'a a b', 'a a \u{ff21}', 'a a \u{1f600}', 'a b a', 'b a a']);
+  });
+
+  test('a repository with a queue stays', async () => {
+    const { repositories, queues } = store();
+    const isStored = async (id: RepositoryId) => (await repositories.listAll()).some((each) => each.id === id);
+    const queue = await storeQueue(store());
+    assert.equal(await repositories.remove(queue.repositoryId), 'has_queues');
+    assert.ok(await isStored(queue.repositoryId));
+    assert.equal(await queues.delete(queue.id, 1, NOON), 'deleted');
+    assert.equal(await repositories.remove(queue.repositoryId), 'removed');
+    assert.equal(await isStored(queue.repositoryId), false);
+    assert.equal(await repositories.remove(queue.repositoryId), 'removed');
+  });
+
+  test('its tests go with it', async () => {
+    const { repositories, tests } = store();
+    const repository = await storeRepository(store());
+    const row = aTest(repository.id, { quarantinedAt: NOON });
+    await tests.apply({ repositoryId: repository.id, tests: [row], runs: [aFailure(row.id)] });
+    await repositories.remove(repository.id);
+    await repositories.save(repository);
+    const query = { repositoryId: repository.id, watermark: 9, offset: 0, limit: 9 };
+    assert.equal(await tests.getWatermark(repository.id), 0);
+    assert.equal(await tests.find(repository.id, row.id), undefined);
+    assert.equal((await tests.listQuarantined(query)).totalRows, 0);
+    assert.equal((await tests.listFailing({ ...query, from: 0, until: NOON + 1 })).totalRows, 0);
+  });
+
+  test('a queue cannot be created while its repository is removed', async () => {
+    const { repositories, queues } = store();
+    const { id: repositoryId } = await storeRepository(store());
+    const queue = aQueue({ repositoryId });
+    const [removed, created] = await Promise.allSettled([
+      repositories.remove(repositoryId),
+      queues.create(queue, anEvent(1)),
+    ]);
+    assert.equal(removed.status, 'fulfilled');
+    const isRemoved = removed.status === 'fulfilled' && removed.value === 'removed';
+    assert.equal(created.status, isRemoved ? 'rejected' : 'fulfilled');
+    assert.equal((await queues.find(repositoryId, 'main')) === undefined, isRemoved);
+  });
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import { startChild } from './store-child.ts';
+import { createFolder, isFault, openStore } from './store-folder.ts';
+import { aCommit, anEntry, storeQueue } from './store-world.ts';
+
+describe('a SQLite store whose server dies', () => {
+  test('has every commit that was acknowledged', async (t) => {
+    const directory = await createFolder(t);
+    const before = await openSqliteStore({ directory });
+    const queue = await storeQueue(before);
+    await before.close();
+
+    const child = startChild('commit', [directory, queue.id]);
+    let acknowledged = 0;
+    for await (const line of child.lines) {
+      if (line !== 'open') acknowledged = Math.max(acknowledged, Number(line));
+      if (acknowledged >= 500) child.kill();
+    }
+    assert.equal(await child.ended, 'SIGKILL');
+
+    const after = await openStore(t, directory);
+    const version = (await after.queues.findVersion(queue.id)) as number;
+    assert.ok(acknowledged >= 500 && version >= acknowledged, `${acknowledged} acknowledged, ${version} there`);
+    assert.equal((await after.queues.listEvents(queue.id, 0, 1_000_000)).length, version);
+    assert.equal((await after.queues.load(queue.id))?.entries.length, version - 1);
+    assert.equal(await after.queues.commit(aCommit(queue.id, version)), 'committed');
+  });
+
+  test('leaves its folder to the next server, and not before', async (t) => {
+    const directory = await createFolder(t);
+    const child = startChild('hold', [directory]);
+    for await (const line of child.lines) {
+      assert.equal(line, 'open');
+      await assert.rejects(openSqliteStore({ directory }), isFault('STORE_LOCKED', new RegExp(directory)));
+      child.kill();
+    }
+    await child.ended;
+    await openStore(t, directory);
+  });
+
+  test('during a restore has what it had before', async (t) => {
+    const directory = await createFolder(t);
+    const file = join(directory, 'backup');
+    const store = await openSqliteStore({ directory });
+    const queue = await storeQueue(store);
+    const entries = Array.from({ length: 400 }, (_, index) =>
+      anEntry(queue.id, index + 1, { body: 'x'.repeat(50_000) }),
+    );
+    await store.queues.commit(aCommit(queue.id, 1, { entries }));
+    await store.snapshots?.backup(file);
+    const ended = entries.map((entry) => ({ ...entry, isLive: false, version: 3 }));
+    await store.queues.commit(aCommit(queue.id, 2, { entries: ended }));
+    await store.close();
+
+    const child = startChild('restore', [directory, file]);
+    const lines = await child.read();
+    assert.equal(await child.ended, 'SIGKILL');
+    assert.deepEqual(lines, ['open']);
+
+    const after = await openStore(t, directory);
+    assert.equal(await after.queues.findVersion(queue.id), 3);
+    assert.deepEqual((await after.queues.load(queue.id))?.entries, []);
+    assert.equal((await after.queues.listEntries({ queueId: queue.id, limit: 999 })).length, 400);
+    await after.snapshots?.restore(file);
+    assert.equal((await after.queues.load(queue.id))?.entries.length, 400);
+  });
+});
+
+describe('a SQLite store on a full disk', () => {
+  const hasLimits = spawnSync('prlimit', ['--version']).status === 0;
+  test('refuses, and goes on when there is room', { skip: !hasLimits && 'there is no prlimit' }, async (t) => {
+    const directory = await createFolder(t);
+    const store = await openSqliteStore({ directory });
+    const queue = await storeQueue(store);
+    await store.close();
+
+    const child = startChild('fill-disk', [directory, queue.id], 4000);
+    const [opened, refusal, written, outcome, version] = await child.read();
+    assert.equal(opened, 'open');
+    assert.match(refusal ?? '', /^STORE_UNAVAILABLE The store cannot be used: /);
+    assert.deepEqual([written, outcome], ['nothing written', 'committed']);
+    assert.equal(await child.ended, 0);
+
+    const after = await openStore(t, directory);
+    assert.equal(await after.queues.findVersion(queue.id), Number(version));
+  });
+});

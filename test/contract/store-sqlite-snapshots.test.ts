@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { copyFile, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import type { SnapshotStore, Store } from '../../src/storage/store.ts';
+import { createFolder, isFault, openStore } from './store-folder.ts';
+import { aCommit, anEntry, storeQueue } from './store-world.ts';
+
+function snapshotsOf(store: Store): SnapshotStore {
+  assert.ok(store.snapshots);
+  return store.snapshots;
+}
+
+describe('a backup of a SQLite store', () => {
+  test('is one file, and one state, whatever is committed meanwhile', async (t) => {
+    const folder = await createFolder(t);
+    const store = await openStore(t, join(folder, 'data'));
+    const { id } = await storeQueue(store);
+    const entries = Array.from({ length: 200 }, (_, index) => anEntry(id, index + 1, { body: 'x'.repeat(40_000) }));
+    await store.queues.commit(aCommit(id, 1, { entries }));
+
+    const file = join(folder, 'backup');
+    let isDone = false;
+    const backing = snapshotsOf(store)
+      .backup(file)
+      .finally(() => {
+        isDone = true;
+      });
+    let version = 2;
+    while (!isDone) {
+      await store.queues.commit(
+        aCommit(id, version, { entries: [anEntry(id, 1000 + version, { version: version + 1 })] }),
+      );
+      version += 1;
+    }
+    const { sizeBytes } = await backing;
+    assert.ok(version > 3, 'commits went on');
+    assert.equal(sizeBytes, (await stat(file)).size);
+    assert.deepEqual((await readdir(folder)).sort(), ['backup', 'data']);
+
+    await snapshotsOf(store).restore(file);
+    const loaded = await store.queues.load(id);
+    assert.ok(loaded !== undefined && loaded.queue.version < version);
+    assert.equal(loaded.entries.length, 200 + loaded.queue.version - 2);
+  });
+
+  test('replaces no file', async (t) => {
+    const folder = await createFolder(t);
+    const store = await openStore(t, join(folder, 'data'));
+    const file = join(folder, 'backup');
+    await writeFile(file, 'precious');
+    await assert.rejects(snapshotsOf(store).backup(file), isFault('BACKUP_UNUSABLE', /already a file/));
+    assert.equal(await readFile(file, 'utf8'), 'precious');
+    const below = join(file, 'cannot', 'be');
+    await assert.rejects(snapshotsOf(store).backup(below), isFault('BACKUP_UNUSABLE', /written/));
+    const endless = join(folder, 'x'.repeat(4000));
+    await assert.rejects(snapshotsOf(store).backup(endless), isFault('BACKUP_UNUSABLE', /written/));
+    assert.deepEqual((await readdir(folder)).sort(), ['backup', 'data']);
+  });
+});
+
+describe('a restore of a SQLite store', () => {
+  test('brings everything back, and is there after a restart', async (t) => {
+    const folder = await createFolder(t);
+    const other = await openStore(t, join(folder, 'other'));
+    const queue = await storeQueue(other);
+    const file = join(folder, 'backup');
+    await snapshotsOf(other).backup(file);
+
+    const directory = join(folder, 'data');
+    const store = await openSqliteStore({ directory });
+    const lost = await storeQueue(store);
+    await snapshotsOf(store).restore(file);
+    assert.equal(await store.queues.load(lost.id), undefined);
+    assert.deepEqual(await store.queues.find(queue.repositoryId, 'main'), queue);
+    assert.deepEqual(store.signingKey, other.signingKey);
+    assert.equal(await store.queues.commit(aCommit(queue.id, 1)), 'committed');
+    await store.close();
+
+    const again = await openStore(t, directory);
+    assert.equal(await again.queues.findVersion(queue.id), 2);
+    assert.deepEqual(again.signingKey, other.signingKey);
+  });
+
+  test('lets commits wait, which then meet what was restored', async (t) => {
+    const folder = await createFolder(t);
+    const store = await openStore(t, join(folder, 'data'));
+    const { id } = await storeQueue(store);
+    const file = join(folder, 'backup');
+    await snapshotsOf(store).backup(file);
+    await store.queues.commit(aCommit(id, 1));
+    let isRestored = false;
+    const restoring = snapshotsOf(store)
+      .restore(file)
+      .then(() => {
+        isRestored = true;
+      });
+    const outcomes: string[] = [];
+    while (!isRestored) outcomes.push(await store.queues.commit(aCommit(id, 2 + outcomes.length)));
+    await restoring;
+    assert.equal(outcomes.at(-1), 'stale');
+    assert.equal(await store.queues.findVersion(id), 1);
+  });
+
+  test('waits for another one', async (t) => {
+    const folder = await createFolder(t);
+    const store = await openStore(t, join(folder, 'data'));
+    const { id } = await storeQueue(store);
+    const files = ['first', 'second'].map((name) => join(folder, name));
+    for (const [index, file] of files.entries()) {
+      await snapshotsOf(store).backup(file);
+      await store.queues.commit(aCommit(id, index + 1));
+    }
+    await Promise.all(files.map((file) => snapshotsOf(store).restore(file)));
+    assert.equal(await store.queues.findVersion(id), 2);
+  });
+
+  test('refuses what is no backup, and changes nothing', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openStore(t, directory);
+    const { id } = await storeQueue(store);
+    const good = join(folder, 'good');
+    await snapshotsOf(store).backup(good);
+    const file = (name: string) => join(folder, name);
+    await writeFile(file('text'), 'These are not the bytes of a database. '.repeat(200));
+    await writeFile(file('empty'), '');
+    const foreign = new DatabaseSync(file('foreign'));
+    foreign.exec('create table recipes (name text)');
+    foreign.close();
+    await copyFile(good, file('newer'));
+    const newer = new DatabaseSync(file('newer'));
+    newer.exec("insert into migrations values (9999, 'of tomorrow', 0)");
+    newer.close();
+    await copyFile(good, file('damaged'));
+    await overwrite(file('damaged'));
+    await writeFile(file('cut'), (await readFile(good)).subarray(0, 20_000));
+
+    const reasons = {
+      missing: /cannot be read/,
+      text: /not a backup of Sluice/,
+      empty: /not a backup of Sluice/,
+      foreign: /not a backup of Sluice/,
+      newer: /newer version/,
+      damaged: /damaged/,
+      cut: /damaged/,
+    };
+    for (const [name, reason] of Object.entries(reasons)) {
+      await assert.rejects(snapshotsOf(store).restore(file(name)), isFault('BACKUP_UNUSABLE', reason), name);
+    }
+    assert.equal(await store.queues.findVersion(id), 1);
+    assert.ok(!(await readdir(directory)).includes('restore.db'));
+  });
+});
+
+/** All pages after the first. */
+async function overwrite(file: string): Promise<void> {
+  const handle = await open(file, 'r+');
+  const { size } = await handle.stat();
+  await handle.write(Buffer.alloc(size - 4096, 0x5a), 0, size - 4096, 4096);
+  await handle.close();
+}

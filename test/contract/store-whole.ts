@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Fault } from '../../src/lib/fault.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { aCommit, aFailure, anEntry, aTest, aTransition, NOON, type OpenStore, storeQueue } from './store-world.ts';
+
+export function wholeStorePromises(open: () => Promise<OpenStore>): void {
+  test('it answers, and has a key of 32 bytes', async (t) => {
+    const { store, close } = await open();
+    t.after(close);
+    await store.ping();
+    assert.equal(store.signingKey.length, 32);
+    assert.notDeepEqual(store.signingKey, new Uint8Array(32));
+  });
+
+  test('a closed store refuses', async (t) => {
+    const { store, close } = await open();
+    t.after(close);
+    const queue = await storeQueue(store);
+    await store.close();
+    await store.close();
+    const refusals: (() => Promise<unknown>)[] = [
+      () => store.ping(),
+      () => store.queues.load(queue.id),
+      () => store.queues.commit(aCommit(queue.id, 1)),
+    ];
+    for (const refusal of refusals) {
+      await assert.rejects(refusal, (error) => error instanceof Fault && error.code === 'STORE_UNAVAILABLE');
+    }
+  });
+
+  test('writes that were under way when it closed are either stored or refused', async (t) => {
+    const { store, reopen, close } = await open();
+    t.after(close);
+    if (reopen === undefined) t.skip('nothing outlives this store');
+    else {
+      const queue = await storeQueue(store);
+      const writing = store.queues.commit(aCommit(queue.id, 1)).catch((error: unknown) => error);
+      const again = await reopen();
+      const version = await again.queues.findVersion(queue.id);
+      assert.equal(version, (await writing) === 'committed' ? 2 : 1);
+    }
+  });
+
+  test('everything is there after it is opened again', async (t) => {
+    const { store, reopen, close } = await open();
+    t.after(close);
+    if (reopen === undefined) t.skip('nothing outlives this store');
+    else {
+      const queue = await fill(store);
+      const before = await readAll(store, queue);
+      const { signingKey } = store;
+      const again = await reopen();
+      assert.deepEqual(await readAll(again, queue), before);
+      assert.deepEqual(again.signingKey, signingKey);
+    }
+  });
+}
+
+type Queue = Awaited<ReturnType<typeof storeQueue>>;
+
+async function fill(store: Store): Promise<Queue> {
+  const queue = await storeQueue(store);
+  const entry = anEntry(queue.id, 1, { targetsDigest: 'd' });
+  const targetSets = [{ digest: 'd', body: '["a"]' }];
+  await store.queues.commit(aCommit(queue.id, 1, { entries: [entry], transitions: [aTransition(entry)], targetSets }));
+  const row = aTest(queue.repositoryId, { quarantinedAt: NOON });
+  await store.tests.apply({ repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
+  return queue;
+}
+
+async function readAll(store: Store, queue: Queue): Promise<unknown> {
+  const page = { repositoryId: queue.repositoryId, watermark: 1, offset: 0, limit: 9 };
+  return {
+    repositories: await store.repositories.listAll(),
+    loaded: await store.queues.load(queue.id),
+    events: await store.queues.listEvents(queue.id, 0, 9),
+    transitions: await store.queues.listTransitionsWithin({ queueIds: [queue.id], from: 0, until: NOON * 2 }),
+    watermark: await store.tests.getWatermark(queue.repositoryId),
+    quarantined: await store.tests.listQuarantined(page),
+    failing: await store.tests.listFailing({ ...page, from: 0, until: NOON * 2 }),
+  };
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { Organization, OrganizationId, Token } from '../../src/storage/accounts.ts';
+import type {
+  EffectRow,
+  EntryRow,
+  EventRow,
+  QueueCommit,
+  QueueId,
+  QueueRow,
+  TransitionRow,
+} from '../../src/storage/queues.ts';
+import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+
+export interface OpenStore {
+  readonly store: Store;
+  /** Closes the store and opens the same data again; absent where nothing outlives the store. */
+  reopen?(): Promise<Store>;
+  close(): Promise<void>;
+}
+
+/** An instant like any other; rows are placed around it. */
+export const NOON = 1_700_000_000_000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+export function anOrganization(values: Partial<Organization> = {}): Organization {
+  return { id: randomUUID() as OrganizationId, slug: `org-${randomUUID()}`, createdAt: NOON, ...values };
+}
+
+export function aToken(values: Partial<Token> & Pick<Token, 'organizationId'>): Token {
+  return {
+    id: randomUUID(),
+    name: 'a token',
+    hash: `${randomUUID()}${randomUUID()}`,
+    scopes: ['read', 'submit'],
+    repositoryIds: null,
+    origin: 'api',
+    createdAt: NOON,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    ...values,
+  };
+}
+
+export function aRepository(values: Partial<Repository> & Pick<Repository, 'organizationId'>): Repository {
+  return {
+    id: randomUUID() as RepositoryId,
+    host: 'git.example',
+    owner: 'acme',
+    name: `repo-${randomUUID()}`,
+    git: '/srv/git/acme.git',
+    checks: [{ name: 'unit', command: 'make test', timeoutMinutes: 30 }],
+    junit: ['**/junit.xml'],
+    createdAt: NOON,
+    updatedAt: NOON,
+    ...values,
+  };
+}
+
+export function aQueue(values: Partial<QueueRow> & Pick<QueueRow, 'repositoryId'>): QueueRow {
+  return {
+    id: randomUUID() as QueueId,
+    branch: 'main',
+    version: 1,
+    body: '{"mode":"single"}',
+    createdAt: NOON,
+    ...values,
+  };
+}
+
+export function anEvent(version: number, values: Partial<EventRow> = {}): EventRow {
+  return { version, at: NOON + version, kind: 'pull_request_submitted', body: `{"version":${version}}`, ...values };
+}
+
+export function anEntry(queueId: QueueId, prNumber: number, values: Partial<EntryRow> = {}): EntryRow {
+  return {
+    id: randomUUID(),
+    queueId,
+    prNumber,
+    version: 2,
+    isLive: true,
+    state: 'QUEUED',
+    submittedAt: NOON,
+    targetsDigest: null,
+    body: `{"pr":${prNumber}}`,
+    ...values,
+  };
+}
+
+export function aTransition(entry: EntryRow, values: Partial<TransitionRow> = {}): TransitionRow {
+  return {
+    queueId: entry.queueId,
+    entryId: entry.id,
+    prNumber: entry.prNumber,
+    version: entry.version,
+    ordinal: 0,
+    at: NOON,
+    from: null,
+    to: entry.state,
+    isBisection: false,
+    durationMs: null,
+    inQueueMs: null,
+    body: '{"reason":"submitted"}',
+    ...values,
+  };
+}
+
+export function anEffect(values: Partial<EffectRow> = {}): EffectRow {
+  return { id: randomUUID(), kind: 'build_candidate', dueAt: NOON, body: '{}', ...values };
+}
+
+/** A commit of one event and whatever else is given. */
+export function aCommit(queueId: QueueId, expectedVersion: number, values: Partial<QueueCommit> = {}): QueueCommit {
+  return {
+    queueId,
+    expectedVersion,
+    body: `{"at":${expectedVersion + 1}}`,
+    events: [anEvent(expectedVersion + 1)],
+    entries: [],
+    transitions: [],
+    effects: [],
+    targetSets: [],
+    impactedTargets: [],
+    ...values,
+  };
+}
+
+export async function storeOrganization(store: Store, values: Partial<Organization> = {}): Promise<Organization> {
+  const organization = anOrganization(values);
+  await store.accounts.createOrganization(organization, aToken({ organizationId: organization.id, origin: 'first' }));
+  return organization;
+}
+
+export async function storeRepository(store: Store, values: Partial<Repository> = {}): Promise<Repository> {
+  const organizationId = values.organizationId ?? (await storeOrganization(store)).id;
+  return store.repositories.save(aRepository({ organizationId, ...values }));
+}
+
+export async function storeQueue(store: Store, values: Partial<QueueRow> = {}): Promise<QueueRow> {
+  const repositoryId = values.repositoryId ?? (await storeRepository(store)).id;
+  const queue = aQueue({ repositoryId, ...values });
+  await store.queues.create(queue, anEvent(1, { kind: 'queue_created' }));
+  return queue;
+}
+
+export function aTest(repositoryId: RepositoryId, values: Partial<TestRow> = {}): TestRow {
+  return {
+    id: randomUUID(),
+    repositoryId,
+    name: 'adds numbers',
+    variant: '',
+    parent: 'math',
+    classname: 'MathTest',
+    file: 'math.test.ts',
+    codeowners: ['@acme/math'],
+    firstSeenAt: NOON,
+    status: 'HEALTHY',
+    statusReason: '',
+    statusAt: NOON,
+    quarantineOverride: 'UNSPECIFIED',
+    quarantinedAt: null,
+    ticketUrl: null,
+    ...values,
+  };
+}
+
+export function aRun(testId: string, values: Partial<TestRunRow> = {}): TestRunRow {
+  return {
+    testId,
+    startedAt: NOON,
+    conclusion: 'SUCCESS',
+    durationMs: 12,
+    branch: 'main',
+    sha: 'a'.repeat(40),
+    prNumber: null,
+    isBlocking: false,
+    failureGroup: null,
+    failureSummary: null,
+    ...values,
+  };
+}
+
+export function aFailure(testId: string, values: Partial<TestRunRow> = {}): TestRunRow {
+  return aRun(testId, { conclusion: 'FAILURE', failureGroup: 'g', failureSummary: 'expected 2', ...values });
+}

@@ -1,0 +1,28 @@
+import { after, before, describe } from 'node:test';
+import type { Store } from '../../src/storage/store.ts';
+import { accountPromises } from './store-accounts.ts';
+import { queueListPromises } from './store-queue-lists.ts';
+import { queuePromises } from './store-queues.ts';
+import { repositoryPromises } from './store-repositories.ts';
+import { testPromises } from './store-tests.ts';
+import { wholeStorePromises } from './store-whole.ts';
+import type { OpenStore } from './store-world.ts';
+
+/** The promises of src/storage/*.ts, to be kept by every adapter. Each test brings rows of its own. */
+export function storeContract(name: string, open: () => Promise<OpenStore>): void {
+  describe(`store contract: ${name}`, () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    const store = (): Store => opened.store;
+    describe('accounts', () => accountPromises(store));
+    describe('repositories', () => repositoryPromises(store));
+    describe('queues', () => queuePromises(store));
+    describe('lists of queues', () => queueListPromises(store));
+    describe('tests', () => testPromises(store));
+    describe('the whole', () => wholeStorePromises(open));
+  });
+}

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ROUTES } from '../../src/http/routes.ts';
+import { SCOPES, type Scope } from '../../src/storage/accounts.ts';
+import { type Client, createQueue, problemOf, startServer, type TestQueue, type TestServer, until } from './harness.ts';
+
+interface NewToken {
+  readonly id: string;
+  readonly token: string;
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('who may call', () => {
+  let server: TestServer;
+  let queue: TestQueue;
+  before(async () => {
+    server = await startServer();
+    queue = await createQueue(server.api);
+  });
+  after(async () => {
+    await queue.close();
+    await server.stop();
+  });
+
+  const makeToken = (of: object, api: Client = server.api) =>
+    api.ok<NewToken>('createApiToken', { name: 'ci', scopes: ['read'], ...of });
+  const withToken = async (of: object) => server.api.withToken((await makeToken(of)).token);
+
+  for (const [what, token, expected] of [
+    ['no token', undefined, '401 AUTHENTICATION_REQUIRED'],
+    ['an empty token', '', '401 AUTHENTICATION_REQUIRED'],
+    ['a blank token', '   ', '401 AUTHENTICATION_REQUIRED'],
+    ['an unknown token', 'slc_nobody-ever-had-this-one', '401 INVALID_TOKEN'],
+    ['a token of 8,000 characters', 'x'.repeat(8_000), '401 INVALID_TOKEN'],
+    ['a token in other letters', 'sl\u00e7_\u00ff', '401 INVALID_TOKEN'],
+  ] as const) {
+    test(`${what} is ${expected}, for every operation on both mounts`, async () => {
+      for (const { operation } of ROUTES) {
+        for (const mount of ['v1', 'trunk/v1']) {
+          const answer = await server.api
+            .withToken(token)
+            .send(`../${mount}${operation.path}`, { method: operation.method });
+          problemOf(answer, expected);
+        }
+      }
+    });
+  }
+
+  test('blanks around a token do not matter', async () => {
+    const answer = await server.api.withToken(`  ${server.token}\t`).post('listRepositories', {});
+    assert.equal(answer.status, 200);
+  });
+
+  test('a token is refused before its body is looked at', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"half' };
+    problemOf(await server.api.withToken('nobody').send('getQueue', init), '401 INVALID_TOKEN');
+  });
+
+  test('createApiToken shows the secret once, and listApiTokens never', async () => {
+    const expiresAt = '2999-01-01T00:00:00Z';
+    const made = await server.api.ok<NewToken & Record<string, unknown>>('createApiToken', {
+      name: 'once',
+      scopes: ['read', 'targets', 'read'],
+      repositories: [queue.repo],
+      expiresAt,
+    });
+    const { id, token, createdAt, ...rest } = made;
+    assert.match(token, /^slc_[\w-]{43}$/);
+    assert.match(String(createdAt), INSTANT);
+    assert.deepEqual(rest, {
+      name: 'once',
+      scopes: ['read', 'targets'],
+      repositories: [queue.repo],
+      expiresAt: '2999-01-01T00:00:00.000Z',
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    const answer = await server.api.post('listApiTokens', {});
+    assert.ok(!answer.text.includes(token));
+    const { tokens } = JSON.parse(answer.text) as { tokens: { id: string }[] };
+    assert.deepEqual(
+      tokens.find((each) => each.id === id),
+      { id, createdAt, ...rest },
+    );
+  });
+
+  test('a revoked token is refused at once, also after it was used; revoking again changes nothing', async () => {
+    const { id, token } = await makeToken({});
+    const api = server.api.withToken(token);
+    await api.ok('getQueue', queue.ref);
+    assert.deepEqual(await server.api.ok('revokeApiToken', { id }), {});
+    await api.refused('401 INVALID_TOKEN', 'getQueue', queue.ref);
+    assert.deepEqual(await server.api.ok('revokeApiToken', { id: id.toUpperCase() }), {});
+    const unknown = { id: '00000000-0000-4000-8000-000000000000' };
+    await server.api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', unknown);
+  });
+
+  test('a token works until it expires, and no longer', async () => {
+    const { token } = await makeToken({ expiresAt: new Date(Date.now() + 1_000).toISOString() });
+    const api = server.api.withToken(token);
+    await api.ok('getQueue', queue.ref);
+    const expired = await until('the token expires', 5_000, async () => {
+      const answer = await api.post('getQueue', queue.ref);
+      return answer.status === 200 ? undefined : answer;
+    });
+    problemOf(expired, '401 INVALID_TOKEN');
+    const past = { name: 'past', scopes: ['read'], expiresAt: new Date(Date.now() - 1).toISOString() };
+    await server.api.refused('400 VALIDATION_FAILED', 'createApiToken', past);
+  });
+
+  const INSTANCE_ONLY = ['createOrganization', 'createBackup', 'restoreBackup'];
+  for (const scope of SCOPES) {
+    test(`a token with the scope ${scope} alone reaches exactly its operations`, async () => {
+      const api = await withToken({ scopes: [scope] });
+      for (const { operation } of ROUTES) {
+        const answer = await api.send(operation.path.slice(1), {
+          method: operation.method,
+          // Not an object: an admitted call is refused for its body, and nothing changes.
+          ...(operation.method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: '[]' } : {}),
+        });
+        if (isAllowed(scope, operation.scope)) assert.notEqual(answer.status, 403, operation.name);
+        else problemOf(answer, '403 INSUFFICIENT_SCOPE');
+      }
+    });
+  }
+  function isAllowed(held: Scope, needed: Scope): boolean {
+    return held === needed || (held === 'admin' && needed !== 'instance');
+  }
+
+  test('the operations ask for the scopes that the decisions name', () => {
+    const scopes = Object.fromEntries(ROUTES.map(({ operation }) => [operation.name, operation.scope]));
+    const submit = ['submitPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest'];
+    for (const name of submit) assert.equal(scopes[name], 'submit', name);
+    assert.equal(scopes['setImpactedTargets'], 'targets');
+    for (const name of INSTANCE_ONLY) assert.equal(scopes[name], 'instance', name);
+    for (const name of Object.keys(scopes).filter((each) => /^(get|list)/.test(each) && each !== 'listApiTokens')) {
+      assert.equal(scopes[name], 'read', name);
+    }
+  });
+
+  test('a path of the server and runner commands need instance; an administrator cannot give it', async () => {
+    const admin = await withToken({ scopes: ['admin'] });
+    const repo = { ...queue.repo, name: 'elsewhere' };
+    await admin.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo, git: queue.git.path });
+    const checks = [{ name: 'test', command: 'true' }];
+    await admin.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo: queue.repo, checks });
+    await admin.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', { name: 'more', scopes: ['instance'] });
+    await admin.refused('403 INSUFFICIENT_SCOPE', 'createOrganization', { slug: 'mine' });
+  });
+
+  describe('a token limited to a repository', () => {
+    let other: TestQueue;
+    let api: Client;
+    before(async () => {
+      other = await createQueue(server.api);
+      api = await withToken({ scopes: ['admin', 'submit', 'targets', 'read'], repositories: [queue.repo] });
+    });
+    after(() => other.close());
+
+    test('sees and changes that one', async () => {
+      await api.ok('getQueue', queue.ref);
+      const number = await queue.openPullRequest();
+      await api.ok('submitPullRequest', queue.entry(number));
+      const { timeline } = await queue.get(number, { includeTimeline: true });
+      assert.equal(timeline?.at(-1)?.actor, 'ci');
+    });
+
+    test('finds no other, whatever the operation', async () => {
+      const number = await other.openPullRequest();
+      await other.submit(number);
+      for (const [operation, more] of [
+        ['getQueue', {}],
+        ['updateQueue', { concurrency: 2 }],
+        ['deleteQueue', {}],
+        ['createQueue', {}],
+        ['submitPullRequest', { pr: { number } }],
+        ['cancelPullRequest', { pr: { number } }],
+        ['restartTestsOnPullRequest', { pr: { number } }],
+        ['getSubmittedPullRequest', { pr: { number } }],
+        ['getSubmittedPullRequests', { prs: [{ number }] }],
+        ['listPullRequests', {}],
+        ['setImpactedTargets', { pr: { number }, impactedTargets: 'ALL' }],
+        ['getMergeQueueTestingDetails', {}],
+        ['listMergeQueueTestingResults', { since: new Date().toISOString() }],
+      ] as const) {
+        await api.refused('404 REPOSITORY_NOT_FOUND', operation, { ...other.ref, ...more });
+      }
+      await api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: other.repo });
+      await api.refused('404 REPOSITORY_NOT_FOUND', 'listQueues', { repo: other.repo });
+      assert.equal((await other.get(number)).state, 'PENDING');
+    });
+
+    test('lists and measures only that one', async () => {
+      const { repositories } = await api.ok<{ repositories: { repo: object }[] }>('listRepositories', {});
+      assert.deepEqual(
+        repositories.map((each) => each.repo),
+        [queue.repo],
+      );
+      const { queues } = await api.ok<{ queues: { repo: object }[] }>('listQueues', {});
+      assert.deepEqual(
+        queues.map((each) => each.repo),
+        [queue.repo],
+      );
+      assert.ok(!(await api.send('getMergeQueueMetrics')).text.includes(other.repo.name));
+    });
+
+    test('cannot make a token that reaches further, nor another repository', async () => {
+      await api.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', { name: 'all', scopes: ['read'] });
+      const foreign = { name: 'other', scopes: ['read'], repositories: [other.repo] };
+      await api.refused('404 REPOSITORY_NOT_FOUND', 'createApiToken', foreign);
+      const repo = { host: 'github.com', owner: 'acme', name: 'new' };
+      await api.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo });
+    });
+  });
+
+  describe('another organization', () => {
+    let foreign: Client;
+    before(async () => {
+      const { token } = await server.api.ok<{ token: string }>('createOrganization', { slug: 'other' });
+      foreign = server.api.withToken(token);
+    });
+
+    test('finds nothing of ours', async () => {
+      for (const operation of ['getQueue', 'deleteQueue', 'updateQueue', 'createQueue', 'listPullRequests']) {
+        await foreign.refused('404 REPOSITORY_NOT_FOUND', operation, queue.ref);
+      }
+      assert.deepEqual(await foreign.ok('listRepositories', {}), { repositories: [] });
+      assert.deepEqual(await foreign.ok('listQueues', {}), { queues: [] });
+      assert.equal((await foreign.send('getMergeQueueMetrics')).text.includes('acme'), false);
+      const asked = await foreign.send(`getMergeQueueMetrics?repo=acme/${queue.repo.name}&repoHost=local`);
+      problemOf(asked, '404 REPOSITORY_NOT_FOUND');
+    });
+
+    test('neither lists nor revokes our tokens', async () => {
+      const { id, token } = await makeToken({});
+      await foreign.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', { id });
+      await server.api.withToken(token).ok('getQueue', queue.ref);
+      const { tokens } = await foreign.ok<{ tokens: NewToken[] }>('listApiTokens', {});
+      assert.ok(!tokens.some((each) => each.id === id));
+    });
+
+    test('may have a repository of the same name, and they do not mix', async () => {
+      const both = await server.api.ok<NewToken>('createApiToken', { name: 'i', scopes: ['admin', 'instance'] });
+      const { token } = await server.api
+        .withToken(both.token)
+        .ok<{ token: string }>('createOrganization', { slug: 'twin' });
+      const twin = server.api.withToken(token);
+      await twin.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo: queue.repo, git: queue.git.path });
+      await twin.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', queue.ref);
+    });
+
+    for (const slug of [
+      'v1',
+      'trunk',
+      'docs',
+      'webhooks',
+      'uploads',
+      'healthz',
+      'readyz',
+      'openapi.json',
+      'A',
+      '-a',
+      'a-',
+      '',
+    ]) {
+      test(`cannot be called ${JSON.stringify(slug)}`, async () => {
+        await server.api.refused('400 VALIDATION_FAILED', 'createOrganization', { slug });
+      });
+    }
+
+    test('cannot have the slug of one that exists', async () => {
+      await server.api.refused('409 ORGANIZATION_ALREADY_EXISTS', 'createOrganization', { slug: 'other' });
+    });
+  });
+
+  test('the last use of a token is recorded, within some seconds', async () => {
+    const { id, token } = await makeToken({});
+    await server.api.withToken(token).ok('getQueue', queue.ref);
+    const lastUsedAt = await until('the use is recorded', 20_000, async () => {
+      const { tokens } = await server.api.ok<{ tokens: { id: string; lastUsedAt: string | null }[] }>(
+        'listApiTokens',
+        {},
+      );
+      return tokens.find((each) => each.id === id)?.lastUsedAt ?? undefined;
+    });
+    assert.match(lastUsedAt, INSTANT);
+  });
+
+  test('no token is asked of healthz, readyz, openapi.json and docs', async () => {
+    const nobody = server.api.withToken(undefined);
+    for (const page of ['healthz', 'readyz', 'openapi.json', 'docs']) {
+      const answer = await nobody.send(`../${page}`);
+      assert.equal(answer.status, 200, page);
+      assert.ok(answer.headers.get('x-request-id'));
+    }
+    const document = JSON.parse((await nobody.send('../openapi.json')).text) as { openapi: string; paths: object };
+    assert.equal(document.openapi, '3.1.0');
+    assert.ok('/getQueue' in document.paths || '/v1/getQueue' in document.paths);
+  });
+});

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, stat } from 'node:fs/promises';
+import net from 'node:net';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { createQueue, launch, makeFolder, problemOf, startServer, until } from './harness.ts';
+import { connect, head } from './harness-sockets.ts';
+
+const TOKEN = 'an-administrator-token-1';
+const OTHER_TOKEN = 'an-administrator-token-2';
+
+describe('the process', { concurrency: 2 }, () => {
+  const folders: string[] = [];
+  const aFolder = async () => {
+    const folder = await makeFolder();
+    folders.push(folder);
+    return folder;
+  };
+  after(async () => {
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  });
+
+  describe('starting', () => {
+    test('the first start prints an admin token and keeps it for its owner alone; the second does neither', async () => {
+      const SLUICE_DATA = await aFolder();
+      const first = await startServer({ SLUICE_DATA });
+      assert.ok(first.output.out.includes(first.token));
+      assert.match(first.token, /^slc_/);
+      assert.equal((await stat(join(SLUICE_DATA, 'admin-token'))).mode & 0o777, 0o600);
+      await first.api.ok('listApiTokens', {});
+      await first.stop();
+      const second = await startServer({ SLUICE_DATA });
+      assert.ok(!second.output.out.includes('slc_'));
+      assert.equal(second.token, first.token);
+      await second.api.ok('listApiTokens', {});
+      await second.stop();
+    });
+
+    test('a restart loses nothing', async () => {
+      const SLUICE_DATA = await aFolder();
+      const first = await startServer({ SLUICE_DATA });
+      const queue = await createQueue(first.api, { mode: 'PARALLEL' });
+      const number = await queue.openPullRequest();
+      const targets = queue.entry(number, { impactedTargets: ['//a', '//b'] });
+      await queue.api.ok('setImpactedTargets', targets);
+      const entry = await queue.submit(number);
+      const before = await queue.getQueue();
+      await first.stop();
+      const second = await startServer({ SLUICE_DATA });
+      assert.deepEqual(await second.api.ok('getQueue', queue.ref), before);
+      assert.deepEqual(await second.api.ok('getSubmittedPullRequest', queue.entry(number)), entry);
+      assert.equal(entry.impactedTargets?.count, 2);
+      await second.stop();
+      await queue.close();
+    });
+
+    test('a killed server loses nothing that it answered', async () => {
+      const SLUICE_DATA = await aFolder();
+      const first = await startServer({ SLUICE_DATA });
+      const queue = await createQueue(first.api);
+      const number = await queue.openPullRequest();
+      const entry = await queue.submit(number);
+      first.child.kill('SIGKILL');
+      await first.exited;
+      const second = await startServer({ SLUICE_DATA });
+      assert.deepEqual(await second.api.ok('getSubmittedPullRequest', queue.entry(number)), entry);
+      await second.stop();
+      await queue.close();
+    });
+
+    test('SLUICE_ADMIN_TOKEN is taken, stays across starts, and a new value replaces the old', async () => {
+      const SLUICE_DATA = await aFolder();
+      for (const SLUICE_ADMIN_TOKEN of [TOKEN, TOKEN]) {
+        const server = await startServer({ SLUICE_DATA, SLUICE_ADMIN_TOKEN, SLUICE_ORG: 'acme' });
+        const { tokens } = await server.api.ok<{ tokens: unknown[] }>('listApiTokens', {});
+        assert.equal(tokens.length, 1);
+        assert.ok(!`${server.output.out}${server.output.err}`.includes(TOKEN));
+        await server.stop();
+      }
+      const server = await startServer({ SLUICE_DATA, SLUICE_ADMIN_TOKEN: OTHER_TOKEN, SLUICE_ORG: 'acme' });
+      await server.api.ok('createApiToken', { name: 'it has every right', scopes: ['instance'] });
+      await server.api.withToken(TOKEN).refused('401 INVALID_TOKEN', 'listApiTokens', {});
+      await server.stop();
+      await assert.rejects(readFile(join(SLUICE_DATA, 'admin-token')));
+    });
+
+    test('SLUICE_ADMIN_TOKEN beside a token that was made up: both work', async () => {
+      const SLUICE_DATA = await aFolder();
+      const first = await startServer({ SLUICE_DATA });
+      await first.stop();
+      const second = await startServer({ SLUICE_DATA, SLUICE_ADMIN_TOKEN: TOKEN });
+      await second.api.ok('listApiTokens', {});
+      await second.api.withToken(first.token).ok('listApiTokens', {});
+      await second.stop();
+    });
+
+    test('a second server on the same data folder is refused with a sentence, and the first goes on', async () => {
+      const SLUICE_DATA = await aFolder();
+      const first = await startServer({ SLUICE_DATA });
+      const second = launch({ SLUICE_DATA, SLUICE_PORT: '0' });
+      assert.equal((await second.exited).code, 1);
+      assert.match(second.output.err, /^Another Sluice server already uses the data folder .+\.$/m);
+      assert.doesNotMatch(second.output.err, /\n\s+at /);
+      await first.api.ok('listApiTokens', {});
+      await first.stop();
+    });
+
+    test('a port in use is said so, and the data folder is free again', async () => {
+      const SLUICE_DATA = await aFolder();
+      const taken = net.createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => taken.once('listening', resolve));
+      const { port } = taken.address() as net.AddressInfo;
+      const server = launch({ SLUICE_DATA, SLUICE_PORT: String(port) });
+      assert.equal((await server.exited).code, 1);
+      assert.match(server.output.err, new RegExp(`^Port ${port} of 127.0.0.1 is in use\\. Set SLUICE_PORT`, 'm'));
+      taken.close();
+      const second = await startServer({ SLUICE_DATA });
+      await second.api.ok('listApiTokens', {});
+      await second.stop();
+    });
+
+    test('a bad configuration reports all its problems at once, and no secret', async () => {
+      const server = launch({
+        SLUICE_PORT: '70000',
+        SLUICE_URL: 'ftp://example.test',
+        SLUICE_DATABASE_URL: 'mysql://root:hunter2@db',
+        SLUICE_ADMIN_TOKEN: 'too-short-s3cret',
+        SLUICE_ORG: 'Not A Slug',
+        SLUICE_RATE_LIMIT: '-1',
+        SLUICE_RUNNER_JOBS: 'many',
+        SLUICE_LOG_LEVEL: 'loud',
+      });
+      assert.equal((await server.exited).code, 2);
+      const named = [...server.output.err.matchAll(/^(SLUICE_\w+) must /gm)].map(([, name]) => name);
+      assert.deepEqual(named.toSorted(), [
+        'SLUICE_ADMIN_TOKEN',
+        'SLUICE_DATABASE_URL',
+        'SLUICE_LOG_LEVEL',
+        'SLUICE_ORG',
+        'SLUICE_PORT',
+        'SLUICE_RATE_LIMIT',
+        'SLUICE_RUNNER_JOBS',
+        'SLUICE_URL',
+      ]);
+      assert.doesNotMatch(server.output.err, /hunter2|s3cret/);
+    });
+
+    test('a misspelt variable is warned of', async () => {
+      const server = await startServer({ SLUICE_PROT: '80' });
+      await until('the warning is written', 5_000, async () => server.output.err.includes('SLUICE_PROT') || undefined);
+      await server.stop();
+    });
+
+    test('a variable that is set to nothing is not set', async () => {
+      const server = await startServer({
+        SLUICE_URL: '',
+        SLUICE_RATE_LIMIT: ' ',
+        SLUICE_DATABASE_URL: '',
+        SLUICE_ORG: '',
+      });
+      await server.api.ok('listApiTokens', {});
+      await server.stop();
+    });
+
+    test('a data folder that is not there is made; one that is a file is refused with a sentence', async () => {
+      const SLUICE_DATA = join(await aFolder(), 'deep', 'data');
+      await (await startServer({ SLUICE_DATA })).stop();
+      const second = launch({ SLUICE_DATA: join(SLUICE_DATA, 'admin-token'), SLUICE_PORT: '0' });
+      assert.equal((await second.exited).code, 1);
+      assert.match(second.output.err, /^The data folder .+ cannot be used: .+\.$/m);
+    });
+  });
+
+  describe('stopping', () => {
+    test('SIGTERM finishes a request in flight, and the answer is stored', async () => {
+      const SLUICE_DATA = await aFolder();
+      const server = await startServer({ SLUICE_DATA });
+      const queue = await createQueue(server.api);
+      const number = await queue.openPullRequest();
+      const body = JSON.stringify(queue.entry(number));
+      const slow = await connect(server.port);
+      slow.write(
+        head('/v1/submitPullRequest', {
+          'x-api-token': server.token,
+          'content-type': 'application/json',
+          'content-length': body.length,
+        }),
+      );
+      slow.write(body.slice(0, 10));
+      // The server has read the head once it answers somebody who came later.
+      await queue.getQueue();
+      server.child.kill('SIGTERM');
+      await untilRefused(server.port);
+      slow.write(body.slice(10));
+      const startedAt = performance.now();
+      assert.equal((await slow.answer()).status, 200);
+      assert.deepEqual(await server.exited, { code: 0, signal: null });
+      assert.ok(performance.now() - startedAt < 5_000);
+      const second = await startServer({ SLUICE_DATA });
+      assert.equal((await second.api.ok('getSubmittedPullRequest', queue.entry(number)))['state'], 'PENDING');
+      await second.stop();
+      await queue.close();
+    });
+
+    test('SIGTERM cuts off a request that never arrives, within 10 s', async () => {
+      const server = await startServer();
+      const slow = await connect(server.port);
+      slow.write(
+        head('/v1/getQueue', { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 10 }),
+      );
+      await server.api.ok('listRepositories', {});
+      const startedAt = performance.now();
+      server.child.kill('SIGTERM');
+      assert.deepEqual(await server.exited, { code: 0, signal: null });
+      assert.ok(performance.now() - startedAt < 10_000);
+      await slow.closed();
+    });
+
+    test('idle connections do not keep it', async () => {
+      const server = await startServer();
+      const idle = await connect(server.port);
+      idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+      await idle.answer();
+      const startedAt = performance.now();
+      assert.deepEqual(await server.stop(), { code: 0, signal: null });
+      assert.ok(performance.now() - startedAt < 5_000);
+    });
+
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      // `npm start` passes on the Ctrl-C that the terminal already gave to the whole group, so two are the rule.
+      const todo = 'src/main.ts listens for each signal once, so the second one kills the process';
+      test(`${signal} twice stops it as one does: a request in flight is still finished`, { todo }, async () => {
+        const server = await startServer();
+        const slow = await connect(server.port);
+        const headers = { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 2 };
+        slow.write(`${head('/v1/listRepositories', headers)}{`);
+        await server.api.ok('listRepositories', {});
+        server.child.kill(signal);
+        await untilRefused(server.port);
+        server.child.kill(signal);
+        slow.write('}');
+        assert.equal((await slow.answer(3_000)).status, 200);
+        assert.deepEqual(await server.exited, { code: 0, signal: null });
+      });
+    }
+
+    test('a request that comes over an open connection while it stops gets a whole answer', async () => {
+      const server = await startServer();
+      const slow = await connect(server.port);
+      const headers = { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 2 };
+      slow.write(`${head('/v1/listRepositories', headers)}{`);
+      await server.api.ok('listRepositories', {});
+      server.child.kill('SIGTERM');
+      await untilRefused(server.port);
+      slow.write(`}${head('/v1/listQueues', headers)}{}`);
+      assert.equal((await slow.answer()).status, 200);
+      await slow.closed();
+      const rest = slow.received().split('HTTP/1.1 ').at(-1) ?? '';
+      assert.ok(rest.startsWith('200'), rest);
+      assert.equal((await server.exited).code, 0);
+    });
+  });
+
+  describe('a rate limit', () => {
+    test('answers 429 with Retry-After, for each token by itself, and ends', async () => {
+      const server = await startServer({ SLUICE_RATE_LIMIT: '5' });
+      const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['read'] });
+      const ci = server.api.withToken(token);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ci.post('listRepositories', {})));
+      const refused = answers.filter((answer) => answer.status !== 200);
+      assert.ok(refused.length >= 10, String(refused.length));
+      for (const answer of refused) {
+        problemOf(answer, '429 RATE_LIMITED');
+        assert.equal(answer.headers.get('retry-after'), '1');
+      }
+      await server.api.ok('listRepositories', {});
+      await until('the token may call again', 3_000, async () => {
+        const answer = await ci.post('listRepositories', {});
+        return answer.status === 200 ? true : undefined;
+      });
+      assert.equal((await ci.send('../healthz')).status, 200);
+      await server.stop();
+    });
+  });
+
+  test('a log line has the request id, and never a token', async () => {
+    const server = await startServer({ SLUICE_LOG_LEVEL: 'debug' });
+    const answer = await server.api.post('listRepositories', {});
+    const requestId = answer.headers.get('x-request-id') as string;
+    await until('the line is written', 5_000, async () => server.output.err.includes(requestId) || undefined);
+    const line = server.output.err.split('\n').find((each) => each.includes(requestId)) as string;
+    const { path, status, method } = JSON.parse(line) as Record<string, unknown>;
+    assert.deepEqual([method, path, status], ['POST', '/v1/listRepositories', 200]);
+    assert.ok(!server.output.err.includes(server.token));
+    await server.stop();
+  });
+});
+
+/** The server no longer listens: it has begun to stop. */
+async function untilRefused(port: number): Promise<void> {
+  await until('the port is closed', 5_000, async () => {
+    try {
+      (await connect(port)).destroy();
+      return undefined;
+    } catch {
+      return true;
+    }
+  });
+}

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { EntryView, ListEntryView } from '../../src/app/views/entry-view.ts';
+import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('pull requests over /v1', () => {
+  let server: TestServer;
+  let queue: TestQueue;
+  before(async () => {
+    server = await startServer();
+    queue = await createQueue(server.api);
+  });
+  after(async () => {
+    await queue.close();
+    await server.stop();
+  });
+
+  test('submitPullRequest answers the whole record', async () => {
+    const number = await queue.openPullRequest({ 'shape.txt': 'x\n' });
+    const { id, stateChangedAt, prTitle, ...rest } = await queue.submit(number);
+    assert.match(id ?? '', UUID);
+    assert.match(stateChangedAt, INSTANT);
+    assert.match(prTitle, /^Change \d+$/);
+    assert.deepEqual(rest, {
+      state: 'PENDING',
+      priorityValue: 100,
+      priorityName: 'medium',
+      usedDefaultPriorityName: 'medium',
+      skipTheLine: false,
+      noBatch: false,
+      prNumber: number,
+      prSha: await queue.headOf(number),
+      prBaseBranch: 'main',
+      prAuthor: 'Grace',
+      readiness: {
+        hasImpactedTargets: false,
+        requiresImpactedTargets: false,
+        doesBaseBranchMatch: true,
+        gitHubMergeability: 'MERGEABLE',
+      },
+      forceEnqueued: false,
+      isCurrentlySubmittedToQueue: true,
+      verifiedByTestRun: null,
+    });
+  });
+
+  test('getSubmittedPullRequest answers the same record as the submission', async () => {
+    const number = await queue.openPullRequest();
+    assert.deepEqual(await queue.submit(number), await queue.get(number));
+  });
+
+  test('pr.number may be a string of digits', async () => {
+    const number = await queue.openPullRequest();
+    const entry = await queue.api.ok<EntryView>('submitPullRequest', { ...queue.ref, pr: { number: String(number) } });
+    assert.equal(entry.prNumber, number);
+  });
+
+  for (const [given, value, name] of [
+    ['urgent', 0, 'urgent'],
+    ['HIGH', 10, 'high'],
+    ['Medium', 100, 'medium'],
+    ['low', 200, 'low'],
+    [255, 255, '255'],
+    ['7', 7, '7'],
+    [0, 0, 'urgent'],
+  ] as const) {
+    test(`priority ${JSON.stringify(given)} is ${value}, named ${name}`, async () => {
+      const entry = await queue.submit(await queue.openPullRequest(), { priority: given });
+      assert.deepEqual(
+        [entry.priorityValue, entry.priorityName, entry.skipTheLine, entry.usedDefaultPriorityName],
+        [value, name, value === 0, undefined],
+      );
+    });
+  }
+
+  test('submitting again updates priority and noBatch', async () => {
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    const entry = await queue.submit(number, { priority: 'high', noBatch: true });
+    assert.deepEqual([entry.priorityName, entry.noBatch, entry.state], ['high', true, 'PENDING']);
+    assert.deepEqual(await queue.get(number), entry);
+  });
+
+  test('submitting again without priority and noBatch leaves them as they are', async () => {
+    const number = await queue.openPullRequest();
+    await queue.submit(number, { priority: 'low', noBatch: true });
+    for (const more of [{}, { priority: null }]) {
+      const entry = await queue.submit(number, more);
+      assert.deepEqual([entry.priorityName, entry.noBatch], ['low', true]);
+    }
+    assert.equal((await queue.submit(number, { noBatch: false })).noBatch, false);
+  });
+
+  test('a pull request that does not exist cannot be submitted', async () => {
+    const problem = await queue.api.refused(
+      '404 PULL_REQUEST_NOT_FOUND',
+      'submitPullRequest',
+      queue.entry(4_294_967_295),
+    );
+    assert.match(problem.detail, /refs\/pull\/4294967295\/head/);
+  });
+
+  test('a pull request that is already merged cannot be submitted', async () => {
+    const merged = await createQueue(server.api);
+    const number = await merged.openPullRequest();
+    await merged.git.landPullRequest(number as never, 'main');
+    await merged.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', merged.entry(number));
+    await merged.close();
+  });
+
+  test('cancelPullRequest takes it out of the queue, and a second time changes nothing', async () => {
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    const entry = await queue.api.ok<EntryView>('cancelPullRequest', queue.entry(number));
+    assert.deepEqual([entry.state, entry.isCurrentlySubmittedToQueue], ['CANCELLED', false]);
+    assert.deepEqual(await queue.api.ok('cancelPullRequest', queue.entry(number)), entry);
+    const { timeline } = await queue.get(number, { includeTimeline: true });
+    assert.equal(timeline?.filter((step) => step.state === 'CANCELLED').length, 1);
+    const listed = (await queue.getQueue()).enqueuedPullRequests;
+    assert.ok(!listed.some((each) => each.prNumber === number));
+  });
+
+  test('one never submitted is not found by cancel, restart and get', async () => {
+    const number = await queue.openPullRequest();
+    for (const operation of ['cancelPullRequest', 'restartTestsOnPullRequest', 'getSubmittedPullRequest']) {
+      await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', operation, queue.entry(number));
+    }
+  });
+
+  test('submitting a cancelled one again keeps its id and begins a new section of its timeline', async () => {
+    const number = await queue.openPullRequest();
+    const first = await queue.submit(number, { priority: 'high' });
+    await queue.api.ok('cancelPullRequest', queue.entry(number));
+    const second = await queue.submit(number);
+    assert.deepEqual([second.id, second.state, second.isCurrentlySubmittedToQueue], [first.id, 'PENDING', true]);
+    const { timeline } = await queue.get(number, { includeTimeline: true });
+    assert.deepEqual(
+      timeline?.map((step) => [step.state, step.reason]),
+      [
+        ['PENDING', 'MERGE_ITEM_NOW_READY'],
+        ['NOT_READY', 'API_REQUESTED'],
+        ['CANCELLED', 'USER_REQUESTED'],
+        ['PENDING', 'MERGE_ITEM_NOW_READY'],
+        ['NOT_READY', 'API_REQUESTED'],
+      ],
+    );
+  });
+
+  test('the timeline is newest first and names who did it', async () => {
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    await queue.api.ok('cancelPullRequest', queue.entry(number));
+    const { timeline = [] } = await queue.get(number, { includeTimeline: true });
+    const instants = timeline.map((step) => step.at);
+    assert.deepEqual(instants, instants.toSorted().toReversed());
+    for (const step of timeline) {
+      assert.match(step.at, INSTANT);
+      assert.match(step.text, /\.$/);
+    }
+    assert.deepEqual(
+      timeline.map((step) => step.actor),
+      ['admin', undefined, 'admin'],
+    );
+    assert.equal((await queue.get(number)).timeline, undefined);
+  });
+
+  test('the explanation says where a pending entry stands', async () => {
+    const own = await createQueue(server.api);
+    const [first, second] = [await own.openPullRequest(), await own.openPullRequest()];
+    await own.submit(first);
+    await own.submit(second);
+    const { explanation } = await own.get(second, { includeExplanation: true });
+    assert.equal(explanation?.position, 2);
+    assert.match(explanation?.summary ?? '', /number 2 of 2/);
+    assert.match(explanation?.next ?? '', /\.$/);
+    assert.deepEqual(
+      explanation?.reasons.map((reason) => [reason.code, reason.prNumber, reason.reasons]),
+      [['BEHIND', first, []]],
+    );
+    assert.equal((await own.get(second)).explanation, undefined);
+    await own.close();
+  });
+
+  test('pr.branch finds nothing on plain git', async () => {
+    const body = { ...queue.ref, pr: { branch: 'feature' } };
+    await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', body);
+  });
+
+  test('restartTestsOnPullRequest is refused while there are no tests', async () => {
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    await queue.api.refused('409 TESTS_NOT_RESTARTABLE', 'restartTestsOnPullRequest', queue.entry(number));
+    await queue.api.ok('cancelPullRequest', queue.entry(number));
+    await queue.api.refused('409 PULL_REQUEST_NOT_IN_QUEUE', 'restartTestsOnPullRequest', queue.entry(number));
+  });
+
+  test('getSubmittedPullRequests answers in the order asked for, each once, and names the unknown', async () => {
+    const [a, b] = [await queue.openPullRequest(), await queue.openPullRequest()];
+    await queue.submit(a);
+    await queue.submit(b);
+    await queue.api.ok('cancelPullRequest', queue.entry(b));
+    const prs = [{ number: 999 }, { number: b }, { number: String(a) }, { number: b }];
+    const answer = await queue.api.ok<{ pullRequests: EntryView[]; notFound: number[] }>('getSubmittedPullRequests', {
+      ...queue.ref,
+      prs,
+      includeTimeline: true,
+    });
+    assert.deepEqual(answer.pullRequests, [
+      await queue.get(b, { includeTimeline: true }),
+      await queue.get(a, { includeTimeline: true }),
+    ]);
+    assert.deepEqual(answer.notFound, [999]);
+  });
+
+  test('getMergeQueueTestingDetails: all in progress, or one that is unknown', async () => {
+    assert.deepEqual(await queue.api.ok('getMergeQueueTestingDetails', queue.ref), { testRuns: [] });
+    const body = { ...queue.ref, testRunId: 'f9c2bd32-5be5-4b0e-9d4c-b2b3d2a1f001-bisection' };
+    await queue.api.refused('404 TEST_RUN_NOT_FOUND', 'getMergeQueueTestingDetails', body);
+  });
+
+  test('listMergeQueueTestingResults answers a page', async () => {
+    const since = new Date(Date.now() - 45 * 86_400_000 + 60_000).toISOString();
+    const answer = await queue.api.ok('listMergeQueueTestingResults', { ...queue.ref, since });
+    assert.deepEqual(answer, { testingResults: [], totalItems: 0 });
+    const tooLong = { ...queue.ref, since: '2020-01-01T00:00:00Z' };
+    await queue.api.refused('400 VALIDATION_FAILED', 'listMergeQueueTestingResults', tooLong);
+  });
+
+  describe('a list of pull requests', () => {
+    let own: TestQueue;
+    const numbers: number[] = [];
+    before(async () => {
+      own = await createQueue(server.api);
+      for (let index = 0; index < 5; index++) {
+        const number = await own.openPullRequest();
+        numbers.push(number);
+        await own.submit(number);
+      }
+      await own.api.ok('cancelPullRequest', own.entry(numbers[1] as number));
+    });
+    after(() => own.close());
+
+    const list = (more: object) =>
+      own.api.ok<{ pullRequests: ListEntryView[]; nextCursor?: string }>('listPullRequests', { ...own.ref, ...more });
+    const numbersOf = async (more: object) => (await list(more)).pullRequests.map((entry) => entry.prNumber);
+
+    test('has the short form of every entry, the latest submission first', async () => {
+      const { pullRequests, nextCursor } = await list({});
+      assert.equal(nextCursor, undefined);
+      assert.deepEqual(
+        pullRequests.map((entry) => entry.prNumber),
+        numbers.toReversed(),
+      );
+      const {
+        readiness: _r,
+        forceEnqueued: _f,
+        isCurrentlySubmittedToQueue: _i,
+        verifiedByTestRun: _v,
+        ...short
+      } = await own.get(numbers[4] as number);
+      assert.deepEqual(pullRequests[0], short);
+    });
+
+    test('is filtered by state, in either case', async () => {
+      assert.deepEqual(await numbersOf({ state: 'CANCELLED' }), [numbers[1]]);
+      assert.deepEqual(await numbersOf({ state: 'cancelled' }), [numbers[1]]);
+      assert.deepEqual(await numbersOf({ state: 'MERGED' }), []);
+      assert.equal((await numbersOf({ state: 'PENDING' })).length, 4);
+    });
+
+    test('is filtered by when they left, both bounds inclusive', async () => {
+      const { stateChangedAt } = await own.get(numbers[1] as number);
+      const later = new Date(Date.parse(stateChangedAt) + 1).toISOString();
+      assert.deepEqual(await numbersOf({ since: stateChangedAt, until: stateChangedAt }), [numbers[1]]);
+      assert.deepEqual(await numbersOf({ since: later }), []);
+      assert.deepEqual(await numbersOf({ until: later }), [numbers[1]]);
+      const reversed = { ...own.ref, since: later, until: stateChangedAt };
+      await own.api.refused('400 VALIDATION_FAILED', 'listPullRequests', reversed);
+    });
+
+    test('goes on at the cursor until there is none', async () => {
+      const seen: number[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await list({ take: 2, ...(cursor === undefined ? {} : { cursor }) });
+        assert.ok(page.pullRequests.length <= 2);
+        seen.push(...page.pullRequests.map((entry) => entry.prNumber));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      assert.deepEqual(seen, numbers.toReversed());
+    });
+  });
+
+  describe('impacted targets', () => {
+    const setTargets = (number: number, impactedTargets: unknown, sha?: string) =>
+      queue.api.ok<EntryView>('setImpactedTargets', {
+        ...queue.ref,
+        pr: { number, ...(sha === undefined ? {} : { sha }) },
+        impactedTargets,
+      });
+
+    test('may come before the submission: the record has no state', async () => {
+      const number = await queue.openPullRequest();
+      const record = await setTargets(number, ['//a', '//b', '//a']);
+      assert.equal(record.isCurrentlySubmittedToQueue, false);
+      assert.equal('state' in record, false);
+      assert.equal('id' in record, false);
+      assert.equal(record.prSha, await queue.headOf(number));
+      assert.deepEqual(record.impactedTargets?.count, 2);
+      await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', queue.entry(number));
+      assert.equal((await queue.submit(number)).impactedTargets?.count, 2);
+    });
+
+    test('may name a commit that was never seen, of a pull request that was never seen', async () => {
+      const record = await setTargets(4_000_000_000, 'ALL', 'AB'.repeat(20));
+      assert.deepEqual([record.prSha, record.impactedTargets?.impactsAll], ['ab'.repeat(20), true]);
+      await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'setImpactedTargets', {
+        ...queue.entry(4_000_000_001),
+        impactedTargets: [],
+      });
+    });
+
+    for (const all of ['ALL', 'IMPACTS_ALL']) {
+      test(`"${all}" impacts everything`, async () => {
+        const record = await setTargets(await queue.openPullRequest(), all);
+        assert.deepEqual([record.impactedTargets?.impactsAll, record.impactedTargets?.count], [true, null]);
+      });
+    }
+
+    test('100,000 of them are a list, one more counts as ALL, and the record says so', async () => {
+      const number = await queue.openPullRequest();
+      const targets = Array.from({ length: 100_000 }, (_, index) => `//t${index}`);
+      assert.deepEqual((await setTargets(number, targets)).impactedTargets?.count, 100_000);
+      const record = await setTargets(number, [...targets, '//one-more']);
+      assert.deepEqual([record.impactedTargets?.impactsAll, record.impactedTargets?.count], [true, null]);
+      assert.match(record.impactedTargets?.note ?? '', /100,000/);
+    });
+
+    test('the last upload for a commit counts, and an empty list is an upload', async () => {
+      const number = await queue.openPullRequest();
+      await queue.submit(number);
+      await setTargets(number, ['//a', '//b']);
+      const entry = await setTargets(number, []);
+      assert.deepEqual([entry.impactedTargets?.count, entry.readiness?.hasImpactedTargets], [0, true]);
+    });
+  });
+});

@@ -1,0 +1,436 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { QueueView } from '../../src/app/views/queue-view.ts';
+import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+
+const DEFAULTS = {
+  state: 'RUNNING',
+  branch: 'main',
+  mode: 'SINGLE',
+  concurrency: 5,
+  bisectionConcurrency: 5,
+  testingTimeoutMinutes: 300,
+  notReadyTimeoutHours: 0,
+  pendingFailureDepth: 0,
+  canOptimisticallyMerge: false,
+  batch: false,
+  batchingMaxWaitTimeMinutes: 5,
+  batchingMinSize: 4,
+  batchingRules: [],
+  optimizationMode: 'OFF',
+  directMergeMode: 'OFF',
+  mergeMethod: 'SQUASH',
+  landingMode: 'PUSH',
+  exactLanding: false,
+  reusePassedTrees: true,
+  honorQuarantine: 'SHADOW',
+  createPrsForTestingBranches: false,
+  testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
+  requiredStatuses: null,
+  allowedBotSubmitters: [],
+  commentsEnabled: true,
+  commandsEnabled: true,
+  statusCheckEnabled: true,
+  extensionEnabled: true,
+  labelCommandsEnabled: true,
+  stateLabelsEnabled: false,
+  enqueueingLabel: 'trunk-merge-queue-submit',
+};
+
+const OTHERS = {
+  state: 'PAUSED',
+  mode: 'PARALLEL',
+  concurrency: 1000,
+  bisectionConcurrency: 0,
+  testingTimeoutMinutes: 0,
+  notReadyTimeoutHours: 720,
+  pendingFailureDepth: 3,
+  canOptimisticallyMerge: true,
+  batch: true,
+  batchingMaxWaitTimeMinutes: 0,
+  batchingMinSize: 1,
+  batchingRules: [{ targetPattern: '//deploy/*', policy: 'ISOLATE' }],
+  optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS',
+  directMergeMode: 'ALWAYS',
+  mergeMethod: 'MERGE_COMMIT',
+  landingMode: 'PUSH',
+  exactLanding: true,
+  reusePassedTrees: false,
+  honorQuarantine: 'ON',
+  createPrsForTestingBranches: true,
+  testBranchConstructionMode: 'PUSH_NEW_BRANCH_FROM_TEMP',
+  requiredStatuses: ['unit', 'lint'],
+  allowedBotSubmitters: ['renovate[bot]'],
+  commentsEnabled: false,
+  commandsEnabled: false,
+  statusCheckEnabled: false,
+  extensionEnabled: false,
+  labelCommandsEnabled: false,
+  stateLabelsEnabled: true,
+  enqueueingLabel: 'merge-me',
+};
+
+function lowerCased(settings: object): object {
+  return JSON.parse(JSON.stringify(settings), (_key, value) =>
+    typeof value === 'string' && /^[A-Z_]+$/.test(value) ? value.toLowerCase() : value,
+  );
+}
+
+describe('queues over /v1', () => {
+  let server: TestServer;
+  const opened: TestQueue[] = [];
+  before(async () => {
+    server = await startServer();
+  });
+  after(async () => {
+    for (const queue of opened) await queue.close();
+    await server.stop();
+  });
+
+  const aQueue = async (settings: object = {}) => {
+    const queue = await createQueue(server.api, settings);
+    opened.push(queue);
+    return queue;
+  };
+  const statesOf = async (queue: TestQueue) =>
+    (await queue.getQueue()).enqueuedPullRequests.map((entry) => [entry.prNumber, entry.state]);
+
+  test('a queue made without settings has the defaults, every one of them', async () => {
+    const queue = await aQueue();
+    assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, enqueuedPullRequests: [] });
+  });
+
+  test('createQueue takes every setting and answers the queue', async () => {
+    const queue = await aQueue();
+    const ref = { ...queue.ref, targetBranch: 'release' };
+    await queue.git.commit('release', { files: { 'r.txt': 'r\n' } });
+    const created = await queue.api.ok('createQueue', { ...ref, ...OTHERS });
+    assert.deepEqual(created, { ...OTHERS, branch: 'release', enqueuedPullRequests: [] });
+    assert.deepEqual(await queue.api.ok('getQueue', ref), created);
+  });
+
+  test('updateQueue takes every setting, enums in either case, and answers the queue without its entries', async () => {
+    const queue = await aQueue();
+    assert.deepEqual(await queue.update(lowerCased(OTHERS)), { ...OTHERS, branch: 'main' });
+    assert.deepEqual(await queue.getQueue(), { ...OTHERS, branch: 'main', enqueuedPullRequests: [] });
+  });
+
+  test('a second queue for a branch is refused, and the first stays as it was', async () => {
+    const queue = await aQueue({ concurrency: 7 });
+    await queue.api.refused('409 QUEUE_ALREADY_EXISTS', 'createQueue', { ...queue.ref, concurrency: 9 });
+    assert.equal((await queue.getQueue()).concurrency, 7);
+  });
+
+  test('a queue needs a branch that exists', async () => {
+    const queue = await aQueue();
+    for (const targetBranch of ['nowhere', 'a..b', '-x', 'refs/heads/main', 'a b', '.lock']) {
+      await queue.api.refused('422 BRANCH_NOT_FOUND', 'createQueue', { ...queue.ref, targetBranch });
+    }
+  });
+
+  const OUT_OF_RANGE: readonly [string, unknown][] = [
+    ['concurrency', 0],
+    ['concurrency', 1001],
+    ['concurrency', 1.5],
+    ['concurrency', '5'],
+    ['concurrency', -1],
+    ['concurrency', 1e300],
+    ['concurrency', null],
+    ['bisectionConcurrency', 1001],
+    ['testingTimeoutMinutes', -1],
+    ['pendingFailureDepth', 1001],
+    ['batchingMinSize', 0],
+    ['batchingMaxWaitTimeMinutes', 10_081],
+    ['notReadyTimeoutHours', 721],
+    ['batch', 'true'],
+    ['batch', 1],
+    ['mode', 'DOUBLE'],
+    ['mode', 'Single'],
+    ['state', 'SWITCHING_MODES'],
+    ['mergeMethod', 'OCTOPUS'],
+    ['landingMode', 'API'],
+    ['requiredStatuses', 'unit'],
+    ['requiredStatuses', ['unit', 'unit']],
+    ['requiredStatuses', ['']],
+    ['requiredStatuses', Array.from({ length: 101 }, (_, index) => `check ${index}`)],
+    ['batchingRules', [{ targetPattern: '*', policy: 'ISOLATE' }]],
+    ['batchingRules', [{ targetPattern: '//a', policy: 'JOIN' }]],
+    ['enqueueingLabel', ''],
+    ['enqueueingLabel', 'x'.repeat(101)],
+    ['enqueueingLabel', 'trunk-testing'],
+    ['deleteRequiredStatuses', 'yes'],
+  ];
+  test('a value out of range changes nothing at all', async () => {
+    const queue = await aQueue();
+    for (const [name, value] of OUT_OF_RANGE) {
+      const body = { ...queue.ref, stateLabelsEnabled: true, [name]: value };
+      const problem = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', body);
+      assert.ok(
+        problem.errors?.some((error) => error.path.startsWith(`/${name}`)),
+        `${name}: ${JSON.stringify(problem)}`,
+      );
+    }
+    assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, enqueuedPullRequests: [] });
+  });
+
+  test('a refused createQueue creates nothing', async () => {
+    const queue = await aQueue();
+    await queue.git.commit('other', { files: { 'o.txt': 'o\n' } });
+    const ref = { ...queue.ref, targetBranch: 'other' };
+    await queue.api.refused('400 VALIDATION_FAILED', 'createQueue', { ...ref, concurrency: 0 });
+    await queue.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
+  });
+
+  test('all problems are named at once', async () => {
+    const queue = await aQueue();
+    const body = { ...queue.ref, concurrency: 0, batch: 'no', mergeMethod: 7, colour: 'red' };
+    const { errors } = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', body);
+    assert.deepEqual(errors?.map((error) => error.path).toSorted(), [
+      '/batch',
+      '/colour',
+      '/concurrency',
+      '/mergeMethod',
+    ]);
+  });
+
+  for (const [wrong, right] of [
+    ['concurency', 'concurrency'],
+    ['Mode', 'mode'],
+    ['requiredStatus', 'requiredStatuses'],
+    ['target_branch', 'targetBranch'],
+  ] as const) {
+    test(`an unknown setting ${wrong} is refused, naming ${right}`, async () => {
+      const queue = await aQueue();
+      for (const operation of ['updateQueue', 'createQueue']) {
+        const problem = await queue.api.refused('400 VALIDATION_FAILED', operation, { ...queue.ref, [wrong]: 1 });
+        const error = problem.errors?.find(({ path }) => path === `/${wrong}`);
+        assert.ok(error?.message.includes(`"${right}"`), JSON.stringify(problem));
+      }
+    });
+  }
+
+  for (const name of ['constructor', 'toString', 'hasOwnProperty', 'x'.repeat(10_000)]) {
+    test(`a setting called ${name.slice(0, 20)} is unknown like any other`, async () => {
+      const queue = await aQueue();
+      const problem = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...queue.ref, [name]: 1 });
+      assert.equal(problem.errors?.[0]?.path, `/${name}`);
+    });
+  }
+
+  test('unknown keys are passed over by every other operation', async () => {
+    const queue = await aQueue();
+    assert.equal((await queue.api.post('getQueue', { ...queue.ref, colour: 'red' })).status, 200);
+  });
+
+  test('requiredStatuses: null without an override, [] is kept, deleteRequiredStatuses goes back to null', async () => {
+    const queue = await aQueue();
+    assert.equal((await queue.getQueue()).requiredStatuses, null);
+    assert.deepEqual((await queue.update({ requiredStatuses: [] })).requiredStatuses, []);
+    assert.deepEqual((await queue.getQueue()).requiredStatuses, []);
+    assert.deepEqual((await queue.update({ requiredStatuses: ['a'] })).requiredStatuses, ['a']);
+    assert.deepEqual((await queue.update({ deleteRequiredStatuses: false })).requiredStatuses, ['a']);
+    assert.equal((await queue.update({ deleteRequiredStatuses: true })).requiredStatuses, null);
+    await queue.update({ requiredStatuses: ['a'] });
+    assert.equal((await queue.update({ requiredStatuses: null })).requiredStatuses, null);
+  });
+
+  test('bisectionConcurrency reads as concurrency while it is unset, and null unsets it', async () => {
+    const queue = await aQueue();
+    assert.equal((await queue.update({ concurrency: 9 })).bisectionConcurrency, 9);
+    assert.equal((await queue.update({ bisectionConcurrency: 2 })).bisectionConcurrency, 2);
+    assert.equal((await queue.update({ concurrency: 3 })).bisectionConcurrency, 2);
+    assert.equal((await queue.update({ bisectionConcurrency: null })).bisectionConcurrency, 3);
+  });
+
+  test('deleteQueue: refused while anything is in it, then {}, then not found', async () => {
+    const queue = await aQueue();
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    await queue.api.refused('409 QUEUE_NOT_EMPTY', 'deleteQueue', queue.ref);
+    await queue.api.ok('cancelPullRequest', queue.entry(number));
+    assert.deepEqual(await queue.api.ok('deleteQueue', queue.ref), {});
+    for (const operation of ['deleteQueue', 'getQueue', 'updateQueue']) {
+      await queue.api.refused('404 QUEUE_NOT_FOUND', operation, queue.ref);
+    }
+  });
+
+  test('a NOT_READY entry keeps a queue from being deleted', async () => {
+    const queue = await aQueue({ state: 'PAUSED' });
+    await queue.submit(await queue.openPullRequest());
+    await queue.api.refused('409 QUEUE_NOT_EMPTY', 'deleteQueue', queue.ref);
+  });
+
+  test('a deleted queue can be made again, and remembers nothing', async () => {
+    const queue = await aQueue({ concurrency: 9 });
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    await queue.api.ok('cancelPullRequest', queue.entry(number));
+    await queue.api.ok('deleteQueue', queue.ref);
+    assert.equal((await queue.api.ok<QueueView>('createQueue', queue.ref)).concurrency, 5);
+    await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', queue.entry(number));
+  });
+
+  test('getQueue lists pending entries by priority and admission, then those not ready', async () => {
+    const queue = await aQueue();
+    await queue.git.commit('main', { files: { 'a.txt': 'changed\n' } });
+    const conflicting = await queue.git.openPullRequest('main', { files: { 'a.txt': 'mine\n' } });
+    await queue.git.commit('main', { files: { 'a.txt': 'theirs\n' } });
+    const [a, b, c] = [await queue.openPullRequest(), await queue.openPullRequest(), await queue.openPullRequest()];
+    await queue.submit(conflicting.number, { priority: 'urgent' });
+    await queue.submit(a);
+    await queue.submit(b, { priority: 'low' });
+    await queue.submit(c, { priority: 'high' });
+    assert.deepEqual(await statesOf(queue), [
+      [c, 'PENDING'],
+      [a, 'PENDING'],
+      [b, 'PENDING'],
+      [conflicting.number, 'NOT_READY'],
+    ]);
+    await queue.submit(b, { priority: 0 });
+    assert.deepEqual((await statesOf(queue))[0], [b, 'PENDING']);
+  });
+
+  for (const [state, code] of [
+    ['PAUSED', 'QUEUE_PAUSED'],
+    ['DRAINING', 'QUEUE_DRAINING'],
+  ] as const) {
+    test(`a ${state} queue accepts a submission, parks it with the reason, and admits it when resumed`, async () => {
+      const queue = await aQueue();
+      assert.equal((await queue.update({ state })).state, state);
+      const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
+      assert.equal((await queue.submit(first)).state, 'NOT_READY');
+      await queue.submit(second);
+      const { explanation } = await queue.get(first, { includeExplanation: true });
+      assert.equal(explanation?.reasons[0]?.code, code);
+      assert.equal(explanation?.position, undefined);
+      assert.equal((await queue.update({ state: 'RUNNING' })).state, 'RUNNING');
+      assert.deepEqual(await statesOf(queue), [
+        [first, 'PENDING'],
+        [second, 'PENDING'],
+      ]);
+    });
+  }
+
+  describe('a change of mode', () => {
+    test('is instant while the queue is empty', async () => {
+      const queue = await aQueue();
+      const { mode, state } = await queue.update({ mode: 'PARALLEL' });
+      assert.deepEqual([mode, state], ['PARALLEL', 'RUNNING']);
+    });
+
+    test('waits for the admitted entries, refuses writes meanwhile, then happens', async () => {
+      const queue = await aQueue();
+      const [inside, late] = [await queue.openPullRequest(), await queue.openPullRequest()];
+      await queue.submit(inside);
+      const switching = await queue.update({ mode: 'PARALLEL' });
+      assert.deepEqual([switching.state, switching.mode], ['SWITCHING_MODES', 'SINGLE']);
+      await queue.api.refused('409 MODE_CHANGE_IN_PROGRESS', 'updateQueue', { ...queue.ref, concurrency: 3 });
+      await queue.api.refused('409 MODE_CHANGE_IN_PROGRESS', 'updateQueue', { ...queue.ref, state: 'PAUSED' });
+      assert.equal((await queue.submit(late)).state, 'NOT_READY');
+      const { explanation } = await queue.get(late, { includeExplanation: true });
+      assert.equal(explanation?.reasons[0]?.code, 'QUEUE_SWITCHING_MODES');
+      await queue.api.ok('cancelPullRequest', queue.entry(inside));
+      const { state, mode, concurrency } = await queue.getQueue();
+      assert.deepEqual([state, mode, concurrency], ['RUNNING', 'PARALLEL', 5]);
+      // Submitted before the switch, so it counts as impacting all.
+      assert.equal((await queue.get(late)).state, 'PENDING');
+    });
+
+    test('goes back to DRAINING where it came from', async () => {
+      const queue = await aQueue();
+      const number = await queue.openPullRequest();
+      await queue.submit(number);
+      await queue.update({ state: 'DRAINING', mode: 'PARALLEL' });
+      await queue.api.ok('cancelPullRequest', queue.entry(number));
+      const { state, mode } = await queue.getQueue();
+      assert.deepEqual([state, mode], ['DRAINING', 'PARALLEL']);
+    });
+
+    test('is refused while the queue is paused and not empty, and nothing changes', async () => {
+      const queue = await aQueue();
+      await queue.submit(await queue.openPullRequest());
+      const body = { ...queue.ref, state: 'PAUSED', mode: 'PARALLEL', concurrency: 3 };
+      await queue.api.refused('409 QUEUE_NOT_EMPTY', 'updateQueue', body);
+      const { state, mode, concurrency } = await queue.getQueue();
+      assert.deepEqual([state, mode, concurrency], ['RUNNING', 'SINGLE', 5]);
+    });
+
+    test('does not wait for entries that are not admitted', async () => {
+      const queue = await aQueue({ state: 'PAUSED' });
+      await queue.submit(await queue.openPullRequest());
+      assert.equal((await queue.update({ mode: 'PARALLEL' })).mode, 'PARALLEL');
+    });
+  });
+
+  test('listQueues answers each with its repository and counts', async () => {
+    const queue = await aQueue();
+    await queue.submit(await queue.openPullRequest());
+    const { queues } = await queue.api.ok<{ queues: object[] }>('listQueues', { repo: queue.repo });
+    const counts = { NOT_READY: 0, PENDING: 1, TESTING: 0, TESTS_PASSED: 0, PENDING_FAILURE: 0 };
+    assert.deepEqual(queues, [{ ...DEFAULTS, repo: queue.repo, counts }]);
+    const all = await queue.api.ok<{ queues: object[] }>('listQueues', {});
+    assert.ok(all.queues.length > 1);
+  });
+
+  describe('metrics', () => {
+    const metrics = (query: string) => server.api.send(`getMergeQueueMetrics${query}`);
+
+    test('are plain text with all nine families, for every repository or one', async () => {
+      const queue = await aQueue();
+      await queue.submit(await queue.openPullRequest());
+      const one = await metrics(`?repo=acme/${queue.repo.name}&repoHost=local`);
+      assert.equal(one.status, 200);
+      assert.equal(one.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+      const labels = `repo="acme/${queue.repo.name}",branch="main",queue_type="main",repo_host="local"`;
+      assert.ok(one.text.includes(`mq_depth_current{${labels}} 1\n`), one.text.slice(0, 500));
+      assert.deepEqual(
+        [...one.text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted(),
+        [
+          'mq_awaiting_mergeability gauge',
+          'mq_depth_current gauge',
+          'mq_pr_conclusions_1h_total gauge',
+          'mq_pr_restarts_1h_total gauge',
+          'mq_pr_state_duration_1h_seconds histogram',
+          'mq_pr_test_duration_1h_seconds histogram',
+          'mq_pr_time_in_queue_1h_seconds histogram',
+          'mq_pr_wait_duration_1h_seconds histogram',
+          'mq_testing_slots_active gauge',
+        ],
+      );
+      assert.equal(new Set([...one.text.matchAll(/repo="([^"]*)"/g)].map(([, name]) => name)).size, 1);
+      const all = await metrics('');
+      assert.ok(new Set([...all.text.matchAll(/repo="([^"]*)"/g)].map(([, name]) => name)).size > 1);
+    });
+
+    test('count what left within the hour', async () => {
+      const queue = await aQueue();
+      const number = await queue.openPullRequest();
+      await queue.submit(number);
+      await queue.api.ok('cancelPullRequest', queue.entry(number));
+      const { text } = await metrics(`?repo=acme/${queue.repo.name}&repoHost=local`);
+      const labels = `repo="acme/${queue.repo.name}",branch="main",queue_type="main",repo_host="local"`;
+      assert.ok(text.includes(`mq_pr_conclusions_1h_total{${labels},conclusion="cancelled"} 1\n`), text);
+      assert.ok(text.includes(`mq_depth_current{${labels}} 0\n`));
+    });
+
+    for (const [query, expected] of [
+      ['?repo=acme/app-1', 400],
+      ['?repoHost=local', 400],
+      ['?repo=app-1&repoHost=local', 400],
+      ['?repo=&repoHost=', 400],
+      ['?repo=acme/app-1&repo=acme/app-2&repoHost=local', 400],
+      ['?repo=acme/%00&repoHost=local', 400],
+      ['?repo=acme/a&repoHost=%00', 400],
+      ['?repo=acme/nothing&repoHost=local', 404],
+      ['?repo=acme/app-1&repoHost=github.com', 404],
+      ['?repo=../..&repoHost=local', 404],
+      [`?repo=a/${'x'.repeat(9_000)}&repoHost=local`, 400],
+    ] as const) {
+      test(`${query.slice(0, 50)} is ${expected}`, async () => {
+        const answer = await metrics(query);
+        assert.equal(answer.status, expected, answer.text);
+        assert.equal(answer.headers.get('content-type'), 'application/problem+json');
+      });
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
+import { startServer, type TestServer } from './harness.ts';
+
+describe('repositories over /v1', () => {
+  let server: TestServer;
+  let git: PlainWorld;
+  before(async () => {
+    server = await startServer();
+    git = await createPlainWorld();
+    await git.commit('main', { files: { 'a.txt': 'a\n' } });
+  });
+  after(async () => {
+    await git.close();
+    await server.stop();
+  });
+
+  const repo = { host: 'local', owner: 'acme', name: 'app' };
+
+  test('registerRepository answers the repository, and a second time changes only what is given', async () => {
+    const checks = [{ name: 'test', command: 'npm test' }];
+    const { createdAt, updatedAt, ...rest } = await server.api.ok('registerRepository', {
+      repo,
+      git: git.path,
+      checks,
+    });
+    assert.deepEqual(rest, { repo, git: git.path, checks: [{ ...checks[0], timeoutMinutes: null }], junit: [] });
+    const again = await server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
+    assert.deepEqual(again, { ...rest, junit: ['out/*.xml'], createdAt, updatedAt: again['updatedAt'] });
+    assert.ok(String(again['updatedAt']) >= String(updatedAt));
+    assert.deepEqual(await server.api.ok('listRepositories', {}), { repositories: [again] });
+  });
+
+  for (const [what, location] of [
+    ['a folder that is not there', '/nowhere/app.git'],
+    ['an option', '--upload-pack=touch x'],
+    ['a transport that runs commands', 'ext::sh -c true'],
+    ['a file URL', 'file:///srv/git/app.git'],
+    ['a URL with a password', 'https://user:secret@example.test/app.git'],
+    ['plain http', 'http://example.test/app.git'],
+  ] as const) {
+    test(`${what} is refused as a repository, and nothing is registered`, async () => {
+      const body = { repo: { ...repo, name: 'other' }, git: location };
+      const problem = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+      assert.deepEqual(
+        problem.errors?.map((error) => error.path),
+        ['/git'],
+      );
+      assert.ok(!JSON.stringify(problem).includes('secret'));
+      await server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: body.repo });
+    });
+  }
+
+  test('a forge that is not connected is said so', async () => {
+    const body = { repo: { ...repo, host: 'github.example' } };
+    const { errors } = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+    assert.deepEqual(
+      errors?.map((error) => error.path),
+      ['/repo/host'],
+    );
+  });
+
+  test('removeRepository waits until its queues are deleted', async () => {
+    const name = 'to-remove';
+    const ref = { repo: { ...repo, name }, targetBranch: 'main' };
+    await server.api.ok('registerRepository', { repo: ref.repo, git: git.path });
+    await server.api.ok('createQueue', ref);
+    await server.api.refused('409 REPOSITORY_HAS_QUEUES', 'removeRepository', { repo: ref.repo });
+    await server.api.ok('deleteQueue', ref);
+    assert.deepEqual(await server.api.ok('removeRepository', { repo: ref.repo }), {});
+    await server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', ref);
+    await server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: ref.repo });
+  });
+
+  test('a backup brings back what was deleted, and an unusable one changes nothing', async () => {
+    const ref = { repo, targetBranch: 'main' };
+    await server.api.ok('registerRepository', { repo, git: git.path });
+    await server.api.ok('createQueue', { ...ref, concurrency: 9 });
+    const backup = await server.api.ok('createBackup', { file: 'before.db' });
+    assert.ok(Number(backup['sizeBytes']) > 0);
+    await server.api.refused('400 VALIDATION_FAILED', 'createBackup', { file: 'before.db' });
+    await server.api.ok('deleteQueue', ref);
+    await server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
+    await server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
+    assert.deepEqual(await server.api.ok('restoreBackup', { file: 'before.db' }), {});
+    assert.equal((await server.api.ok('getQueue', ref))['concurrency'], 9);
+  });
+});

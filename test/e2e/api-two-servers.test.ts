@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import {
+  createQueue,
+  type Environment,
+  launch,
+  makeFolder,
+  problemOf,
+  startServer,
+  type TestQueue,
+  type TestServer,
+  until,
+} from './harness.ts';
+
+const SLUICE_ADMIN_TOKEN = 'the-administrator-of-both';
+
+describe('two servers on one PostgreSQL', () => {
+  let postgres: TestPostgres;
+  let folder: string;
+  let one: TestServer;
+  let two: TestServer;
+  let queue: TestQueue;
+  const startOn = (url: string, data: string, more: Environment = {}) =>
+    startServer({ SLUICE_DATABASE_URL: url, SLUICE_DATA: join(folder, data), ...more });
+  before(async () => {
+    postgres = await startPostgres();
+    folder = await makeFolder();
+    const url = await postgres.createDatabase();
+    // At once, on an empty database: both find everything to be made.
+    [one, two] = await Promise.all([
+      startOn(url, 'one', { SLUICE_ADMIN_TOKEN }),
+      startOn(url, 'two', { SLUICE_ADMIN_TOKEN }),
+    ]);
+    queue = await createQueue(one.api);
+  });
+  after(async () => {
+    await queue.close();
+    await Promise.all([one.stop(), two.stop()]);
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('made one organization with one token', async () => {
+    for (const { api } of [one, two]) {
+      const { tokens } = await api.ok<{ tokens: unknown[] }>('listApiTokens', {});
+      assert.equal(tokens.length, 1);
+    }
+  });
+
+  test('a submission to one is read from the other at once', async () => {
+    const number = await queue.openPullRequest();
+    const entry = await one.api.ok<EntryView>('submitPullRequest', queue.entry(number));
+    assert.deepEqual(await two.api.ok('getSubmittedPullRequest', queue.entry(number)), entry);
+    assert.deepEqual(await two.api.ok('getQueue', queue.ref), await one.api.ok('getQueue', queue.ref));
+    await two.api.ok('cancelPullRequest', queue.entry(number));
+    assert.equal((await one.api.ok<EntryView>('getSubmittedPullRequest', queue.entry(number))).state, 'CANCELLED');
+  });
+
+  test('submissions to both at once are all there, once, in one order', async () => {
+    const numbers = [];
+    for (let index = 0; index < 10; index++) numbers.push(await queue.openPullRequest());
+    const entries = await Promise.all(
+      numbers.flatMap((number) =>
+        [one, two].map(({ api }) => api.ok<EntryView>('submitPullRequest', queue.entry(number))),
+      ),
+    );
+    assert.equal(new Set(entries.map((entry) => entry.id)).size, 10);
+    const orders = await Promise.all(
+      [one, two].map(async ({ api }) => {
+        const { enqueuedPullRequests } = await api.ok<{ enqueuedPullRequests: EntryView[] }>('getQueue', queue.ref);
+        return enqueuedPullRequests.map((entry) => entry.prNumber);
+      }),
+    );
+    assert.deepEqual(orders[0], orders[1]);
+    assert.deepEqual(orders[0]?.toSorted(), numbers.toSorted());
+  });
+
+  test('settings changed on one hold on the other', async () => {
+    await one.api.ok('updateQueue', { ...queue.ref, concurrency: 42 });
+    assert.equal((await two.api.ok('getQueue', queue.ref))['concurrency'], 42);
+  });
+
+  test('of two servers that create the same queue one does', async () => {
+    await queue.git.commit('twice', { files: { 't.txt': 't\n' } });
+    const ref = { ...queue.ref, targetBranch: 'twice' };
+    const answers = await Promise.all([one, two].map(({ api }) => api.post('createQueue', ref)));
+    assert.deepEqual(answers.map((answer) => answer.status).toSorted(), [200, 409]);
+    await two.api.ok('deleteQueue', ref);
+    await one.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
+  });
+
+  test('a push is noticed once, whichever server sees it', async () => {
+    const number = await queue.openPullRequest();
+    await one.api.ok('submitPullRequest', queue.entry(number));
+    await queue.push(number);
+    await queue.untilEntry(number, (entry) => entry.state === 'CANCELLED');
+    const { timeline } = await queue.get(number, { includeTimeline: true });
+    assert.equal(timeline?.filter((step) => step.state === 'CANCELLED').length, 1);
+  });
+
+  test('a token revoked on one is refused by the other within 5 s', async () => {
+    const { id, token } = await one.api.ok<{ id: string; token: string }>('createApiToken', {
+      name: 'ci',
+      scopes: ['read'],
+    });
+    await two.api.withToken(token).ok('getQueue', queue.ref);
+    await one.api.ok('revokeApiToken', { id });
+    await one.api.withToken(token).refused('401 INVALID_TOKEN', 'getQueue', queue.ref);
+    const refused = await until('the other server refuses it', 6_000, async () => {
+      const answer = await two.api.withToken(token).post('getQueue', queue.ref);
+      return answer.status === 200 ? undefined : answer;
+    });
+    problemOf(refused, '401 INVALID_TOKEN');
+  });
+
+  test('a NUL in an address and a backup are refused with reasons', async () => {
+    const answer = await one.api.send('getMergeQueueMetrics?repo=a/%00&repoHost=local');
+    problemOf(answer, '400 VALIDATION_FAILED');
+    const problem = await one.api.refused('400 VALIDATION_FAILED', 'createBackup', {});
+    assert.match(problem.detail, /pg_dump/);
+  });
+
+  test('without a given token one of two prints one, and it works on both', async () => {
+    const url = await postgres.createDatabase();
+    const environment = { SLUICE_DATABASE_URL: url, SLUICE_PORT: '0' };
+    const both = ['three', 'four'].map((data) => launch({ ...environment, SLUICE_DATA: join(folder, data) }));
+    const urls = await Promise.all(
+      both.map(({ output, child }) =>
+        until('the server has started', 20_000, async () => {
+          assert.equal(child.exitCode, null, output.err);
+          return /^API documentation: (\S+)\/docs$/m.exec(output.out)?.[1];
+        }),
+      ),
+    );
+    const tokens = both.flatMap(({ output }) => output.out.match(/slc_\S+/g) ?? []);
+    assert.equal(tokens.length, 1);
+    for (const each of urls) {
+      const headers = { 'x-api-token': tokens[0] as string, 'content-type': 'application/json' };
+      const answer = await fetch(`${each}/v1/listRepositories`, { method: 'POST', headers, body: '{}' });
+      assert.equal(answer.status, 200);
+    }
+    for (const { child } of both) child.kill('SIGTERM');
+    for (const { exited } of both) assert.equal((await exited).code, 0);
+  });
+
+  test('a database that is not there is said so in a sentence, without its password', async () => {
+    const server = launch({
+      SLUICE_DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/none',
+      SLUICE_DATA: join(folder, 'five'),
+      SLUICE_PORT: '0',
+    });
+    assert.equal((await server.exited).code, 1);
+    assert.doesNotMatch(server.output.err, /hunter2|\n\s+at /);
+    assert.match(server.output.err, /\.$/m);
+  });
+});

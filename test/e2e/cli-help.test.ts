@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import { EXIT_CODES_TEXT } from '../../src/cli/exit.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { settingInputs } from '../../src/http/contract/settings.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const bin = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+
+async function print(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [bin, ...args], {
+    env: { PATH: process.env['PATH'] },
+  });
+  return stdout;
+}
+
+async function listCommands(): Promise<{ path: string; command: Command }[]> {
+  const { program, loadEverything } = createProgram();
+  await loadEverything();
+  const list = (command: Command, path: string): { path: string; command: Command }[] => [
+    { path, command },
+    ...command.commands.flatMap((child) => list(child, `${path} ${child.name()}`)),
+  ];
+  return list(program, 'sluice');
+}
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}
+
+describe('the help', () => {
+  it('ends with examples for every command, and each of them is a command that exists', async () => {
+    const commands = await listCommands();
+    const paths = commands.map(({ path }) => path);
+    for (const { path, command } of commands) {
+      const [, examples] = helpOf(command).split('\nExamples:\n');
+      assert.ok(examples, `${path} --help has no examples`);
+      for (const [, words] of examples.matchAll(/(sluice(?: [a-z]+)+)/g)) {
+        assert.ok(
+          paths.some((known) => words?.startsWith(known)),
+          `${path} --help shows "${words}"`,
+        );
+      }
+    }
+  });
+
+  it('of the program lists the exit codes and says that a token is never an argument', async () => {
+    const text = await print('--help');
+    assert.ok(text.includes(EXIT_CODES_TEXT));
+    assert.match(text, /never an argument/);
+  });
+
+  it('of serve lists every environment variable with its default', async () => {
+    const text = await print('serve', '--help');
+    for (const [name, variable] of Object.entries(VARIABLES)) {
+      assert.ok(
+        text.includes(name) && text.includes(variable.text) && text.includes(`Default: ${variable.default}`),
+        name,
+      );
+    }
+  });
+
+  it('of queue create and update has an option for every setting', async () => {
+    const commands = await listCommands();
+    for (const path of ['sluice queue create', 'sluice queue update']) {
+      const names = commands.find((one) => one.path === path)?.command.options.map((option) => option.attributeName());
+      for (const setting of Object.keys(settingInputs)) assert.ok(names?.includes(setting), `${path} lacks ${setting}`);
+    }
+  });
+
+  it('is the same by `help queue show` and `queue show --help`', async () => {
+    assert.equal(await print('help', 'queue', 'show'), await print('queue', 'show', '--help'));
+  });
+
+  it('docs/cli.md names every command and option and the exit codes', async () => {
+    const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+    for (const { path, command } of await listCommands()) {
+      if (command.commands.length === 0) assert.ok(page.includes(path), `docs/cli.md lacks "${path}"`);
+      for (const option of command.options) {
+        if (option.hidden || option.attributeName() in settingInputs) continue;
+        assert.ok(page.includes(`${option.long}`), `docs/cli.md lacks ${option.long} of ${path}`);
+      }
+    }
+    for (const code of [0, 1, 2, 3, 4]) assert.match(page, new RegExp(`^\\| ${code} \\|`, 'm'));
+  });
+});
+
+describe('sluice --version', () => {
+  it('is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    assert.equal(await print('--version'), `${version}\n`);
+  });
+});
+
+describe('sluice completion', () => {
+  it('prints bash that is valid and completes commands, options and choices', async () => {
+    const script = await print('completion', 'bash');
+    execFileSync('bash', ['-n'], { input: script });
+    const complete = (...words: string[]): string[] => {
+      const quoted = words.map((word) => `'${word}'`).join(' ');
+      const ask = `\nCOMP_WORDS=(${quoted})\nCOMP_CWORD=$((\${#COMP_WORDS[@]} - 1))\n_sluice\necho "\${COMPREPLY[@]}"`;
+      const answer = execFileSync('bash', [], { input: `complete() { :; }\n${script}${ask}`, encoding: 'utf8' });
+      return answer.trim().split(' ');
+    };
+    assert.deepEqual(complete('sluice', 're'), ['repo', 'restore']);
+    assert.deepEqual(complete('sluice', 'queue', 'd'), ['drain', 'delete']);
+    assert.deepEqual(complete('sluice', 'queue', 'create', 'local/acme/app', 'main', '--no-ba'), ['--no-batch']);
+    assert.deepEqual(complete('sluice', '--json', 'queue', 'update', '--mode', ''), ['single', 'parallel']);
+    assert.deepEqual(complete('sluice', 'pr', 'submit', '--url', ''), ['']);
+    assert.deepEqual(complete('sluice', 'completion', ''), [
+      'bash',
+      'zsh',
+      'fish',
+      ...complete('sluice', 'completion', '-'),
+    ]);
+    assert.ok(!complete('sluice', '--tok').includes('--token'));
+  });
+
+  it('prints scripts for zsh and fish that know every command', async () => {
+    const [zsh, fish] = await Promise.all([print('completion', 'zsh'), print('completion', 'fish')]);
+    for (const { path } of await listCommands()) {
+      assert.ok(zsh.includes(`'${path}') commands=`), path);
+      assert.ok(fish.includes(`__sluice_at "${path}"`), path);
+    }
+  });
+});
+
+describe('client commands', () => {
+  it('load nothing of the server', () => {
+    const script = `
+      const { registerHooks } = await import('node:module');
+      const seen = [];
+      registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) });
+      const { createProgram } = await import('./src/cli/program.ts');
+      const early = seen.filter((url) => /typebox|contract/.test(url)).length;
+      await createProgram().loadEverything();
+      const server = seen.filter((url) => /fastify|pino|kysely|src\\/(?:app|forge|main)|http\\/(?!contract)/.test(url));
+      console.log(JSON.stringify({ early, server }));`;
+    const text = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, encoding: 'utf8' });
+    assert.deepEqual(JSON.parse(text), { early: 0, server: [] });
+  });
+});

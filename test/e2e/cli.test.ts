@@ -1,0 +1,436 @@
+// The command `sluice` as people and scripts run it: a child process against a real server and a real repository.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { makeFolder, startServer, type TestServer } from './harness.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+const QUEUE = ['local/acme/app', 'main'];
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+}
+
+function run(program: string, args: readonly string[], { env = {}, cwd, input = '' }: RunOptions = {}): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out, err }));
+    child.stdin.on('error', () => {}).end(input);
+  });
+}
+
+const sluice = (args: readonly string[], options?: RunOptions): Promise<Ran> =>
+  run(process.execPath, [BIN, ...args], options);
+
+/** A bare repository with a branch main and the pull requests 7 and 8. */
+function createRepository(folder: string): void {
+  const git = (...args: string[]): void => {
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@acme.dev', '-c', 'init.defaultBranch=main'];
+    execFileSync('git', [...identity, ...args], { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder } });
+  };
+  git('init', '--quiet', '--bare', 'app.git');
+  git('init', '--quiet', 'work');
+  const work = ['-C', 'work'];
+  git(...work, 'commit', '--quiet', '--allow-empty', '-m', 'First');
+  git(...work, 'push', '--quiet', '../app.git', 'HEAD:refs/heads/main');
+  git(...work, 'commit', '--quiet', '--allow-empty', '-m', 'Teach the parser about tabs');
+  git(...work, 'push', '--quiet', '../app.git', 'HEAD:refs/pull/7/head');
+  git(...work, 'commit', '--quiet', '--allow-empty', '-m', 'A title with \u001b[31mcolour');
+  git(...work, 'push', '--quiet', '../app.git', 'HEAD:refs/pull/8/head');
+}
+
+describe('sluice against a server', () => {
+  let server: TestServer;
+  let folder: string;
+  let env: Readonly<Record<string, string>>;
+
+  before(async () => {
+    folder = await makeFolder();
+    createRepository(folder);
+    server = await startServer();
+    env = { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder };
+  });
+
+  after(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const ok = async (args: readonly string[], options: RunOptions = {}): Promise<string> => {
+    const { code, out, err } = await sluice(args, { env, cwd: folder, ...options });
+    assert.equal(code, 0, `sluice ${args.join(' ')}: ${err}`);
+    return out;
+  };
+
+  const fails = async (expected: number, args: readonly string[], options: RunOptions = {}): Promise<string> => {
+    const { code, err } = await sluice(args, { env, cwd: folder, ...options });
+    assert.equal(code, expected, `sluice ${args.join(' ')}: ${err}`);
+    assert.notEqual(err, '');
+    assert.doesNotMatch(err, /\n\s+at /, 'a stack is nothing for people');
+    return err;
+  };
+
+  it('tells the whole story of a pull request', async () => {
+    assert.match(await ok(['status']), /ready[\s\S]*No queues yet/);
+
+    const added = await ok(['repo', 'add', QUEUE[0] as string, '--git', './app.git', '--junit', 'reports/*.xml']);
+    assert.ok(added.includes(join(folder, 'app.git')), 'a relative path is resolved here, not by the server');
+    assert.match(await ok(['repo', 'list']), /local\/acme\/app .*app\.git/);
+
+    const settings = ['--mode', 'parallel', '--concurrency', '8', '--batch', '--required-statuses', 'ci,lint'];
+    const created = await ok(['queue', 'create', ...QUEUE, ...settings, '--bisection-concurrency', 'none']);
+    assert.match(created, /local\/acme\/app main {2}RUNNING/);
+    assert.match(created, /mode +PARALLEL\nconcurrency +8\nbatch +true\nrequiredStatuses +ci, lint\n/);
+    assert.match(await ok(['queue', 'update', ...QUEUE, '--mode', 'single', '--no-batch']), /concurrency +8\n/);
+
+    assert.match(await ok(['queue', 'pause', ...QUEUE]), /is PAUSED/);
+    assert.match(
+      await ok(['pr', 'submit', ...QUEUE, '7', '-p', 'high', '--no-batch']),
+      /#7 Teach the parser.*NOT_READY/,
+    );
+    const waiting = await ok(['pr', 'status', ...QUEUE, '7']);
+    assert.match(waiting, /State +NOT_READY/);
+    assert.match(waiting, /Priority +high \(10\), never in a batch/);
+    assert.match(waiting, /The queue is paused/);
+    assert.match(waiting, /WHEN +STATE +WHY +WHO\n\d{4}-\d\d-\d\dT\S+Z +NOT_READY +Submitted .* admin\n/);
+
+    assert.match(await ok(['queue', 'resume', ...QUEUE]), /is RUNNING/);
+    assert.match(await ok(['pr', 'status', ...QUEUE, '#7']), /Position +1\n/);
+    assert.match(
+      await ok(['queue', 'show', ...QUEUE]),
+      /#7 +(?:PENDING|TESTING) .*high +Ada +Teach the parser about tabs/,
+    );
+    assert.match(await ok(['status']), /NOT READY +PENDING +TESTING +PASSED +FAILING\nlocal\/acme\/app +main +RUNNING/);
+    assert.match(await fails(1, ['queue', 'delete', ...QUEUE]), /Cancel or merge/);
+
+    assert.match(await ok(['pr', 'cancel', ...QUEUE, '7']), /CANCELLED/);
+    assert.match(await ok(['pr', 'list', ...QUEUE, '--state', 'cancelled', '--since', '1d']), /#7 +CANCELLED/);
+    assert.match(await ok(['queue', 'drain', ...QUEUE]), /is DRAINING/);
+    assert.match(await fails(1, ['repo', 'remove', QUEUE[0] as string]), /queue/);
+    assert.match(await ok(['queue', 'delete', ...QUEUE]), /is deleted/);
+    assert.match(await ok(['repo', 'remove', QUEUE[0] as string]), /is forgotten/);
+  });
+
+  describe('with a queue', () => {
+    before(async () => {
+      await ok([
+        'repo',
+        'add',
+        QUEUE[0] as string,
+        '--git',
+        join(folder, 'app.git'),
+        '--check',
+        'test=exit 0',
+        '--check-timeout',
+        '5',
+      ]);
+      await ok(['queue', 'create', ...QUEUE, '--required-statuses', 'ci']);
+      await ok(['queue', 'pause', ...QUEUE]);
+      await ok(['pr', 'submit', ...QUEUE, '8']);
+    });
+
+    it('prints the JSON of the server with --json, wherever it stands', async () => {
+      const ref = { repo: { host: 'local', owner: 'acme', name: 'app' }, targetBranch: 'main' };
+      assert.deepEqual(
+        JSON.parse(await ok(['queue', 'show', ...QUEUE, '--json'])),
+        await server.api.ok('getQueue', ref),
+      );
+      assert.deepEqual(JSON.parse(await ok(['--json', 'queue', 'list'])), await server.api.ok('listQueues', {}));
+      const record = JSON.parse(await ok(['pr', 'status', ...QUEUE, '8', '--json']));
+      assert.equal(record.explanation.summary.length > 0 && record.timeline[0].actor, 'admin');
+      const { repositories } = JSON.parse(await ok(['repo', 'list', '--json']));
+      assert.deepEqual(repositories[0].checks, [{ name: 'test', command: 'exit 0', timeoutMinutes: 5 }]);
+      const status = JSON.parse(await ok(['status', '--json']));
+      assert.deepEqual([status.url, status.ready, status.queues.length], [server.url, true, 1]);
+      const refused = await sluice(['queue', 'show', 'local/acme/app', 'none', '--json'], { env });
+      assert.deepEqual([refused.code, JSON.parse(refused.out).code], [1, 'QUEUE_NOT_FOUND']);
+    });
+
+    it('lets no title write to the terminal', async () => {
+      const text = await ok(['queue', 'show', ...QUEUE]);
+      assert.match(text, /#8 .*A title with/);
+      assert.ok(!text.includes('\u001b'));
+    });
+
+    it('changes settings of every kind', async () => {
+      const args = ['--enqueueing-label', 'go', '--allowed-bot-submitters', 'a', '--allowed-bot-submitters', 'b,c'];
+      const rules = ['--batching-rules', '//infra/*', '--batching-rules', '//db'];
+      const more = ['--merge-method', 'merge-commit', '--bisection-concurrency', '3', '--no-comments-enabled'];
+      const json = await ok([
+        'queue',
+        'update',
+        ...QUEUE,
+        ...args,
+        ...rules,
+        ...more,
+        '--required-statuses',
+        '',
+        '--json',
+      ]);
+      const queue = JSON.parse(json);
+      assert.deepEqual(queue.allowedBotSubmitters, ['a', 'b', 'c']);
+      assert.deepEqual(queue.batchingRules, [
+        { targetPattern: '//infra/*', policy: 'ISOLATE' },
+        { targetPattern: '//db', policy: 'ISOLATE' },
+      ]);
+      assert.deepEqual(queue.requiredStatuses, []);
+      assert.deepEqual(
+        [queue.enqueueingLabel, queue.mergeMethod, queue.bisectionConcurrency],
+        ['go', 'MERGE_COMMIT', 3],
+      );
+      assert.equal(queue.commentsEnabled, false);
+      const back = JSON.parse(
+        await ok(['queue', 'update', ...QUEUE, '--delete-required-statuses', '--batching-rules', '', '--json']),
+      );
+      assert.deepEqual([back.requiredStatuses, back.batchingRules], [null, []]);
+      assert.match(await ok(['queue', 'show', ...QUEUE, '--settings']), /requiredStatuses +none\n/);
+    });
+
+    it('sets impacted targets from options, a file and standard input, and refuses an empty file', async () => {
+      const targets = (...args: string[]): string[] => ['pr', 'targets', ...QUEUE, '8', ...args, '--json'];
+      const read = async (args: string[], input = ''): Promise<unknown> =>
+        JSON.parse(await ok(args, { input })).impactedTargets;
+      assert.partialDeepStrictEqual(await read(targets('--target', '//a', '--target', '//b')), { count: 2 });
+      await writeFile(join(folder, 'targets'), '//a\r\n\n  //b\n//c');
+      assert.partialDeepStrictEqual(await read(targets('--targets-file', 'targets')), { count: 3 });
+      assert.partialDeepStrictEqual(await read(targets('--targets-file', '-'), '//x\n'), { count: 1 });
+      assert.partialDeepStrictEqual(await read(targets('--all')), { impactsAll: true });
+      assert.partialDeepStrictEqual(await read(targets('--none')), { impactsAll: false, count: 0 });
+      assert.match(await fails(2, targets('--targets-file', '-'), { input: '\n \n' }), /names no target.*--none/s);
+      assert.match(await fails(2, targets('--targets-file', 'nowhere')), /cannot be read/);
+      assert.match(await fails(2, targets()), /exactly one/);
+      assert.match(await fails(2, targets('--all', '--none')), /exactly one/);
+    });
+
+    it('ends silently when nobody reads on', async () => {
+      const script = '{ "$0" "$1" queue show local/acme/app main --settings; echo "code $?" >&2; } | true';
+      const closed = await run('sh', ['-c', script, process.execPath, BIN], { env });
+      assert.deepEqual(closed, { code: 0, out: '', err: 'code 0\n' });
+      const head = await run('sh', ['-c', '"$0" "$1" queue update --help | head -1', process.execPath, BIN], { env });
+      assert.deepEqual(head, { code: 0, out: 'Usage: sluice queue update [options] <repo> <branch>\n', err: '' });
+    });
+
+    it('exits with 1 and every problem when the server refuses', async () => {
+      const text = await fails(1, ['queue', 'update', ...QUEUE, '--concurrency', '0', '--batching-min-size', '0']);
+      assert.match(text, /concurrency must be .*\n {2}batchingMinSize must be /);
+      assert.match(await fails(1, ['pr', 'restart', ...QUEUE, '8']), /NOT_READY/);
+      assert.match(await fails(1, ['pr', 'status', ...QUEUE, '99']), /99/);
+      assert.match(await fails(1, ['queue', 'create', ...QUEUE]), /queue/);
+    });
+
+    it('exits with 2 on wrong usage', async () => {
+      const update = ['queue', 'update', ...QUEUE];
+      const token = ['token', 'create', '--name', 'x'];
+      const cases: readonly (readonly [args: readonly string[], expected: RegExp])[] = [
+        [[], /Usage: sluice/],
+        [['quue'], /unknown command 'quue'\n\(Did you mean queue\?\)/],
+        [['queue', 'shwo'], /Did you mean show/],
+        [['queue', 'show', 'acme/app', 'main'], /host\/owner\/name/],
+        [['queue', 'show', 'local/acme/app'], /missing required argument 'branch'/],
+        [['queue', 'show', ...QUEUE, 'more'], /too many arguments/],
+        [update, /Say what to change/],
+        [[...update, '--mode', 'fast'], /single, parallel/],
+        [[...update, '--concurrency', 'many'], /whole number/],
+        [[...update, '--concurency', '3'], /Did you mean --concurrency/],
+        [['pr', 'submit', ...QUEUE, 'seven'], /number of the pull request/],
+        [['repo', 'add', 'local/a/b', '--check', 'npm test'], /NAME='shell command'/],
+        [['repo', 'add', 'local/a/b', '--check-timeout', '5'], /--check/],
+        [token, /--scope/],
+        [[...token, '--scope', 'read', '--expires', 'soon'], /90d/],
+        [['completion', 'powershell'], /bash, zsh, fish/],
+        [['status', '--url', 'ftp://x'], /not the address of a server/],
+        [['queue', 'list', '--token-file', 'nowhere'], /cannot be read/],
+      ];
+      await Promise.all(cases.map(async ([args, expected]) => assert.match(await fails(2, args), expected)));
+    });
+
+    it('never takes a token as an argument, and does not repeat it', async () => {
+      for (const args of [
+        ['--token', 'slc_secret', 'status'],
+        ['status', '--token=slc_secret'],
+      ]) {
+        const text = await fails(2, args);
+        assert.match(text, /never an argument.*SLUICE_TOKEN.*--token-file/);
+        assert.doesNotMatch(text, /slc_secret/);
+      }
+    });
+
+    it('exits with 4 without a token, with a wrong one and with one that may not', async () => {
+      const elsewhere = { env: { SLUICE_URL: server.url }, cwd: folder };
+      assert.match(
+        await fails(4, ['queue', 'list'], elsewhere),
+        /SLUICE_TOKEN \(not set\).*data.admin-token \(no such file\)/,
+      );
+      assert.match(
+        await fails(4, ['queue', 'list'], { env: { ...env, SLUICE_TOKEN: 'slc_wrong' } }),
+        /came from SLUICE_TOKEN/,
+      );
+      assert.match(await fails(4, ['queue', 'list'], { env: { ...env, SLUICE_TOKEN: 'two words' } }), /not a token/);
+      const status = await sluice(['status'], elsewhere);
+      assert.equal(status.code, 4);
+      assert.match(status.out, /State +ready/, 'what is known without a token is shown');
+
+      const created = await sluice(
+        ['token', 'create', '--name', 'ci', '--scope', 'upload', '--repo', QUEUE[0] as string, '--expires', '90d'],
+        { env },
+      );
+      assert.match(created.out, /^slc_\S+\n$/, 'the secret alone, for pipes');
+      await writeFile(join(folder, 'ci-token'), created.out);
+      const text = await fails(4, ['queue', 'list', '--token-file', 'ci-token']);
+      assert.match(text, /scope "read".*\nThe token came from ci-token/);
+    });
+
+    it('makes, lists and revokes tokens, and makes organizations', async () => {
+      const day = 86_400_000;
+      const token = JSON.parse(
+        await ok([
+          'token',
+          'create',
+          '--name',
+          'bot',
+          '--scope',
+          'read,submit',
+          '--scope',
+          'targets',
+          '--expires',
+          '90d',
+          '--json',
+        ]),
+      );
+      assert.deepEqual(token.scopes, ['read', 'submit', 'targets']);
+      assert.ok(Math.abs(Date.parse(token.expiresAt) - Date.now() - 90 * day) < day);
+      const asBot = { env: { SLUICE_URL: server.url, SLUICE_TOKEN: token.token } };
+      assert.match(await ok(['queue', 'list'], asBot), /local\/acme\/app/);
+      assert.match(await ok(['token', 'list']), new RegExp(`${token.id} +bot +read,submit,targets +all`));
+      assert.match(await ok(['token', 'revoke', token.id]), /is revoked/);
+      assert.match(await ok(['token', 'list']), new RegExp(`${token.id} .*revoked`));
+      assert.match(await fails(4, ['queue', 'list'], asBot), /revoked/);
+      const organization = await ok(['org', 'add', 'other']);
+      assert.match(
+        await ok(['queue', 'list'], { env: { SLUICE_URL: server.url, SLUICE_TOKEN: organization.trim() } }),
+        /No queues yet/,
+      );
+      assert.match(await fails(1, ['org', 'add', 'other']), /other/);
+    });
+
+    it('backs up and restores', async () => {
+      assert.match(await ok(['backup', 'kept.db']), /kept\.db \(\d+ \S+\)/);
+      const { file } = JSON.parse(await ok(['backup', './here.db', '--json']));
+      assert.equal(file, join(folder, 'here.db'));
+      assert.match(await fails(1, ['backup', 'kept.db']), /already/);
+      await ok(['pr', 'cancel', ...QUEUE, '8']);
+      await ok(['queue', 'delete', ...QUEUE]);
+      assert.match(await fails(2, ['restore', 'kept.db']), /--yes/);
+      assert.match(await ok(['queue', 'list']), /No queues yet/);
+      assert.match(await ok(['restore', 'kept.db', '--yes']), /Everything is as in kept\.db/);
+      assert.match(await ok(['queue', 'show', ...QUEUE]), /#8 +NOT_READY/);
+      assert.match(await fails(1, ['restore', 'none.db', '--yes']), /none\.db/);
+    });
+  });
+});
+
+describe('sluice without a good server', () => {
+  const withServer = async (
+    answer: (request: IncomingMessage, response: ServerResponse) => void,
+    test: (env: Readonly<Record<string, string>>) => Promise<void>,
+  ): Promise<void> => {
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      await test({ SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: 'slc_test' });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  };
+
+  it('exits with 3 where nobody listens, and says how to start a server', async () => {
+    let gone: Readonly<Record<string, string>> = {};
+    await withServer(
+      () => {},
+      async (env) => {
+        gone = env;
+      },
+    );
+    for (const args of [['status'], ['queue', 'list']]) {
+      const { code, err } = await sluice(args, { env: gone });
+      const text = `sluice: No server answers at ${gone['SLUICE_URL']}. Start one with \`npm start\` or set SLUICE_URL.\n`;
+      assert.deepEqual([code, err], [3, text]);
+    }
+    const { code, err } = await sluice(['status', '--url', 'http://127.0.0.1:6000']);
+    assert.equal(code, 3);
+    assert.match(err, /Port 6000/);
+  });
+
+  it('exits with 3 when the server fails, redirects or is another one', async () => {
+    const problem = JSON.stringify({
+      status: 503,
+      code: 'UNAVAILABLE',
+      detail: 'The store does not answer.',
+      requestId: 'r-1',
+    });
+    const answers: readonly (readonly [status: number, type: string, body: string, expected: RegExp])[] = [
+      [503, 'application/problem+json', problem, /The store does not answer\.\n.*request id r-1/],
+      [502, 'text/html', '<html>', /not as Sluice does \(HTTP 502/],
+      [200, 'text/html', '<html>', /Check SLUICE_URL/],
+      [404, 'application/json', '{}', /not as Sluice does/],
+      [308, 'text/plain', '', /redirects to https:\/\/elsewhere\.dev/],
+    ];
+    for (const [status, type, body, expected] of answers) {
+      await withServer(
+        (_request, response) =>
+          response.writeHead(status, { 'content-type': type, location: 'https://elsewhere.dev' }).end(body),
+        async (env) => {
+          const { code, err } = await sluice(['queue', 'list'], { env });
+          assert.equal(code, 3);
+          assert.match(err, expected);
+        },
+      );
+    }
+  });
+
+  it('asks a broken connection once more for what only reads, and says who asks', async () => {
+    const seen: string[] = [];
+    await withServer(
+      (request, response) => {
+        seen.push(`${request.url} ${request.headers['user-agent']} ${request.headers['x-api-token']}`);
+        if (seen.length === 1 || request.url === '/v1/deleteQueue') request.socket.resetAndDestroy();
+        else response.writeHead(200, { 'content-type': 'application/json' }).end('{"queues":[]}');
+      },
+      async (env) => {
+        const read = await sluice(['queue', 'list', '--json'], { env });
+        assert.deepEqual([read.code, JSON.parse(read.out)], [0, { queues: [] }]);
+        assert.equal(seen.length, 2);
+        assert.match(seen[1] as string, /^\/v1\/listQueues sluice-cli\/\d+\.\d+\.\d+ slc_test$/);
+        const write = await sluice(['queue', 'delete', ...QUEUE], { env });
+        assert.equal(write.code, 3);
+        assert.match(write.err, /closed the connection.*\nIt may have been done/);
+        assert.equal(seen.length, 3, 'a write is never repeated');
+      },
+    );
+  });
+});

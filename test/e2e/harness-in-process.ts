@@ -1,0 +1,89 @@
+// A server in this process on a store in memory, wired as src/main.ts wires it, with a clock that tests turn.
+import assert from 'node:assert/strict';
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../../src/app/app.ts';
+import { Authenticator } from '../../src/app/authenticate.ts';
+import { Directory } from '../../src/app/directory.ts';
+import { ensureOrganization } from '../../src/app/ensure-organization.ts';
+import { QueueRunner } from '../../src/app/queue-runner.ts';
+import { createServer } from '../../src/http/server.ts';
+import type { ServerDeps } from '../../src/http/server-deps.ts';
+import type { Log } from '../../src/lib/log.ts';
+import type { OrganizationId } from '../../src/storage/accounts.ts';
+import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
+import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+import { aRepository, NOON } from '../contract/store-world.ts';
+import { type ProblemBody, problemOf } from './harness.ts';
+
+export const TOKEN = 'the-token-of-these-tests';
+
+export interface InProcess {
+  readonly server: FastifyInstance;
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly clock: { now(): number; set(instant: number): void };
+  readonly scope: { readonly repo: { host: string; owner: string; name: string }; readonly org_url_slug: string };
+  post(url: string, body: unknown): Promise<{ status: number; headers: Headers; text: string }>;
+  ok<T>(url: string, body: unknown): Promise<T>;
+  refused(expected: string, url: string, body: unknown): Promise<ProblemBody>;
+  apply(tests: readonly TestRow[], runs?: readonly TestRunRow[]): Promise<number>;
+  close(): Promise<void>;
+}
+
+const silence: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export async function createInProcess(options: Partial<ServerDeps> = {}): Promise<InProcess> {
+  const store = createMemoryStore();
+  let now = NOON;
+  const clock = {
+    now: () => now,
+    set: (instant: number) => {
+      now = instant;
+    },
+  };
+  await ensureOrganization({ store, clock }, { slug: 'acme', adminToken: TOKEN });
+  const organization = await store.accounts.findOrganization('acme');
+  const repository = await store.repositories.save(
+    aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
+  );
+  const auth = new Authenticator({ store, clock, log: silence });
+  const app: App = {
+    store,
+    runner: new QueueRunner(store),
+    directory: new Directory(store),
+    forges: new Map(),
+    clock,
+    log: silence,
+    backupFolder: '',
+  };
+  const defaults = { publicUrl: 'https://sluice.test', rateLimit: 0, requestTimeoutMs: 120_000 };
+  const server = createServer({ app, auth, log: silence, ...defaults, ...options });
+  const post: InProcess['post'] = async (url, body) => {
+    const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };
+    const response = await server.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
+    const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]);
+    return { status: response.statusCode, headers: new Headers(pairs), text: response.body };
+  };
+  return {
+    server,
+    store,
+    repository,
+    clock,
+    scope: { repo: { host: 'local', owner: 'acme', name: 'app' }, org_url_slug: 'acme' },
+    post,
+    ok: async <T>(url: string, body: unknown): Promise<T> => {
+      const answer = await post(url, body);
+      assert.equal(answer.status, 200, answer.text);
+      return JSON.parse(answer.text) as T;
+    },
+    refused: async (expected, url, body) => problemOf(await post(url, body), expected),
+    apply: (tests, runs = []) => store.tests.apply({ repositoryId: repository.id as RepositoryId, tests, runs }),
+    close: async () => {
+      await server.close();
+      await auth.close();
+      await store.close();
+    },
+  };
+}

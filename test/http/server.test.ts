@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { Fault } from '../../src/lib/fault.ts';
+import { problemOf } from '../e2e/harness.ts';
+import { createInProcess, type InProcess, TOKEN } from '../e2e/harness-in-process.ts';
+import { connect, head } from '../e2e/harness-sockets.ts';
+
+describe('a request that is late', () => {
+  let world: InProcess;
+  let port: number;
+  before(async () => {
+    world = await createInProcess({ requestTimeoutMs: 300 });
+    await world.server.listen({ host: '127.0.0.1', port: 0 });
+    port = (world.server.server.address() as AddressInfo).port;
+  });
+  after(() => world.close());
+
+  for (const [what, headers, part] of [
+    ['stalls in its body', { 'content-length': 100 }, '{"repo":'],
+    ['never begins its body', { 'content-length': 100 }, ''],
+    ['stalls between two chunks', { 'transfer-encoding': 'chunked' }, '2\r\n{"\r\n'],
+    ['stalls while it is unpacked', { 'content-length': 100, 'content-encoding': 'gzip' }, '\u001f'],
+  ] as const) {
+    test(`one that ${what} is answered with 408, and the connection ends`, async () => {
+      const connection = await connect(port);
+      connection.write(head('/v1/getQueue', { 'x-api-token': TOKEN, 'content-type': 'application/json', ...headers }));
+      connection.write(part);
+      problemOf(await connection.answer(), '408 REQUEST_TIMEOUT');
+      await connection.closed();
+      assert.equal((await world.server.inject('/healthz')).statusCode, 200);
+    });
+  }
+
+  test('one that stalls in its head is answered with 408', async () => {
+    const connection = await connect(port);
+    connection.write('POST /v1/getQueue HTTP/1.1\r\nhost: x\r\n');
+    problemOf(await connection.answer(), '408 REQUEST_TIMEOUT');
+    await connection.closed();
+  });
+});
+
+describe('a rate limit', () => {
+  let world: InProcess;
+  before(async () => {
+    world = await createInProcess({ rateLimit: 2 });
+  });
+  after(() => world.close());
+
+  test('lets a second of calls through at once, then as many as time earns', async () => {
+    const statuses = async (count: number) => {
+      const list: number[] = [];
+      for (let call = 0; call < count; call++) list.push((await world.post('/v1/listRepositories', {})).status);
+      return list;
+    };
+    assert.deepEqual(await statuses(3), [200, 200, 429]);
+    world.clock.set(world.clock.now() + 499);
+    assert.deepEqual(await statuses(1), [429]);
+    world.clock.set(world.clock.now() + 1);
+    assert.deepEqual(await statuses(2), [200, 429]);
+    world.clock.set(world.clock.now() - 60_000);
+    assert.deepEqual(await statuses(1), [429]);
+    world.clock.set(world.clock.now() + 60_000_000);
+    assert.deepEqual(await statuses(3), [200, 200, 429]);
+  });
+});
+
+describe('what goes wrong inside', () => {
+  let world: InProcess;
+  before(async () => {
+    world = await createInProcess();
+  });
+  after(() => world.close());
+
+  test('a bug is a 500 that says nothing of the inside', async () => {
+    const { listTokens } = world.store.accounts;
+    Object.assign(world.store.accounts, {
+      listTokens: async () => {
+        throw new TypeError('SELECT secret FROM /srv/data');
+      },
+    });
+    const problem = await world.refused('500 INTERNAL', '/v1/listApiTokens', {});
+    assert.doesNotMatch(JSON.stringify(problem), /SELECT|srv|TypeError|at /);
+    Object.assign(world.store.accounts, { listTokens });
+    await world.ok('/v1/listApiTokens', {});
+  });
+
+  test('a store that does not answer is a 503, for readyz too, and healthz goes on', async () => {
+    const { listTokens } = world.store.accounts;
+    const fail = async () => {
+      throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
+    };
+    const { ping } = world.store;
+    Object.assign(world.store.accounts, { listTokens: fail });
+    Object.assign(world.store, { ping: fail });
+    await world.refused('503 UNAVAILABLE', '/v1/listApiTokens', {});
+    assert.equal((await world.server.inject('/readyz')).statusCode, 503);
+    assert.equal((await world.server.inject('/healthz')).statusCode, 200);
+    Object.assign(world.store.accounts, { listTokens });
+    Object.assign(world.store, { ping });
+    assert.equal((await world.server.inject('/readyz')).statusCode, 200);
+  });
+});
