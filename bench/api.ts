@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from './lib/child.ts';
-import { startChild } from './lib/child.ts';
+import { serve, startChild } from './lib/child.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
 import { type LoadResult, load, type Request } from './lib/load.ts';
 import { call, createWorld, QUEUE, type World } from './lib/world.ts';
@@ -96,22 +96,22 @@ async function measure(each: Case, child: Child, token: string): Promise<Measure
   return { ...result, cpuMicroseconds: (after - before) / result.requests };
 }
 
-/** How long an existing store takes to serve, and what a server weighs that does nothing. */
+/** How long `sluice serve` takes to serve on an existing store, and what it weighs when it does nothing. */
 async function measureStart(world: World): Promise<void> {
   progress('api: starting on an existing store');
   const times: number[] = [];
-  let idleBytes = 0;
+  const weights: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
-    const child = await world.start();
-    await fetch(`${child.url}/readyz`);
+    const served = await serve({ SLUICE_DATA: world.dataFolder, SLUICE_PORT: '0' });
+    await fetch(`${served.url}/readyz`);
     times.push(performance.now() - begun);
     await sleep(2_000);
-    idleBytes = child.memory().now;
-    await child.stop();
+    weights.push(served.memory().now);
+    await served.stop();
   }
   printFigure({ name: 'api.ready', value: median(times), unit: 'ms', goal: 1500 });
-  printFigure({ name: 'api.idle.memory', value: idleBytes / 1e6, unit: 'MB', goal: 180 });
+  printFigure({ name: 'api.idle.memory', value: median(weights) / 1e6, unit: 'MB', goal: 180 });
 }
 
 /** The largest body there can be, and how long other requests wait meanwhile. */

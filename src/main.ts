@@ -14,7 +14,9 @@ import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { createServer } from './http/server.ts';
 import { formatInstant, systemClock } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
+import { LineWriter } from './lib/line-writer.ts';
 import type { Log } from './lib/log.ts';
+import { readVersion } from './lib/version.ts';
 import type { Store } from './storage/store.ts';
 
 /** A server that runs. */
@@ -26,12 +28,21 @@ export interface Running {
 }
 
 /** Requests in flight get this long to finish; whatever is left then is cut off. */
-const STOP_MS = 8_000;
+const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /** config -> adapters -> app -> http -> listen: the only place that knows everyone. */
 export async function start(config: Config, log: Log): Promise<Running> {
   const store = await openStore(config);
+  try {
+    return await startOn(store, config, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(store: Store, config: Config, log: Log): Promise<Running> {
   const clock = systemClock;
   const { newSecret } = await ensureOrganization(
     { store, clock },
@@ -56,6 +67,7 @@ export async function start(config: Config, log: Log): Promise<Running> {
     app,
     auth,
     log,
+    version: readVersion(),
     publicUrl: config.publicUrl,
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -86,7 +98,10 @@ async function keepToken(config: Config, secret: string, log: Log): Promise<void
   }
 }
 
-/** In the order in which they depend on each other: nobody is cut off from what he still needs. */
+/**
+ * In the order in which they depend on each other: nobody is cut off from what he still needs. A git that hangs is ended
+ * when the requests that may wait for it are answered or out of time; whoever looks for changes then ends too.
+ */
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly auth: Authenticator;
@@ -94,11 +109,13 @@ async function stop(parts: {
   readonly forges: Forges;
   readonly store: Store;
 }): Promise<void> {
+  const reconciled = parts.reconciler.stop();
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
-  await Promise.all([parts.server.close(), parts.reconciler.stop()]);
+  await parts.server.close();
   clearTimeout(cutOff);
-  await parts.auth.close();
   for (const forge of parts.forges.values()) await forge.close();
+  await reconciled;
+  await parts.auth.close();
   await parts.store.close();
 }
 
@@ -110,7 +127,7 @@ export async function serve(environment: Environment): Promise<number> {
     complain('Sluice did not start. "sluice serve --help" explains every variable.');
     return 2;
   }
-  const log = await createLog(parsed.config);
+  const { log, flush } = await createLog(parsed.config);
   for (const warning of parsed.warnings) log.warn({}, warning);
   try {
     const running = await start(parsed.config, log);
@@ -118,6 +135,7 @@ export async function serve(environment: Environment): Promise<number> {
     await untilAskedToStop();
     log.info({}, 'stopping');
     await running.stop();
+    await flush();
     return 0;
   } catch (error) {
     complain(error instanceof Fault ? error.detail : describeStartError(error, parsed.config));
@@ -125,12 +143,8 @@ export async function serve(environment: Environment): Promise<number> {
   }
 }
 
-/** A line waits at most this long, or for this much to come together: one write for each would cost more than a request. */
-const LOG_FLUSH_MS = 200;
-const LOG_BUFFER_BYTES = 4_096;
-
 /** JSON lines to standard error, readable lines on a terminal. */
-export async function createLog(config: Config): Promise<Log> {
+export async function createLog(config: Config): Promise<{ readonly log: Log; flush(): Promise<void> }> {
   const options = {
     level: config.logLevel,
     base: null,
@@ -140,16 +154,12 @@ export async function createLog(config: Config): Promise<Log> {
   };
   if (process.stderr.isTTY) {
     const { default: pretty } = await import('pino-pretty');
-    return pino<never>(options, pretty({ destination: 2, messageKey: 'text' }));
+    const log = pino<never>(options, pretty({ destination: 2, sync: true, messageKey: 'text' }));
+    return { log, flush: async () => {} };
   }
-  const destination = pino.destination({
-    dest: 2,
-    sync: false,
-    minLength: LOG_BUFFER_BYTES,
-  });
-  setInterval(() => destination.flush(), LOG_FLUSH_MS).unref();
-  process.on('exit', () => destination.flushSync());
-  return pino<never>(options, destination);
+  const lines = new LineWriter(2);
+  process.on('exit', () => lines.flushSync());
+  return { log: pino<never>(options, lines), flush: () => lines.flush() };
 }
 
 /** Lines of the same millisecond share the text of their instant. */
@@ -183,9 +193,10 @@ function describeStartError(error: unknown, config: Config): string {
   return `Sluice could not start: ${(error as Error).stack ?? String(error)}`;
 }
 
+/** A terminal tells every process of its group, and npm tells its child again: the second signal means nothing new. */
 function untilAskedToStop(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
 }
 

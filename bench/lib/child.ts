@@ -1,6 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 /** A server in a process of its own that tells how much processor time it used. */
 export interface Child {
@@ -27,6 +29,27 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
       await once(child, 'exit');
     },
   };
+}
+
+/** The command itself, as people start it. */
+export async function serve(environment: Record<string, string>): Promise<Omit<Child, 'cpuMicroseconds'>> {
+  const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
+  const child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^Sluice listens on (\S+)/.exec(line)?.[1];
+    if (url === undefined) continue;
+    child.stdout.resume();
+    return {
+      url,
+      memory: () => readMemory(child.pid as number),
+      async stop() {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      },
+    };
+  }
+  throw new Error('the server ended before it listened');
 }
 
 /** The child's side: answers the questions above. */

@@ -1,4 +1,4 @@
-import type { Organization, Scope } from '../storage/accounts.ts';
+import type { Organization, Scope, Token } from '../storage/accounts.ts';
 import type { Repository } from '../storage/repositories.ts';
 
 /** Whoever holds the token that came with a request. */
@@ -15,6 +15,12 @@ export interface Caller {
 /** `admin` holds every scope of the organization; `instance` stands beside it, for what concerns the whole server. */
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.scopes.has(scope) || (scope !== 'instance' && caller.scopes.has('admin'));
+}
+
+/** A token that is limited to some repositories has to do only with tokens that are limited to some of the same. */
+export function mayManage({ organization, repositoryIds }: Caller, token: Token): boolean {
+  if (token.organizationId !== organization.id) return false;
+  return repositoryIds === null || (token.repositoryIds?.every((id) => repositoryIds.has(id)) ?? false);
 }
 
 export function maySee(caller: Caller, repository: Repository): boolean {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { checkSlug } from '../lib/slug.ts';
 import type { Organization, OrganizationId, Scope, Token } from '../storage/accounts.ts';
 import type { App } from './app.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
-
-/** Paths of the server's own: an organization of that name could not have pages. */
-const RESERVED_SLUGS = ['v1', 'trunk', 'docs', 'webhooks', 'uploads', 'healthz', 'readyz', 'openapi.json'];
 
 export interface NewOrganization {
   readonly slug: string;
@@ -31,13 +29,6 @@ export async function createOrganization(
     );
   }
   return { slug: input.slug, token: secret };
-}
-
-export function checkSlug(slug: string): string | undefined {
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(slug)) {
-    return 'must be 1 to 63 lower-case letters, digits and inner hyphens';
-  }
-  return RESERVED_SLUGS.includes(slug) ? 'is reserved' : undefined;
 }
 
 export function newToken(of: {

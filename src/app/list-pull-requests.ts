@@ -2,8 +2,8 @@ import type { EntryState } from '../engine/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
-import { decodeEndedEntry } from './find-entry.ts';
 import { findQueue, type QueueRef } from './find-queue.ts';
+import { decodeEntryWithoutTargets } from './queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type ListEntryView, viewListEntry } from './views/entry-view.ts';
 
@@ -43,10 +43,9 @@ export async function listPullRequests(
     limit: take + 1,
   });
   const page = rows.slice(0, take);
-  const entries = await Promise.all(page.map((row) => decodeEndedEntry(app, row)));
   const last = page.at(-1);
   return {
-    pullRequests: entries.map(viewListEntry),
+    pullRequests: page.map((row) => viewListEntry(decodeEntryWithoutTargets(row))),
     ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
   };
 }

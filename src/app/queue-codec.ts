@@ -82,6 +82,12 @@ export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   };
 }
 
+/** For lists, which show no targets: what a set of them weighs need not be read for every row. */
+export function decodeEntryWithoutTargets(row: EntryRow): Entry {
+  const { targets: _targets, ...rest } = JSON.parse(row.body) as StoredEntry;
+  return { ...rest, admission: rest.admission, targets: undefined };
+}
+
 export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {
   return targets.kind === 'list' ? { digest: targets.digest, body: JSON.stringify(targets.targets) } : undefined;
 }

@@ -8,6 +8,8 @@ import { findPullRequest, findTargets } from './pull-request-facts.ts';
 
 /** Changes at the forge are noticed within this time, plus the time of one look. */
 const INTERVAL_MS = 1_500;
+/** A target that moves makes every entry of its queue be looked at; so many at a time leave room for requests. */
+const AT_ONCE = 32;
 
 /**
  * Asks the forges what has changed about the pull requests in the queues, and feeds it to the engine. Whatever tells us
@@ -62,9 +64,10 @@ export class Reconciler {
       const heads = await forge.listPullRequestHeads(repository);
       const targetHead = await forge.findBranchHead(repository, found.queue.branch);
       const didTargetMove = this.#targetHeads.get(found.id) !== targetHead;
-      for (const entry of valuesOf(found.queue.entries)) {
-        if (this.#isStopped) return;
-        if (didTargetMove || mayHaveChanged(entry, heads)) await this.#observe(found, entry);
+      const entries = [...valuesOf(found.queue.entries)];
+      const changed = entries.filter((entry) => didTargetMove || mayHaveChanged(entry, heads));
+      for (let first = 0; first < changed.length && !this.#isStopped; first += AT_ONCE) {
+        await Promise.all(changed.slice(first, first + AT_ONCE).map((entry) => this.#observe(found, entry)));
       }
       this.#targetHeads.set(found.id, targetHead);
     } catch (error) {

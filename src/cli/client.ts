@@ -1,10 +1,10 @@
 import type { Static, TSchema } from 'typebox';
 import type { Operation } from '../http/contract/operation.ts';
+import { readVersion } from '../lib/version.ts';
 import { describeConnectionError, isReset, isTimeout } from './connection-error.ts';
 import { CliError, EXIT } from './exit.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
 import type { Token } from './token-source.ts';
-import { readVersion } from './version.ts';
 
 export interface ClientOptions {
   /** Without a slash at its end. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { readVersion } from '../lib/version.ts';
 import { addExamples } from './arguments.ts';
 import { EXIT_CODES_TEXT, usageError } from './exit.ts';
-import { readVersion } from './version.ts';
 
 type Define = (command: Command) => void;
 

@@ -20,7 +20,7 @@ export function defineStatus(command: Command): void {
 /** What is known is shown even where the rest fails: the exit code and the last words are those of the failure. */
 async function showStatus(context: Context): Promise<void> {
   const { client, isJson } = context;
-  const version = await readApiVersion(context);
+  const version = await readServerVersion(context);
   const readiness = await attempt(() => client.get('/readyz'));
   const isReady = !(readiness instanceof CliError);
   const queues = isReady ? await attempt(async () => (await context.call(listQueues, {})).queues) : readiness;
@@ -32,7 +32,7 @@ async function showStatus(context: Context): Promise<void> {
     const facts: [string, string][] = [
       ['Server', client.url],
       ['State', state],
-      ['API', `version ${clean(version)}`],
+      ['Version', clean(version)],
     ];
     if (!(queues instanceof CliError)) facts.push(['Token', `from ${context.token().source}`]);
     write(formatFacts(facts));
@@ -42,9 +42,9 @@ async function showStatus(context: Context): Promise<void> {
   if (queues instanceof CliError) throw new CliError(queues.exitCode, queues.message);
 }
 
-async function readApiVersion({ client }: Context): Promise<string> {
-  const document = (await client.get('/openapi.json')) as { readonly info?: { readonly version?: string } };
-  return document.info?.version ?? 'unknown';
+async function readServerVersion({ client }: Context): Promise<string> {
+  const health = (await client.get('/healthz')) as { readonly version?: string };
+  return health.version ?? 'unknown';
 }
 
 async function attempt<T>(task: () => Promise<T>): Promise<T | CliError> {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { checkSlug } from '../lib/slug.ts';
 import { type LOG_LEVELS, VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 /** What the server was told, checked and typed. */
@@ -88,10 +89,7 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
       : 'must be an address that begins with postgres://',
   SLUICE_ADMIN_TOKEN: (given) =>
     /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
-  SLUICE_ORG: (given) =>
-    /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(given)
-      ? undefined
-      : 'must be 1 to 63 lower-case letters, digits and inner hyphens',
+  SLUICE_ORG: checkSlug,
 };
 
 /** A misspelt variable would otherwise be a setting that silently does nothing. The client has some of its own. */

@@ -6,8 +6,8 @@ import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
 
 /** What needs no token: whether the server lives and serves, and what it can do. */
-export function registerPublicPages(server: FastifyInstance, { app, publicUrl }: ServerDeps): void {
-  server.get('/healthz', () => ({ status: 'ok' }));
+export function registerPublicPages(server: FastifyInstance, { app, publicUrl, version }: ServerDeps): void {
+  server.get('/healthz', () => ({ status: 'ok', version }));
   server.get('/readyz', async () => {
     await app.store.ping();
     return { status: 'ready' };

@@ -6,6 +6,8 @@ export interface ServerDeps {
   readonly app: App;
   readonly auth: Authenticator;
   readonly log: Log;
+  /** Of Sluice itself, for people who look after several servers. */
+  readonly version: string;
   /** The address to put into links; undefined: the one the client used. */
   readonly publicUrl: string | undefined;
   /** Requests a second for each token; 0: no limit. */

@@ -169,7 +169,7 @@ class Context implements RequestContext {
   }
 
   get baseUrl() {
-    return this.#deps.publicUrl ?? `${this.#request.protocol}://${this.#request.host}`;
+    return this.#deps.publicUrl ?? `${this.#request.protocol}://${this.#request.host || 'localhost'}`;
   }
 }
 

@@ -191,6 +191,15 @@ describe('who may call', () => {
       assert.equal((await other.get(number)).state, 'PENDING');
     });
 
+    test('sees and revokes only tokens that reach no further [A4]', async () => {
+      const wide = await server.api.ok<{ id: string }>('createApiToken', { name: 'wide', scopes: ['read'] });
+      const { tokens } = await api.ok<{ tokens: { id: string; repositories: object[] | null }[] }>('listApiTokens', {});
+      assert.ok(tokens.length > 0);
+      assert.ok(tokens.every((token) => token.repositories?.length === 1));
+      await api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', { id: wide.id });
+      await server.api.ok('revokeApiToken', { id: wide.id });
+    });
+
     test('lists and measures only that one', async () => {
       const { repositories } = await api.ok<{ repositories: { repo: object }[] }>('listRepositories', {});
       assert.deepEqual(

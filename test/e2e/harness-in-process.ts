@@ -58,7 +58,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     log: silence,
     backupFolder: '',
   };
-  const defaults = { publicUrl: 'https://sluice.test', rateLimit: 0, requestTimeoutMs: 120_000 };
+  const defaults = { version: '1.2.3', publicUrl: 'https://sluice.test', rateLimit: 0, requestTimeoutMs: 120_000 };
   const server = createServer({ app, auth, log: silence, ...defaults, ...options });
   const post: InProcess['post'] = async (url, body) => {
     const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { SLUG_PATTERN, SLUG_SENTENCE } from '../../lib/slug.ts';
 import { SCOPES } from '../../storage/accounts.ts';
 import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
 import { operation } from './operation.ts';
@@ -58,9 +59,9 @@ export const createOrganization = operation({
     slug: Type.String({
       minLength: 1,
       maxLength: 63,
-      pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
+      pattern: SLUG_PATTERN,
       description: 'Name of the organization in addresses.',
-      'x-sluice-message': 'must be 1 to 63 lower-case letters, digits and inner hyphens',
+      'x-sluice-message': SLUG_SENTENCE,
     }),
   }),
   reply: Type.Object({
