@@ -14,7 +14,7 @@ const DESCRIBED = Object.values(DOCUMENT.paths)
   .map((operation) => ({ operation, name: operation.operationId }));
 
 describe('the OpenAPI document', () => {
-  test('has every operation once, under the address and method that serve it', () => {
+  test('has every operation once, under the address and method that serve it [H11]', () => {
     const described = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
     );

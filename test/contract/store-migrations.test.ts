@@ -102,7 +102,7 @@ describe('migrations of SQLite', () => {
     });
   }
 
-  test('a newer store is refused', async (t) => {
+  test('a newer store is refused [D3]', async (t) => {
     const directory = await createFolder(t);
     await (await openStore(t, directory)).close();
     const db = new DatabaseSync(join(directory, 'sluice.db'));
@@ -136,7 +136,7 @@ describe('migrations of PostgreSQL', () => {
     });
   }
 
-  test('a newer store is refused', async () => {
+  test('a newer store is refused [D3]', async () => {
     const url = await postgres.createDatabase();
     await (await openPostgresStore({ url })).close();
     await query(url, [`insert into migrations values (${MIGRATIONS.length + 1}, 'of tomorrow', 0)`]);

@@ -35,7 +35,7 @@ describe('who may call', () => {
     ['a token of 8,000 characters', 'x'.repeat(8_000), '401 INVALID_TOKEN'],
     ['a token in other letters', 'sl\u00e7_\u00ff', '401 INVALID_TOKEN'],
   ] as const) {
-    test(`${what} is ${expected}, for every operation on both mounts`, async () => {
+    test(`${what} is ${expected}, for every operation on both mounts [A1]`, async () => {
       for (const { operation } of ROUTES) {
         for (const mount of ['v1', 'trunk/v1']) {
           const answer = await server.api
@@ -57,7 +57,7 @@ describe('who may call', () => {
     problemOf(await server.api.withToken('nobody').send('getQueue', init), '401 INVALID_TOKEN');
   });
 
-  test('createApiToken shows the secret once, and listApiTokens never', async () => {
+  test('createApiToken shows the secret once, and listApiTokens never [A5]', async () => {
     const expiresAt = '2999-01-01T00:00:00Z';
     const made = await server.api.ok<NewToken & Record<string, unknown>>('createApiToken', {
       name: 'once',
@@ -85,7 +85,7 @@ describe('who may call', () => {
     );
   });
 
-  test('a revoked token is refused at once, also after it was used; revoking again changes nothing', async () => {
+  test('a revoked token is refused at once, also after it was used; revoking again changes nothing [A5]', async () => {
     const { id, token } = await makeToken({});
     const api = server.api.withToken(token);
     await api.ok('getQueue', queue.ref);
@@ -96,7 +96,7 @@ describe('who may call', () => {
     await server.api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', unknown);
   });
 
-  test('a token works until it expires, and no longer', async () => {
+  test('a token works until it expires, and no longer [A1]', async () => {
     const { token } = await makeToken({ expiresAt: new Date(Date.now() + 1_000).toISOString() });
     const api = server.api.withToken(token);
     await api.ok('getQueue', queue.ref);
@@ -111,7 +111,7 @@ describe('who may call', () => {
 
   const INSTANCE_ONLY = ['createOrganization', 'createBackup', 'restoreBackup'];
   for (const scope of SCOPES) {
-    test(`a token with the scope ${scope} alone reaches exactly its operations`, async () => {
+    test(`a token with the scope ${scope} alone reaches exactly its operations [A3]`, async () => {
       const api = await withToken({ scopes: [scope] });
       for (const { operation } of ROUTES) {
         const answer = await api.send(operation.path.slice(1), {
@@ -230,7 +230,7 @@ describe('who may call', () => {
       foreign = server.api.withToken(token);
     });
 
-    test('finds nothing of ours', async () => {
+    test('finds nothing of ours [A2]', async () => {
       for (const operation of ['getQueue', 'deleteQueue', 'updateQueue', 'createQueue', 'listPullRequests']) {
         await foreign.refused('404 REPOSITORY_NOT_FOUND', operation, queue.ref);
       }
@@ -296,7 +296,7 @@ describe('who may call', () => {
     assert.match(lastUsedAt, INSTANT);
   });
 
-  test('no token is asked of healthz, readyz, openapi.json and docs', async () => {
+  test('no token is asked of healthz, readyz, openapi.json and docs [A8]', async () => {
     const nobody = server.api.withToken(undefined);
     for (const page of ['healthz', 'readyz', 'openapi.json', 'docs']) {
       const answer = await nobody.send(`../${page}`);

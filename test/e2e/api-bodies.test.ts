@@ -75,13 +75,13 @@ describe('bodies', () => {
       assert.equal((await connection.answer()).status, 200);
     });
 
-    test('one byte more is refused for its length, before it is sent', async () => {
+    test('one byte more is refused for its length, before it is sent [H3]', async () => {
       const connection = await raw();
       connection.write(head('/v1/setImpactedTargets', json({ 'content-length': LIMIT + 1 })));
       problemOf(await connection.answer(), TOO_LARGE);
     });
 
-    test('one byte more is refused while it streams in chunks', async () => {
+    test('one byte more is refused while it streams in chunks [H3]', async () => {
       const connection = await raw();
       connection.write(head('/v1/setImpactedTargets', json({ 'transfer-encoding': 'chunked' })));
       const body = Buffer.concat([uploadOf(LIMIT), Buffer.from(' ')]);
@@ -132,7 +132,7 @@ describe('bodies', () => {
       ['413', () => server.token, TOO_LARGE],
       ['401', () => 'nobody', '401 INVALID_TOKEN'],
     ] as const) {
-      test(`fetch reads the ${what} of 30 MiB, with and without a length`, async () => {
+      test(`fetch reads the ${what} of 30 MiB, with and without a length [H4]`, async () => {
         const client = server.api.withToken(token());
         const bytes = new Uint8Array(30 * MIB).fill(0x20);
         const headers = { 'content-type': 'application/json' };

@@ -21,7 +21,7 @@ describe('the process', { concurrency: 2 }, () => {
   });
 
   describe('starting', () => {
-    test('the first start prints an admin token and keeps it for its owner alone; the second does neither', async () => {
+    test('the first start prints an admin token and keeps it for its owner alone; the second does neither [A6]', async () => {
       const SLUICE_DATA = await aFolder();
       const first = await startServer({ SLUICE_DATA });
       assert.ok(first.output.out.includes(first.token));
@@ -54,7 +54,7 @@ describe('the process', { concurrency: 2 }, () => {
       await queue.close();
     });
 
-    test('a killed server loses nothing that it answered', async () => {
+    test('a killed server loses nothing that it answered [D2]', async () => {
       const SLUICE_DATA = await aFolder();
       const first = await startServer({ SLUICE_DATA });
       const queue = await createQueue(first.api);
@@ -68,7 +68,7 @@ describe('the process', { concurrency: 2 }, () => {
       await queue.close();
     });
 
-    test('SLUICE_ADMIN_TOKEN is taken, stays across starts, and a new value replaces the old', async () => {
+    test('SLUICE_ADMIN_TOKEN is taken, stays across starts, and a new value replaces the old [A7]', async () => {
       const SLUICE_DATA = await aFolder();
       for (const SLUICE_ADMIN_TOKEN of [TOKEN, TOKEN]) {
         const server = await startServer({ SLUICE_DATA, SLUICE_ADMIN_TOKEN, SLUICE_ORG: 'acme' });
@@ -94,7 +94,7 @@ describe('the process', { concurrency: 2 }, () => {
       await second.stop();
     });
 
-    test('a second server on the same data folder is refused with a sentence, and the first goes on', async () => {
+    test('a second server on the same data folder is refused with a sentence, and the first goes on [D4]', async () => {
       const SLUICE_DATA = await aFolder();
       const first = await startServer({ SLUICE_DATA });
       const second = launch({ SLUICE_DATA, SLUICE_PORT: '0' });
@@ -172,7 +172,7 @@ describe('the process', { concurrency: 2 }, () => {
   });
 
   describe('stopping', () => {
-    test('SIGTERM finishes a request in flight, and the answer is stored', async () => {
+    test('SIGTERM finishes a request in flight, and the answer is stored [H10]', async () => {
       const SLUICE_DATA = await aFolder();
       const server = await startServer({ SLUICE_DATA });
       const queue = await createQueue(server.api);
@@ -202,7 +202,7 @@ describe('the process', { concurrency: 2 }, () => {
       await queue.close();
     });
 
-    test('SIGTERM cuts off a request that never arrives, within 10 s', async () => {
+    test('SIGTERM cuts off a request that never arrives, within 10 s [H10]', async () => {
       const server = await startServer();
       const slow = await connect(server.port);
       slow.write(
@@ -290,7 +290,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
   });
 
-  test('a log line has the request id, and never a token', async () => {
+  test('a log line has the request id, and never a token [H2]', async () => {
     const server = await startServer({ SLUICE_LOG_LEVEL: 'debug' });
     const answer = await server.api.post('listRepositories', {});
     const requestId = answer.headers.get('x-request-id') as string;

@@ -302,7 +302,7 @@ describe('pull requests over /v1', () => {
         impactedTargets,
       });
 
-    test('may come before the submission: the record has no state', async () => {
+    test('may come before the submission: the record has no state [T4]', async () => {
       const number = await queue.openPullRequest();
       const record = await setTargets(number, ['//a', '//b', '//a']);
       assert.equal(record.isCurrentlySubmittedToQueue, false);
@@ -314,7 +314,7 @@ describe('pull requests over /v1', () => {
       assert.equal((await queue.submit(number)).impactedTargets?.count, 2);
     });
 
-    test('may name a commit that was never seen, of a pull request that was never seen', async () => {
+    test('may name a commit that was never seen, of a pull request that was never seen [T3]', async () => {
       const record = await setTargets(4_000_000_000, 'ALL', 'AB'.repeat(20));
       assert.deepEqual([record.prSha, record.impactedTargets?.impactsAll], ['ab'.repeat(20), true]);
       await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'setImpactedTargets', {
@@ -324,13 +324,13 @@ describe('pull requests over /v1', () => {
     });
 
     for (const all of ['ALL', 'IMPACTS_ALL']) {
-      test(`"${all}" impacts everything`, async () => {
+      test(`"${all}" impacts everything [T2]`, async () => {
         const record = await setTargets(await queue.openPullRequest(), all);
         assert.deepEqual([record.impactedTargets?.impactsAll, record.impactedTargets?.count], [true, null]);
       });
     }
 
-    test('100,000 of them are a list, one more counts as ALL, and the record says so', async () => {
+    test('100,000 of them are a list, one more counts as ALL, and the record says so [T2]', async () => {
       const number = await queue.openPullRequest();
       const targets = Array.from({ length: 100_000 }, (_, index) => `//t${index}`);
       assert.deepEqual((await setTargets(number, targets)).impactedTargets?.count, 100_000);
@@ -339,7 +339,7 @@ describe('pull requests over /v1', () => {
       assert.match(record.impactedTargets?.note ?? '', /100,000/);
     });
 
-    test('the last upload for a commit counts, and an empty list is an upload', async () => {
+    test('the last upload for a commit counts, and an empty list is an upload [T1]', async () => {
       const number = await queue.openPullRequest();
       await queue.submit(number);
       await setTargets(number, ['//a', '//b']);

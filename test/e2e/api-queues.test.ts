@@ -115,13 +115,13 @@ describe('queues over /v1', () => {
     assert.deepEqual(await queue.getQueue(), { ...OTHERS, branch: 'main', enqueuedPullRequests: [] });
   });
 
-  test('a second queue for a branch is refused, and the first stays as it was', async () => {
+  test('a second queue for a branch is refused, and the first stays as it was [Q1]', async () => {
     const queue = await aQueue({ concurrency: 7 });
     await queue.api.refused('409 QUEUE_ALREADY_EXISTS', 'createQueue', { ...queue.ref, concurrency: 9 });
     assert.equal((await queue.getQueue()).concurrency, 7);
   });
 
-  test('a queue needs a branch that exists', async () => {
+  test('a queue needs a branch that exists [Q1]', async () => {
     const queue = await aQueue();
     for (const targetBranch of ['nowhere', 'a..b', '-x', 'refs/heads/main', 'a b', '.lock']) {
       await queue.api.refused('422 BRANCH_NOT_FOUND', 'createQueue', { ...queue.ref, targetBranch });
@@ -160,7 +160,7 @@ describe('queues over /v1', () => {
     ['enqueueingLabel', 'trunk-testing'],
     ['deleteRequiredStatuses', 'yes'],
   ];
-  test('a value out of range changes nothing at all', async () => {
+  test('a value out of range changes nothing at all [S2] [S5] [S6]', async () => {
     const queue = await aQueue();
     for (const [name, value] of OUT_OF_RANGE) {
       const body = { ...queue.ref, stateLabelsEnabled: true, [name]: value };
@@ -222,7 +222,7 @@ describe('queues over /v1', () => {
     assert.equal((await queue.api.post('getQueue', { ...queue.ref, colour: 'red' })).status, 200);
   });
 
-  test('requiredStatuses: null without an override, [] is kept, deleteRequiredStatuses goes back to null', async () => {
+  test('requiredStatuses: null without an override, [] is kept, deleteRequiredStatuses goes back to null [S4]', async () => {
     const queue = await aQueue();
     assert.equal((await queue.getQueue()).requiredStatuses, null);
     assert.deepEqual((await queue.update({ requiredStatuses: [] })).requiredStatuses, []);
@@ -234,7 +234,7 @@ describe('queues over /v1', () => {
     assert.equal((await queue.update({ requiredStatuses: null })).requiredStatuses, null);
   });
 
-  test('bisectionConcurrency reads as concurrency while it is unset, and null unsets it', async () => {
+  test('bisectionConcurrency reads as concurrency while it is unset, and null unsets it [S3]', async () => {
     const queue = await aQueue();
     assert.equal((await queue.update({ concurrency: 9 })).bisectionConcurrency, 9);
     assert.equal((await queue.update({ bisectionConcurrency: 2 })).bisectionConcurrency, 2);
@@ -402,7 +402,7 @@ describe('queues over /v1', () => {
       assert.ok(new Set([...all.text.matchAll(/repo="([^"]*)"/g)].map(([, name]) => name)).size > 1);
     });
 
-    test('count what left within the hour', async () => {
+    test('count what left within the hour [M3]', async () => {
       const queue = await aQueue();
       const number = await queue.openPullRequest();
       await queue.submit(number);
@@ -426,7 +426,7 @@ describe('queues over /v1', () => {
       ['?repo=../..&repoHost=local', 404],
       [`?repo=a/${'x'.repeat(9_000)}&repoHost=local`, 400],
     ] as const) {
-      test(`${query.slice(0, 50)} is ${expected}`, async () => {
+      test(`${query.slice(0, 50)} is ${expected} [M2]`, async () => {
         const answer = await metrics(query);
         assert.equal(answer.status, expected, answer.text);
         assert.equal(answer.headers.get('content-type'), 'application/problem+json');

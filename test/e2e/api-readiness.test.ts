@@ -140,7 +140,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     await queue.untilEntry(number, (each) => each.state === 'PENDING');
   });
 
-  test('a submission is noticed within some 2 seconds of the push, again and again', async () => {
+  test('a submission is noticed within some 2 seconds of the push, again and again [E13]', async () => {
     const queue = await aQueue({ mode: 'PARALLEL' });
     const number = await queue.openPullRequest();
     await queue.submit(number);

@@ -73,7 +73,7 @@ describe('repositories over /v1', () => {
     await server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: ref.repo });
   });
 
-  test('a backup brings back what was deleted, and an unusable one changes nothing', async () => {
+  test('a backup brings back what was deleted, and an unusable one changes nothing [D5]', async () => {
     const ref = { repo, targetBranch: 'main' };
     await server.api.ok('registerRepository', { repo, git: git.path });
     await server.api.ok('createQueue', { ...ref, concurrency: 9 });

@@ -92,7 +92,7 @@ describe('the same API over /trunk/v1', () => {
     });
   }
 
-  test('getQueue leaves out what is not ready', async () => {
+  test('getQueue leaves out what is not ready [H9]', async () => {
     const queue = await aQueue();
     const [ready, waiting] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(ready);

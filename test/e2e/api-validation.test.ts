@@ -396,7 +396,7 @@ describe('bad input', () => {
       ['GET', '%00'],
       ['DELETE', '../'],
     ] as const) {
-      test(`${method} ${path || '/v1/'} is not found, whatever its body`, async () => {
+      test(`${method} ${path || '/v1/'} is not found, whatever its body [H6]`, async () => {
         problemOf(await queue.api.send(path, { method }), '404 ROUTE_NOT_FOUND');
         if (method === 'GET') return;
         for (const type of ['application/json', 'text/plain', 'nonsense']) {
@@ -416,7 +416,7 @@ describe('bad input', () => {
       ['POST', '../healthz', 'GET, HEAD'],
       ['PUT', '../trunk/v1/getQueue', 'POST'],
     ] as const) {
-      test(`${method} ${path} is not allowed, ${allow} is`, async () => {
+      test(`${method} ${path} is not allowed, ${allow} is [H6]`, async () => {
         for (const body of [undefined, '{"half']) {
           const init =
             method === 'GET' || body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } };

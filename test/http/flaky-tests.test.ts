@@ -100,7 +100,7 @@ describe('flaky tests over HTTP', () => {
       });
     });
 
-    test('rates are exact fractions of the runs that were not skipped', async () => {
+    test('rates are exact fractions of the runs that were not skipped [P5]', async () => {
       const [test] = some(1) as [TestRow];
       const skipped = times(5, () => aRun(test.id, { conclusion: 'SKIPPED' }));
       const recent = [...times(2, () => aRun(test.id)), aFailure(test.id)];
@@ -161,7 +161,7 @@ describe('flaky tests over HTTP', () => {
   });
 
   describe('list-failing-tests', () => {
-    test('has each failing test once, the most failures first, then by id', async () => {
+    test('has each failing test once, the most failures first, then by id [P4]', async () => {
       const [a, b, c, d] = some(4) as [TestRow, TestRow, TestRow, TestRow];
       const runs = [
         aFailure(a.id),
@@ -201,7 +201,7 @@ describe('flaky tests over HTTP', () => {
       assert.equal((await failing(zones)).tests.length, 1);
     });
 
-    test('7 days are allowed', async () => {
+    test('7 days are allowed [P4]', async () => {
       await failing({ start_time: at(NOON - 7 * DAY_MS), end_time: at(NOON) });
     });
 
@@ -346,7 +346,7 @@ describe('flaky tests over HTTP', () => {
       }
     };
 
-    test('an empty result has no pages and no tokens', async () => {
+    test('an empty result has no pages and no tokens [P1]', async () => {
       assert.deepEqual(await failing(), {
         tests: [],
         page: {
@@ -379,13 +379,13 @@ describe('flaky tests over HTTP', () => {
       assert.deepEqual(last, third);
     });
 
-    test('25 by default, and an empty token is the first page', async () => {
+    test('25 by default, and an empty token is the first page [P1]', async () => {
       await fill(30);
       const { tests, page } = await failing({ page_query: { page_token: '' } });
       assert.deepEqual([tests.length, page.total_pages], [25, 2]);
     });
 
-    test('are all as of the first, whatever arrives meanwhile', async () => {
+    test('are all as of the first, whatever arrives meanwhile [P2]', async () => {
       await fill(7);
       const first = await failing({ page_query: { page_size: 2 } });
       const ids = new Set((await failing()).tests.map((test) => test.id));
@@ -473,7 +473,7 @@ describe('flaky tests over HTTP', () => {
   describe('the scope', () => {
     const body = (more: object) => ({ ...window(), status: 'FLAKY', test_id: randomUUID(), ...more });
     for (const url of [FAILING, QUARANTINED, UNHEALTHY, DETAILS]) {
-      test(`${url}: another organization's slug or repository is not found`, async () => {
+      test(`${url}: another organization's slug or repository is not found [P6]`, async () => {
         const other = await storeOrganization(world.store, { slug: 'other' });
         await world.store.repositories.save(aRepository({ organizationId: other.id, host: 'local', name: 'theirs' }));
         for (const slug of ['other', 'nobody', 'ACME', 'v1']) {
