@@ -1,3 +1,5 @@
+import type { Queue } from '../engine/queue.ts';
+import type { QueueSettings } from '../engine/settings.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { checkChanges, type QueueChanges } from './create-queue.ts';
@@ -6,7 +8,10 @@ import { isRefusal, type Refusal } from './refusal.ts';
 import { runEvent } from './run-event.ts';
 import { type QueueConfigView, viewQueueConfig } from './views/queue-view.ts';
 
-export interface UpdateQueue extends QueueRef, QueueChanges {}
+export interface UpdateQueue extends QueueRef, QueueChanges {
+  /** A setting that reads as another one while unset goes on to read as it does now. */
+  readonly keepsUnnamedSettings: boolean;
+}
 
 export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Promise<QueueConfigView | Refusal> {
   const found = await findQueue(app, caller, input);
@@ -15,12 +20,19 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
   const problem = checkChanges(settings, found.repository);
   if (problem !== undefined) return problem;
   if (state === undefined && Object.keys(settings).length === 0) return viewQueueConfig(found.queue);
-  const result = await runEvent(app, found, () => ({
+  const result = await runEvent(app, found, (queue) => ({
     kind: 'queue_updated',
     at: app.clock.now(),
     actor: caller.name,
-    settings,
+    settings: input.keepsUnnamedSettings ? withReading(queue, settings) : settings,
     state,
   }));
   return isRefusal(result) ? result : viewQueueConfig(result.queue);
+}
+
+function withReading({ settings: present }: Queue, changes: Partial<QueueSettings>): Partial<QueueSettings> {
+  const reads = changes.concurrency !== undefined && changes.bisectionConcurrency === undefined;
+  return reads && present.bisectionConcurrency === null
+    ? { ...changes, bisectionConcurrency: present.concurrency }
+    : changes;
 }

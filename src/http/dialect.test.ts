@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Operation } from './contract/operation.ts';
-import { sluiceDialect, trunkDialect } from './dialect.ts';
+import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
 import { ROUTES } from './routes.ts';
 
+function operationOf(name: string): Operation {
+  return ROUTES.find((route) => route.operation.name === name)?.operation as Operation;
+}
+
 function translated(name: string): Record<string, never> {
-  const operation = ROUTES.find((route) => route.operation.name === name)?.operation as Operation;
+  const operation = operationOf(name);
   return trunkDialect.translatorFor(operation)(operation.example.reply) as Record<string, never>;
 }
 
@@ -40,14 +44,16 @@ describe('/trunk/v1', () => {
   });
 
   it('never changes the answer itself', () => {
-    const operation = ROUTES.find((route) => route.operation.name === 'getQueue')?.operation as Operation;
+    const operation = operationOf('getQueue');
     const before = structuredClone(operation.example.reply);
     trunkDialect.translatorFor(operation)(operation.example.reply);
     assert.deepEqual(operation.example.reply, before);
   });
 
   it('a queue that is not empty cannot be deleted: 400 there, 409 here [H9] [Q2]', () => {
-    assert.equal(trunkDialect.statusOf('QUEUE_NOT_EMPTY'), 400);
-    assert.equal(sluiceDialect.statusOf('QUEUE_NOT_EMPTY'), 409);
+    const statusOf = (dialect: Dialect, name: string) => dialect.statusOf('QUEUE_NOT_EMPTY', operationOf(name));
+    assert.equal(statusOf(trunkDialect, 'deleteQueue'), 400);
+    assert.equal(statusOf(trunkDialect, 'updateQueue'), 409);
+    assert.equal(statusOf(sluiceDialect, 'deleteQueue'), 409);
   });
 });

@@ -7,7 +7,13 @@ import type { SluiceKeywords } from './contract/schema.ts';
 export interface Dialect {
   readonly mount: string;
   translatorFor(operation: Operation): Translate;
-  statusOf(code: ErrorCode): number;
+  /** `operation` is undefined where the request was for none. */
+  statusOf(code: ErrorCode, operation: Operation | undefined): number;
+  /**
+   * Its clients compare what they planned with what they get: a write must not change what it did not name, also where
+   * an unset setting reads as another one.
+   */
+  readonly keepsUnnamedSettings: boolean;
 }
 
 export type Translate = (reply: unknown) => unknown;
@@ -18,6 +24,7 @@ export const sluiceDialect: Dialect = {
   mount: '/v1',
   translatorFor: () => same,
   statusOf: (code) => ERRORS[code].status,
+  keepsUnnamedSettings: false,
 };
 
 export const trunkDialect: Dialect = {
@@ -27,7 +34,9 @@ export const trunkDialect: Dialect = {
     const reshape = RESHAPES[operation.name] ?? same;
     return (reply) => reshape(lower(reply));
   },
-  statusOf: (code) => (code === 'QUEUE_NOT_EMPTY' ? 400 : ERRORS[code].status),
+  statusOf: (code, operation) =>
+    code === 'QUEUE_NOT_EMPTY' && operation?.name === 'deleteQueue' ? 400 : ERRORS[code].status,
+  keepsUnnamedSettings: true,
 };
 
 type Json = Record<string, unknown>;

@@ -4,12 +4,15 @@ import type { Authenticator } from '../app/authenticate.ts';
 import type { Caller } from '../app/caller.ts';
 import type { Refusal } from '../app/refusal.ts';
 import type { Operation } from './contract/operation.ts';
+import type { Dialect } from './dialect.ts';
 
 /** What an operation's handler knows of the request besides its body. */
 export interface RequestContext {
   readonly app: App;
   readonly auth: Authenticator;
   readonly caller: Caller;
+  /** Of the mount that the request came to. */
+  readonly dialect: Dialect;
   /** The server's own address as this client sees it, without a slash at its end. */
   readonly baseUrl: string;
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../app/caller.ts';
 import { isRefusal } from '../app/refusal.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission } from './admission.ts';
+import type { Operation } from './contract/operation.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
 import { toProblem } from './error-response.ts';
 import { answerBrokenRequest, answerExpectations, findOddity } from './odd-requests.ts';
@@ -25,6 +26,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     dialect?: Dialect;
+    operation?: Operation;
   }
   interface FastifyInstance {
     isClosing: boolean;
@@ -107,7 +109,7 @@ function createRouteAdder(server: FastifyInstance, deps: ServerDeps): (route: Ro
     server.route({
       method: operation.method,
       url: `${dialect.mount}${operation.path}`,
-      config: { dialect },
+      config: { dialect, operation },
       ...(isOwn ? { schema: { response: { 200: publicSchema(operation.reply) } } } : {}),
       onRequest: admission(operation),
       handler: createHandler(server, deps, route, dialect),
@@ -128,7 +130,7 @@ function createHandler(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const body = operation.method === 'GET' ? query(request.query) : request.body;
     validate(body);
-    const answer = await handle(new Context(deps, request), body as never);
+    const answer = await handle(new Context(deps, request, dialect), body as never);
     if (isRefusal(answer)) throw new Problem(answer.code, answer.detail, answer.errors);
     reply.type(contentType);
     closeIfStopping(server, reply);
@@ -150,10 +152,12 @@ function textOf(texts: WeakMap<object, string>, answer: object, reply: FastifyRe
 class Context implements RequestContext {
   readonly #deps: ServerDeps;
   readonly #request: FastifyRequest;
+  readonly dialect: Dialect;
 
-  constructor(deps: ServerDeps, request: FastifyRequest) {
+  constructor(deps: ServerDeps, request: FastifyRequest, dialect: Dialect) {
     this.#deps = deps;
     this.#request = request;
+    this.dialect = dialect;
   }
 
   get app() {
@@ -178,7 +182,8 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   const facts = { err: error, requestId: request.id, path: pathOf(request) };
   if (problem.code === 'INTERNAL') log.error(facts, 'a request failed because of a bug');
   else if (error instanceof Fault) log.warn(facts, 'a request failed because of the world outside');
-  const status = (request.routeOptions.config.dialect ?? sluiceDialect).statusOf(problem.code);
+  const { dialect = sluiceDialect, operation } = request.routeOptions.config;
+  const status = dialect.statusOf(problem.code, operation);
   // Fastify would close the connection, and so reset it under a client that still sends and never reads the answer.
   reply.removeHeader('connection');
   closeIfStopping(request.server, reply);
@@ -195,7 +200,7 @@ function sendProblem(
   reply: FastifyReply,
   problem: Problem,
   requestId: string,
-  status = sluiceDialect.statusOf(problem.code),
+  status = sluiceDialect.statusOf(problem.code, undefined),
 ): FastifyReply {
   return reply
     .code(status)

@@ -165,7 +165,7 @@ describe('clients of the reference product on /trunk/v1', () => {
     }
 
     test('finds nothing changed but the one attribute it applied, or calls the result inconsistent', async () => {
-      const { ref } = await aQueue({ bisectionConcurrency: 2 });
+      const { ref } = await aQueue();
       let expected = attributesOf(await read('getQueue', ref));
       for (const [name, [value]] of Object.entries(ATTRIBUTES)) {
         expected = { ...expected, [name]: value };

@@ -3,7 +3,7 @@ import { updateQueue } from '../contract/queues.ts';
 import { queueChanges } from '../parse.ts';
 import { route } from '../route.ts';
 
-export const updateQueueRoute = route(updateQueue, ({ app, caller }, body) => {
+export const updateQueueRoute = route(updateQueue, ({ app, caller, dialect }, body) => {
   const { settings, state } = queueChanges(body);
   const cleared = body.deleteRequiredStatuses === true ? { requiredStatuses: null } : {};
   return update(app, caller, {
@@ -11,5 +11,6 @@ export const updateQueueRoute = route(updateQueue, ({ app, caller }, body) => {
     targetBranch: body.targetBranch,
     settings: { ...settings, ...cleared },
     state,
+    keepsUnnamedSettings: dialect.keepsUnnamedSettings,
   });
 });
