@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -7,8 +7,10 @@ import { PLAIN_GIT_HOST } from './app/app.ts';
 import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';
 import { ensureOrganization } from './app/ensure-organization.ts';
+import { Housekeeping } from './app/housekeeping.ts';
 import { QueueRunner } from './app/queue-runner.ts';
 import { Reconciler } from './app/reconcile.ts';
+import { hashTokenSecret } from './app/token-secret.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { createServer } from './http/server.ts';
@@ -24,6 +26,7 @@ export interface Running {
   readonly url: string;
   /** Shown once, at the very first start. */
   readonly newToken: string | undefined;
+  readonly tokenFile: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -48,7 +51,7 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     { store, clock },
     { slug: config.organization, adminToken: config.adminToken },
   );
-  if (newSecret !== undefined) await keepToken(config, newSecret, log);
+  const tokenFile = newSecret === undefined ? undefined : await keepToken(store, config, newSecret, log);
   const forges: Forges = new Map([
     [PLAIN_GIT_HOST, createPlainForge({ directory: path.join(config.dataFolder, 'git') })],
   ]);
@@ -56,16 +59,15 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     store,
     runner: new QueueRunner(store),
     directory: new Directory(store),
+    auth: new Authenticator({ store, clock, log }),
     forges,
     clock,
     log,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
-  const auth = new Authenticator({ store, clock, log });
   const reconciler = new Reconciler(app);
   const server = createServer({
     app,
-    auth,
     log,
     version: readVersion(),
     publicUrl: config.publicUrl,
@@ -74,7 +76,9 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
   });
   const url = await server.listen({ host: config.host, port: config.port });
   reconciler.start();
-  return { url, newToken: newSecret, stop: () => stop({ server, auth, reconciler, forges, store }) };
+  const housekeeping = new Housekeeping(app);
+  housekeeping.start();
+  return { url, newToken: newSecret, tokenFile, stop: () => stop({ server, app, reconciler, housekeeping }) };
 }
 
 async function openStore(config: Config): Promise<Store> {
@@ -86,16 +90,26 @@ async function openStore(config: Config): Promise<Store> {
   return openSqliteStore({ directory: config.dataFolder });
 }
 
-async function keepToken(config: Config, secret: string, log: Log): Promise<void> {
-  const file = path.join(config.dataFolder, 'admin-token');
+/** Answers where the token was kept. */
+async function keepToken(store: Store, config: Config, secret: string, log: Log): Promise<string> {
+  const file = await chooseTokenFile(store, config);
   try {
     await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
+    await rm(file, { force: true });
     await writeFile(file, `${secret}\n`, { mode: 0o600 });
-    await chmod(file, 0o600);
   } catch (error) {
     // It is printed all the same, and can be made up anew with SLUICE_ADMIN_TOKEN.
     log.warn({ err: error, file }, 'the admin token could not be kept in a file');
   }
+  return file;
+}
+
+/** A token of another organization stays where it is: its file may be the only copy. */
+async function chooseTokenFile(store: Store, config: Config): Promise<string> {
+  const file = path.join(config.dataFolder, 'admin-token');
+  const present = await readFile(file, 'utf8').catch(() => '');
+  const isInUse = present !== '' && (await store.accounts.findToken(hashTokenSecret(present.trim()))) !== undefined;
+  return isInUse ? `${file}-${config.organization}` : file;
 }
 
 /**
@@ -104,19 +118,19 @@ async function keepToken(config: Config, secret: string, log: Log): Promise<void
  */
 async function stop(parts: {
   readonly server: FastifyInstance;
-  readonly auth: Authenticator;
+  readonly app: App;
   readonly reconciler: Reconciler;
-  readonly forges: Forges;
-  readonly store: Store;
+  readonly housekeeping: Housekeeping;
 }): Promise<void> {
+  parts.housekeeping.stop();
   const reconciled = parts.reconciler.stop();
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();
   clearTimeout(cutOff);
-  for (const forge of parts.forges.values()) await forge.close();
+  for (const forge of parts.app.forges.values()) await forge.close();
   await reconciled;
-  await parts.auth.close();
-  await parts.store.close();
+  await parts.app.auth.close();
+  await parts.app.store.close();
 }
 
 /** `sluice serve`: runs until it is told to stop, and answers the exit code. */
@@ -129,10 +143,12 @@ export async function serve(environment: Environment): Promise<number> {
   }
   const { log, flush } = await createLog(parsed.config);
   for (const warning of parsed.warnings) log.warn({}, warning);
+  // From now on: whoever stops it while it starts, or the moment it says that it listens, stops it in good order.
+  const askedToStop = untilAskedToStop();
   try {
     const running = await start(parsed.config, log);
-    announce(parsed.config, running);
-    await untilAskedToStop();
+    announce(running);
+    await askedToStop;
     log.info({}, 'stopping');
     await running.stop();
     await flush();
@@ -154,7 +170,7 @@ export async function createLog(config: Config): Promise<{ readonly log: Log; fl
   };
   if (process.stderr.isTTY) {
     const { default: pretty } = await import('pino-pretty');
-    const log = pino<never>(options, pretty({ destination: 2, sync: true, messageKey: 'text' }));
+    const log = pino<never>(options, pretty({ destination: 2, sync: true, singleLine: true, messageKey: 'text' }));
     return { log, flush: async () => {} };
   }
   const lines = new LineWriter(2);
@@ -174,12 +190,10 @@ function createTimestamps(): () => string {
   };
 }
 
-function announce(config: Config, running: Running): void {
+function announce(running: Running): void {
   say(`Sluice listens on ${running.url}`);
   if (running.newToken !== undefined) {
-    say(
-      `\nAdmin token (shown only now; also in ${path.join(config.dataFolder, 'admin-token')}):\n\n  ${running.newToken}\n`,
-    );
+    say(`\nAdmin token (shown only now; also in ${running.tokenFile}):\n\n  ${running.newToken}\n`);
   }
   say(`API documentation: ${running.url}/docs`);
 }

@@ -154,6 +154,7 @@ function endedBody(entry: { id: string; prNumber: number; submittedAt: number },
     priority: { value: 100, name: 'medium', isDefault: true },
     noBatch: false,
     submittedAt: entry.submittedAt,
+    submission: 1,
     admission: { at: entry.submittedAt, ordinal: 1 },
   };
 }

@@ -2,6 +2,7 @@ import type { Forge } from '../forge/forge.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../storage/store.ts';
+import type { Authenticator } from './authenticate.ts';
 import type { Directory } from './directory.ts';
 import type { QueueRunner } from './queue-runner.ts';
 
@@ -10,6 +11,7 @@ export interface App {
   readonly store: Store;
   readonly runner: QueueRunner;
   readonly directory: Directory;
+  readonly auth: Authenticator;
   readonly forges: Forges;
   readonly clock: Clock;
   readonly log: Log;

@@ -14,7 +14,8 @@ const USE_FLUSH_MS = 10_000;
 interface Known {
   readonly caller: Caller;
   readonly token: Token;
-  readonly readAt: Instant;
+  /** By a clock that never goes back: one that does must not keep a revoked token alive. */
+  readonly readAtMs: number;
 }
 
 /** Turns the secret that came with a request into a caller, and remembers when each token was last used. */
@@ -24,6 +25,7 @@ export class Authenticator {
   readonly #log: Log;
   readonly #known = new Map<string, Known>();
   #uses = new Map<string, Instant>();
+  #generation = 0;
   readonly #timer: NodeJS.Timeout;
 
   constructor(deps: { readonly store: Store; readonly clock: Clock; readonly log: Log }) {
@@ -38,7 +40,7 @@ export class Authenticator {
     const hash = hashTokenSecret(secret);
     const known = this.#known.get(hash);
     const now = this.#clock.now();
-    if (known === undefined || (this.#store.isShared && now - known.readAt > SHARED_CACHE_MS)) {
+    if (known === undefined || (this.#store.isShared && performance.now() - known.readAtMs > SHARED_CACHE_MS)) {
       return this.#read(hash, now);
     }
     return this.#accept(known, now);
@@ -47,6 +49,7 @@ export class Authenticator {
   /** After a token was made, revoked or replaced. */
   forget(): void {
     this.#known.clear();
+    this.#generation += 1;
   }
 
   async close(): Promise<void> {
@@ -55,11 +58,14 @@ export class Authenticator {
   }
 
   async #read(hash: string, now: Instant): Promise<Caller | undefined> {
+    const generation = this.#generation;
+    const readAtMs = performance.now();
     const found = await this.#store.accounts.findToken(hash);
     if (found === undefined) return undefined;
-    const known: Known = { caller: toCaller(found.token, found.organization), token: found.token, readAt: now };
+    const known: Known = { caller: toCaller(found.token, found.organization), token: found.token, readAtMs };
     if (this.#known.size >= CACHE_LIMIT) this.#known.clear();
-    this.#known.set(hash, known);
+    // What was asked for before somebody revoked it is not kept.
+    if (generation === this.#generation) this.#known.set(hash, known);
     return this.#accept(known, now);
   }
 

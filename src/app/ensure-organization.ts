@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import { Fault } from '../lib/fault.ts';
 import type { Organization, OrganizationId, Scope } from '../storage/accounts.ts';
 import type { Store } from '../storage/store.ts';
 import { newToken } from './create-organization.ts';
@@ -22,6 +23,7 @@ export async function ensureOrganization(
   wanted: EnsureOrganization,
 ): Promise<{ readonly newSecret: string | undefined }> {
   const { accounts } = deps.store;
+  await checkToken(deps.store, wanted);
   const existing = await accounts.findOrganization(wanted.slug);
   const at = deps.clock.now();
   if (existing === undefined) {
@@ -37,6 +39,16 @@ export async function ensureOrganization(
   return { newSecret: undefined };
 }
 
+/** A token belongs to one organization for good: whoever holds it would otherwise find himself in another one. */
+async function checkToken(store: Store, { slug, adminToken }: EnsureOrganization): Promise<void> {
+  const known = adminToken === undefined ? undefined : await store.accounts.findToken(hashTokenSecret(adminToken));
+  if (known === undefined || known.organization.slug === slug) return;
+  throw new Fault(
+    'MISCONFIGURED',
+    `SLUICE_ADMIN_TOKEN belongs to the organization "${known.organization.slug}". Set another token for "${slug}".`,
+  );
+}
+
 async function ensureEnvironmentToken(
   deps: { readonly store: Store; readonly clock: Clock },
   organization: Organization,
@@ -44,7 +56,7 @@ async function ensureEnvironmentToken(
 ): Promise<void> {
   const { accounts } = deps.store;
   const known = await accounts.findToken(hashTokenSecret(secret));
-  if (known !== undefined && known.token.revokedAt === null && known.organization.id === organization.id) return;
+  if (known !== undefined && known.token.revokedAt === null) return;
   const at = deps.clock.now();
   const token = newToken({
     organization,

@@ -1,9 +1,8 @@
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry } from '../engine/queue.ts';
-import type { EntryRow } from '../storage/queues.ts';
 import type { App } from './app.ts';
 import { type FoundQueue, formatRef, type QueueRef } from './find-queue.ts';
-import { decodeEntry, indexTargetSets } from './queue-codec.ts';
+import { decodeShownEntry } from './queue-codec.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 /** The pull request's entry: live from memory, ended from the store. */
@@ -20,7 +19,7 @@ export async function findAnyEntries(
   const entries = new Map<PrNumber, Entry>();
   const ended = prNumbers.filter((prNumber) => findEntry(found.queue, prNumber) === undefined);
   for (const row of ended.length === 0 ? [] : await app.store.queues.findEntries(found.id, ended)) {
-    entries.set(row.prNumber as PrNumber, await decodeEndedEntry(app, row));
+    entries.set(row.prNumber as PrNumber, decodeShownEntry(row));
   }
   for (const prNumber of prNumbers) {
     const live = findEntry(found.queue, prNumber);
@@ -31,12 +30,7 @@ export async function findAnyEntries(
 
 export async function findEndedEntry(app: App, found: FoundQueue, prNumber: PrNumber): Promise<Entry | undefined> {
   const row = await app.store.queues.findEntry(found.id, prNumber);
-  return row === undefined ? undefined : decodeEndedEntry(app, row);
-}
-
-export async function decodeEndedEntry(app: App, row: EntryRow): Promise<Entry> {
-  const set = row.targetsDigest === null ? undefined : await app.store.queues.findTargetSet(row.targetsDigest);
-  return decodeEntry(row, indexTargetSets(set === undefined ? [] : [set]));
+  return row === undefined ? undefined : decodeShownEntry(row);
 }
 
 export function neverSubmitted(input: QueueRef & { readonly prNumber: PrNumber }): Refusal {

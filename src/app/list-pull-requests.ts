@@ -3,7 +3,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findQueue, type QueueRef } from './find-queue.ts';
-import { decodeEntryWithoutTargets } from './queue-codec.ts';
+import { decodeShownEntry } from './queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type ListEntryView, viewListEntry } from './views/entry-view.ts';
 
@@ -45,7 +45,7 @@ export async function listPullRequests(
   const page = rows.slice(0, take);
   const last = page.at(-1);
   return {
-    pullRequests: page.map((row) => viewListEntry(decodeEntryWithoutTargets(row))),
+    pullRequests: page.map((row) => viewListEntry(decodeShownEntry(row))),
     ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
   };
 }

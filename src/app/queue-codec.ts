@@ -24,7 +24,7 @@ import type {
 
 type StoredTargets =
   | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
-  | { readonly kind: 'list'; readonly digest: string };
+  | { readonly kind: 'list'; readonly digest: string; readonly count: number };
 
 /** What a queue's own row holds: everything but the entries. */
 type StoredQueue = Omit<Queue, 'entries' | 'branch'>;
@@ -45,8 +45,9 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
     settings: { ...DEFAULT_SETTINGS, ...stored.settings },
     state: stored.state,
     modeSwitch: stored.modeSwitch,
-    parallelSince: stored.parallelSince,
+    submissionsBeforeParallel: stored.submissionsBeforeParallel,
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
+    submissions: stored.submissions,
     admissions: stored.admissions,
   };
 }
@@ -62,7 +63,7 @@ export function encodeEntry(entry: Entry, queueId: QueueId, version: number): En
     isLive: isLive(entry.state),
     state: entry.state,
     submittedAt: entry.submittedAt,
-    targetsDigest: targets?.kind === 'list' ? targets.digest : null,
+    targetsDigest: targets?.kind === 'list' && isLive(entry.state) ? targets.digest : null,
     body: JSON.stringify(stored),
   };
 }
@@ -82,10 +83,11 @@ export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   };
 }
 
-/** For lists, which show no targets: what a set of them weighs need not be read for every row. */
-export function decodeEntryWithoutTargets(row: EntryRow): Entry {
-  const { targets: _targets, ...rest } = JSON.parse(row.body) as StoredEntry;
-  return { ...rest, admission: rest.admission, targets: undefined };
+/** One that ended, or is only shown: what its targets weigh need not be read to say how many there are. */
+export function decodeShownEntry(row: EntryRow): Entry {
+  const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
+  const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
+  return { ...rest, admission: rest.admission, targets: shown };
 }
 
 export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {
@@ -148,12 +150,12 @@ export function decodeTransition(row: TransitionRow): StoredTransition {
 }
 
 function encodeTargets(targets: ImpactedTargets): StoredTargets {
-  return targets.kind === 'list' ? { kind: 'list', digest: targets.digest } : targets;
+  return targets.kind === 'list' ? { kind: 'list', digest: targets.digest, count: targets.count } : targets;
 }
 
 function decodeTargets(stored: StoredTargets, sets: TargetSets): ImpactedTargets {
   if (stored.kind === 'all') return stored;
   const targets = sets.get(stored.digest);
   assert(targets !== undefined, `target set ${stored.digest} is missing`);
-  return { kind: 'list', digest: stored.digest, targets };
+  return { ...stored, targets };
 }

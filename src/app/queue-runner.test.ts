@@ -13,7 +13,7 @@ import { encodeQueue } from './queue-codec.ts';
 import { QueueRunner } from './queue-runner.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
-const LIST = { kind: 'list', digest: 'd1', targets: ['//a', '//b'] } as const;
+const LIST = { kind: 'list', digest: 'd1', count: 2, targets: ['//a', '//b'] } as const;
 
 function submitted(number: number): QueueEvent {
   return {
@@ -124,6 +124,42 @@ describe('QueueRunner', () => {
     assert.equal((await runner.find(id))?.queue.entries.size, 0);
     isBroken = false;
     assert.equal((await runner.run(id, () => submitted(1)))?.queue.entries.size, 1);
+  });
+
+  it('an event that the store refuses leaves the others alone', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const commit: Store['queues']['commit'] = (each) =>
+      each.entries.some((entry) => entry.prNumber === 2)
+        ? Promise.reject(new Error('a constraint'))
+        : store.queues.commit(each);
+    const runner = new QueueRunner({ ...store, queues: { ...store.queues, commit } });
+    const results = await Promise.allSettled([1, 2, 3].map((number) => runner.run(id, () => submitted(number))));
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.equal((await runner.find(id))?.queue.entries.size, 2);
+  });
+
+  it('lets no event through while the store is replaced, also when that happens twice at once [D5]', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const runner = new QueueRunner(store);
+    const log: string[] = [];
+    const replace = (name: string) =>
+      runner.whileStill(async () => {
+        log.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        log.push(`${name} ends`);
+      });
+    const both = [replace('one'), replace('two')];
+    const event = runner.run(id, () => {
+      log.push('event');
+      return submitted(1);
+    });
+    await Promise.all([...both, event]);
+    assert.deepEqual(log, ['one begins', 'one ends', 'two begins', 'two ends', 'event']);
   });
 
   it('a queue that is gone answers nothing', async () => {

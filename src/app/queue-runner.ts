@@ -4,6 +4,7 @@ import type { Entry, Queue } from '../engine/queue.ts';
 import { type Step, step } from '../engine/step.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
 import { APPLIED, type Outcome } from '../engine/work.ts';
+import { Fault } from '../lib/fault.ts';
 import { changedKeys, deleteIn, getIn, setIn } from '../lib/int-map.ts';
 import type {
   EntryRow,
@@ -106,6 +107,8 @@ export class QueueRunner {
    * afterwards must not let through what was decided before. Events that arrive meanwhile wait.
    */
   async whileStill<T>(action: () => Promise<T>): Promise<T> {
+    // One after the other: the first must not let events through while the second goes on.
+    while (this.#gate !== undefined) await this.#gate;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;
     await Promise.allSettled(this.#underWay);
@@ -149,7 +152,7 @@ export class QueueRunner {
     // Events that arrive in the same turn of the event loop as the first share its commit.
     await new Promise((resolve) => setImmediate(resolve));
     while (line.waiting.length > 0) {
-      await this.#gate;
+      while (this.#gate !== undefined) await this.#gate;
       const batch = line.waiting.splice(0, BATCH_LIMIT);
       await this.#settle(queueId, line, batch);
       if (batch.length > 1) await pause(GATHER_MS);
@@ -163,8 +166,11 @@ export class QueueRunner {
     try {
       await run;
     } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
       line.loaded = undefined;
+      // The store refused the whole of it because of one: each then stands or falls alone.
+      if (batch.length > 1 && !(error instanceof Fault)) {
+        for (const waiting of batch) await this.#settle(queueId, line, [waiting]);
+      } else for (const waiting of batch) waiting.reject(error);
     } finally {
       this.#underWay.delete(run);
     }

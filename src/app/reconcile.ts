@@ -1,6 +1,8 @@
 import type { PrNumber, Sha } from '../engine/pull-request.ts';
 import { type Entry, findEntry } from '../engine/queue.ts';
 import { valuesOf } from '../lib/int-map.ts';
+import type { QueueId } from '../storage/queues.ts';
+import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
@@ -9,19 +11,26 @@ import { findPullRequest, findTargets } from './pull-request-facts.ts';
 /** Changes at the forge are noticed within this time, plus the time of one look. */
 const INTERVAL_MS = 1_500;
 /** A target that moves makes every entry of its queue be looked at; so many at a time leave room for requests. */
-const AT_ONCE = 32;
+const ENTRIES_AT_ONCE = 32;
+const REPOSITORIES_AT_ONCE = 8;
+/** A look that takes longer waits for somebody else, and does so without holding up the others. */
+const PATIENCE_MS = 500;
 
 /**
  * Asks the forges what has changed about the pull requests in the queues, and feeds it to the engine. Whatever tells us
- * sooner is welcome; this is what makes sure.
+ * sooner is welcome; this is what makes sure. Every repository is looked at on its own: one that does not answer is not
+ * looked at again before it did, and the others do not notice.
  */
 export class Reconciler {
   readonly #app: App;
+  readonly #turns = new Turns();
+  /** Under way, or waiting for their turn. */
+  readonly #looks = new Map<RepositoryId, Promise<void>>();
+  /** The targets' heads at the last look: when one moves, every mergeability must be looked at again. */
+  readonly #targetHeads = new Map<RepositoryId, TargetHeads>();
   #timer: NodeJS.Timeout | undefined;
-  #current: Promise<void> = Promise.resolve();
+  #beginning: Promise<void> = Promise.resolve();
   #isStopped = false;
-  /** The target's head at the last look: when it moves, every mergeability must be looked at again. */
-  readonly #targetHeads = new Map<string, Sha | undefined>();
 
   constructor(app: App) {
     this.#app = app;
@@ -29,19 +38,27 @@ export class Reconciler {
 
   start(): void {
     this.#timer = setTimeout(() => {
-      this.#current = this.#lookAndGoOn();
+      this.#beginning = this.#beginAndGoOn();
     }, INTERVAL_MS);
   }
 
+  /** Looks under way end by themselves; whoever closes the forges ends those that hang. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#current;
+    await this.#beginning;
+    await Promise.all(this.#looks.values());
   }
 
-  async #lookAndGoOn(): Promise<void> {
+  /** One look at everything. */
+  async reconcile(): Promise<void> {
+    await this.#beginLooks();
+    await Promise.all(this.#looks.values());
+  }
+
+  async #beginAndGoOn(): Promise<void> {
     try {
-      await this.reconcile();
+      await this.#beginLooks();
     } catch (error) {
       // The next look asks for everything again: nothing is lost but time.
       this.#app.log.warn({ err: error }, 'could not look for changes');
@@ -49,31 +66,74 @@ export class Reconciler {
     if (!this.#isStopped) this.start();
   }
 
-  async reconcile(): Promise<void> {
+  async #beginLooks(): Promise<void> {
     const repositories = await this.#app.store.repositories.listAll();
-    for (const found of await loadQueues(this.#app, repositories)) {
-      if (this.#isStopped) return;
-      if (found.queue.entries.size > 0) await this.#reconcileQueue(found);
+    const ids = new Set(repositories.map(({ id }) => id));
+    for (const id of this.#targetHeads.keys()) if (!ids.has(id)) this.#targetHeads.delete(id);
+    for (const repository of repositories) {
+      if (this.#looks.has(repository.id)) continue;
+      const look = this.#turns.run(() => this.#look(repository)).finally(() => this.#looks.delete(repository.id));
+      this.#looks.set(repository.id, look);
     }
   }
 
-  async #reconcileQueue(found: FoundQueue): Promise<void> {
-    const repository = toForgeRepository(found.repository);
+  async #look(repository: Repository): Promise<void> {
+    if (this.#isStopped) return;
     try {
-      const forge = getForge(this.#app, found.repository.host);
-      const heads = await forge.listPullRequestHeads(repository);
-      const targetHead = await forge.findBranchHead(repository, found.queue.branch);
-      const didTargetMove = this.#targetHeads.get(found.id) !== targetHead;
-      const entries = [...valuesOf(found.queue.entries)];
-      const changed = entries.filter((entry) => didTargetMove || mayHaveChanged(entry, heads));
-      for (let first = 0; first < changed.length && !this.#isStopped; first += AT_ONCE) {
-        await Promise.all(changed.slice(first, first + AT_ONCE).map((entry) => this.#observe(found, entry)));
-      }
-      this.#targetHeads.set(found.id, targetHead);
+      const queues = await loadQueues(this.#app, [repository]);
+      await this.#lookAtQueues(
+        repository,
+        queues.filter(({ queue }) => queue.entries.size > 0),
+      );
     } catch (error) {
-      // One repository that does not answer must not keep the others waiting.
-      this.#app.log.warn({ err: error, repository: repository.id }, 'could not look at a repository');
+      this.#warn(error, repository);
     }
+  }
+
+  async #lookAtQueues(repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
+    if (queues.length === 0) {
+      this.#targetHeads.delete(repository.id);
+      return;
+    }
+    const forge = getForge(this.#app, repository.host);
+    const where = toForgeRepository(repository);
+    // Asked together, so that a forge that must fetch first does so once.
+    const [heads, branchHeads] = await Promise.all([
+      forge.listPullRequestHeads(where),
+      Promise.all(queues.map(({ queue }) => forge.findBranchHead(where, queue.branch))),
+    ]);
+    const known = this.#targetHeads.get(repository.id);
+    // Queues that are gone, or empty, are not remembered.
+    const targetHeads: TargetHeads = new Map();
+    this.#targetHeads.set(repository.id, targetHeads);
+    for (const [index, found] of queues.entries()) {
+      const targetHead = branchHeads[index];
+      const didTargetMove = known?.has(found.id) !== true || known.get(found.id) !== targetHead;
+      const isSeen = await this.#lookAtEntries(found, (entry) => didTargetMove || mayHaveChanged(entry, heads));
+      if (isSeen) targetHeads.set(found.id, targetHead);
+    }
+  }
+
+  /** Whether all that are due could be looked at. */
+  async #lookAtEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
+    const due = [...valuesOf(found.queue.entries)].filter(isDue);
+    try {
+      for (let first = 0; first < due.length; first += ENTRIES_AT_ONCE) {
+        if (this.#isStopped) return false;
+        await Promise.all(due.slice(first, first + ENTRIES_AT_ONCE).map((entry) => this.#observe(found, entry)));
+      }
+      return true;
+    } catch (error) {
+      // The repository's other queues may fare better.
+      this.#warn(error, found.repository);
+      return false;
+    }
+  }
+
+  #warn(error: unknown, repository: Repository): void {
+    // What comes of stopping is no news.
+    if (this.#isStopped) return;
+    this.#app.log.warn({ err: error, repository: repository.id }, 'could not look at a repository');
   }
 
   async #observe(found: FoundQueue, entry: Entry): Promise<void> {
@@ -87,6 +147,37 @@ export class Reconciler {
       if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
       return { kind: 'pull_request_observed', at: this.#app.clock.now(), prNumber, pr, targets };
     });
+  }
+}
+
+type TargetHeads = Map<QueueId, Sha | undefined>;
+
+/** Few tasks at a time, the others in order. One that takes long gives its turn away and goes on. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+
+  async run(task: () => Promise<void>): Promise<void> {
+    if (this.#taken >= REPOSITORIES_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#taken += 1;
+    let hasTurn = true;
+    const passOn = () => {
+      if (hasTurn) this.#passOn();
+      hasTurn = false;
+    };
+    const timer = setTimeout(passOn, PATIENCE_MS);
+    try {
+      await task();
+    } finally {
+      clearTimeout(timer);
+      passOn();
+    }
+  }
+
+  #passOn(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken -= 1;
+    else next();
   }
 }
 

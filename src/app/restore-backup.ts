@@ -12,6 +12,7 @@ export async function restoreBackup(
   if (isRefusal(file)) return file;
   await app.runner.whileStill(() => snapshots.restore(file));
   app.directory.forget();
+  app.auth.forget();
   app.log.warn({ file }, 'everything was replaced by a backup');
   return {};
 }

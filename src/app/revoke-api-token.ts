@@ -12,5 +12,6 @@ export async function revokeApiToken(
   const isManaged = tokens.some((token) => token.id === input.id && mayManage(caller, token));
   if (!isManaged) return refuse('TOKEN_NOT_FOUND', `This organization has no token with the id ${input.id}.`);
   await accounts.revokeToken(caller.organization.id, input.id, app.clock.now());
+  app.auth.forget();
   return {};
 }

@@ -68,7 +68,7 @@ function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
   const hash = createHash('sha256');
   // A NUL cannot be part of a target, so no two lists run together to the same bytes.
   for (const target of targets) hash.update(target).update('\0');
-  return { kind: 'list', digest: hash.digest('hex'), targets };
+  return { kind: 'list', digest: hash.digest('hex'), count: targets.length, targets };
 }
 
 /** The record of a pull request that was never submitted: what is known of it, without a state. */

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { type Priority, parsePriority } from '../engine/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
-import { type EntryId, findEntry } from '../engine/queue.ts';
+import { findEntry } from '../engine/queue.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
+import { entryIdOf } from './entry-id.ts';
 import { type FoundQueue, findQueue, formatRef, type QueueRef, queueNotFound } from './find-queue.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import type { RunResult } from './queue-runner.ts';
@@ -32,12 +32,11 @@ export async function submitPullRequest(
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
   const targets = await findNewTargets(app, found, pr);
-  const entryId = await findEntryId(app, found, pr.number);
   const result = await runEvent(app, found, () => ({
     kind: 'pull_request_submitted',
     at: app.clock.now(),
     actor: caller.name,
-    entryId,
+    entryId: entryIdOf(found.id, pr.number),
     pr,
     targets,
     priority,
@@ -54,13 +53,6 @@ async function findNewTargets(app: App, found: FoundQueue, pr: PullRequestFacts)
   const { number: prNumber, headSha: sha } = pr;
   if (findEntry(found.queue, prNumber)?.pr.headSha === sha) return undefined;
   return findTargets(app, found.id, { prNumber, sha });
-}
-
-/** A pull request that was here before keeps its id. */
-async function findEntryId(app: App, found: FoundQueue, prNumber: PrNumber): Promise<EntryId> {
-  const live = findEntry(found.queue, prNumber);
-  const earlier = live ?? (await app.store.queues.findEntry(found.id, prNumber));
-  return (earlier?.id ?? randomUUID()) as EntryId;
 }
 
 /** Targets stored after we looked and before the entry was there would otherwise wait for the next upload. */

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Arguments and options that several commands share. */
 
@@ -37,6 +37,40 @@ export function parsePrNumber(text: string): number {
 export function parseInteger(text: string): number {
   if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
+}
+
+/** A whole number that the server would refuse outside of these bounds, naming a field that nobody wrote. */
+export function parseIntegerWithin(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = parseInteger(text);
+    if (number < min || number > max) throw new InvalidArgumentError(`It must be from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+/** `batchingMinSize` as `batching-min-size`. */
+export function toFlag(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** One of the API's UPPER_SNAKE names, written in any case, with hyphens or underscores. */
+export function choiceOption(flags: string, text: string, names: readonly string[]): Option {
+  const words = names.map((name) => name.toLowerCase());
+  return new Option(flags, text).choices(words).argParser((given: string) => {
+    const name = given.toUpperCase().replaceAll('-', '_');
+    if (!names.includes(name)) throw new InvalidArgumentError(`Choose one of ${words.join(', ')}.`);
+    return name;
+  });
+}
+
+/** The words that a schema of the contract lets through. */
+export function enumOf(schema: object): readonly string[] {
+  return (schema as { readonly enum?: readonly string[] }).enum ?? [];
+}
+
+/** The same, once, where the schema has every name in both cases. */
+export function upperNames(schema: object): readonly string[] {
+  return enumOf(schema).filter((name) => name === name.toUpperCase());
 }
 
 /** For an option that is given several times; `false` is what its --no- form leaves behind. */

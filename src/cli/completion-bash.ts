@@ -10,6 +10,9 @@ _sluice() {
       ${paths.join(' | ')}) at="$at \${COMP_WORDS[i]}" ;;
     esac
   done
+  # bash splits --mode=single into three words.
+  [[ "$previous" == '=' ]] && previous="\${COMP_WORDS[COMP_CWORD - 2]}"
+  [[ "$current" == '=' ]] && current=''
   COMPREPLY=()
   case "$at $previous" in
 ${tree.flatMap(formatValues).join('\n')}

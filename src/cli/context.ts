@@ -66,5 +66,6 @@ function parseUrl(text: string): string {
   if (url.username !== '' || url.password !== '') {
     throw usageError('The address of the server must hold no user and no password. Set SLUICE_TOKEN instead.');
   }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  // The base of the API is a natural thing to paste.
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
 }

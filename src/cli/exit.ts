@@ -7,7 +7,7 @@ export const EXIT_CODES_TEXT = `Exit codes:
   0  done
   1  refused by the server (4xx), or by you when asked
   2  wrong usage
-  3  no server answers, or it fails (5xx, network)
+  3  no server answers, or it fails (5xx, network); or the output cannot be written
   4  no token, or one that is not valid or not allowed to do this (401, 403)`;
 
 /** An end of the command that is no bug: words for people that say what to do next. */

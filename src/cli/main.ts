@@ -5,10 +5,11 @@ import { clean, say, write } from './terminal.ts';
 
 /** Runs one command line and answers the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
-  ignoreClosedPipes();
+  handleOutputErrors();
   const { program } = createProgram();
   try {
-    await program.parseAsync(expandHelp(argv), { from: 'user' });
+    const names = program.commands.map((command) => command.name());
+    await program.parseAsync(expandHelp(argv, names), { from: 'user' });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
     // Commander has already said what it had to say.
@@ -20,16 +21,27 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** `sluice help queue` as `sluice queue --help`: commander would explain the branch without loading it. */
-function expandHelp(argv: readonly string[]): readonly string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+/**
+ * `sluice help queue` as `sluice queue --help`, and `sluice help queue show` as `sluice queue help show`: commander would
+ * explain the branch without loading it. A word that is no command is left to be refused.
+ */
+function expandHelp(argv: readonly string[], names: readonly string[]): readonly string[] {
+  const [first, name, ...rest] = argv;
+  if (first !== 'help' || name === undefined) return argv;
+  if (!names.includes(name)) return name.startsWith('-') ? [...argv.slice(1), '--help'] : argv.slice(1);
+  return rest.length === 0 ? [name, '--help'] : [name, 'help', ...rest];
 }
 
-/** `sluice queue list | head -1` ends when head has seen enough, and that is no error. */
-function ignoreClosedPipes(): void {
+/** `sluice queue list | head -1` ends when head has seen enough, and that is no error; a full disk is. */
+function handleOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code === 'EPIPE') return;
+      if (stream === process.stdout) {
+        const reason = error.code === 'ENOSPC' ? 'no space is left there' : error.code;
+        say(`sluice: The answer cannot be written to standard output: ${reason}.`);
+      }
+      process.exit(EXIT.unavailable);
     });
   }
 }

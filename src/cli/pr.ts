@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   cancelPullRequest,
   getSubmittedPullRequest,
@@ -10,9 +10,11 @@ import {
   addEntryArguments,
   addExamples,
   addQueueArguments,
+  choiceOption,
   formatRepo,
-  parseInteger,
+  parseIntegerWithin,
   type RepoRef,
+  upperNames,
 } from './arguments.ts';
 import { withContext } from './context.ts';
 import { formatEntries, formatOutcome, formatRecord } from './entry-words.ts';
@@ -38,7 +40,7 @@ function defineSubmit(pr: Command): void {
   const command = addEntryArguments(
     pr.command('submit').description('Submit a pull request; again, to change its priority.'),
   )
-    .option('-p, --priority <priority>', 'urgent, high, medium, low, or 0 (first) to 255 (last).')
+    .addOption(priorityOption())
     .option('--no-batch', 'Never test it in a batch with others.')
     .option('--batch', 'Let it be tested in a batch again.')
     .action(
@@ -59,6 +61,16 @@ function defineSubmit(pr: Command): void {
     'sluice pr submit local/acme/app main 7',
     'sluice pr submit local/acme/app main 7 --priority high --no-batch',
   ]);
+}
+
+function priorityOption(): Option {
+  const names = ['urgent', 'high', 'medium', 'low'];
+  return new Option('-p, --priority <priority>', 'Who goes first: a name, or 0 (first) to 255 (last).')
+    .choices(names)
+    .argParser((given: string) => {
+      if (names.includes(given.toLowerCase()) || (/^\d{1,3}$/.test(given) && Number(given) <= 255)) return given;
+      throw new InvalidArgumentError(`Choose one of ${names.join(', ')}, or a number from 0 (first) to 255 (last).`);
+    });
 }
 
 function defineCancel(pr: Command): void {
@@ -112,14 +124,16 @@ function defineList(pr: Command): void {
   const command = addQueueArguments(
     pr.command('list').description('List pull requests that are or were in the queue, the latest first.'),
   )
-    .option('--state <state>', 'Only those in this state, such as merged or pending.')
+    .addOption(
+      choiceOption('--state <state>', 'Only those in this state.', upperNames(listPullRequests.body.properties.state)),
+    )
     .option(
       '--since <when>',
       'Only those that left the queue since: 7d (days; also m, h, w) ago, or an instant.',
       parseInstant('past'),
     )
     .option('--until <when>', 'Only those that left the queue until: as --since.', parseInstant('past'))
-    .option('--limit <number>', 'How many at most, 1 to 100.', parseInteger)
+    .option('--limit <number>', 'How many at most, 1 to 100.', parseIntegerWithin(1, 100))
     .option('--cursor <cursor>', 'Go on where the page before ended.')
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, options: ListOptions) => {
@@ -128,7 +142,7 @@ function defineList(pr: Command): void {
           repo,
           targetBranch,
           ...others,
-          ...(state === undefined ? {} : { state: state.toUpperCase().replaceAll('-', '_') as 'MERGED' }),
+          ...(state === undefined ? {} : { state: state as 'MERGED' }),
           ...(limit === undefined ? {} : { take: limit }),
         });
         const more = reply.nextCursor === undefined ? '' : `There are more: add --cursor ${reply.nextCursor}\n`;

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { settingInputs } from '../http/contract/settings.ts';
-import { collect, collectNames, parseInteger } from './arguments.ts';
+import { choiceOption, collect, collectNames, parseInteger, toFlag, upperNames } from './arguments.ts';
 
 /** Options for the settings of a queue, made from the schemas that the server validates them by. */
 
@@ -49,20 +49,21 @@ export function listSettings(
     const isDefault =
       JSON.stringify(value) === JSON.stringify(schema.default) ||
       (schema.default === null && name === 'bisectionConcurrency' && value === queue['concurrency']);
-    if (all || !isDefault) rows.push([name, formatSetting(value)]);
+    if (all || !isDefault) rows.push([name, formatSetting(name, value)]);
   }
   return rows;
 }
 
-function formatSetting(value: unknown): string {
-  if (value === null) return 'none';
+function formatSetting(name: string, value: unknown): string {
+  if (name === 'requiredStatuses' && value === null) return 'as the repository or the forge says';
+  if (value === null || value === '') return 'none';
   if (!Array.isArray(value)) return String(value);
-  if (value.length === 0) return '(empty)';
+  if (value.length === 0) return 'none';
   return value.map((item) => (typeof item === 'string' ? item : `${item.targetPattern} ${item.policy}`)).join(', ');
 }
 
 function makeOptions(name: string, schema: Schema): Option[] {
-  const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const flag = toFlag(name);
   const text = describe(schema);
   switch (kindOf(schema)) {
     case 'integer':
@@ -72,7 +73,7 @@ function makeOptions(name: string, schema: Schema): Option[] {
     case 'boolean':
       return makeSwitch(flag, text);
     case 'choice':
-      return [makeChoice(flag, text, schema)];
+      return [choiceOption(`--${flag} <choice>`, text, upperNames(schema))];
     case 'text':
       return [new Option(`--${flag} <text>`, text)];
     case 'names':
@@ -91,18 +92,6 @@ function makeSwitch(flag: string, text: string): Option[] {
   const on = new Option(`--${flag}`, text);
   on.flags = `--[no-]${flag}`;
   return [on, new Option(`--no-${flag}`).hideHelp()];
-}
-
-function makeChoice(flag: string, text: string, schema: Schema): Option {
-  const values = (schema.enum ?? []).filter((value) => value === value.toUpperCase());
-  const option = new Option(`--${flag} <choice>`, text);
-  option.choices(values.map((value) => value.toLowerCase()));
-  option.argParser((given: string) => {
-    const value = given.toUpperCase().replaceAll('-', '_');
-    if (!values.includes(value)) throw new InvalidArgumentError(`Choose one of ${values.join(', ').toLowerCase()}.`);
-    return value;
-  });
-  return option;
 }
 
 function parseNullableInteger(text: string): number | typeof UNSET {

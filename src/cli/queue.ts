@@ -71,7 +71,7 @@ function defineUpdate(queue: Command): void {
         if (Object.keys(changes).length === 0)
           throw usageError('Say what to change, such as --concurrency 8. --help lists every setting.');
         const reply = await context.call(updateQueue, { repo, targetBranch, ...changes });
-        context.show(reply, () => `Changed.\n\n${describeQueue(repo, reply)}`);
+        context.show(reply, () => `Changed.${describeSwitch(repo, reply)}\n\n${describeQueue(repo, reply)}`);
       }),
     );
   addExamples(command, [
@@ -115,6 +115,15 @@ function defineList(queue: Command): void {
       }),
     );
   addExamples(command, ['sluice queue list', 'sluice queue list local/acme/app']);
+}
+
+/** What a change of mode waits for, where it does. */
+function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: string; readonly branch: string }): string {
+  if (state !== 'SWITCHING_MODES') return '';
+  return (
+    ' The mode changes when the pull requests that are in the queue have landed or left; until then it admits no others' +
+    ` and takes no other change. See them: sluice queue show ${formatRepo(repo)} ${branch}`
+  );
 }
 
 function describeQueue(repo: RepoRef, queue: { state: string; branch: string }, all = false): string {

@@ -1,9 +1,18 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { listQueues } from '../http/contract/queues.ts';
 import { listRepositories, registerRepository, removeRepository } from '../http/contract/repositories.ts';
-import { addExamples, collect, formatRepo, parseInteger, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
-import { withContext } from './context.ts';
-import { usageError } from './exit.ts';
+import {
+  addExamples,
+  collect,
+  formatRepo,
+  parseIntegerWithin,
+  parseRepo,
+  REPO_TEXT,
+  type RepoRef,
+} from './arguments.ts';
+import { type Context, withContext } from './context.ts';
+import { CliError, usageError } from './exit.ts';
 import { formatFacts, formatTable } from './table.ts';
 import { clean, formatTime, paint, terminalWidth } from './terminal.ts';
 
@@ -42,14 +51,15 @@ function defineAdd(repo: Command): void {
     .option('--no-check', 'Remove all checks: they are reported from outside.')
     .option('--junit <glob>', 'Test reports that the checks leave behind; repeat it for several.', collect)
     .option('--no-junit', 'Collect no test reports.')
-    .option('--check-timeout <minutes>', 'When a check is killed.', parseInteger)
+    .option('--check-timeout <minutes>', 'When a check is killed, 1 to 10080.', parseIntegerWithin(1, 10_080))
     .action(
       withContext(async (context, ref: RepoRef, options: AddOptions) => {
         const reply = await context.call(registerRepository, { repo: ref, ...readAddOptions(options) });
         const facts: [string, string][] = [['git', clean(reply.git ?? '-')]];
         for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
         for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
-        const next = `Next: sluice queue create ${formatRepo(ref)} main`;
+        const hasQueue = context.isJson || (await findWhetherQueued(context, ref));
+        const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(ref)} main`;
         context.show(reply, () => `${paint('bold', formatRepo(ref))} is registered.\n${formatFacts(facts)}${next}`);
       }),
     );
@@ -58,6 +68,16 @@ function defineAdd(repo: Command): void {
     "sluice repo add local/acme/app --git git@git.acme.dev:app.git --check test='make check' --junit 'reports/*.xml'",
     "sluice repo add local/acme/app --check test='npm test' --check lint='npm run lint' --check-timeout 20",
   ]);
+}
+
+/** Only for a hint: a token that may register but not read gets none. */
+async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boolean> {
+  try {
+    return (await context.call(listQueues, { repo })).queues.length > 0;
+  } catch (error) {
+    if (error instanceof CliError) return true;
+    throw error;
+  }
 }
 
 function defineList(repo: Command): void {

@@ -1,10 +1,9 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { restoreBackup } from '../http/contract/backups.ts';
 import { addExamples } from './arguments.ts';
 import { BACKUP_FILE_TEXT, BACKUP_TIMEOUT_MS, resolveBackupFile } from './backup.ts';
+import { confirm } from './confirm.ts';
 import { withContext } from './context.ts';
-import { CliError, EXIT, usageError } from './exit.ts';
 
 export function defineRestore(command: Command): void {
   command
@@ -14,24 +13,15 @@ export function defineRestore(command: Command): void {
     .action(
       withContext(async (context, file: string, options: { yes?: true }) => {
         const wanted = resolveBackupFile(file);
-        if (!options.yes) await confirm(`Replace everything that ${context.client.url} keeps by ${wanted}?`);
+        if (!options.yes) {
+          await confirm({
+            warning: 'A restore replaces everything, tokens too.',
+            question: `Replace everything that ${context.client.url} keeps by ${wanted}?`,
+          });
+        }
         const reply = await context.call(restoreBackup, { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
         context.show(reply, () => `Everything is as in ${wanted} now. Tokens are those of the backup.`);
       }),
     );
   addExamples(command, ['sluice restore before-upgrade.db', 'sluice restore /var/backups/sluice.db --yes']);
-}
-
-async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw usageError('A restore replaces everything, and there is no terminal to ask at. Add --yes if that is wanted.');
-  }
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    // Ctrl-C and Ctrl-D are answers too.
-    const answer = await prompt.question(`${question} Type yes: `).catch(() => '');
-    if (answer.trim().toLowerCase() !== 'yes') throw new CliError(EXIT.refused, 'Nothing was changed.');
-  } finally {
-    prompt.close();
-  }
 }

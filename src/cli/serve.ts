@@ -7,10 +7,13 @@ export function defineServe(command: Command): void {
     .description(
       'Run the server until it is told to stop (SIGTERM, Ctrl-C). It is configured by environment variables alone.',
     )
+    // It talks to no server: --url, --token-file and --json mean nothing here.
+    .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
     .addHelpText('after', () => `\n${describeVariables()}`)
     .action(async () => {
       const { serve } = await import('../main.ts');
-      process.exitCode = await serve(process.env);
+      // Explicitly: whatever a stopped server may have left behind must not keep the process.
+      process.exit(await serve(process.env));
     });
   addExamples(command, [
     'sluice serve',

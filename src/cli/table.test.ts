@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Column, formatTable } from './table.ts';
-import { clean, formatRelative } from './terminal.ts';
+import { clean, formatRelative, terminalWidth } from './terminal.ts';
 
 const columns: readonly Column[] = [
   { title: 'ID', keeps: true },
@@ -23,8 +23,18 @@ describe('formatTable', () => {
   it('cuts what may shrink to the width of the terminal, and never what people copy', () => {
     const table = formatTable(columns, [['0d7f0a35-6ad6', '7', 'Teach the parser about tabs']], 30);
     assert.equal(table, 'ID             N  TITLE\n0d7f0a35-6ad6  7  Teach the p…\n');
-    const narrow = formatTable(columns, [['0d7f0a35-6ad6', '7', 'Teach the parser about tabs']], 10);
-    assert.match(narrow, /0d7f0a35-6ad6 {2}7 {2}Tea…/);
+  });
+
+  it('gives each row a block of lines where a column would be cut to less than 8 letters', () => {
+    const rows = [
+      ['0d7f0a35-6ad6', '7', 'Teach the parser about tabs'],
+      ['1d7f0a35-6ad6', '8', ''],
+    ];
+    assert.match(formatTable(columns, rows, 26), /0d7f0a35-6ad6 {2}7 {2}Teach t…\n/);
+    assert.equal(
+      formatTable(columns, rows, 25),
+      'ID     0d7f0a35-6ad6\nN      7\nTITLE  Teach the parser about tabs\n\nID     1d7f0a35-6ad6\nN      8\nTITLE\n',
+    );
   });
 
   it('counts the cells that a terminal draws', () => {
@@ -37,7 +47,26 @@ describe('formatTable', () => {
       ],
     );
     assert.equal(table, 'TITLE  WHO\n日本   Ada\ne\u0301a     Bo\n🚀     Cy\n');
-    assert.equal(formatTable([{ title: 'T', shrinks: true }], [['日本語日本語']], 6), 'T\n日本…\n');
+    assert.equal(formatTable([{ title: 'T', shrinks: true }], [['日本語日本語']], 8), 'T\n日本語…\n');
+  });
+});
+
+describe('terminalWidth', () => {
+  it('is 80 on a terminal that does not know it, and undefined where there is none', () => {
+    const { isTTY, columns } = process.stdout;
+    try {
+      for (const [terminal, width, expected] of [
+        [true, 0, 80],
+        [true, undefined, 80],
+        [true, 60, 60],
+        [false, 60, undefined],
+      ]) {
+        Object.assign(process.stdout, { isTTY: terminal, columns: width });
+        assert.equal(terminalWidth(), expected);
+      }
+    } finally {
+      Object.assign(process.stdout, { isTTY, columns });
+    }
   });
 });
 

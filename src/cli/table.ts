@@ -11,15 +11,17 @@ export interface Column {
 }
 
 const GAP = '  ';
-const MIN_WIDTH = 4;
+/** What is cut further says nothing any more. */
+const MIN_WIDTH = 8;
 
-/** Aligned columns, cut to the width where there is one. */
+/** Aligned columns, cut to the width where there is one; where not even that fits, a block of lines for each row. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string {
   const cells = rows.map((row) => row.map(clean));
   const wanted = columns.map(({ title }, index) =>
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
   const widths = width === undefined ? wanted : shrink(columns, wanted, width);
+  if (widths === undefined) return formatBlocks(columns, cells);
   const formatRow = (row: readonly string[], isHead: boolean): string =>
     columns
       .map((column, index) => {
@@ -37,8 +39,8 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
   return `${[head, ...cells.map((row) => formatRow(row, false))].join('\n')}\n`;
 }
 
-/** The columns that shrink give what is missing, the widest first; then all others, so that no line ever wraps. */
-function shrink(columns: readonly Column[], wanted: readonly number[], width: number): number[] {
+/** The columns that shrink give what is missing, the widest first; then all others. Undefined where it is not enough. */
+function shrink(columns: readonly Column[], wanted: readonly number[], width: number): number[] | undefined {
   const widths = [...wanted];
   const gaps = GAP.length * (columns.length - 1);
   const isTooWide = (): boolean => widths.reduce((sum, each) => sum + each, gaps) > width;
@@ -56,7 +58,18 @@ function shrink(columns: readonly Column[], wanted: readonly number[], width: nu
       widths[widest] = (widths[widest] as number) - 1;
     }
   }
-  return widths;
+  return isTooWide() ? undefined : widths;
+}
+
+function formatBlocks(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const formatBlock = (row: readonly string[]): string =>
+    formatFacts(
+      columns.map(({ title, style }, index) => {
+        const cell = row[index] ?? '';
+        return [title, paint(style?.(cell), cell)];
+      }),
+    );
+  return rows.map(formatBlock).join('\n');
 }
 
 function pad(text: string, width: number, align: 'right' | undefined, isLast: boolean): string {
@@ -102,5 +115,8 @@ function segmentWidth(segment: string): number {
 /** `name  value` lines, the values aligned. */
 export function formatFacts(facts: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
-  return facts.map(([name, value]) => `${paint('gray', name.padEnd(width))}  ${value}\n`).join('');
+  return facts
+    .map(([name, value]) => `${paint('gray', name.padEnd(width))}  ${value}`.trimEnd())
+    .join('\n')
+    .concat('\n');
 }

@@ -44,9 +44,9 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Undefined where lines are not cut: in pipes and files. */
+/** Undefined where lines are not cut: in pipes and files. Some terminals do not know their width and say 0. */
 export function terminalWidth(): number | undefined {
-  return process.stdout.isTTY ? process.stdout.columns : undefined;
+  return process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
 }
 
 /** An instant: "3 min ago" on a terminal, as it is elsewhere. */

@@ -1,8 +1,9 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Static } from 'typebox';
 import { createApiToken, listApiTokens, revokeApiToken } from '../http/contract/access.ts';
-import { addExamples, collectNames, formatRepo, parseRepo, type RepoRef } from './arguments.ts';
-import { withContext } from './context.ts';
+import { addExamples, collectNames, enumOf, formatRepo, parseRepo, type RepoRef } from './arguments.ts';
+import { confirm } from './confirm.ts';
+import { type Context, withContext } from './context.ts';
 import { parseInstant } from './instant.ts';
 import { formatTable } from './table.ts';
 import { clean, formatTime, say, terminalWidth } from './terminal.ts';
@@ -28,11 +29,7 @@ function defineCreate(token: Command): void {
     .command('create')
     .description('Make a token. Its secret goes to standard output, and is never shown again.')
     .requiredOption('--name <name>', 'What it is for: the actor of everything done with it.')
-    .requiredOption(
-      '--scope <scopes>',
-      'read, upload, targets, report, submit, admin or instance; by commas, or repeated.',
-      collectNames,
-    )
+    .addOption(scopeOption())
     .option(
       '--repo <repo>',
       'Only this repository, as host/owner/name; repeat it for several. Without it, every one.',
@@ -59,6 +56,19 @@ function defineCreate(token: Command): void {
     'sluice token create --name ci --scope upload --expires 90d',
     'sluice token create --name bot --scope read,submit --repo local/acme/app > bot-token',
   ]);
+}
+
+function scopeOption(): Option {
+  const scopes = enumOf(createApiToken.body.properties.scopes.items);
+  return new Option('--scope <scopes>', 'What it may do; by commas, or repeated.')
+    .choices(scopes)
+    .argParser((given: string, before: readonly string[] | undefined) => {
+      const names = collectNames(given, before);
+      if (names.length === 0 || !names.every((name) => scopes.includes(name)))
+        throw new InvalidArgumentError(`Choose among ${scopes.join(', ')}.`);
+      return names;
+    })
+    .makeOptionMandatory();
 }
 
 function defineList(token: Command): void {
@@ -98,13 +108,31 @@ function defineRevoke(token: Command): void {
     .command('revoke')
     .description('Revoke a token. It stops working at once.')
     .argument('<id>', 'The id of the token, as `sluice token list` shows it.')
+    .option('--yes', 'Do not ask, even if it may be the token in use.')
     .action(
-      withContext(async (context, id: string) => {
+      withContext(async (context, id: string, options: { yes?: true }) => {
+        if (!options.yes) await confirmOwn(context, id);
         const reply = await context.call(revokeApiToken, { id });
         context.show(reply, () => `Token ${id} is revoked.`);
       }),
     );
   addExamples(command, ['sluice token revoke 0d7f0a35-6ad6-4d5c-9a4f-2a4be4e4a7f1']);
+}
+
+const WAY_BACK = 'Without such a token, the way back in is to restart the server with SLUICE_ADMIN_TOKEN set.';
+
+/** Whoever may revoke has the scope admin; which of those tokens asks, the server tells nobody. */
+async function confirmOwn(context: Context, id: string): Promise<void> {
+  const { tokens } = await context.call(listApiTokens, {});
+  const able = tokens.filter(
+    ({ scopes, revokedAt, expiresAt }) =>
+      scopes.includes('admin') && revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now()),
+  );
+  const token = able.find((one) => one.id === id.toLowerCase());
+  if (token === undefined) return;
+  const own = able.length === 1 ? 'is the token in use, and the only one' : 'may be the token in use: it is one';
+  const warning = `Token ${id} (${clean(token.name)}) ${own} with the scope admin. ${WAY_BACK}`;
+  await confirm({ warning, question: 'Revoke it?' });
 }
 
 function collectRepo(text: string, before: readonly RepoRef[] | undefined): readonly RepoRef[] {

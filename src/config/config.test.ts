@@ -26,8 +26,11 @@ describe('configuration', () => {
       SLUICE_ORG: 'Not A Slug',
       SLUICE_RATE_LIMIT: '-1',
       SLUICE_LOG_LEVEL: 'loud',
+      SLUICE_HOST: 'bad host',
+      SLUICE_RUNNER_USER: '-rf',
+      SLUICE_TEST_BRANCH_PREFIX: 'a..b c',
     });
-    assert.equal(problems.length, 7);
+    assert.equal(problems.length, 10);
     assert.ok(problems.every((problem) => /^SLUICE_\w+ must be /.test(problem)));
     assert.ok(!problems.join().includes('hunter2') && !problems.join().includes('short secret'));
   });

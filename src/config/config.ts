@@ -90,6 +90,14 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   SLUICE_ADMIN_TOKEN: (given) =>
     /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
   SLUICE_ORG: checkSlug,
+  SLUICE_HOST: (given) =>
+    /^[A-Za-z0-9.:[\]_-]+$/.test(given) ? undefined : `must be an address or a host name, not "${given}"`,
+  SLUICE_RUNNER_USER: (given) =>
+    /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(given) ? undefined : `must be the name of a user, not "${given}"`,
+  SLUICE_TEST_BRANCH_PREFIX: (given) =>
+    /^[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*$/.test(given) && !given.startsWith('-') && !given.endsWith('.lock')
+      ? undefined
+      : `must be the beginning of a branch name, not "${given}"`,
 };
 
 /** A misspelt variable would otherwise be a setting that silently does nothing. The client has some of its own. */

@@ -49,7 +49,7 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const state = event.state ?? (queue.state as Exclude<Queue['state'], 'SWITCHING_MODES'>);
   const isSwitch = mode !== queue.settings.mode;
   const isBusy = isSwitch && admittedInOrder(queue).length > 0;
-  if (isBusy && state === 'PAUSED') {
+  if (isSwitch && queue.entries.size > 0 && state === 'PAUSED') {
     return refused(
       'QUEUE_NOT_EMPTY',
       'A paused queue with pull requests in it cannot change its mode, because nothing would ever land. Resume or drain it first.',
@@ -57,7 +57,7 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
   }
   work.queue = { ...queue, state, settings: { ...queue.settings, ...others } };
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
-  else if (isSwitch) work.queue = withMode(work.queue, mode, work.at);
+  else if (isSwitch) work.queue = withMode(work.queue, mode);
   return APPLIED;
 }
 
@@ -76,12 +76,14 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     state: 'NOT_READY',
     stateChangedAt: event.at,
     pr,
-    priority: event.priority ?? DEFAULT_PRIORITY,
-    noBatch: event.noBatch ?? false,
+    priority: event.priority ?? known?.priority ?? DEFAULT_PRIORITY,
+    noBatch: event.noBatch ?? known?.noBatch ?? false,
     submittedAt: event.at,
+    submission: work.queue.submissions + 1,
     admission: undefined,
     targets: event.targets,
   };
+  work.queue = { ...work.queue, submissions: entry.submission };
   move(work, entry, { to: 'NOT_READY', reason: 'API_REQUESTED', actor });
   return APPLIED;
 }

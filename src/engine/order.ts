@@ -12,13 +12,9 @@ export function notReadyInOrder(queue: Queue): Entry[] {
 }
 
 function byAdmission(a: Entry, b: Entry): number {
-  return (
-    a.priority.value - b.priority.value ||
-    (a.admission?.at ?? 0) - (b.admission?.at ?? 0) ||
-    (a.admission?.ordinal ?? 0) - (b.admission?.ordinal ?? 0)
-  );
+  return a.priority.value - b.priority.value || (a.admission?.ordinal ?? 0) - (b.admission?.ordinal ?? 0);
 }
 
 function bySubmission(a: Entry, b: Entry): number {
-  return a.priority.value - b.priority.value || a.submittedAt - b.submittedAt || a.prNumber - b.prNumber;
+  return a.priority.value - b.priority.value || a.submission - b.submission;
 }

@@ -14,7 +14,7 @@ function finishModeSwitch(work: Work): void {
   const { queue } = work;
   if (queue.modeSwitch === undefined || admittedInOrder(queue).length > 0) return;
   const { to, from } = queue.modeSwitch;
-  work.queue = withMode({ ...queue, state: from, modeSwitch: undefined }, to, work.at);
+  work.queue = withMode({ ...queue, state: from, modeSwitch: undefined }, to);
 }
 
 function admitReady(work: Work): void {

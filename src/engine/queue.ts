@@ -18,11 +18,12 @@ export interface Queue {
   readonly state: QueueState;
   /** Set exactly while `state` is SWITCHING_MODES. */
   readonly modeSwitch: ModeSwitch | undefined;
-  /** Entries submitted before this instant were there when the queue became parallel, and need no targets. */
-  readonly parallelSince: Instant | undefined;
+  /** How many entries had been submitted when the queue became parallel: those need no targets. */
+  readonly submissionsBeforeParallel: number;
   /** By pull-request number. */
   readonly entries: IntMap<Entry>;
-  /** How many entries were ever admitted: the tie-breaker among those admitted at one instant. */
+  /** How many submissions and admissions there ever were. They order entries: a clock may go back, a count does not. */
+  readonly submissions: number;
   readonly admissions: number;
 }
 
@@ -56,6 +57,8 @@ export interface Entry {
   readonly priority: Priority;
   readonly noBatch: boolean;
   readonly submittedAt: Instant;
+  /** The number of this submission, among all of the queue. */
+  readonly submission: number;
   /** The last admission of this cycle; undefined while NOT_READY. */
   readonly admission: Admission | undefined;
   /** What setImpactedTargets said for the present head; undefined where it said nothing. */
@@ -73,8 +76,9 @@ export function createQueue(branch: string, settings: QueueSettings, state: Requ
     settings,
     state,
     modeSwitch: undefined,
-    parallelSince: undefined,
+    submissionsBeforeParallel: 0,
     entries: emptyIntMap(),
+    submissions: 0,
     admissions: 0,
   };
 }
@@ -93,10 +97,7 @@ export function isAdmitted(entry: Entry): boolean {
 }
 
 /** The mode itself changes only through here, so that entries older than a switch to PARALLEL are known. */
-export function withMode(queue: Queue, mode: QueueMode, at: Instant): Queue {
-  return {
-    ...queue,
-    settings: { ...queue.settings, mode },
-    parallelSince: mode === 'PARALLEL' ? at : undefined,
-  };
+export function withMode(queue: Queue, mode: QueueMode): Queue {
+  const submissionsBeforeParallel = mode === 'PARALLEL' ? queue.submissions : 0;
+  return { ...queue, settings: { ...queue.settings, mode }, submissionsBeforeParallel };
 }

@@ -27,6 +27,5 @@ export function isReady(readiness: Readiness): boolean {
 }
 
 function requiresTargets(queue: Queue, entry: Entry): boolean {
-  if (queue.settings.mode !== 'PARALLEL') return false;
-  return queue.parallelSince === undefined || entry.submittedAt >= queue.parallelSince;
+  return queue.settings.mode === 'PARALLEL' && entry.submission > queue.submissionsBeforeParallel;
 }

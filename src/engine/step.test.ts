@@ -182,6 +182,30 @@ describe('submitting', () => {
     assert.equal(findEntry(story.queue, 1 as PrNumber)?.pr.headSha, 'new');
   });
 
+  it('keeps priority and noBatch when a push has ended the old cycle [E4]', () => {
+    const story = new Story();
+    story.submit(1, { priority: 'high', noBatch: true });
+    story.submit(1, { headSha: 'new' as Sha });
+    const entry = findEntry(story.queue, 1 as PrNumber);
+    assert.deepEqual([entry?.priority.name, entry?.noBatch], ['high', true]);
+  });
+
+  it('keeps its order when the clock goes back [Q8]', () => {
+    const story = new Story();
+    story.submit(1);
+    story.submit(2, { mergeability: 'IN_PROGRESS' });
+    story.now = NOON - 3_600_000;
+    story.submit(3);
+    story.submit(4, { mergeability: 'IN_PROGRESS' });
+    assert.deepEqual(
+      [story.line(), story.waiting()],
+      [
+        [1, 3],
+        [2, 4],
+      ],
+    );
+  });
+
   it('orders by priority, then admission [Q8] [E5]', () => {
     const story = new Story();
     story.submit(1);
@@ -283,10 +307,10 @@ describe('queue states', () => {
     assert.equal(story.state(2), 'PENDING', 'it was there before the switch and needs no targets [Q7]');
   });
 
-  it('a paused queue with admitted entries keeps its mode [Q6]', () => {
+  it('a paused queue with live entries keeps its mode [Q6]', () => {
     const story = new Story();
-    story.submit(1);
     story.update({}, 'PAUSED');
+    story.submit(1);
     assert.equal(codeOf(story.update({ mode: 'PARALLEL' })), 'QUEUE_NOT_EMPTY');
     assert.equal(codeOf(story.update({ mode: 'SINGLE' })), 'applied');
   });

@@ -19,7 +19,7 @@ export interface Forge {
   findPullRequest(query: PullRequestQuery): Promise<PullRequestFacts | undefined>;
   /** The branch's head, or undefined where there is no such branch. */
   findBranchHead(repository: ForgeRepository, branch: string): Promise<Sha | undefined>;
-  /** Heads of all open pull requests: what reconcile compares with what it knows. */
+  /** Heads of all open pull requests: what reconcile compares with what it knows. May be a second old. */
   listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** The sentence to show when `git` (a path or URL given by an operator) cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;

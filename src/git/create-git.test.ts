@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlainWorld } from '../../test/contract/plain-world.ts';
-import { createPlainWorld } from '../../test/contract/plain-world.ts';
+import { createPlainWorld, hasEnded } from '../../test/contract/plain-world.ts';
 import type { Sha } from '../engine/pull-request.ts';
 import { AssertionError } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
@@ -215,16 +215,6 @@ describe('kept git processes', () => {
     }
   });
 });
-
-/** A process nobody waits for any more may linger as a name without a program. */
-function hasEnded(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform === 'linux' && / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return true;
-  }
-}
 
 function isUnsupported(error: unknown): boolean {
   return error instanceof Fault && error.code === 'GIT_UNSUPPORTED';

@@ -6,6 +6,7 @@ import { Fault } from '../lib/fault.ts';
 import { catFileBatch } from './cat-file-batch.ts';
 import { fetchRefs } from './fetch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
+import { hasAnyRef } from './for-each-ref.ts';
 import { collectGarbage } from './gc.ts';
 import type { Git, GitLocation, GitRepository, GitSource } from './git.ts';
 import { reachRemote } from './ls-remote.ts';
@@ -25,8 +26,12 @@ export interface GitOptions extends ProcessPoolOptions {
   /** Where the mirrors are kept. */
   readonly directory: string;
   readonly clock?: Clock;
+  /** How long a question waits for a remote. */
+  readonly remoteWaitMs?: number;
 }
 
+/** Less than people and programs wait for the answer to a request. */
+const REMOTE_WAIT_MS = 30_000;
 const FETCHES_BETWEEN_TIDYING = 100;
 
 /** The port of git.ts, by the git program of this machine. */
@@ -38,16 +43,20 @@ class CliGit implements Git {
   readonly pool: ProcessPool;
   readonly #directory: string;
   readonly #clock: Clock;
+  readonly #remoteWaitMs: number;
   readonly #opened = new Map<string, { readonly location: GitLocation; readonly opening: Promise<GitRepository> }>();
   /** They outlive the repositories that use them: two fetches into one mirror would lock each other out. */
   readonly #refreshers = new Map<string, Refresher>();
   readonly #stopping = new AbortController();
+  /** What `#stopping` ends, which takes a moment. */
+  readonly #underWay = new Set<Promise<void>>();
   #abilities: Promise<Abilities> | undefined;
 
   constructor(options: GitOptions) {
     this.pool = new ProcessPool(options);
     this.#directory = resolve(options.directory);
     this.#clock = options.clock ?? systemClock;
+    this.#remoteWaitMs = options.remoteWaitMs ?? REMOTE_WAIT_MS;
   }
 
   open(source: GitSource): Promise<GitRepository> {
@@ -68,7 +77,7 @@ class CliGit implements Git {
   async findProblem({ location }: GitSource): Promise<string | undefined> {
     try {
       await this.#getAbilities();
-      if (location.kind === 'url') await reachRemote(location.url, this.#stopping.signal);
+      if (location.kind === 'url') await this.#track(reachRemote(location.url, this.#stopping.signal));
       else await getLayout(location.path);
       return undefined;
     } catch (error) {
@@ -80,6 +89,7 @@ class CliGit implements Git {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.pool.close();
+    await Promise.allSettled(this.#underWay);
   }
 
   async #open({ id, location }: GitSource, forget: () => void): Promise<GitRepository> {
@@ -98,23 +108,38 @@ class CliGit implements Git {
     });
   }
 
-  #refreshOf({ gitDir }: Mirror, url: string): () => Promise<void> {
+  #refreshOf({ gitDir }: Mirror, url: string): (maxAgeMs: number) => Promise<void> {
     const key = `${gitDir} ${url}`;
     const refresher = this.#refreshers.get(key) ?? this.#createRefresher(gitDir, url);
     this.#refreshers.set(key, refresher);
-    return () => refresher.ensureFresh();
+    return (maxAgeMs) =>
+      within(this.#remoteWaitMs, refresher.ensureFresh(maxAgeMs), () => this.#describeSilence(gitDir));
   }
 
   #createRefresher(gitDir: string, url: string): Refresher {
     const { signal } = this.#stopping;
     let fetches = 0;
     return new Refresher(async () => {
-      await fetchRefs({ gitDir, url, signal });
+      await this.#track(fetchRefs({ gitDir, url, signal }));
       fetches += 1;
       if (fetches % FETCHES_BETWEEN_TIDYING !== 0) return;
       // An untidy mirror is slower but not wrong, and the next round tries again.
-      collectGarbage(gitDir, signal).catch(() => undefined);
+      this.#track(collectGarbage(gitDir, signal)).catch(() => undefined);
     }, this.#clock);
+  }
+
+  /** Refs are written when all that they need is there. */
+  async #describeSilence(gitDir: string): Promise<string> {
+    const hasCopy = await hasAnyRef(gitDir);
+    if (!hasCopy) return 'The repository is still being copied from its remote. Try again in a few minutes.';
+    return `The remote of the repository did not answer within ${Math.ceil(this.#remoteWaitMs / 1_000)} seconds.`;
+  }
+
+  #track(work: Promise<void>): Promise<void> {
+    this.#underWay.add(work);
+    const drop = () => this.#underWay.delete(work);
+    work.then(drop, drop);
+    return work;
   }
 
   /** Remembered once git is found good; until then every question looks again. */
@@ -127,6 +152,15 @@ class CliGit implements Git {
       throw error;
     }
   }
+}
+
+async function within(waitMs: number, work: Promise<void>, describe: () => Promise<string>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<'too long'>((resolve) => {
+    timer = setTimeout(resolve, waitMs, 'too long');
+  });
+  const outcome = await Promise.race([work, tooLong]).finally(() => clearTimeout(timer));
+  if (outcome === 'too long') throw new Fault('FORGE_UNAVAILABLE', await describe());
 }
 
 function isSameLocation(a: GitLocation, b: GitLocation): boolean {

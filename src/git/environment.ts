@@ -50,7 +50,7 @@ const CONFIG: Readonly<Record<string, string>> = {
  * ask its questions at the terminal of the server. An operator's own GIT_SSH or GIT_SSH_COMMAND goes before.
  */
 const REMOTE_CONFIG = { 'http.lowSpeedLimit': '1000', 'http.lowSpeedTime': '30' };
-const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15';
+const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=2';
 
 export interface EnvironmentOptions {
   /**

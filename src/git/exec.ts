@@ -4,12 +4,13 @@ import { availableParallelism } from 'node:os';
 import { Fault } from '../lib/fault.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { gitEnvironment } from './environment.ts';
+import { cutLifeline, lifeline } from './lifeline.ts';
 import { createLimit } from './limit.ts';
 
 export interface StartOptions extends EnvironmentOptions {
   /** A program to start git under. */
   readonly wrapper?: readonly string[];
-  /** Ends git when the server stops. */
+  /** Ends git and whatever it started when the server stops. It then ends too where the server just dies. */
   readonly signal?: AbortSignal;
 }
 
@@ -32,18 +33,21 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 const STDERR_BYTES = 4096;
 const KILL_AFTER_MS = 5_000;
+/** Longer than a group takes to end, so that only what left the group can still hold the pipes. */
+const HELD_PIPES_MS = 2_000;
 
 const limitLocal = createLimit(Math.max(4, availableParallelism() * 2));
 
 /** The only place in Sluice that starts git. */
 export function startGit(args: readonly string[], options: StartOptions): ChildProcessWithoutNullStreams {
-  const [program = 'git', ...rest] = [...(options.wrapper ?? []), 'git', ...args];
+  const { wrapper, detached } = options.signal === undefined ? { wrapper: [], detached: false } : lifeline;
+  const [program = 'git', ...rest] = [...wrapper, ...(options.wrapper ?? []), 'git', ...args];
   // The server's own working folder may vanish; git refuses to start in one that did.
   const child = spawn(program, rest, {
     cwd: '/',
     env: gitEnvironment(options),
     stdio: 'pipe',
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    detached,
   });
   // Node leaves the pipes out where the machine has no file descriptor left, and reports that later as an event.
   if (child.stdin === null || child.stdin === undefined) {
@@ -61,12 +65,19 @@ export function runGit(args: readonly string[], options: RunOptions): Promise<Ru
 }
 
 async function runNow(args: readonly string[], options: RunOptions): Promise<RunResult> {
+  throwIfStopping(options.signal);
   const child = startGit(args, options);
-  child.stdin.end();
-  const stdout = collect(child, options.maxBytes ?? DEFAULT_MAX_BYTES);
+  if (options.signal === undefined) child.stdin.end();
+  const end = options.signal === undefined ? () => endPolitely(child) : () => cutLifeline(child);
+  const stdout = collect(child, { maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES, end });
   const stderr = keepTail(child);
-  const stopTimer = killAfter(child, options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-  const { code } = await exitOf(child).finally(stopTimer);
+  const stopTimer = callAfter(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, end);
+  const stopListening = endOnAbort(child, options.signal);
+  const { code } = await exitOf(child).finally(() => {
+    stopTimer();
+    stopListening();
+  });
+  throwIfStopping(options.signal);
   if (stopTimer()) throw gitFault(options, 'it took too long');
   if (stdout.overflowed()) throw gitFault(options, 'it printed too much');
   const exitCode = code ?? -1;
@@ -79,7 +90,16 @@ export function exitOf(child: ChildProcessWithoutNullStreams): Promise<{ code: n
   return new Promise((resolve, reject) => {
     child.once('error', (cause: NodeJS.ErrnoException) => reject(startFault(cause)));
     child.once('close', (code, signal) => resolve({ code, signal }));
+    child.once('exit', () => {
+      // A helper that went its own way, such as a shared ssh connection, may hold the pipes for good.
+      const timer = setTimeout(() => closePipes(child), HELD_PIPES_MS);
+      child.once('close', () => clearTimeout(timer));
+    });
   });
+}
+
+function closePipes(child: ChildProcessWithoutNullStreams): void {
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
 }
 
 export function gitFault(options: { readonly purpose: string; readonly gitDir?: string }, stderr: string): Fault {
@@ -92,9 +112,15 @@ export function gitFault(options: { readonly purpose: string; readonly gitDir?: 
 function startFault(cause: NodeJS.ErrnoException): Fault {
   if (cause.code === 'ENOENT')
     return new Fault('GIT_UNSUPPORTED', 'Git is not installed, or not in the PATH of the server.', { cause });
-  if (cause.code === 'ABORT_ERR')
-    return new Fault('SHUTTING_DOWN', 'The server stops and reads no more repositories.', { cause });
   return new Fault('FORGE_UNAVAILABLE', `Git could not be started (${cause.code ?? 'unknown error'}).`, { cause });
+}
+
+export function stoppingFault(): Fault {
+  return new Fault('SHUTTING_DOWN', 'The server stops and reads no more repositories.');
+}
+
+function throwIfStopping(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw stoppingFault();
 }
 
 /** The line of git's complaint that says why, without what a URL may carry before its host. */
@@ -122,30 +148,43 @@ export function keepTail(child: ChildProcessWithoutNullStreams): () => string {
   return () => tail;
 }
 
-function collect(child: ChildProcessWithoutNullStreams, maxBytes: number) {
+function collect(child: ChildProcessWithoutNullStreams, options: { readonly maxBytes: number; end(): void }) {
   const chunks: Buffer[] = [];
   let size = 0;
   child.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= maxBytes) chunks.push(chunk);
-    else child.kill('SIGKILL');
+    if (size <= options.maxBytes) chunks.push(chunk);
+    else options.end();
   });
-  return { read: () => Buffer.concat(chunks), overflowed: () => size > maxBytes };
+  return { read: () => Buffer.concat(chunks), overflowed: () => size > options.maxBytes };
 }
 
 /** The returned function stops the timer and says whether it had already struck. */
-function killAfter(child: ChildProcessWithoutNullStreams, timeoutMs: number): () => boolean {
+function callAfter(timeoutMs: number, action: () => void): () => boolean {
   let struck = false;
-  let timer = setTimeout(() => {
+  const timer = setTimeout(() => {
     struck = true;
-    // Asked politely first: git then ends the helpers it speaks to remotes through.
-    child.kill('SIGTERM');
-    timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+    action();
   }, timeoutMs);
   return () => {
     clearTimeout(timer);
     return struck;
   };
+}
+
+function endPolitely(child: ChildProcessWithoutNullStreams): void {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+  child.once('exit', () => clearTimeout(timer));
+}
+
+function endOnAbort(child: ChildProcessWithoutNullStreams, signal: AbortSignal | undefined): () => void {
+  const end = () => {
+    cutLifeline(child);
+    closePipes(child);
+  };
+  signal?.addEventListener('abort', end, { once: true });
+  return () => signal?.removeEventListener('abort', end);
 }
 
 /** A process that ended early is reported by its exit, with a reason; the pipe it left behind has none. */

@@ -18,6 +18,14 @@ export async function forEachRef(gitDir: string, pattern: string): Promise<reado
     .map(parseLine);
 }
 
+export async function hasAnyRef(gitDir: string): Promise<boolean> {
+  const { stdout } = await runGit(['for-each-ref', '--count=1', '--format=%(refname)'], {
+    purpose: 'list the refs of the repository',
+    gitDir,
+  });
+  return stdout.length > 0;
+}
+
 function parseLine(line: string): Ref {
   const [sha = '', type = '', ...name] = line.split(' ');
   return { sha: sha as Sha, type, name: name.join(' ') };

@@ -20,8 +20,11 @@ export interface Git {
 }
 
 export interface GitRepository {
-  /** Brings refs up to date where they are copies. What is read afterwards is at most a second old. */
-  refresh(): Promise<void>;
+  /**
+   * Brings refs up to date where they are copies. What is read afterwards is no older than this call, or than
+   * `maxAgeMs` before it. Faults where that takes too long to wait for; the copying goes on.
+   */
+  refresh(maxAgeMs?: number): Promise<void>;
   /** The commit a full ref name leads to, through tags; undefined where it leads to none. */
   findCommit(ref: string): Promise<Commit | undefined>;
   /** Refs that match a pattern of `git for-each-ref`, whatever they point at. */

@@ -1,8 +1,7 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { assert } from '../lib/assert.ts';
-import { Fault } from '../lib/fault.ts';
-import { exitOf, gitFault, keepTail } from './exec.ts';
+import { exitOf, gitFault, keepTail, stoppingFault } from './exec.ts';
 
 /** Cuts what a process prints into answers. It is told of every chunk once and keeps what is unfinished. */
 export interface AnswerReader<Answer> {
@@ -84,7 +83,7 @@ export class KeptProcess<Answer> {
   /** One answer for each line. */
   ask(lines: readonly string[]): Promise<readonly Answer[]> {
     assert(!lines.some((line) => /[\n\0]/.test(line)), 'a question to git holds a line break or NUL');
-    if (this.#owner.isClosed) return Promise.reject(shuttingDown());
+    if (this.#owner.isClosed) return Promise.reject(stoppingFault());
     return new Promise((resolve, reject) => {
       const question: Question<Answer> = { lines, answers: [], deaths: 0, resolve, reject };
       this.#unsent.push(question);
@@ -105,7 +104,7 @@ export class KeptProcess<Answer> {
   }
 
   kill(): void {
-    this.#rejectAll(shuttingDown());
+    this.#rejectAll(stoppingFault());
     this.#running?.child.kill('SIGKILL');
     this.retire();
   }
@@ -222,10 +221,6 @@ export class KeptProcess<Answer> {
     this.#timer = setTimeout(() => this.retire(), this.#limits.idleMs).unref();
     this.#owner.onIdle(this);
   }
-}
-
-function shuttingDown(): Fault {
-  return new Fault('SHUTTING_DOWN', 'The server stops and reads no more repositories.');
 }
 
 function holdEventLoop(child: ChildProcessWithoutNullStreams, hold: boolean): void {

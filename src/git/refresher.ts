@@ -1,15 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
-
-const FRESH_MS = 1_000;
 
 /**
  * Runs `refresh` for whoever needs it, never twice at a time. A caller that arrives while one runs cannot know what
- * that one still sees, so it waits for the next, together with all others that arrive meanwhile.
+ * that one still sees, so it waits for the next, together with all others that arrive before that starts.
  */
 export class Refresher {
   readonly #refresh: () => Promise<void>;
   readonly #clock: Clock;
   #running: Promise<void> | undefined;
+  /** Asked for, not started. */
   #next: Promise<void> | undefined;
   #freshAt = -Infinity;
 
@@ -18,33 +18,26 @@ export class Refresher {
     this.#clock = clock;
   }
 
-  ensureFresh(): Promise<void> {
+  /** Resolves after a refresh that started after this call, or at most `maxAgeMs` before it. */
+  ensureFresh(maxAgeMs = 0): Promise<void> {
     const age = this.#clock.now() - this.#freshAt;
-    if (age >= 0 && age < FRESH_MS) return Promise.resolve();
-    if (this.#running === undefined) return this.#start();
-    this.#next ??= this.#running.then(
-      () => this.#startNext(),
-      () => this.#startNext(),
-    );
+    if (age >= 0 && age < maxAgeMs) return Promise.resolve();
+    this.#next ??= this.#startNext();
     return this.#next;
   }
 
-  #startNext(): Promise<void> {
+  async #startNext(): Promise<void> {
+    // Who asks in the same turn of the event loop shares the refresh.
+    await (this.#running ?? nextTurn()).catch(() => undefined);
     this.#next = undefined;
-    return this.#start();
-  }
-
-  #start(): Promise<void> {
     const startedAt = this.#clock.now();
-    const running = this.#refresh()
-      .then(() => {
-        // What was read is as old as the question, not as the answer.
-        this.#freshAt = startedAt;
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
-    this.#running = running;
-    return running;
+    this.#running = this.#refresh();
+    try {
+      await this.#running;
+      // What was read is as old as the question, not as the answer.
+      this.#freshAt = startedAt;
+    } finally {
+      this.#running = undefined;
+    }
   }
 }

@@ -19,7 +19,7 @@ export interface RepositoryParts {
   readonly catFile: KeptProcess<CatFileAnswer>;
   /** Undefined where this git cannot answer one merge at a time. */
   readonly mergeTree: KeptProcess<TestMerge> | undefined;
-  refresh(): Promise<void>;
+  refresh(maxAgeMs: number): Promise<void>;
   forget(): void;
 }
 
@@ -42,8 +42,8 @@ export class CliRepository implements GitRepository {
     this.#parts = parts;
   }
 
-  refresh(): Promise<void> {
-    return this.#parts.refresh();
+  refresh(maxAgeMs = 0): Promise<void> {
+    return this.#parts.refresh(maxAgeMs);
   }
 
   findCommit(ref: string): Promise<Commit | undefined> {

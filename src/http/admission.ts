@@ -8,16 +8,16 @@ import type { ServerDeps } from './server-deps.ts';
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 /** Who may call an operation: a known token that did not call too often and has the scope. Before the body is read. */
-export function createAdmission({ auth, app, rateLimit }: ServerDeps): (operation: Operation) => Hook {
+export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Operation) => Hook {
   const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
   return (operation) => (request, reply, done) => {
-    const secret = request.headers['x-api-token'];
-    if (typeof secret !== 'string' || secret.trim() === '') return done(tokenRequired());
+    const secret = findSecret(request);
+    if (secret === undefined) return done(tokenRequired());
     const admit = (caller: Caller | undefined): void => {
       request.caller = caller;
       done(refusalOf(caller, { operation, limit, reply }));
     };
-    const found = auth.find(secret.trim());
+    const found = app.auth.find(secret);
     if (found instanceof Promise) found.then(admit, done);
     else admit(found);
   };
@@ -41,6 +41,14 @@ function refusalOf(
   }
   if (hasScope(caller, operation.scope)) return undefined;
   return new Problem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
+}
+
+/** Scrapers of metrics often know no other header than `Authorization`. Blank counts as absent. */
+function findSecret({ headers }: FastifyRequest): string | undefined {
+  const given = headers['x-api-token'];
+  const secret = typeof given === 'string' ? given.trim() : '';
+  if (secret !== '') return secret;
+  return headers.authorization === undefined ? undefined : /^Bearer +(\S+)$/i.exec(headers.authorization)?.[1];
 }
 
 function tokenRequired(): Problem {

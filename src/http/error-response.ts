@@ -7,7 +7,14 @@ import { tooLarge } from './read-body.ts';
 /** What a client is told about an error. Nothing of ours (stack, SQL, path) is in it; `INTERNAL` means that it is a bug. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof Fault) return new Problem(FAULT_ERRORS[error.code], error.detail);
+  if (error instanceof Fault) {
+    const code = FAULT_ERRORS[error.code];
+    // What a store says of itself (its address, its files) is for the log.
+    return new Problem(
+      code,
+      code === 'UNAVAILABLE' ? 'Sluice cannot do this now. Try again in a moment.' : error.detail,
+    );
+  }
   const code = (error as FastifyError | undefined)?.code;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -38,6 +38,24 @@ describe('parseJson', () => {
     });
   }
 
+  it('cuts lists, and objects, where nobody looks any further, and keeps what stands around them', () => {
+    const list = Array.from({ length: 250_000 }, (_, index) => index);
+    const text = JSON.stringify({ a: 1, list, b: { inner: [list, ['x']] }, c: 2 });
+    const value = parse(text) as { a: number; list: number[]; b: { inner: [number[], string[]] }; c: number };
+    assert.deepEqual([value.a, value.c, value.b.inner[1]], [1, 2, ['x']]);
+    assert.deepEqual([value.list.length, value.list.at(-1)], [100_001, 100_000]);
+    assert.equal(value.b.inner[0].length, 100_001);
+    const wide = Object.fromEntries(list.map((key) => [`k${key}`, key]));
+    assert.equal(Object.keys(parse(JSON.stringify({ wide })) as object).length, 1);
+    assert.deepEqual(parse(JSON.stringify(list.slice(0, 100_001))), list.slice(0, 100_001));
+  });
+
+  it('refuses a text that is longer than any can be', () => {
+    assert.throws(() => parse(JSON.stringify({ a: 'x'.repeat(65_537) })), /VALIDATION_FAILED/);
+    assert.throws(() => parse(JSON.stringify({ ['x'.repeat(65_537)]: 1 })), /VALIDATION_FAILED/);
+    assert.ok(parse(JSON.stringify({ a: 'x'.repeat(65_536) })));
+  });
+
   it('accepts 64 levels', () => {
     assert.ok(parse('['.repeat(64) + ']'.repeat(64)));
   });

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { renderDocsPage } from './docs-page.ts';
 import { createOpenApi } from './openapi.ts';
-import { rememberRecent } from './remember-recent.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
+
+/** Stands for the server's address in what is made once; it is put in for every request, whose Host a stranger chose. */
+const ADDRESS = 'https://address-of-this-server.invalid';
 
 /** What needs no token: whether the server lives and serves, and what it can do. */
 export function registerPublicPages(server: FastifyInstance, { app, publicUrl, version }: ServerDeps): void {
@@ -12,23 +14,39 @@ export function registerPublicPages(server: FastifyInstance, { app, publicUrl, v
     await app.store.ping();
     return { status: 'ready' };
   });
-  const operations = ROUTES.map((route) => route.operation);
   const baseUrlOf = (request: FastifyRequest): string => publicUrl ?? `${request.protocol}://${request.host}`;
-  const openApi = rememberRecent(REMEMBERED_URLS, (baseUrl) => createOpenApi(operations, baseUrl));
-  const openApiText = rememberRecent(REMEMBERED_URLS, (baseUrl) => JSON.stringify(openApi(baseUrl)));
-  const docsPage = rememberRecent(REMEMBERED_URLS, (baseUrl) => renderDocsPage(openApi(baseUrl)));
-  server.get('/openapi.json', (request, reply) =>
-    reply.type('application/json; charset=utf-8').send(openApiText(baseUrlOf(request))),
+  const openApi = once(() =>
+    createOpenApi(
+      ROUTES.map((route) => route.operation),
+      ADDRESS,
+    ),
   );
+  const openApiText = once(() => JSON.stringify(openApi()));
+  const docsPage = once(() => renderDocsPage(openApi()));
+  server.get('/', (_request, reply) => reply.redirect('/docs'));
+  server.get('/openapi.json', (request, reply) => {
+    const address = JSON.stringify(baseUrlOf(request)).slice(1, -1);
+    return reply.type('application/json; charset=utf-8').send(openApiText().replaceAll(ADDRESS, () => address));
+  });
   server.get('/docs', (request, reply) => {
     reply.type('text/html; charset=utf-8');
     reply.header(
       'content-security-policy',
       "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
     );
-    return docsPage(baseUrlOf(request));
+    return docsPage().replaceAll(ADDRESS, () => escapeForPage(baseUrlOf(request)));
   });
 }
 
-/** A server has one address, or the few by which its network knows it. */
-const REMEMBERED_URLS = 4;
+/** Safe in text, in attributes and in the commands that people copy. */
+function escapeForPage(text: string): string {
+  return text.replace(/[^\w.:/[\]-]/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,6 +1,5 @@
 import type { Static, TSchema } from 'typebox';
 import type { App } from '../app/app.ts';
-import type { Authenticator } from '../app/authenticate.ts';
 import type { Caller } from '../app/caller.ts';
 import type { Refusal } from '../app/refusal.ts';
 import type { Operation } from './contract/operation.ts';
@@ -9,7 +8,6 @@ import type { Dialect } from './dialect.ts';
 /** What an operation's handler knows of the request besides its body. */
 export interface RequestContext {
   readonly app: App;
-  readonly auth: Authenticator;
   readonly caller: Caller;
   /** Of the mount that the request came to. */
   readonly dialect: Dialect;

@@ -1,10 +1,8 @@
 import type { App } from '../app/app.ts';
-import type { Authenticator } from '../app/authenticate.ts';
 import type { Log } from '../lib/log.ts';
 
 export interface ServerDeps {
   readonly app: App;
-  readonly auth: Authenticator;
   readonly log: Log;
   /** Of Sluice itself, for people who look after several servers. */
   readonly version: string;

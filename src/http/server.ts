@@ -164,10 +164,6 @@ class Context implements RequestContext {
     return this.#deps.app;
   }
 
-  get auth() {
-    return this.#deps.auth;
-  }
-
   get caller() {
     return this.#request.caller as Caller;
   }

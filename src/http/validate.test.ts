@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TSchema } from 'typebox';
-import { getSubmittedPullRequest, setImpactedTargets, submitPullRequest } from './contract/pull-requests.ts';
+import {
+  getSubmittedPullRequest,
+  getSubmittedPullRequests,
+  setImpactedTargets,
+  submitPullRequest,
+} from './contract/pull-requests.ts';
 import { createQueue } from './contract/queues.ts';
 import { Problem } from './problem.ts';
 import { createValidator } from './validate.ts';
@@ -67,6 +72,19 @@ describe('validation', () => {
     assert.deepEqual(errorsOf(createQueue.body, { ...QUEUE, ['x'.repeat(200)]: 3 }), {
       [`/${'x'.repeat(200)}`]: 'is not known here',
     });
+  });
+
+  it('says which items of a list are wrong, and how many there may be', () => {
+    const prs = [{ number: 1 }, { number: 0 }, {}];
+    assert.deepEqual(errorsOf(getSubmittedPullRequests.body, { ...QUEUE, prs }), {
+      '/prs/1/number': 'must be a whole number from 1 to 4294967295',
+      '/prs/2/number': 'is required',
+    });
+    const many = Array.from({ length: 51 }, () => ({}));
+    assert.deepEqual(errorsOf(getSubmittedPullRequests.body, { ...QUEUE, prs: many }), {
+      '/prs': 'must have at most 50 items',
+    });
+    assert.deepEqual(errorsOf(getSubmittedPullRequests.body, []), { '': 'must be an object' });
   });
 
   it('does not list a million problems', () => {

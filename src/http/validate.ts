@@ -1,92 +1,118 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Settings } from 'typebox/system';
 import type { FieldError } from '../app/refusal.ts';
 import type { SluiceKeywords } from './contract/schema.ts';
 import { Problem } from './problem.ts';
-
-interface SchemaError {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly params: object;
-  readonly message: string;
-}
 
 /** Throws a problem that names everything that is wrong, all at once. */
 export type Validator = (value: unknown) => void;
 
 export function createValidator(schema: TSchema): Validator {
-  // Compiled at the first use: a server answers its first request sooner than it could compile all operations.
-  let compiled: { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] } | undefined;
   return (value) => {
-    compiled ??= Compile(schema) as never;
-    if (compiled.Check(value)) return;
-    const errors = describeErrors(schema, compiled.Errors(value));
-    const [first] = errors;
-    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-    throw new Problem('VALIDATION_FAILED', `${sentenceOf(first)}${more}.`, errors);
+    if (fits(schema, value)) return;
+    const errors: FieldError[] = [];
+    collect(schema as Node, value, '', errors);
+    throw new Problem('VALIDATION_FAILED', summarize(errors), errors);
   };
 }
 
-function sentenceOf(error: FieldError | undefined): string {
-  if (error === undefined) return 'The request does not fit';
-  return `${error.path === '' ? 'The body' : error.path.slice(1).replaceAll('/', '.')} ${error.message}`;
-}
-
-// The default stops at eight, and every unknown key counts as two.
-Settings.Set({ maxErrors: 10_000 });
-
-/** At most this many: a list of a million wrong values needs no million sentences. */
+/** At most this many: a list of a million wrong values needs no million sentences, and nobody waits for them. */
 const MAX_ERRORS = 50;
 
-function describeErrors(schema: TSchema, found: readonly SchemaError[]): FieldError[] {
-  const byPath = new Map<string, string>();
-  for (const error of found.flatMap((each) => describe(schema, each))) {
-    if (!byPath.has(error.path) && byPath.size < MAX_ERRORS) byPath.set(error.path, error.message);
-  }
-  return [...byPath].map(([path, message]) => ({ path, message }));
+/** The keywords that the contract uses. */
+interface Node extends SluiceKeywords {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly items?: Node;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly anyOf?: readonly Node[];
 }
 
-function describe(schema: TSchema, error: SchemaError): FieldError[] {
-  const own = findOwnMessage(schema, error);
-  if (own !== undefined) return [own];
-  const { requiredProperties = [], additionalProperties = [] } = error.params as Record<string, string[]>;
-  switch (error.keyword) {
-    case 'required':
-      return requiredProperties.map((name) => ({ path: `${error.instancePath}/${name}`, message: 'is required' }));
-    case 'additionalProperties':
-      return additionalProperties.map((name) => ({
-        path: `${error.instancePath}/${name}`,
-        message: describeUnknown(name, schema),
-      }));
-    case 'boolean':
-      // Says of an unknown key once more what additionalProperties said.
-      return [];
-    default:
-      return [{ path: error.instancePath, message: error.message }];
-  }
+interface Compiled {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): { readonly message: string }[];
 }
 
-/** The outermost schema around the error that has a sentence of its own speaks for everything inside it. */
-function findOwnMessage(schema: TSchema, error: SchemaError): FieldError | undefined {
-  const steps = error.schemaPath.split('/').slice(1);
-  const values = error.instancePath.split('/').slice(1);
-  let node: unknown = schema;
-  let depth = 0;
-  while (steps.length > 0 && node !== undefined) {
-    const step = steps.shift() as string;
-    node = (node as Record<string, unknown>)[step];
-    if (step === 'properties') node = (node as Record<string, unknown>)[steps.shift() as string];
-    if (step === 'properties' || step === 'items') depth++;
-    const message = (node as SluiceKeywords | undefined)?.['x-sluice-message'];
-    if (message !== undefined) return { path: ['', ...values.slice(0, depth)].join('/'), message };
-  }
-  return undefined;
+/** Compiled at the first use: a server answers its first request sooner than it could compile all operations. */
+const compiled = new WeakMap<object, Compiled>();
+
+function compile(schema: object): Compiled {
+  const known = compiled.get(schema) ?? (Compile(schema as TSchema) as unknown as Compiled);
+  compiled.set(schema, known);
+  return known;
 }
 
-function describeUnknown(name: string, schema: TSchema): string {
-  const known = Object.keys((schema as { properties?: object }).properties ?? {});
+function fits(schema: object, value: unknown): boolean {
+  return compile(schema).Check(value);
+}
+
+/** Goes down where the value does not fit, and no further than a schema that has a sentence for everything in it. */
+function collect(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+  if (errors.length >= MAX_ERRORS || fits(schema, value)) return;
+  const message = schema['x-sluice-message'];
+  if (message !== undefined) errors.push({ path, message });
+  else if (schema.properties !== undefined) collectObject(schema, value, path, errors);
+  else if (schema.items !== undefined) collectList(schema, value, path, errors);
+  else errors.push({ path, message: compile(schema).Errors(value)[0]?.message ?? 'does not fit' });
+}
+
+function collectObject(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    errors.push({ path, message: 'must be an object' });
+    return;
+  }
+  const { properties = {}, required = [] } = schema;
+  const before = errors.length;
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) errors.push({ path: `${path}/${name}`, message: 'is required' });
+  }
+  for (const [name, item] of Object.entries(value)) {
+    if (errors.length >= MAX_ERRORS) return;
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (known !== undefined) collect(known, item, `${path}/${name}`, errors);
+    else if (schema.additionalProperties === false) {
+      errors.push({ path: `${path}/${name}`, message: describeUnknown(name, Object.keys(properties)) });
+    }
+  }
+  // Every field fits by itself: what is wrong is how they come together.
+  if (errors.length === before) errors.push({ path, message: messageOfAlternatives(schema) ?? 'does not fit' });
+}
+
+function messageOfAlternatives({ anyOf = [] }: Node): string | undefined {
+  return anyOf.find((each) => each['x-sluice-message'] !== undefined)?.['x-sluice-message'];
+}
+
+function collectList(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+  if (!Array.isArray(value)) {
+    errors.push({ path, message: 'must be a list' });
+    return;
+  }
+  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  if (value.length < minItems) errors.push({ path, message: `must have at least ${minItems} items` });
+  if (value.length > maxItems) {
+    errors.push({ path, message: `must have at most ${maxItems} items` });
+    return;
+  }
+  const before = errors.length;
+  for (const [index, item] of value.entries()) {
+    if (errors.length >= MAX_ERRORS) return;
+    collect(items, item, `${path}/${index}`, errors);
+  }
+  if (errors.length === before && value.length >= minItems) errors.push({ path, message: 'must not repeat an item' });
+}
+
+function summarize(errors: readonly FieldError[]): string {
+  const [first] = errors;
+  if (first === undefined) return 'The request does not fit.';
+  const where = first.path === '' ? 'The body' : first.path.slice(1).replaceAll('/', '.');
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return `${where} ${first.message}${more}.`;
+}
+
+function describeUnknown(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((key) => ({ key, distance: editDistance(name.toLowerCase(), key.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);

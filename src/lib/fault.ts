@@ -10,6 +10,8 @@ export type FaultCode =
   | 'STORE_TOO_NEW'
   /** Another server already uses this data folder. */
   | 'STORE_LOCKED'
+  /** What the server was told cannot be so. */
+  | 'MISCONFIGURED'
   /** A file that should be a backup of the store is not one, or already exists where one should be written. */
   | 'BACKUP_UNUSABLE'
   /** The server stops and takes no more work. */

@@ -1,5 +1,6 @@
 import { assert } from '../lib/assert.ts';
-import type { QueueCommit } from './queues.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { EventRow, QueueCommit } from './queues.ts';
 
 /** What every adapter refuses before it writes anything: a commit that contradicts itself is a bug of its maker. */
 export function checkCommit(commit: QueueCommit): void {
@@ -11,4 +12,9 @@ export function checkCommit(commit: QueueCommit): void {
   for (const row of [entries, transitions, impactedTargets].flat()) {
     assert(row.queueId === queueId, `a commit of queue ${queueId} has a row of queue ${row.queueId}`);
   }
+}
+
+/** When a commit happened, as far as its rows can tell. */
+export function newestInstant(events: readonly EventRow[]): Instant {
+  return events.reduce((newest, { at }) => Math.max(newest, at), Number.MIN_SAFE_INTEGER);
 }

@@ -96,6 +96,7 @@ export interface QueueCommit {
   /** Ids of this queue's effects that are done and need not be kept; unknown ones are passed over. */
   readonly doneEffects?: readonly string[];
   readonly targetSets: readonly TargetSetRow[];
+  /** Of each pull request the KEPT_UPLOADS newest stay, by `setAt`; older ones are removed in the same commit. */
   readonly impactedTargets: readonly ImpactedTargetsRow[];
 }
 
@@ -133,6 +134,14 @@ export interface DepartureQuery {
   readonly limit: number;
 }
 
+/** A pull request that is pushed to again and again keeps its uploads for this many commits, the latest set ones. */
+export const KEPT_UPLOADS = 20;
+/**
+ * A stored target set that is named again counts as new from then on. Within this time it is young enough and not
+ * written again: sets are large.
+ */
+export const TARGET_SET_RENEWAL_MS = 24 * 60 * 60 * 1000;
+
 export interface QueueStore {
   /** The queue at version 1 with its first event. `exists` where the branch has a queue; nothing is written then. */
   create(queue: QueueRow, event: EventRow): Promise<'created' | 'exists'>;
@@ -151,6 +160,12 @@ export interface QueueStore {
   findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
   findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
   listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;
+  /**
+   * Removes the target sets that no entry and no upload names, and no commit has given since before `before`; answers
+   * how many. Events name sets only by digest, so `before` must lie as far back as events are still replayed, and more
+   * than a day: sets are renewed once a day, and a commit under way relies on what it gave.
+   */
+  removeUnusedTargetSets(before: Instant): Promise<number>;
   findTargetSet(digest: string): Promise<TargetSetRow | undefined>;
   findImpactedTargets(queueId: QueueId, prNumber: number, sha: string): Promise<ImpactedTargetsRow | undefined>;
   /** An entry's whole timeline, newest first. */

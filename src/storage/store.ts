@@ -25,11 +25,16 @@ export interface Store {
 }
 
 export interface SnapshotStore {
-  /** Writes one consistent copy to a file that must not exist yet (`BACKUP_UNUSABLE` otherwise). */
+  /**
+   * Writes one consistent copy to a file that must not exist yet. Where the file cannot be there, it is refused with
+   * `BACKUP_UNUSABLE`; where the machine cannot write it, as on a full disk, with `STORE_UNAVAILABLE`.
+   */
   backup(file: string): Promise<{ readonly sizeBytes: number }>;
   /**
    * Replaces everything by what a backup holds, in one transaction: afterwards it is all there, or nothing changed.
-   * A file that is no backup, is damaged, or was written by a newer version is refused with `BACKUP_UNUSABLE`.
+   * A file that is no backup, is damaged, was written by a newer version, is one of the store's own, or has no
+   * organization or no valid token with the scope `instance`, is refused with `BACKUP_UNUSABLE`. What is replaced is
+   * kept as a backup before, for the latest three restores.
    */
   restore(file: string): Promise<void>;
 }

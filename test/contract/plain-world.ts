@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';
@@ -112,4 +114,40 @@ export async function runGit(cwd: string, args: readonly string[], input: string
   ]);
   if (code !== 0) throw new Error(`git ${args.join(' ')} failed: ${complaint}`);
   return output.toString().trim();
+}
+
+/** Stands in for ssh until the test is over; remotes whose path holds `silent` never say a word, and ignore SIGTERM. */
+export async function useFakeSsh(context: TestContext, folder: string): Promise<FakeSsh> {
+  const [script, pids] = [join(folder, 'fake-ssh'), join(folder, 'fake-ssh-pids')];
+  const hang = `trap '' TERM; echo $$ >> ${pids}; sh -c 'echo $$ >> ${pids}; sleep 600; :'; exit 1`;
+  await writeFile(script, `#!/bin/sh\nfor last; do :; done\ncase "$last" in *silent*) ${hang};; esac\neval "$last"\n`, {
+    mode: 0o755,
+  });
+  const before = process.env['GIT_SSH_COMMAND'];
+  context.after(() => {
+    if (before === undefined) delete process.env['GIT_SSH_COMMAND'];
+    else process.env['GIT_SSH_COMMAND'] = before;
+  });
+  process.env['GIT_SSH_COMMAND'] = script;
+  const listHanging = async () =>
+    (await readFile(pids, 'utf8').catch(() => ''))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(Number);
+  return { listHanging };
+}
+
+export interface FakeSsh {
+  /** The processes that ever hung, two for each connection. */
+  listHanging(): Promise<readonly number[]>;
+}
+
+/** A process nobody waits for any more may linger as a name without a program. */
+export function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform === 'linux' && / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
 }

@@ -15,6 +15,7 @@ say('open');
 if (task === 'commit') await commitForever(store, argument as QueueId);
 if (task === 'hold') setInterval(() => {}, 1000);
 if (task === 'restore') await restoreAndDie(store, argument);
+if (task === 'backup') await backUp(store, argument);
 if (task === 'fill-disk') await fillDisk(store, argument as QueueId);
 
 function say(line: string | number): void {
@@ -40,6 +41,16 @@ async function restoreAndDie({ snapshots }: Store, file: string): Promise<void> 
   while (statSync(join(directory, 'sluice.db-wal')).size < 1_000_000) await setImmediate();
   process.kill(process.pid, 'SIGKILL');
   await restoring;
+}
+
+async function backUp({ snapshots, close }: Store, file: string): Promise<void> {
+  try {
+    await snapshots?.backup(file);
+    say('written');
+  } catch (error) {
+    say(error instanceof Fault ? `${error.code} ${error.detail}` : String(error));
+  }
+  await close();
 }
 
 /** Commits until the disk is full, makes room, and commits again. */

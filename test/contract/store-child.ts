@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** What a child does; the command line of store-child-main.ts. */
-export type ChildTask = 'commit' | 'hold' | 'restore' | 'fill-disk';
+export type ChildTask = 'commit' | 'hold' | 'restore' | 'fill-disk' | 'backup';
 
 export interface Child {
   readonly lines: AsyncIterable<string>;

@@ -23,14 +23,14 @@ const ROWS: readonly (readonly string[])[] = [
   [
     `insert into meta values ('signing_key', '${'ab'.repeat(32)}')`,
     `insert into organizations values ('o1', 'acme', 1)`,
-    `insert into tokens values ('t1', 'o1', 'ci', 'h1', '["read"]', null, 'api', 2, null, null, null)`,
+    `insert into tokens values ('t1', 'o1', 'ci', 'h1', '["read","instance"]', null, 'api', 2, null, null, null)`,
     `insert into repositories values ('r1', 'o1', 'git.example', 'acme', 'app', null, '[]', '[]', 3, 3)`,
     `insert into queues values ('q1', 'r1', 'main', 2, '{"q":1}', 4, null)`,
     `insert into queue_events values ('q1', 1, 4, 'queue_created', '{}'), ('q1', 2, 5, 'submitted', '{}')`,
     `insert into entries values ('e1', 'q1', 7, 2, true, 'QUEUED', 5, 'd1', '{"e":1}')`,
     `insert into transitions values ('q1', 'e1', 7, 2, 0, 5, null, 'QUEUED', false, null, null, '{}')`,
     `insert into effects values ('q1', 'f1', 2, 0, 'build_candidate', 5, '{}')`,
-    `insert into target_sets values ('d1', '["a"]')`,
+    `insert into target_sets values ('d1', '["a"]'), ('d2', '["unused"]')`,
     `insert into impacted_targets values ('q1', 7, 'sha', '{}', 'd1', 5)`,
   ],
   [
@@ -39,7 +39,10 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
     `insert into test_runs values ('r1', 'x1', 1, 6, 'FAILURE', 1.5, 'main', 'sha', 7, true, 'g', 'boom')`,
   ],
+  [`insert into target_sets values ('d3', '["b"]', 7)`],
 ];
+
+const MIGRATED_AFTER = Date.now();
 
 /** What a server of this version left behind. */
 function statementsOf(dialect: SqlDialect, version: number): string[] {
@@ -47,9 +50,10 @@ function statementsOf(dialect: SqlDialect, version: number): string[] {
   const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
     ...migration.statements({ schema, types: dialect.columns }).map((query) => query.compile().sql),
     `insert into migrations values (${index + 1}, '${migration.name}', 0)`,
+    ...(ROWS[index] ?? []),
   ]);
   const log = 'create table migrations (version bigint primary key, name text not null, applied_at bigint not null)';
-  return [log, ...created, ...ROWS.slice(0, version).flat()];
+  return [log, ...created];
 }
 
 async function checkRows({ accounts, repositories, queues, tests, signingKey }: Store, version: number): Promise<void> {
@@ -63,6 +67,8 @@ async function checkRows({ accounts, repositories, queues, tests, signingKey }: 
     anEntry(queueId, 7, { id: 'e1', submittedAt: 5, targetsDigest: 'd1', body: '{"e":1}' }),
   ]);
   assert.deepEqual(loaded?.targetSets, [{ digest: 'd1', body: '["a"]' }]);
+  // What was there before sets had an age is as young as the migration.
+  assert.equal(await queues.removeUnusedTargetSets(MIGRATED_AFTER), version >= 3 ? 1 : 0);
   assert.equal((await queues.listTransitions('e1')).length, 1);
   assert.equal((await queues.listEvents(queueId, 0, 9)).length, 2);
   assert.equal(await queues.commit(aCommit(queueId, 2, { doneEffects: ['f1'] })), 'committed');

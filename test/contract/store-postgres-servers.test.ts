@@ -6,7 +6,7 @@ import { openPostgresStore } from '../../src/storage/postgres/open-postgres-stor
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { isFault } from './store-folder.ts';
-import { aCommit, anEntry, aTest, storeQueue } from './store-world.ts';
+import { aCommit, anEntry, anEvent, aTest, DAY_MS, storeQueue } from './store-world.ts';
 
 let postgres: TestPostgres;
 before(async () => {
@@ -53,6 +53,27 @@ describe('two servers on one PostgreSQL', () => {
       assert.equal(loaded?.entries.length, (loaded?.queue.version ?? 0) - 1);
     }
     await committing;
+  });
+
+  test('a target set is not removed while the other names it again', async (t) => {
+    const url = await postgres.createDatabase();
+    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    const { id } = await storeQueue(a);
+    for (let version = 1; version < 200; version += 2) {
+      const set = { digest: `set-${version}`, body: '["a"]' };
+      const old = { events: [anEvent(version + 1, { at: DAY_MS })], targetSets: [set] };
+      await a.queues.commit(aCommit(id, version, old));
+      const again = {
+        events: [anEvent(version + 2, { at: 60 * DAY_MS })],
+        entries: [anEntry(id, version, { targetsDigest: set.digest })],
+        targetSets: [set],
+      };
+      await Promise.all([
+        a.queues.commit(aCommit(id, version + 1, again)),
+        b.queues.removeUnusedTargetSets(30 * DAY_MS),
+      ]);
+      assert.deepEqual(await b.queues.findTargetSet(set.digest), set);
+    }
   });
 
   test('whoever sees a watermark sees everything up to it', async (t) => {

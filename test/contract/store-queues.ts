@@ -10,6 +10,7 @@ import {
   anEvent,
   aQueue,
   aTransition,
+  DAY_MS,
   NOON,
   storeQueue,
   storeRepository,
@@ -22,6 +23,7 @@ export function queuePromises(store: () => Store): void {
   concurrencyPromises(store);
   snapshotPromises(store);
   targetPromises(store);
+  oldTargetPromises(store);
 }
 
 function lifePromises(store: () => Store): void {
@@ -311,5 +313,69 @@ function targetPromises(store: () => Store): void {
     await queues.commit(aCommit(a.id, 1, { targetSets: first }));
     await queues.commit(aCommit(b.id, 1, { targetSets: digests.map((digest) => ({ digest, body: '["second"]' })) }));
     assert.deepEqual(await queues.findTargetSet(digests[1] ?? ''), first[1]);
+  });
+}
+
+function oldTargetPromises(store: () => Store): void {
+  const aRow = (queueId: QueueId, index: number, targetsDigest: string | null = null) => {
+    return { queueId, prNumber: 5, sha: `sha-${index}`, body: '{}', targetsDigest, setAt: NOON + index };
+  };
+
+  test('impacted targets are kept for the 20 newest commits of a pull request', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const other = { ...aRow(id, 0), prNumber: 6 };
+    await queues.commit(aCommit(id, 1, { impactedTargets: [other] }));
+    const rows = Array.from({ length: 24 }, (_, index) => aRow(id, index));
+    await queues.commit(aCommit(id, 2, { impactedTargets: rows.slice(0, 22).toReversed() }));
+    await queues.commit(aCommit(id, 3, { impactedTargets: rows.slice(22) }));
+    const found = await Promise.all(rows.map(({ sha }) => queues.findImpactedTargets(id, 5, sha)));
+    assert.deepEqual(
+      found,
+      rows.map((row, index) => (index < 4 ? undefined : row)),
+    );
+    assert.deepEqual(await queues.findImpactedTargets(id, 6, other.sha), other);
+  });
+
+  test('of impacted targets and target sets given twice in one commit one is stored', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const digest = `twice-${id}`;
+    const [first, last] = [aRow(id, 1, digest), { ...aRow(id, 1, digest), body: '{"n":2}', setAt: NOON + 2 }];
+    const targetSets = [1, 2].map(() => ({ digest, body: '["a"]' }));
+    assert.equal(await queues.commit(aCommit(id, 1, { impactedTargets: [first, last], targetSets })), 'committed');
+    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), last);
+    assert.deepEqual(await queues.findTargetSet(digest), targetSets[0]);
+  });
+
+  test('target sets that nothing names any more are removed once they are old', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    // Instants that no other test uses: nobody else's sets are that old.
+    const at = (version: number, day: number) => ({ events: [anEvent(version, { at: day * DAY_MS })] });
+    const names = ['ofEntry', 'ofUpload', 'unused', 'named again', 'young'];
+    const [ofEntry, ofUpload, unused, again, young] = names.map((name) => ({ digest: `${name} ${id}`, body: '[]' }));
+    assert.ok(ofEntry && ofUpload && unused && again && young);
+    await queues.commit(
+      aCommit(id, 1, {
+        ...at(2, 1),
+        targetSets: [ofEntry, ofUpload, unused, again],
+        entries: [anEntry(id, 1, { isLive: false, targetsDigest: ofEntry.digest })],
+        impactedTargets: [aRow(id, 1, ofUpload.digest)],
+      }),
+    );
+    await queues.commit(aCommit(id, 2, { ...at(3, 9), targetSets: [again, young] }));
+    assert.equal(await queues.removeUnusedTargetSets(DAY_MS), 0);
+    assert.equal(await queues.removeUnusedTargetSets(9 * DAY_MS), 1);
+    assert.equal(await queues.removeUnusedTargetSets(9 * DAY_MS), 0);
+    const left = await Promise.all(
+      [ofEntry, ofUpload, unused, again, young].map((s) => queues.findTargetSet(s.digest)),
+    );
+    assert.deepEqual(left, [ofEntry, ofUpload, undefined, again, young]);
+
+    const changed = { ...aRow(id, 1), setAt: NOON + 1 };
+    await queues.commit(aCommit(id, 3, { impactedTargets: [changed] }));
+    assert.equal(await queues.removeUnusedTargetSets(9 * DAY_MS + 1), 3);
+    assert.deepEqual(await queues.findTargetSet(ofEntry.digest), ofEntry);
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
@@ -87,5 +88,20 @@ describe('a SQLite store on a full disk', () => {
 
     const after = await openStore(t, directory);
     assert.equal(await after.queues.findVersion(queue.id), Number(version));
+  });
+
+  test('says so when a backup does not fit, and leaves nothing of it', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openSqliteStore({ directory });
+    const { id } = await storeQueue(store);
+    await store.queues.commit(aCommit(id, 1, { entries: [anEntry(id, 1, { body: 'x'.repeat(6_000_000) })] }));
+    await store.close();
+
+    const child = startChild('backup', [directory, join(folder, 'backup')], 4000);
+    const [, refusal] = await child.read();
+    assert.match(refusal ?? '', /^STORE_UNAVAILABLE The backup .* cannot be written: /);
+    assert.equal(await child.ended, 0);
+    assert.deepEqual(await readdir(folder), ['data']);
   });
 });

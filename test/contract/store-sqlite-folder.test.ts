@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aCommit, anEntry, storeQueue } from './store-world.ts';
@@ -35,7 +38,67 @@ describe('the folder of a SQLite store', () => {
   test('is refused where it cannot be written', { skip: isRoot && 'root may write anywhere' }, async (t) => {
     const directory = join(await createFolder(t), 'data');
     await mkdir(directory, { mode: 0o500 });
-    await assert.rejects(openSqliteStore({ directory }), isFault('STORE_UNAVAILABLE', new RegExp(directory)));
+    await assert.rejects(openSqliteStore({ directory }), isFault('STORE_UNAVAILABLE', /no permission/));
+    await assert.rejects(
+      openSqliteStore({ directory: join(directory, 'deeper') }),
+      isFault('STORE_UNAVAILABLE', /no permission/),
+    );
+  });
+
+  const hasProc = existsSync('/proc/self');
+  test('is refused where no folder can be made', { skip: !hasProc && 'there is no /proc' }, async () => {
+    const fault = isFault('STORE_UNAVAILABLE', /^The data folder \/proc\/nope.* cannot be used: no folder can be made/);
+    await assert.rejects(openSqliteStore({ directory: '/proc/nope' }), fault);
+    await assert.rejects(openSqliteStore({ directory: '/proc/nope/deeper' }), fault);
+  });
+
+  const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
+  test('is refused on a read-only file system', { skip: !canMount && 'nothing can be mounted' }, async (t) => {
+    const folder = await createFolder(t);
+    await (await openSqliteStore({ directory: join(folder, 'data') })).close();
+    const script = fileURLToPath(new URL('store-child-main.ts', import.meta.url));
+    for (const name of ['data', 'new']) {
+      const mounted = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"';
+      const command = [process.execPath, script, 'hold', join(folder, name)];
+      const { stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', mounted, 'sh', folder, ...command]);
+      assert.match(String(stderr), /STORE_UNAVAILABLE: The data folder .* cannot be used: .* read-only\./);
+    }
+  });
+
+  for (const umask of [0, 0o027, 0o777]) {
+    test(`has files for its owner alone, with the umask ${umask.toString(8)}`, async (t) => {
+      const folder = await createFolder(t);
+      const directory = join(folder, 'data');
+      await mkdir(directory);
+      await chmod(directory, 0o755);
+      const before = process.umask(umask);
+      t.after(() => process.umask(before));
+      const store = await openStore(t, directory);
+      const queue = await storeQueue(store);
+      const backup = join(folder, 'made', 'deep', 'backup');
+      await store.snapshots?.backup(backup);
+      await store.snapshots?.restore(backup);
+      assert.equal(await store.queues.findVersion(queue.id), 1);
+      const kept = (await readdir(join(directory, 'backups'))).map((name) => join('backups', name));
+      const names = ['sluice.db', 'sluice.db-wal', 'sluice.db-shm', 'lock.db', 'lock.db-journal', ...kept];
+      for (const file of [...names.map((name) => join(directory, name)), backup]) {
+        assert.equal(((await stat(file)).mode & 0o777).toString(8), '600', file);
+      }
+      for (const made of [join(folder, 'made'), join(folder, 'made', 'deep'), join(directory, 'backups')]) {
+        assert.equal(((await stat(made)).mode & 0o777).toString(8), '700', made);
+      }
+    });
+  }
+
+  test('has its files closed to others where they were open', async (t) => {
+    const directory = await createFolder(t);
+    await (await openStore(t, directory)).close();
+    const files = ['sluice.db', 'lock.db'].map((name) => join(directory, name));
+    for (const file of files) await chmod(file, 0o644);
+    await openStore(t, directory);
+    for (const file of [...files, join(directory, 'sluice.db-wal')]) {
+      assert.equal((await stat(file)).mode & 0o777, 0o600, file);
+    }
   });
 
   test('is refused where its database is damaged, and stays free', async (t) => {

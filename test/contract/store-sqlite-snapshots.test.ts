@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { copyFile, link, open, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -54,9 +54,9 @@ describe('a backup of a SQLite store', () => {
     await assert.rejects(snapshotsOf(store).backup(file), isFault('BACKUP_UNUSABLE', /already a file/));
     assert.equal(await readFile(file, 'utf8'), 'precious');
     const below = join(file, 'cannot', 'be');
-    await assert.rejects(snapshotsOf(store).backup(below), isFault('BACKUP_UNUSABLE', /written/));
+    await assert.rejects(snapshotsOf(store).backup(below), isFault('BACKUP_UNUSABLE', /a file in its place/));
     const endless = join(folder, 'x'.repeat(4000));
-    await assert.rejects(snapshotsOf(store).backup(endless), isFault('BACKUP_UNUSABLE', /written/));
+    await assert.rejects(snapshotsOf(store).backup(endless), isFault('BACKUP_UNUSABLE', /too long/));
     assert.deepEqual((await readdir(folder)).sort(), ['backup', 'data']);
   });
 });
@@ -152,6 +152,125 @@ describe('a restore of a SQLite store', () => {
     }
     assert.equal(await store.queues.findVersion(id), 1);
     assert.ok(!(await readdir(directory)).includes('restore.db'));
+  });
+});
+
+describe('a restore that would leave a server nobody can use', () => {
+  test('is refused where the file is one of the server itself', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openStore(t, directory);
+    const { id } = await storeQueue(store);
+    await symlink(directory, join(folder, 'linked'));
+    await link(join(directory, 'sluice.db'), join(folder, 'hard'));
+    const own = ['sluice.db', 'sluice.db-wal', 'sluice.db-shm', 'lock.db'].map((name) => join(directory, name));
+    const fault = isFault('BACKUP_UNUSABLE', /this server's own/);
+    for (const file of [...own, join(folder, 'linked', 'sluice.db'), join(folder, 'hard')]) {
+      await assert.rejects(snapshotsOf(store).restore(file), fault, file);
+    }
+    assert.equal(await store.queues.findVersion(id), 1);
+    await assert.rejects(openSqliteStore({ directory }), isFault('STORE_LOCKED', /already uses/));
+  });
+
+  test('is refused where tables, organizations or a token for the instance are missing', async (t) => {
+    const folder = await createFolder(t);
+    const store = await openStore(t, join(folder, 'data'));
+    const { id } = await storeQueue(store);
+    const good = join(folder, 'good');
+    await snapshotsOf(store).backup(good);
+    const changes: Record<string, readonly [sql: string, reason: RegExp]> = {
+      unlogged: ['drop table migrations', /no tables of Sluice/],
+      unmigrated: ['delete from migrations', /no tables of Sluice/],
+      deserted: [
+        'delete from queues; delete from repositories; delete from tokens; delete from organizations',
+        /no org/,
+      ],
+      tokenless: ['delete from tokens', /no valid token with the scope instance/],
+      revoked: ['update tokens set revoked_at = 1', /no valid token/],
+      expired: ['update tokens set expires_at = 1', /no valid token/],
+      weak: [`update tokens set scopes = '["read","admin"]', name = 'instance'`, /no valid token/],
+    };
+    for (const [name, [sql, reason]] of Object.entries(changes)) {
+      const file = join(folder, name);
+      await copyFile(good, file);
+      const db = new DatabaseSync(file);
+      db.exec(sql);
+      db.close();
+      await assert.rejects(snapshotsOf(store).restore(file), isFault('BACKUP_UNUSABLE', reason), name);
+    }
+    const bare = join(folder, 'bare');
+    const other = join(folder, 'other');
+    const fresh = await openStore(t, other);
+    await storeQueue(fresh);
+    await copyFile(join(other, 'sluice.db'), bare);
+    await assert.rejects(snapshotsOf(store).restore(bare), isFault('BACKUP_UNUSABLE', /cannot be used/));
+    assert.equal(await store.queues.findVersion(id), 1);
+    assert.ok(!(await readdir(join(folder, 'data'))).includes('backups'), 'nothing was replaced');
+  });
+});
+
+describe('what a restore replaces', () => {
+  test('is kept, and can itself be restored', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openStore(t, directory);
+    const { id } = await storeQueue(store);
+    const file = join(folder, 'backup');
+    await snapshotsOf(store).backup(file);
+    await store.queues.commit(aCommit(id, 1));
+    await snapshotsOf(store).restore(file);
+    assert.equal(await store.queues.findVersion(id), 1);
+    const [kept = ''] = await readdir(join(directory, 'backups'));
+    assert.match(kept, /^before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db$/);
+    await snapshotsOf(store).restore(join(directory, 'backups', kept));
+    assert.equal(await store.queues.findVersion(id), 2);
+  });
+
+  test('is kept for the three newest restores, and nothing else is removed', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openStore(t, directory);
+    await storeQueue(store);
+    const file = join(directory, 'backups', 'before-restore-mine.db');
+    await snapshotsOf(store).backup(file);
+    let newest = '';
+    for (let index = 0; index < 5; index++) {
+      await snapshotsOf(store).restore(file);
+      const [last = ''] = (await readdir(join(directory, 'backups')))
+        .filter((name) => name !== 'before-restore-mine.db')
+        .sort()
+        .slice(-1);
+      assert.ok(last > newest);
+      newest = last;
+    }
+    const names = await readdir(join(directory, 'backups'));
+    assert.equal(names.length, 4);
+    assert.ok(names.includes('before-restore-mine.db') && names.includes(newest));
+  });
+
+  test('is replaced only if it can be kept', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openStore(t, directory);
+    const { id } = await storeQueue(store);
+    const file = join(folder, 'backup');
+    await snapshotsOf(store).backup(file);
+    await store.queues.commit(aCommit(id, 1));
+    await writeFile(join(directory, 'backups'), '');
+    await assert.rejects(snapshotsOf(store).restore(file), isFault('STORE_UNAVAILABLE', /cannot be kept/));
+    assert.equal(await store.queues.findVersion(id), 2);
+  });
+
+  test('is not mixed with what a killed restore left behind', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const first = await openStore(t, directory);
+    await first.close();
+    for (const suffix of ['', '-wal', '-shm', '-journal']) await writeFile(join(directory, `restore.db${suffix}`), 'x');
+    await openStore(t, directory);
+    assert.deepEqual((await readdir(directory)).sort(), [
+      ...['lock.db', 'lock.db-journal', 'sluice.db', 'sluice.db-shm', 'sluice.db-wal'],
+    ]);
   });
 });
 

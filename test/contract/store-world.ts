@@ -129,7 +129,8 @@ export function aCommit(queueId: QueueId, expectedVersion: number, values: Parti
 
 export async function storeOrganization(store: Store, values: Partial<Organization> = {}): Promise<Organization> {
   const organization = anOrganization(values);
-  await store.accounts.createOrganization(organization, aToken({ organizationId: organization.id, origin: 'first' }));
+  const first = aToken({ organizationId: organization.id, origin: 'first', scopes: ['admin', 'instance'] });
+  await store.accounts.createOrganization(organization, first);
   return organization;
 }
 

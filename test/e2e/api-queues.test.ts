@@ -356,7 +356,7 @@ describe('queues over /v1', () => {
     });
 
     test('does not wait for entries that are not admitted', async () => {
-      const queue = await aQueue({ state: 'PAUSED' });
+      const queue = await aQueue({ state: 'DRAINING' });
       await queue.submit(await queue.openPullRequest());
       assert.equal((await queue.update({ mode: 'PARALLEL' })).mode, 'PARALLEL');
     });

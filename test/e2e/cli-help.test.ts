@@ -73,6 +73,11 @@ describe('the help', () => {
     }
   });
 
+  it('of serve shows no option that it ignores', async () => {
+    assert.doesNotMatch(await print('serve', '--help'), /--url|--json|--token-file/);
+    assert.match(await print('status', '--help'), /--url[\s\S]*--json/);
+  });
+
   it('of queue create and update has an option for every setting', async () => {
     const commands = await listCommands();
     for (const path of ['sluice queue create', 'sluice queue update']) {
@@ -119,6 +124,12 @@ describe('sluice completion', () => {
     assert.deepEqual(complete('sluice', 'queue', 'd'), ['drain', 'delete']);
     assert.deepEqual(complete('sluice', 'queue', 'create', 'local/acme/app', 'main', '--no-ba'), ['--no-batch']);
     assert.deepEqual(complete('sluice', '--json', 'queue', 'update', '--mode', ''), ['single', 'parallel']);
+    assert.deepEqual(complete('sluice', 'queue', 'update', '--mode', '=', 'p'), ['parallel']);
+    assert.deepEqual(complete('sluice', 'queue', 'update', '--mode', '='), ['single', 'parallel']);
+    assert.deepEqual(complete('sluice', 'pr', 'submit', '--priority', ''), ['urgent', 'high', 'medium', 'low']);
+    assert.deepEqual(complete('sluice', 'pr', 'submit', '-p', 'h'), ['high']);
+    assert.deepEqual(complete('sluice', 'pr', 'list', '--state', 'me'), ['merged']);
+    assert.deepEqual(complete('sluice', 'token', 'create', '--scope', 're'), ['read', 'report']);
     assert.deepEqual(complete('sluice', 'pr', 'submit', '--url', ''), ['']);
     assert.deepEqual(complete('sluice', 'completion', ''), [
       'bash',

@@ -1,6 +1,7 @@
 // The command `sluice` as people and scripts run it: a child process against a real server and a real repository.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -98,11 +99,13 @@ describe('sluice against a server', () => {
 
     const added = await ok(['repo', 'add', QUEUE[0] as string, '--git', './app.git', '--junit', 'reports/*.xml']);
     assert.ok(added.includes(join(folder, 'app.git')), 'a relative path is resolved here, not by the server');
+    assert.match(added, /Next: sluice queue create local\/acme\/app main\n/);
     assert.match(await ok(['repo', 'list']), /local\/acme\/app .*app\.git/);
 
     const settings = ['--mode', 'parallel', '--concurrency', '8', '--batch', '--required-statuses', 'ci,lint'];
     const created = await ok(['queue', 'create', ...QUEUE, ...settings, '--bisection-concurrency', 'none']);
     assert.match(created, /local\/acme\/app main {2}RUNNING/);
+    assert.doesNotMatch(await ok(['repo', 'add', QUEUE[0] as string]), /Next:/, 'it has a queue');
     assert.match(created, /mode +PARALLEL\nconcurrency +8\nbatch +true\nrequiredStatuses +ci, lint\n/);
     assert.match(await ok(['queue', 'update', ...QUEUE, '--mode', 'single', '--no-batch']), /concurrency +8\n/);
 
@@ -125,6 +128,10 @@ describe('sluice against a server', () => {
     );
     assert.match(await ok(['status']), /NOT READY +PENDING +TESTING +PASSED +FAILING\nlocal\/acme\/app +main +RUNNING/);
     assert.match(await fails(1, ['queue', 'delete', ...QUEUE]), /Cancel or merge/);
+    assert.match(
+      await ok(['queue', 'update', ...QUEUE, '--mode', 'parallel']),
+      /Changed\. The mode changes when the pull requests .* have landed or left[\s\S]*SWITCHING_MODES/,
+    );
 
     assert.match(await ok(['pr', 'cancel', ...QUEUE, '7']), /CANCELLED/);
     assert.match(await ok(['pr', 'list', ...QUEUE, '--state', 'cancelled', '--since', '1d']), /#7 +CANCELLED/);
@@ -197,6 +204,7 @@ describe('sluice against a server', () => {
         { targetPattern: '//db', policy: 'ISOLATE' },
       ]);
       assert.deepEqual(queue.requiredStatuses, []);
+      assert.match(await ok(['queue', 'show', ...QUEUE, '--settings']), /requiredStatuses +none\n/);
       assert.deepEqual(
         [queue.enqueueingLabel, queue.mergeMethod, queue.bisectionConcurrency],
         ['go', 'MERGE_COMMIT', 3],
@@ -206,7 +214,10 @@ describe('sluice against a server', () => {
         await ok(['queue', 'update', ...QUEUE, '--delete-required-statuses', '--batching-rules', '', '--json']),
       );
       assert.deepEqual([back.requiredStatuses, back.batchingRules], [null, []]);
-      assert.match(await ok(['queue', 'show', ...QUEUE, '--settings']), /requiredStatuses +none\n/);
+      assert.match(
+        await ok(['queue', 'show', ...QUEUE, '--settings']),
+        /requiredStatuses +as the repository or the forge says\n/,
+      );
     });
 
     it('sets impacted targets from options, a file and standard input, and refuses an empty file', async () => {
@@ -233,9 +244,34 @@ describe('sluice against a server', () => {
       assert.deepEqual(head, { code: 0, out: 'Usage: sluice queue update [options] <repo> <branch>\n', err: '' });
     });
 
+    it('exits with 3 and one sentence when the output cannot be written', {
+      skip: !existsSync('/dev/full'),
+    }, async () => {
+      const script = '"$0" "$1" queue list >/dev/full';
+      const full = await run('sh', ['-c', script, process.execPath, BIN], { env });
+      const text = 'sluice: The answer cannot be written to standard output: no space is left there.\n';
+      assert.deepEqual(full, { code: 3, out: '', err: text });
+    });
+
+    it('takes the base of the API for the address of the server', async () => {
+      for (const end of ['/', '/v1', '/v1/']) {
+        const { url } = JSON.parse(await ok(['status', '--json'], { env: { ...env, SLUICE_URL: server.url + end } }));
+        assert.equal(url, server.url);
+      }
+    });
+
+    it('says commands and options where the server says operations and fields', async () => {
+      assert.match(await fails(1, ['queue', 'show', 'local/acme/app', 'none']), /with `sluice queue create` first/);
+      assert.match(await fails(1, ['queue', 'create', ...QUEUE]), /with `sluice queue update`/);
+      assert.match(
+        await fails(1, ['queue', 'update', ...QUEUE, '--concurrency', '0']),
+        /^sluice: --concurrency must be/,
+      );
+    });
+
     it('exits with 1 and every problem when the server refuses', async () => {
       const text = await fails(1, ['queue', 'update', ...QUEUE, '--concurrency', '0', '--batching-min-size', '0']);
-      assert.match(text, /concurrency must be .*\n {2}batchingMinSize must be /);
+      assert.match(text, / {2}--concurrency must be .*\n {2}--batching-min-size must be /);
       assert.match(await fails(1, ['pr', 'restart', ...QUEUE, '8']), /NOT_READY/);
       assert.match(await fails(1, ['pr', 'status', ...QUEUE, '99']), /99/);
       assert.match(await fails(1, ['queue', 'create', ...QUEUE]), /queue/);
@@ -256,9 +292,15 @@ describe('sluice against a server', () => {
         [[...update, '--concurrency', 'many'], /whole number/],
         [[...update, '--concurency', '3'], /Did you mean --concurrency/],
         [['pr', 'submit', ...QUEUE, 'seven'], /number of the pull request/],
+        [['pr', 'submit', ...QUEUE, '7', '-p', '256'], /--priority.*urgent, high, medium, low/],
+        [['pr', 'list', ...QUEUE, '--limit', '0'], /--limit.*from 1 to 100/],
+        [['pr', 'list', ...QUEUE, '--state', 'gone'], /--state.*merged/],
+        [['help', 'nope'], /unknown command 'nope'/],
+        [['help', 'queue', 'nope'], /Usage: sluice queue/],
         [['repo', 'add', 'local/a/b', '--check', 'npm test'], /NAME='shell command'/],
         [['repo', 'add', 'local/a/b', '--check-timeout', '5'], /--check/],
         [token, /--scope/],
+        [[...token, '--scope', 'read,foo'], /--scope.*read, upload, targets/],
         [[...token, '--scope', 'read', '--expires', 'soon'], /90d/],
         [['completion', 'powershell'], /bash, zsh, fish/],
         [['status', '--url', 'ftp://x'], /not the address of a server/],
@@ -334,6 +376,16 @@ describe('sluice against a server', () => {
         /No queues yet/,
       );
       assert.match(await fails(1, ['org', 'add', 'other']), /other/);
+    });
+
+    it('asks before it revokes a token that may be the one in use', async () => {
+      const create = ['token', 'create', '--name', 'second', '--scope', 'admin', '--json'];
+      const { id } = JSON.parse(await ok(create));
+      assert.match(await fails(2, ['token', 'revoke', id]), /may be the token in use.*SLUICE_ADMIN_TOKEN.*--yes/);
+      assert.match(await ok(['token', 'revoke', id, '--yes']), /is revoked/);
+      const { tokens } = JSON.parse(await ok(['token', 'list', '--json']));
+      const admin = tokens.find(({ name }: { name: string }) => name === 'admin');
+      assert.match(await fails(2, ['token', 'revoke', admin.id]), /is the token in use, and the only one/);
     });
 
     it('backs up and restores', async () => {

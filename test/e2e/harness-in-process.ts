@@ -48,18 +48,18 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   const repository = await store.repositories.save(
     aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
   );
-  const auth = new Authenticator({ store, clock, log: silence });
   const app: App = {
     store,
     runner: new QueueRunner(store),
     directory: new Directory(store),
+    auth: new Authenticator({ store, clock, log: silence }),
     forges: new Map(),
     clock,
     log: silence,
     backupFolder: '',
   };
   const defaults = { version: '1.2.3', publicUrl: 'https://sluice.test', rateLimit: 0, requestTimeoutMs: 120_000 };
-  const server = createServer({ app, auth, log: silence, ...defaults, ...options });
+  const server = createServer({ app, log: silence, ...defaults, ...options });
   const post: InProcess['post'] = async (url, body) => {
     const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };
     const response = await server.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
@@ -82,7 +82,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     apply: (tests, runs = []) => store.tests.apply({ repositoryId: repository.id as RepositoryId, tests, runs }),
     close: async () => {
       await server.close();
-      await auth.close();
+      await app.auth.close();
       await store.close();
     },
   };

@@ -78,15 +78,15 @@ export function viewListEntry(entry: Entry): ListEntryView {
 /** An entry never changes, it is replaced; beside it, only what readiness reads of the queue is in its view. */
 const views = new WeakMap<
   Entry,
-  { readonly settings: Queue['settings']; readonly since: Queue['parallelSince']; readonly view: EntryView }
+  { readonly settings: Queue['settings']; readonly before: number; readonly view: EntryView }
 >();
 
 export function viewEntry(queue: Queue, entry: Entry): EntryView {
   const known = views.get(entry);
-  if (known !== undefined && known.settings === queue.settings && known.since === queue.parallelSince)
+  if (known !== undefined && known.settings === queue.settings && known.before === queue.submissionsBeforeParallel)
     return known.view;
   const view = makeView(queue, entry);
-  views.set(entry, { settings: queue.settings, since: queue.parallelSince, view });
+  views.set(entry, { settings: queue.settings, before: queue.submissionsBeforeParallel, view });
   return view;
 }
 
@@ -104,7 +104,7 @@ function makeView(queue: Queue, entry: Entry): EntryView {
 
 export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
   if (targets.kind === 'list') {
-    return { impactsAll: false, count: targets.targets.length, note: 'As uploaded for the head commit.' };
+    return { impactsAll: false, count: targets.count, note: 'As uploaded for the head commit.' };
   }
   const note =
     targets.cause === 'declared'

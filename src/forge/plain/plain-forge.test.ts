@@ -313,8 +313,7 @@ describe('plain git', () => {
     }
 
     test('a remote is mirrored, and what it deletes is gone', async () => {
-      let time = 0;
-      const forge = world.createForge({ clock: { now: () => time } });
+      const forge = world.createForge({ clock: { now: () => 0 } });
       const repository = at(`git@example.test:${world.path}`);
       const ask = (number: number) =>
         forge.findPullRequest({ repository, number: number as PrNumber, targetBranch: 'main' });
@@ -322,11 +321,33 @@ describe('plain git', () => {
         assert.equal(await forge.checkAccess(repository), undefined);
         const head = await world.commitTo('refs/pull/1/head', main, { files: { b: 'b\n' } });
         assert.deepEqual([(await ask(1))?.headSha, (await ask(1))?.mergeability], [head, 'MERGEABLE']);
-        time += 1_000;
         await world.git(['update-ref', '-d', 'refs/pull/1/head']);
         await world.createBranch('new', main);
         assert.equal(await ask(1), undefined);
         assert.equal(await forge.findBranchHead(repository, 'new'), main);
+        assert.equal((await forge.listPullRequestHeads(repository)).size, 0);
+      } finally {
+        await forge.close();
+      }
+    });
+
+    test('what was pushed before the question is in the answer; only the list may be a second old', async () => {
+      let time = 0;
+      const forge = world.createForge({ clock: { now: () => time } });
+      const repository = at(`git@example.test:${world.path}`);
+      const number = 1 as PrNumber;
+      try {
+        for (const content of ['1', '2', '3']) {
+          const head = await world.commitTo('refs/pull/1/head', main, { files: { b: content } });
+          const target = await world.commit('main', { files: { c: content } });
+          assert.equal((await forge.findPullRequest({ repository, number, targetBranch: 'main' }))?.headSha, head);
+          assert.equal(await forge.findBranchHead(repository, 'main'), target);
+        }
+        const calls = await countCalls();
+        assert.equal((await forge.listPullRequestHeads(repository)).size, 1);
+        assert.equal(await countCalls(), calls);
+        await world.closePullRequest(number);
+        time += 1_000;
         assert.equal((await forge.listPullRequestHeads(repository)).size, 0);
       } finally {
         await forge.close();

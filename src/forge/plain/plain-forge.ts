@@ -10,6 +10,9 @@ import { type ParsedLocation, parseLocation } from './location.ts';
 import type { Standing } from './pull-request.ts';
 import { findPullRequestNumber, isPullRequestNumber, pullRequestFacts, pullRequestRef } from './pull-request.ts';
 
+/** The list is asked for again and again; what changes after this one is in the next. */
+const LIST_MAX_AGE_MS = 1_000;
+
 /** A forge without forge software: pull request N is the ref `refs/pull/N/head` of a bare repository. */
 export function createPlainForge(options: GitOptions): Forge {
   return new PlainForge(createGit(options));
@@ -38,7 +41,7 @@ class PlainForge implements Forge {
   }
 
   async listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>> {
-    return this.#read(repository, async (git) => {
+    const list = async (git: GitRepository) => {
       const heads = new Map<PrNumber, Sha>();
       for (const ref of await git.listRefs('refs/pull/*/head')) {
         const number = findPullRequestNumber(ref.name);
@@ -47,7 +50,8 @@ class PlainForge implements Forge {
         if (sha !== undefined && (ref.type === 'commit' || ref.type === 'tag')) heads.set(number, sha);
       }
       return heads;
-    });
+    };
+    return this.#read(repository, list, LIST_MAX_AGE_MS);
   }
 
   async checkAccess(repository: ForgeRepository): Promise<string | undefined> {
@@ -60,10 +64,14 @@ class PlainForge implements Forge {
     return this.#git.close();
   }
 
-  async #read<Answer>(repository: ForgeRepository, question: (git: GitRepository) => Promise<Answer>): Promise<Answer> {
+  async #read<Answer>(
+    repository: ForgeRepository,
+    question: (git: GitRepository) => Promise<Answer>,
+    maxAgeMs = 0,
+  ): Promise<Answer> {
     const opened = await this.#git.open(sourceOf(repository));
     try {
-      await opened.refresh();
+      await opened.refresh(maxAgeMs);
       return await question(opened);
     } catch (error) {
       // The folder may have been moved or replaced: what was learned about it when it was opened may be wrong now.

@@ -2,8 +2,6 @@ import { revokeApiToken as revoke } from '../../app/revoke-api-token.ts';
 import { revokeApiToken } from '../contract/access.ts';
 import { route } from '../route.ts';
 
-export const revokeApiTokenRoute = route(revokeApiToken, async ({ app, auth, caller }, { id }) => {
-  const outcome = await revoke(app, caller, { id: id.toLowerCase() });
-  auth.forget();
-  return outcome;
-});
+export const revokeApiTokenRoute = route(revokeApiToken, ({ app, caller }, { id }) =>
+  revoke(app, caller, { id: id.toLowerCase() }),
+);

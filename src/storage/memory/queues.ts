@@ -1,13 +1,16 @@
 import { assert } from '../../lib/assert.ts';
-import { checkCommit } from '../check-commit.ts';
-import type {
-  EntryFilter,
-  EntryRow,
-  ImpactedTargetsRow,
-  QueueCommit,
-  QueueSnapshot,
-  QueueStore,
-  TransitionRow,
+import type { Instant } from '../../lib/clock.ts';
+import { checkCommit, newestInstant } from '../check-commit.ts';
+import {
+  type EntryFilter,
+  type EntryRow,
+  type ImpactedTargetsRow,
+  KEPT_UPLOADS,
+  type QueueCommit,
+  type QueueSnapshot,
+  type QueueStore,
+  TARGET_SET_RENEWAL_MS,
+  type TransitionRow,
 } from '../queues.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compareText } from './order.ts';
@@ -63,6 +66,7 @@ function memoryQueueWrites(state: MemoryState, present: (queueId: string) => Mem
       applyCommit(state, queue, kept);
       return 'committed';
     },
+    removeUnusedTargetSets: async (before) => removeUnusedTargetSets(state, before),
   } satisfies Partial<QueueStore>;
 }
 
@@ -75,7 +79,7 @@ function memoryRowReads(state: MemoryState) {
       const entries = state.queues.get(queueId)?.entries;
       return [...new Set(prNumbers)].flatMap((prNumber) => entries?.get(prNumber) ?? []);
     },
-    findTargetSet: async (digest) => state.targetSets.get(digest),
+    findTargetSet: async (digest) => state.targetSets.get(digest)?.row,
     findImpactedTargets: async (queueId, prNumber, sha) =>
       state.queues.get(queueId)?.impactedTargets.get(targetsKey({ prNumber, sha })),
     listTransitions: async (entryId) =>
@@ -132,8 +136,37 @@ function applyCommit(state: MemoryState, queue: MemoryQueue, commit: QueueCommit
   for (const transition of commit.transitions) addTransition(queue, transition);
   for (const effect of commit.effects) queue.effects.set(effect.id, effect);
   for (const id of commit.doneEffects ?? []) queue.effects.delete(id);
-  for (const set of commit.targetSets) if (!state.targetSets.has(set.digest)) state.targetSets.set(set.digest, set);
+  addTargetSets(state, commit);
   for (const row of commit.impactedTargets) queue.impactedTargets.set(targetsKey(row), row);
+  for (const prNumber of new Set(commit.impactedTargets.map((row) => row.prNumber))) dropOldUploads(queue, prNumber);
+}
+
+function addTargetSets(state: MemoryState, { targetSets, events }: QueueCommit): void {
+  const createdAt = newestInstant(events);
+  for (const row of targetSets) {
+    const stored = state.targetSets.get(row.digest);
+    if (stored === undefined) state.targetSets.set(row.digest, { row, createdAt });
+    else if (stored.createdAt < createdAt - TARGET_SET_RENEWAL_MS) stored.createdAt = createdAt;
+  }
+}
+
+function dropOldUploads({ impactedTargets }: MemoryQueue, prNumber: number): void {
+  const rows = [...impactedTargets.values()].filter((row) => row.prNumber === prNumber);
+  rows.sort((a, b) => b.setAt - a.setAt || compareText(b.sha, a.sha));
+  for (const row of rows.slice(KEPT_UPLOADS)) impactedTargets.delete(targetsKey(row));
+}
+
+function removeUnusedTargetSets(state: MemoryState, before: Instant): number {
+  const rows = [...state.queues.values()].flatMap((queue) => [
+    ...queue.entries.values(),
+    ...queue.impactedTargets.values(),
+  ]);
+  const used = new Set(rows.map((row) => row.targetsDigest));
+  let removed = 0;
+  for (const [digest, { createdAt }] of state.targetSets) {
+    if (createdAt < before && !used.has(digest) && state.targetSets.delete(digest)) removed += 1;
+  }
+  return removed;
 }
 
 function addTransition({ transitions, timelines }: MemoryQueue, transition: TransitionRow): void {
@@ -151,7 +184,9 @@ function snapshot(
   if (queue === undefined) return undefined;
   const entries = [...queue.entries.values()].filter(isWanted);
   const digests = new Set(entries.map((entry) => entry.targetsDigest));
-  const targetSets = [...digests].flatMap((digest) => (digest === null ? [] : (state.targetSets.get(digest) ?? [])));
+  const targetSets = [...digests].flatMap((digest) =>
+    digest === null ? [] : (state.targetSets.get(digest)?.row ?? []),
+  );
   return { queue: queue.row, entries, targetSets };
 }
 

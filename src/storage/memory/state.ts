@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Token } from '../accounts.ts';
 import type {
   EffectRow,
@@ -23,6 +24,11 @@ export interface MemoryQueue {
   readonly effects: Map<string, EffectRow>;
   /** By pull request and commit. */
   readonly impactedTargets: Map<string, ImpactedTargetsRow>;
+}
+
+export interface MemoryTargetSet {
+  readonly row: TargetSetRow;
+  createdAt: Instant;
 }
 
 export type TestKind = TestStatus | 'QUARANTINED';
@@ -52,7 +58,8 @@ export interface MemoryState {
   readonly tokens: Map<string, Token>;
   readonly repositories: Map<string, Repository>;
   readonly queues: Map<string, MemoryQueue>;
-  readonly targetSets: Map<string, TargetSetRow>;
+  /** By digest. */
+  readonly targetSets: Map<string, MemoryTargetSet>;
   /** By repository. */
   readonly tests: Map<string, MemoryTests>;
 }

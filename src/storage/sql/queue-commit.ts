@@ -1,7 +1,16 @@
-import type { QueueCommit, TargetSetRow } from '../queues.ts';
+import { sql } from 'kysely';
+import { newestInstant } from '../check-commit.ts';
+import { type ImpactedTargetsRow, KEPT_UPLOADS, type QueueCommit, TARGET_SET_RENEWAL_MS } from '../queues.ts';
 import { execute, executeAll, type Operation } from './operation.ts';
 import { fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
-import type { EffectsTable, EntriesTable, ImpactedTargetsTable, Schema, TransitionsTable } from './schema.ts';
+import type {
+  EffectsTable,
+  EntriesTable,
+  ImpactedTargetsTable,
+  Schema,
+  TargetSetsTable,
+  TransitionsTable,
+} from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 type CommitStatements = ReturnType<typeof commitStatements>;
@@ -27,9 +36,18 @@ function rowCalls(statements: CommitStatements, commit: QueueCommit, version: nu
     calls.push(...statements.upsertEffects(effectRows(commit, version)));
   }
   for (const id of commit.doneEffects ?? []) calls.push(callOf(statements.deleteEffect, { queueId, id }));
-  if (commit.targetSets.length > 0) calls.push(...statements.insertTargetSets(inOneOrder(commit.targetSets)));
-  if (commit.impactedTargets.length > 0) {
-    calls.push(...statements.upsertImpactedTargets(commit.impactedTargets.map(fromImpactedTargets)));
+  if (commit.targetSets.length > 0) calls.push(...statements.insertTargetSets(targetSetRows(commit)));
+  if (commit.impactedTargets.length > 0) calls.push(...impactedTargetsCalls(statements, commit));
+  return calls;
+}
+
+function impactedTargetsCalls(statements: CommitStatements, { queueId, impactedTargets }: QueueCommit): Call[] {
+  // PostgreSQL refuses an upsert that meets a row twice: the last one counts.
+  const distinct = new Map<string, ImpactedTargetsRow>();
+  for (const row of impactedTargets) distinct.set(`${row.prNumber} ${row.sha}`, row);
+  const calls = statements.upsertImpactedTargets([...distinct.values()].map(fromImpactedTargets));
+  for (const prNumber of new Set(impactedTargets.map((row) => row.prNumber))) {
+    calls.push(callOf(statements.deleteOldUploads, { queueId, prNumber }));
   }
   return calls;
 }
@@ -47,8 +65,10 @@ function effectRows({ queueId, effects }: QueueCommit, version: number): Effects
 }
 
 /** Two queues may store the same sets at once; in one order they cannot wait for each other. */
-function inOneOrder(targetSets: readonly TargetSetRow[]): TargetSetRow[] {
-  return targetSets.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+function targetSetRows({ targetSets, events }: QueueCommit): TargetSetsTable[] {
+  const createdAt = newestInstant(events);
+  const distinct = new Map(targetSets.map(({ digest, body }) => [digest, { digest, body, created_at: createdAt }]));
+  return [...distinct.values()].sort((a, b) => (a.digest < b.digest ? -1 : 1));
 }
 
 export function commitStatements(compiler: StatementCompiler) {
@@ -72,13 +92,9 @@ export function commitStatements(compiler: StatementCompiler) {
     deleteEffect: compiler.statement<{ queueId: string; id: string }>()((param) =>
       builder.deleteFrom('effects').where('queue_id', '=', param('queueId')).where('id', '=', param('id')),
     ),
-    insertTargetSets: compiler.bulk<TargetSetRow>(['digest', 'body'], (rows) =>
-      builder
-        .insertInto('target_sets')
-        .values(rows)
-        .onConflict((conflict) => conflict.column('digest').doNothing()),
-    ),
+    insertTargetSets: insertTargetSets(compiler),
     upsertImpactedTargets: upsertImpactedTargets(compiler),
+    deleteOldUploads: deleteOldUploads(compiler),
   };
 }
 
@@ -136,6 +152,41 @@ function upsertEffects(compiler: StatementCompiler) {
         })),
       ),
   );
+}
+
+function insertTargetSets(compiler: StatementCompiler) {
+  return compiler.bulk<TargetSetsTable>(['digest', 'body', 'created_at'], (rows) =>
+    compiler.dialect.builder
+      .insertInto('target_sets')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('digest')
+          .doUpdateSet((eb) => ({ created_at: eb.ref('excluded.created_at') }))
+          .where((eb) =>
+            eb('target_sets.created_at', '<', eb('excluded.created_at', '-', sql.lit(TARGET_SET_RENEWAL_MS))),
+          ),
+      ),
+  );
+}
+
+function deleteOldUploads(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return compiler.statement<{ queueId: string; prNumber: number }>()((param) => {
+    const newest = builder
+      .selectFrom('impacted_targets')
+      .select('sha')
+      .where('queue_id', '=', param('queueId'))
+      .where('pr_number', '=', param('prNumber'))
+      .orderBy('set_at', 'desc')
+      .orderBy('sha', 'desc')
+      .limit(KEPT_UPLOADS);
+    return builder
+      .deleteFrom('impacted_targets')
+      .where('queue_id', '=', param('queueId'))
+      .where('pr_number', '=', param('prNumber'))
+      .where('sha', 'not in', newest);
+  });
 }
 
 function upsertImpactedTargets(compiler: StatementCompiler) {

@@ -9,6 +9,7 @@ export function queueStatements(compiler: StatementCompiler) {
     ...queueRowStatements(compiler),
     ...loadStatements(compiler),
     ...entryStatements(compiler),
+    removeUnusedTargetSets: removeUnusedTargetSets(compiler),
     ...transitionStatements(compiler),
     ...departureStatements(compiler),
   };
@@ -57,7 +58,7 @@ function queueRowStatements(compiler: StatementCompiler) {
 
 function loadStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const targetSets = builder.selectFrom('target_sets').selectAll();
+  const targetSets = builder.selectFrom('target_sets').select(['digest', 'body']);
   const digests = builder.selectFrom('entries').select('targets_digest').where('targets_digest', 'is not', null);
   return {
     loadLiveEntries: compiler.statement<{ queueId: string }>()((param) =>
@@ -113,7 +114,7 @@ function entryStatements(compiler: StatementCompiler) {
         .where('pr_number', 'in', prNumbers),
     ),
     findTargetSet: compiler.statement<{ digest: string }>()((param) =>
-      builder.selectFrom('target_sets').selectAll().where('digest', '=', param('digest')),
+      builder.selectFrom('target_sets').select(['digest', 'body']).where('digest', '=', param('digest')),
     ),
     findImpactedTargets: compiler.statement<{ queueId: string; prNumber: number; sha: string }>()((param) =>
       builder
@@ -124,6 +125,31 @@ function entryStatements(compiler: StatementCompiler) {
         .where('sha', '=', param('sha')),
     ),
   };
+}
+
+/**
+ * A commit on another server that gives an old set renews it: whoever of the two comes second waits for the row, and
+ * then finds it too young to remove, or gone and to be stored again.
+ */
+function removeUnusedTargetSets(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return compiler.statement<{ before: number }>()((param) =>
+    builder
+      .deleteFrom('target_sets')
+      .where('created_at', '<', param('before'))
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('entries').select('id').whereRef('entries.targets_digest', '=', 'target_sets.digest'))),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('impacted_targets')
+              .select('sha')
+              .whereRef('impacted_targets.targets_digest', '=', 'target_sets.digest'),
+          ),
+        ),
+      ),
+  );
 }
 
 function transitionStatements(compiler: StatementCompiler) {

@@ -29,6 +29,7 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
         const deleted = yield* execute(statements.delete, { queueId, expectedVersion, at });
         return deleted === 0 ? 'stale' : 'deleted';
       }),
+    removeUnusedTargetSets: (before) => engine.write(() => execute(statements.removeUnusedTargetSets, { before })),
     listEntries: (filter) => engine.snapshot(() => listEntries(lists, filter)),
     ...queueReads(engine, statements),
     ...rowReads(engine, statements),

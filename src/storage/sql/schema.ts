@@ -16,7 +16,7 @@ export interface Schema {
   entries: EntriesTable;
   transitions: TransitionsTable;
   effects: EffectsTable;
-  target_sets: { digest: string; body: JsonText };
+  target_sets: TargetSetsTable;
   impacted_targets: ImpactedTargetsTable;
   test_sequences: { repository_id: string; last_seq: number };
   tests: TestsTable;
@@ -97,6 +97,13 @@ export interface EffectsTable {
   kind: string;
   due_at: number;
   body: JsonText;
+}
+
+export interface TargetSetsTable {
+  digest: string;
+  body: JsonText;
+  /** Or the last time that it was named again. */
+  created_at: number;
 }
 
 export interface ImpactedTargetsTable {

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
-import { reasonOf } from './errors.ts';
+import { fileReasonOf } from './errors.ts';
+import { closeToOthers, ensurePrivateFile } from './private-files.ts';
 
 /** "Slui" in ASCII: tells a database of Sluice from any other. */
 export const APPLICATION_ID = 0x536c7569;
@@ -16,6 +18,8 @@ const CACHE_KIBIBYTES = 64 * 1024;
 export function openDatabase(file: string): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
+    ensurePrivateFile(file);
+    for (const log of logFilesOf(file)) if (existsSync(log)) closeToOthers(log);
     db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
     ensureOurs(db, file);
     db.exec(`
@@ -30,9 +34,14 @@ export function openDatabase(file: string): DatabaseSync {
   } catch (error) {
     db?.close();
     if (error instanceof Fault) throw error;
-    const reason = reasonOf(error) ?? String(error);
-    throw new Fault('STORE_UNAVAILABLE', `The database ${file} cannot be used: ${reason}.`, { cause: error });
+    const sentence = `The database ${file} cannot be used: ${fileReasonOf(error)}.`;
+    throw new Fault('STORE_UNAVAILABLE', sentence, { cause: error });
   }
+}
+
+/** What SQLite keeps beside a database while it is used, or until it is next opened. */
+export function logFilesOf(file: string): readonly string[] {
+  return [`${file}-wal`, `${file}-shm`, `${file}-journal`];
 }
 
 function ensureOurs(db: DatabaseSync, file: string): void {

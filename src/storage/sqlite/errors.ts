@@ -11,7 +11,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [5, 'another process keeps it locked'],
   [6, 'it is locked'],
   [7, 'memory ran out'],
-  [8, 'its files cannot be written'],
+  [8, 'its files are read-only'],
   [9, 'the work was interrupted'],
   [10, 'reading or writing its files failed'],
   [11, 'its file is damaged'],
@@ -22,8 +22,56 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [26, 'its file is not a database'],
 ]);
 
+/** What the operating system says of files, by its codes. */
+const FILE_REASONS: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'there is no permission to write there'],
+  ['EPERM', 'there is no permission to write there'],
+  ['EROFS', 'the file system is read-only'],
+  ['EEXIST', 'there is a file in its place'],
+  ['ENOTDIR', 'there is a file in its place'],
+  ['EISDIR', 'there is a folder in its place'],
+  ['ENOENT', 'no folder can be made there'],
+  ['ENAMETOOLONG', 'its name is too long'],
+  ['ELOOP', 'its links lead in a circle'],
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EFBIG', 'the file would be too large'],
+  ['EIO', 'reading or writing failed'],
+  ['EMFILE', 'too many files are open'],
+  ['ENFILE', 'too many files are open'],
+]);
+/** Reasons that lie in the place that was asked for: in another place it may well work. */
+const CODES_OF_PLACE: readonly string[] = [
+  ...['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EINVAL'],
+];
+/** Likewise of SQLite: no permission, read-only, cannot be opened. */
+const RESULTS_OF_PLACE: readonly number[] = [3, 8, 14];
+/** Memory ran out, or the disk is full. */
+const RESULTS_OF_MACHINE: readonly number[] = [7, 13];
+
 export function reasonOf(error: unknown): string | undefined {
   return isSqliteError(error) ? REASONS.get(error.errcode & 0xff) : undefined;
+}
+
+export function fileReasonOf(error: unknown): string {
+  return reasonOf(error) ?? FILE_REASONS.get(codeOf(error)) ?? codeOf(error);
+}
+
+/** Whether writing a file failed because of where it should be, rather than because of the machine. */
+export function isOfPlace(error: unknown): boolean {
+  if (isSqliteError(error)) return RESULTS_OF_PLACE.includes(error.errcode & 0xff);
+  return CODES_OF_PLACE.includes(codeOf(error));
+}
+
+/** Whether the machine lacks room for what is a good file. */
+export function isOutOfRoom(error: unknown): boolean {
+  if (error instanceof Fault) return isOutOfRoom(error.cause);
+  if (isSqliteError(error)) return RESULTS_OF_MACHINE.includes(error.errcode & 0xff);
+  return ['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'].includes(codeOf(error));
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 export function isUnavailable(error: unknown): boolean {

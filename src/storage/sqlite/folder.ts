@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
-import { isBusy, reasonOf } from './errors.ts';
+import { fileReasonOf, isBusy } from './errors.ts';
+import { ensurePrivateFile, ensurePrivateFolder } from './private-files.ts';
 
 export interface FolderLock {
   release(): void;
@@ -13,10 +14,13 @@ export interface FolderLock {
  * so there is never a stale one to clean up.
  */
 export function lockFolder(directory: string): FolderLock {
-  ensureFolder(directory);
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(join(directory, 'lock.db'), { timeout: 0 });
+    ensurePrivateFolder(directory);
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    const file = lockFileIn(directory);
+    ensurePrivateFile(file);
+    db = new DatabaseSync(file, { timeout: 0 });
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db?.close();
@@ -35,19 +39,11 @@ export function lockFolder(directory: string): FolderLock {
   };
 }
 
-function ensureFolder(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw unusable(directory, error);
-  }
+export function lockFileIn(directory: string): string {
+  return join(directory, 'lock.db');
 }
 
 function unusable(directory: string, error: unknown): Fault {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  const reason =
-    code === 'EEXIST' || code === 'ENOTDIR'
-      ? 'there is a file in its place'
-      : (reasonOf(error) ?? `it cannot be created or written (${code ?? String(error)})`);
-  return new Fault('STORE_UNAVAILABLE', `The data folder ${directory} cannot be used: ${reason}.`, { cause: error });
+  const sentence = `The data folder ${directory} cannot be used: ${fileReasonOf(error)}.`;
+  return new Fault('STORE_UNAVAILABLE', sentence, { cause: error });
 }

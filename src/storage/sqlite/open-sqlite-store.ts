@@ -9,13 +9,13 @@ import type { Store } from '../store.ts';
 import { openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
-import { createSnapshots, restoreFileIn } from './snapshots.ts';
+import { createSnapshots, restoreFilesIn } from './snapshots.ts';
 
 export async function openSqliteStore(options: { readonly directory: string }): Promise<Store> {
   const lock = lockFolder(options.directory);
   try {
     // Left behind where a server was killed during a restore.
-    rmSync(restoreFileIn(options.directory), { force: true });
+    for (const file of restoreFilesIn(options.directory)) rmSync(file, { force: true });
     return await openLocked(options.directory, lock);
   } catch (error) {
     lock.release();

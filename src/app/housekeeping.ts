@@ -1,0 +1,37 @@
+import type { App } from './app.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** The first time soon after the start, for servers that never live a whole day. */
+const FIRST_MS = 60_000;
+/** Events name target sets by their digest: what happened within this time can be replayed whole. */
+const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
+
+/** Once a day, removes what nobody needs any more. */
+export class Housekeeping {
+  readonly #app: App;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => void this.#keep(), FIRST_MS).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #keep(): Promise<void> {
+    this.#timer = setTimeout(() => void this.#keep(), DAY_MS).unref();
+    try {
+      const { store, clock, log } = this.#app;
+      const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
+      if (removed > 0) log.info({ removed }, 'removed target sets that nothing names');
+    } catch (error) {
+      // Nothing depends on it today: tomorrow it is tried again.
+      this.#app.log.warn({ err: error }, 'could not remove what nobody needs any more');
+    }
+  }
+}

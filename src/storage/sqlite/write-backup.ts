@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, link, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { Fault } from '../../lib/fault.ts';
+import { logFilesOf } from './database.ts';
+import { codeOf, fileReasonOf, isOfPlace, toStoreError } from './errors.ts';
+import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
+
+/** Pages copied in one go: a megabyte, a few milliseconds, between which requests are served. */
+export const PAGES_PER_STEP = 256;
+
+const NAME_TAKEN = 'there is already a file of this name';
+
+export async function writeBackup(live: string, target: string): Promise<{ readonly sizeBytes: number }> {
+  const partial = `${target}.${randomUUID()}.partial`;
+  try {
+    ensurePrivateFolder(dirname(target));
+    if (await exists(target)) throw unusable(target, NAME_TAKEN);
+    createPrivateFile(partial);
+    await copyLive(live, partial);
+    await sync(partial);
+    const { size } = await stat(partial);
+    await publish(partial, target);
+    return { sizeBytes: size };
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const code = isOfPlace(error) ? 'BACKUP_UNUSABLE' : 'STORE_UNAVAILABLE';
+    throw new Fault(code, `The backup ${target} cannot be written: ${fileReasonOf(error)}.`, { cause: error });
+  } finally {
+    // What cannot be removed was never there, and the answer is already on its way.
+    for (const file of [partial, ...logFilesOf(partial)]) await rm(file, { force: true }).catch(() => {});
+  }
+}
+
+export async function exists(file: string): Promise<boolean> {
+  return access(file, constants.F_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Copies from a connection of its own inside one read transaction: it sees one state throughout, and commits that
+ * arrive meanwhile neither wait for it nor make it start over.
+ */
+async function copyLive(live: string, partial: string): Promise<void> {
+  const source = openLive(live);
+  try {
+    await backup(source, partial, { rate: PAGES_PER_STEP });
+    source.exec('COMMIT');
+  } finally {
+    source.close();
+  }
+  // The copy is a database with a log, as its source; without it, a backup is a single file.
+  const copy = new DatabaseSync(partial);
+  try {
+    copy.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    copy.close();
+  }
+}
+
+/** What fails here is the store's, and not the backup's. */
+function openLive(live: string): DatabaseSync {
+  let source: DatabaseSync | undefined;
+  try {
+    source = new DatabaseSync(live, { readOnly: true });
+    source.exec('BEGIN');
+    source.prepare('select count(*) from sqlite_master').get();
+    return source;
+  } catch (error) {
+    source?.close();
+    throw toStoreError(error);
+  }
+}
+
+/** A link fails where the target exists, which a rename would replace; some file systems have no links. */
+async function publish(partial: string, target: string): Promise<void> {
+  try {
+    await link(partial, target);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw unusable(target, NAME_TAKEN, error);
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(codeOf(error))) throw error;
+    if (await exists(target)) throw unusable(target, NAME_TAKEN, error);
+    await rename(partial, target);
+  }
+  await sync(dirname(target));
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export function unusable(file: string, reason: string, cause?: unknown): Fault {
+  return new Fault('BACKUP_UNUSABLE', `The backup ${file} cannot be used: ${reason}.`, { cause });
+}
