@@ -39,7 +39,7 @@ export async function load(
   if (failures > 0) throw new Error(`${failures} of ${of.amount} requests to ${of.requests[0]?.path} failed`);
   return {
     requests: result.requests.total,
-    requestsPerSecond: result.requests.total / result.duration,
+    requestsPerSecond: (result.requests.total * 1000) / (result.finish.getTime() - result.start.getTime()),
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
   };

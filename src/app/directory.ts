@@ -3,6 +3,11 @@ import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 
+export interface QueuePlace {
+  readonly repository: Repository;
+  readonly queueId: QueueId;
+}
+
 /**
  * Finds repositories and queues by name. Where this server is the only writer it remembers what it found, and every use
  * case that changes a repository or a set of queues says so; where others write too it asks the store each time.
@@ -22,10 +27,11 @@ export class Directory {
     );
   }
 
-  async findQueueId(repositoryId: RepositoryId, branch: string): Promise<QueueId | undefined> {
-    return this.#remember(`q\n${repositoryId}\n${branch}`, async () => {
-      const row = await this.#store.queues.find(repositoryId, branch);
-      return row?.id;
+  findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
+    return this.#remember(`q\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}\n${branch}`, async () => {
+      const repository = await this.findRepository(organizationId, ref);
+      const row = repository && (await this.#store.queues.find(repository.id, branch));
+      return repository && row && { repository, queueId: row.id };
     });
   }
 

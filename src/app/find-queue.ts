@@ -26,11 +26,12 @@ export async function findRepository(app: App, caller: Caller, ref: RepositoryRe
 }
 
 export async function findQueue(app: App, caller: Caller, ref: QueueRef): Promise<FoundQueue | Refusal> {
+  const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
+  const loaded = place && maySee(caller, place.repository) ? await app.runner.find(place.queueId) : undefined;
+  if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
+  // It is not there: say what of it is missing.
   const repository = await findRepository(app, caller, ref.repo);
-  if (isRefusal(repository)) return repository;
-  const queueId = await app.directory.findQueueId(repository.id, ref.targetBranch);
-  const loaded = queueId === undefined ? undefined : await app.runner.find(queueId);
-  return loaded === undefined ? queueNotFound(ref) : { ...loaded, repository };
+  return isRefusal(repository) ? repository : queueNotFound(ref);
 }
 
 export function queueNotFound(ref: QueueRef): Refusal {

@@ -17,11 +17,28 @@ export async function listQueues(
   app: App,
   caller: Caller,
   input: { readonly repo: RepositoryRef | undefined },
-): Promise<{ readonly queues: readonly QueueSummary[] } | Refusal> {
+): Promise<QueueList | Refusal> {
   const repositories = await selectRepositories(app, caller, input.repo);
   if (isRefusal(repositories)) return repositories;
-  const queues = await loadQueues(app, repositories);
-  return { queues: queues.map(summarize) };
+  return summarizeAll(await loadQueues(app, repositories));
+}
+
+interface QueueList {
+  readonly queues: readonly QueueSummary[];
+}
+
+/** The answer for the same queues is the same object, found by the first of them. */
+const lists = new WeakMap<Queue, { readonly of: readonly FoundQueue[]; readonly list: QueueList }>();
+
+function summarizeAll(found: readonly FoundQueue[]): QueueList {
+  const [first] = found;
+  const known = first && lists.get(first.queue);
+  const isSame =
+    known?.of.length === found.length && known.of.every((each, index) => each.queue === found[index]?.queue);
+  if (known !== undefined && isSame) return known.list;
+  const list = { queues: found.map(summarize) };
+  if (first !== undefined) lists.set(first.queue, { of: found, list });
+  return list;
 }
 
 export async function selectRepositories(

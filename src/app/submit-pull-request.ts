@@ -32,11 +32,11 @@ export async function submitPullRequest(
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
   const targets = await findNewTargets(app, found, pr);
-  const result = await runEvent(app, found, () => ({
+  const result = await runEvent(app, found, (queue) => ({
     kind: 'pull_request_submitted',
     at: app.clock.now(),
     actor: caller.name,
-    entryId: entryIdOf(found.id, pr.number),
+    entryId: findEntry(queue, pr.number)?.id ?? entryIdOf(found.id, pr.number),
     pr,
     targets,
     priority,

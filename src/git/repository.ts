@@ -28,6 +28,7 @@ const CACHED_PAIRS = 10_000;
 /** A commit never changes either; those with long messages are not worth the memory. */
 const CACHED_COMMITS = 5_000;
 const MAX_CACHED_COMMIT_BYTES = 2_048;
+const LISTED_MS = 3_000;
 
 export class CliRepository implements GitRepository {
   readonly #parts: RepositoryParts;
@@ -35,6 +36,7 @@ export class CliRepository implements GitRepository {
   readonly #commits = new BoundedCache<Sha, Commit>(CACHED_COMMITS);
   readonly #ancestry = new BoundedCache<string, Promise<boolean>>(CACHED_PAIRS);
 
+  #listed: { readonly names: ReadonlySet<string>; readonly atMs: number } | undefined;
   /** Questions of this turn of the event loop: half of all pull requests ask for the same branch. */
   readonly #unsent = new Map<string, Promise<Commit | undefined>>();
 
@@ -57,7 +59,8 @@ export class CliRepository implements GitRepository {
   }
 
   async #findCommit(ref: string): Promise<Commit | undefined> {
-    const [answer, ...shadows] = await this.#parts.catFile.ask([`${ref}^{commit}`, ...shadowsOf(ref)]);
+    const shadowNames = this.#wasListed(ref) ? [] : shadowsOf(ref);
+    const [answer, ...shadows] = await this.#parts.catFile.ask([`${ref}^{commit}`, ...shadowNames]);
     const isShadowed = shadows.some((shadow) => shadow.kind !== 'none');
     if (answer?.kind === 'object' && !isShadowed) return this.#parse(answer.sha, answer.bytes);
     return this.#findCommitSlowly(ref, isShadowed);
@@ -65,7 +68,9 @@ export class CliRepository implements GitRepository {
 
   async listRefs(pattern: string): Promise<readonly Ref[]> {
     await checkReadable(this.#parts.gitDir, this.#parts.objectsDir);
-    return forEachRef(this.#parts.gitDir, pattern);
+    const refs = await forEachRef(this.#parts.gitDir, pattern);
+    this.#listed = { names: new Set(refs.map((ref) => ref.name)), atMs: performance.now() };
+    return refs;
   }
 
   testMerge(pair: MergePair): Promise<TestMerge> {
@@ -80,6 +85,15 @@ export class CliRepository implements GitRepository {
     this.#parts.forget();
     this.#parts.catFile.retire();
     this.#parts.mergeTree?.retire();
+  }
+
+  /**
+   * A ref that was there a moment ago has no shadows that matter: were it deleted since, and did its shadow exist, the
+   * next list would show that it is gone.
+   */
+  #wasListed(ref: string): boolean {
+    const listed = this.#listed;
+    return listed !== undefined && performance.now() - listed.atMs < LISTED_MS && listed.names.has(ref);
   }
 
   #parse(sha: Sha, bytes: Buffer): Commit {
