@@ -1,7 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
 import type { App, Forges } from './app/app.ts';
 import { PLAIN_GIT_HOST } from './app/app.ts';
 import { Authenticator } from './app/authenticate.ts';
@@ -14,8 +13,9 @@ import { hashTokenSecret } from './app/token-secret.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { createServer } from './http/server.ts';
-import { formatInstant, systemClock } from './lib/clock.ts';
+import { systemClock } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
+import { createJsonLog, createTextLog } from './lib/json-log.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import type { Log } from './lib/log.ts';
 import { readVersion } from './lib/version.ts';
@@ -141,7 +141,7 @@ export async function serve(environment: Environment): Promise<number> {
     complain('Sluice did not start. "sluice serve --help" explains every variable.');
     return 2;
   }
-  const { log, flush } = await createLog(parsed.config);
+  const { log, flush } = createLog(parsed.config);
   for (const warning of parsed.warnings) log.warn({}, warning);
   // From now on: whoever stops it while it starts, or the moment it says that it listens, stops it in good order.
   const askedToStop = untilAskedToStop();
@@ -160,34 +160,11 @@ export async function serve(environment: Environment): Promise<number> {
 }
 
 /** JSON lines to standard error, readable lines on a terminal. */
-export async function createLog(config: Config): Promise<{ readonly log: Log; flush(): Promise<void> }> {
-  const options = {
-    level: config.logLevel,
-    base: null,
-    timestamp: createTimestamps(),
-    messageKey: 'text',
-    formatters: { level: (label: string) => ({ level: label }) },
-  };
-  if (process.stderr.isTTY) {
-    const { default: pretty } = await import('pino-pretty');
-    const log = pino<never>(options, pretty({ destination: 2, sync: true, singleLine: true, messageKey: 'text' }));
-    return { log, flush: async () => {} };
-  }
+export function createLog({ logLevel }: Config): { readonly log: Log; flush(): Promise<void> } {
   const lines = new LineWriter(2);
   process.on('exit', () => lines.flushSync());
-  return { log: pino<never>(options, lines), flush: () => lines.flush() };
-}
-
-/** Lines of the same millisecond share the text of their instant. */
-function createTimestamps(): () => string {
-  let last = 0;
-  let text = '';
-  return () => {
-    const now = Date.now();
-    if (now !== last) text = `,"time":"${formatInstant(now)}"`;
-    last = now;
-    return text;
-  };
+  const create = process.stderr.isTTY ? createTextLog : createJsonLog;
+  return { log: create(logLevel, (line) => lines.write(line)), flush: () => lines.flush() };
 }
 
 function announce(running: Running): void {

@@ -6,5 +6,5 @@ import { serveParent } from './child.ts';
 const { environment } = JSON.parse(process.argv[2] as string) as { environment: Record<string, string> };
 const parsed = parseConfig(environment);
 if ('problems' in parsed) throw new Error(parsed.problems.join(' '));
-const running = await start(parsed.config, (await createLog(parsed.config)).log);
+const running = await start(parsed.config, createLog(parsed.config).log);
 serveParent(running.url, () => running.stop());

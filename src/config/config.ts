@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import type { LogLevel } from '../lib/json-log.ts';
 import { checkSlug } from '../lib/slug.ts';
-import { type LOG_LEVELS, VARIABLES, type Variable, type VariableName } from './variables.ts';
+import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 /** What the server was told, checked and typed. */
 export interface Config {
@@ -16,7 +17,7 @@ export interface Config {
   readonly runnerJobs: number;
   readonly runnerUser: string | undefined;
   readonly testBranchPrefix: string;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logLevel: LogLevel;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;

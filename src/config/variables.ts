@@ -1,3 +1,5 @@
+import { LOG_LEVELS } from '../lib/json-log.ts';
+
 /** Every environment variable that the server reads: the one source of `sluice serve --help` and docs/configuration.md. */
 
 export type VariableKind = 'text' | 'integer' | 'url' | 'choice';
@@ -13,8 +15,6 @@ export interface Variable {
   /** Never printed or logged. */
   readonly isSecret?: true;
 }
-
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 export const VARIABLES = {
   SLUICE_HOST: {

@@ -52,9 +52,9 @@ export class CliRepository implements GitRepository {
     const known = this.#unsent.get(ref);
     if (known !== undefined) return known;
     const commit = this.#findCommit(ref);
+    // By then the questions are out: whoever asks later may know of something newer.
+    if (this.#unsent.size === 0) setImmediate(() => this.#unsent.clear());
     this.#unsent.set(ref, commit);
-    // By now the question is out: whoever asks later may know of something newer.
-    setImmediate(() => this.#unsent.delete(ref));
     return commit;
   }
 

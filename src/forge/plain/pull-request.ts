@@ -26,8 +26,7 @@ export function pullRequestFacts({ number, targetBranch, head, standing }: PullR
     number,
     headSha: head.sha,
     baseBranch: targetBranch,
-    title: titleOf(head.message),
-    author: printable(head.author),
+    ...wordsOf(head),
     // There is no page to link to; the ref is what one can fetch.
     url: pullRequestRef(number),
     status: standing === 'merged' ? 'merged' : 'open',
@@ -48,6 +47,15 @@ export function findPullRequestNumber(ref: string): PrNumber | undefined {
 
 export function isPullRequestNumber(number: number): number is PrNumber {
   return Number.isInteger(number) && number >= 1 && number <= MAX_PR_NUMBER;
+}
+
+/** A commit is the same object as long as git remembers it: what people read of it is made once. */
+const words = new WeakMap<Commit, Pick<PullRequestFacts, 'title' | 'author'>>();
+
+function wordsOf(head: Commit): Pick<PullRequestFacts, 'title' | 'author'> {
+  const known = words.get(head) ?? { title: titleOf(head.message), author: printable(head.author) };
+  words.set(head, known);
+  return known;
 }
 
 function titleOf(message: string): string {

@@ -1,0 +1,61 @@
+import { formatInstant } from './clock.ts';
+import type { Log } from './log.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+type Format = (level: LogLevel, facts: object, text: string) => string;
+
+/** One JSON object on each line, for programs. */
+export function createJsonLog(level: LogLevel, write: (line: string) => void): Log {
+  return createLog(level, write, formatJson);
+}
+
+/** One line of words, for people at a terminal. */
+export function createTextLog(level: LogLevel, write: (line: string) => void): Log {
+  return createLog(level, write, formatText);
+}
+
+function createLog(level: LogLevel, write: (line: string) => void, format: Format): Log {
+  const least = LOG_LEVELS.indexOf(level);
+  const at = (own: LogLevel) =>
+    LOG_LEVELS.indexOf(own) < least ? () => {} : (facts: object, text: string) => write(format(own, facts, text));
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function formatJson(level: LogLevel, facts: object, text: string): string {
+  return `${JSON.stringify({ level, time: formatNow(), ...withoutErrors(facts), text })}\n`;
+}
+
+let lastMs = 0;
+let lastText = '';
+
+/** Lines of the same millisecond share the text of their instant. */
+function formatNow(): string {
+  const now = Date.now();
+  if (now !== lastMs) lastText = formatInstant(now);
+  lastMs = now;
+  return lastText;
+}
+
+/** An error has nothing that JSON shows: what it says, and where it comes from, is told in words. */
+function withoutErrors(facts: object): object {
+  return 'err' in facts ? { ...facts, err: describeError(facts.err) } : facts;
+}
+
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error ? String(error.code) : undefined;
+  return { name, code, message, stack, cause: cause === undefined ? undefined : describeError(cause) };
+}
+
+const COLOURS: { readonly [Level in LogLevel]: string } = { debug: '90', info: '32', warn: '33', error: '31' };
+
+function formatText(level: LogLevel, facts: object, text: string): string {
+  const time = formatNow().slice(11, 23);
+  const details = Object.entries(withoutErrors(facts))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return `\u001b[90m${time}\u001b[0m \u001b[${COLOURS[level]}m${level}\u001b[0m ${[text, ...details].join(' ')}\n`;
+}
