@@ -61,7 +61,7 @@ interface Line {
 }
 
 /** Where several events came together, more are on their way: waiting for them saves most of their commits. */
-const GATHER_MS = 2;
+const GATHER_MS = 3;
 
 /** More than this at once would hold the thread too long between two looks at the network. */
 const BATCH_LIMIT = 256;

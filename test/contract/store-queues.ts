@@ -291,6 +291,26 @@ function snapshotPromises(store: () => Store): void {
 }
 
 function targetPromises(store: () => Store): void {
+  test('an entry is stored as it is given, with a transition or without one', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const entry = anEntry(id, 1);
+    await queues.commit(aCommit(id, 1, { entries: [entry] }));
+    const changes: Partial<typeof entry>[] = [
+      { body: 'other' },
+      { state: 'CANCELLED', isLive: false },
+      { submittedAt: entry.submittedAt + 1 },
+      { targetsDigest: 'digest' },
+      { targetsDigest: null, body: 'again' },
+    ];
+    let expected = entry;
+    for (const [index, change] of changes.entries()) {
+      expected = { ...expected, ...change, version: index + 3 };
+      assert.equal(await queues.commit(aCommit(id, index + 2, { entries: [expected] })), 'committed');
+      assert.deepEqual(await queues.findEntry(id, 1), expected);
+    }
+  });
+
   test('impacted targets are stored before there is an entry, and replaced for the same commit', async () => {
     const { queues } = store();
     const { id } = await storeQueue(store());

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import { newestInstant } from '../check-commit.ts';
-import { type ImpactedTargetsRow, KEPT_UPLOADS, type QueueCommit, TARGET_SET_RENEWAL_MS } from '../queues.ts';
+import {
+  type EntryRow,
+  type ImpactedTargetsRow,
+  KEPT_UPLOADS,
+  type QueueCommit,
+  TARGET_SET_RENEWAL_MS,
+} from '../queues.ts';
 import { execute, executeAll, type Operation } from './operation.ts';
 import { fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
 import type {
@@ -21,8 +27,25 @@ export function* commitQueue(statements: CommitStatements, commit: QueueCommit):
   const { queueId, expectedVersion, body } = commit;
   const moved = yield* execute(statements.advance, { queueId, expectedVersion, version, body });
   if (moved === 0) return 'stale';
-  yield* executeAll(rowCalls(statements, commit, version));
+  const entries = yield* rewriteBodies(statements, commit);
+  yield* executeAll(rowCalls(statements, { ...commit, entries }, version));
   return 'committed';
+}
+
+/**
+ * An entry without a transition has, as a rule, changed in nothing that is indexed: rewriting its body alone spares half
+ * of the work. Answers the entries of which that is not so, or that are new.
+ */
+function* rewriteBodies(
+  statements: CommitStatements,
+  { entries, transitions }: QueueCommit,
+): Operation<readonly EntryRow[]> {
+  const moved = new Set(transitions.map((transition) => transition.prNumber));
+  const still = entries.filter((entry) => !moved.has(entry.prNumber));
+  if (still.length === 0) return entries;
+  const results = yield still.map((entry) => callOf(statements.rewriteBody, fromEntry(entry)));
+  const rewritten = new Set(still.filter((_, index) => results[index]?.changes === 1));
+  return entries.filter((entry) => !rewritten.has(entry));
 }
 
 function rowCalls(statements: CommitStatements, commit: QueueCommit, version: number): Call[] {
@@ -86,6 +109,7 @@ export function commitStatements(compiler: StatementCompiler) {
     insertEvents: compiler.bulk<Schema['queue_events']>(['queue_id', 'version', 'at', 'kind', 'body'], (rows) =>
       builder.insertInto('queue_events').values(rows),
     ),
+    rewriteBody: rewriteBody(compiler),
     insertTransitions: insertTransitions(compiler),
     upsertEntries: upsertEntries(compiler),
     upsertEffects: upsertEffects(compiler),
@@ -115,6 +139,19 @@ function insertTransitions(compiler: StatementCompiler) {
       'body',
     ],
     (rows) => compiler.dialect.builder.insertInto('transitions').values(rows),
+  );
+}
+
+function rewriteBody(compiler: StatementCompiler) {
+  return compiler.statement<EntriesTable>()((param) =>
+    compiler.dialect.builder
+      .updateTable('entries')
+      .set({ version: param('version'), body: param('body') })
+      .where('id', '=', param('id'))
+      .where('is_live', '=', param('is_live'))
+      .where('state', '=', param('state'))
+      .where('submitted_at', '=', param('submitted_at'))
+      .where(sql<boolean>`targets_digest is not distinct from ${param('targets_digest')}`),
   );
 }
 
