@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { QueueView } from '../../src/app/views/queue-view.ts';
-import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { type TestQueue, useServer } from './harness.ts';
 
 const DEFAULTS = {
   state: 'RUNNING',
@@ -77,21 +77,8 @@ function lowerCased(settings: object): object {
 }
 
 describe('queues over /v1', () => {
-  let server: TestServer;
-  const opened: TestQueue[] = [];
-  before(async () => {
-    server = await startServer();
-  });
-  after(async () => {
-    for (const queue of opened) await queue.close();
-    await server.stop();
-  });
-
-  const aQueue = async (settings: object = {}) => {
-    const queue = await createQueue(server.api, settings);
-    opened.push(queue);
-    return queue;
-  };
+  const world = useServer();
+  const { aQueue } = world;
   const statesOf = async (queue: TestQueue) =>
     (await queue.getQueue()).enqueuedPullRequests.map((entry) => [entry.prNumber, entry.state]);
 
@@ -373,7 +360,7 @@ describe('queues over /v1', () => {
   });
 
   describe('metrics', () => {
-    const metrics = (query: string) => server.api.send(`getMergeQueueMetrics${query}`);
+    const metrics = (query: string) => world.server.api.send(`getMergeQueueMetrics${query}`);
 
     test('are plain text with all nine families, for every repository or one', async () => {
       const queue = await aQueue();

@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/views/entry-view.ts';
-import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { type TestQueue, useServer } from './harness.ts';
 
 /** The server must notice changes of refs by itself: nobody calls it between the push and the look. */
 describe('readiness, and what the server notices by itself', { concurrency: 4 }, () => {
-  let server: TestServer;
-  const opened: TestQueue[] = [];
-  before(async () => {
-    server = await startServer();
-  });
-  after(async () => {
-    for (const queue of opened) await queue.close();
-    await server.stop();
-  });
-
-  const aQueue = async (settings: object = {}) => {
-    const queue = await createQueue(server.api, settings);
-    opened.push(queue);
-    return queue;
-  };
+  const world = useServer();
+  const { aQueue } = world;
   const setTargets = async (queue: TestQueue, number: number, sha?: string) =>
     queue.api.ok<EntryView>('setImpactedTargets', {
       ...queue.ref,

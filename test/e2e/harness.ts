@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { EntryView } from '../../src/app/views/entry-view.ts';
 import type { QueueView } from '../../src/app/views/queue-view.ts';
@@ -202,6 +202,33 @@ export interface TestQueue {
 }
 
 let repositories = 0;
+
+/** A server for the tests of one describe, and queues on it that end with it. */
+export function useServer(): { readonly server: TestServer; aQueue(settings?: object): Promise<TestQueue> } {
+  let started: TestServer | undefined;
+  const opened: TestQueue[] = [];
+  const getServer = (): TestServer => {
+    assert.ok(started, 'the server is used before it was started');
+    return started;
+  };
+  before(async () => {
+    started = await startServer();
+  });
+  after(async () => {
+    for (const queue of opened) await queue.close();
+    await getServer().stop();
+  });
+  return {
+    get server() {
+      return getServer();
+    },
+    aQueue: async (settings = {}) => {
+      const queue = await createQueue(getServer().api, settings);
+      opened.push(queue);
+      return queue;
+    },
+  };
+}
 
 export async function createQueue(api: Client, settings: object = {}): Promise<TestQueue> {
   const git = await createPlainWorld();

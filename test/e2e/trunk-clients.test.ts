@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { aFailure, aTest, NOON } from '../contract/store-world.ts';
-import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { type TestQueue, useServer } from './harness.ts';
 import { createInProcess } from './harness-in-process.ts';
 
 type Json = Record<string, unknown>;
@@ -90,22 +90,9 @@ function pick(value: Json, names: readonly string[]): Json {
 }
 
 describe('clients of the reference product on /trunk/v1', () => {
-  let server: TestServer;
-  const opened: TestQueue[] = [];
-  before(async () => {
-    server = await startServer();
-  });
-  after(async () => {
-    for (const queue of opened) await queue.close();
-    await server.stop();
-  });
-
-  const aQueue = async (settings: object = {}) => {
-    const queue = await createQueue(server.api, settings);
-    opened.push(queue);
-    return queue;
-  };
-  const urlOf = (operation: string) => `${server.url}/trunk/v1/${operation}`;
+  const world = useServer();
+  const { aQueue } = world;
+  const urlOf = (operation: string) => `${world.server.url}/trunk/v1/${operation}`;
 
   describe('the Terraform provider', () => {
     const call = (operation: string, body: unknown) =>
@@ -114,7 +101,7 @@ describe('clients of the reference product on /trunk/v1', () => {
         {
           'user-agent': 'Go-http-client/1.1',
           'content-type': 'application/json',
-          'x-api-token': server.token,
+          'x-api-token': world.server.token,
           'x-source': 'terraform',
           'accept-encoding': 'gzip',
         },
@@ -130,7 +117,7 @@ describe('clients of the reference product on /trunk/v1', () => {
     /** A registered repository without a queue, as before `terraform apply`. */
     const aTarget = async () => {
       const { ref, git } = await aQueue();
-      await server.api.ok('deleteQueue', ref);
+      await world.server.api.ok('deleteQueue', ref);
       return { ref, git };
     };
 
@@ -184,7 +171,12 @@ describe('clients of the reference product on /trunk/v1', () => {
 
     test('sees what was changed behind its back, in its own spelling', async () => {
       const { ref } = await aQueue();
-      await server.api.ok('updateQueue', { ...ref, mergeMethod: 'MERGE_COMMIT', state: 'DRAINING', concurrency: 2 });
+      await world.server.api.ok('updateQueue', {
+        ...ref,
+        mergeMethod: 'MERGE_COMMIT',
+        state: 'DRAINING',
+        concurrency: 2,
+      });
       const drifted = { mergeMethod: 'merge_commit', state: 'draining', concurrency: 2 };
       assert.deepEqual(pick(await read('getQueue', ref), Object.keys(drifted)), drifted);
     });
@@ -210,7 +202,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       const number = await queue.openPullRequest();
       await queue.submit(number);
       assert.equal((await call('deleteQueue', queue.ref)).status, 400);
-      await server.api.ok('cancelPullRequest', queue.entry(number));
+      await world.server.api.ok('cancelPullRequest', queue.entry(number));
       assert.equal((await call('deleteQueue', queue.ref)).status, 200);
       assert.equal((await call('getQueue', queue.ref)).status, 404);
     });
@@ -246,7 +238,7 @@ describe('clients of the reference product on /trunk/v1', () => {
     ] as const) {
       test(`the action takes exactly 200 for success: ${what}, with a blank run id`, async () => {
         const body = await bodyFor(impactedTargets);
-        const answer = await upload({ 'x-api-token': server.token, 'x-forked-workflow-run-id': '' }, body);
+        const answer = await upload({ 'x-api-token': world.server.token, 'x-forked-workflow-run-id': '' }, body);
         assert.equal(answer.status, 200, answer.text);
         assert.deepEqual(pick(answer.json['impactedTargets'] as Json, ['impactsAll', 'count']), expected);
       });
@@ -255,7 +247,7 @@ describe('clients of the reference product on /trunk/v1', () => {
     test('a list of several megabytes, announced with Expect: 100-continue as curl does', async () => {
       const targets = Array.from({ length: 90_000 }, (_, index) => `//some/quite/long/package/path:target-${index}`);
       const body = await bodyFor(targets);
-      const headers = { 'x-api-token': server.token, 'x-forked-workflow-run-id': '', expect: '100-continue' };
+      const headers = { 'x-api-token': world.server.token, 'x-forked-workflow-run-id': '', expect: '100-continue' };
       const answer = await upload(headers, body);
       assert.equal(answer.status, 200, answer.text);
       assert.equal((answer.json['impactedTargets'] as Json)['count'], 90_000);
@@ -263,7 +255,7 @@ describe('clients of the reference product on /trunk/v1', () => {
 
     test('a token counts where a run id comes along', async () => {
       const body = await bodyFor(['//a']);
-      const answer = await upload({ 'x-api-token': server.token, 'x-forked-workflow-run-id': '123456' }, body);
+      const answer = await upload({ 'x-api-token': world.server.token, 'x-forked-workflow-run-id': '123456' }, body);
       assert.equal(answer.status, 200, answer.text);
     });
 
@@ -278,7 +270,7 @@ describe('clients of the reference product on /trunk/v1', () => {
     }
 
     test('a token for targets alone is enough; the same token may not submit (403)', async () => {
-      const made = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['targets'] });
+      const made = await world.server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['targets'] });
       const body = await bodyFor(['//a']);
       assert.equal((await upload({ 'x-api-token': made.token }, body)).status, 200);
       const headers = { 'content-type': 'application/json', 'x-api-token': made.token };
@@ -288,13 +280,13 @@ describe('clients of the reference product on /trunk/v1', () => {
 
     test('404 for a branch without a queue', async () => {
       const body = { ...(await bodyFor(['//a'])), targetBranch: 'other' };
-      assert.equal((await upload({ 'x-api-token': server.token }, body)).status, 404);
+      assert.equal((await upload({ 'x-api-token': world.server.token }, body)).status, 404);
     });
   });
 
   describe('scripts, bots and dashboards around the queue', () => {
     const call = (operation: string, body: unknown) =>
-      send(urlOf(operation), { 'content-type': 'application/json', 'x-api-token': server.token }, body);
+      send(urlOf(operation), { 'content-type': 'application/json', 'x-api-token': world.server.token }, body);
     const read = async (operation: string, body: unknown) => {
       const { status, type, text, json } = await call(operation, body);
       assert.equal(status, 200, text);
