@@ -15,7 +15,9 @@ export type FaultCode =
   /** A file that should be a backup of the store is not one, or already exists where one should be written. */
   | 'BACKUP_UNUSABLE'
   /** The server stops and takes no more work. */
-  | 'SHUTTING_DOWN';
+  | 'SHUTTING_DOWN'
+  /** The queue stopped itself, because doing this would have broken a promise. */
+  | 'QUEUE_PARKED';
 
 export class Fault extends Error {
   override readonly name = 'Fault';

@@ -65,6 +65,18 @@ export function* valuesOf<V>(map: IntMap<V>): Generator<V> {
   if (map.root !== undefined) yield* valuesOfNode(map.root);
 }
 
+/** All values at once: faster than walking them. */
+export function listOf<V>(map: IntMap<V>): V[] {
+  const values: V[] = [];
+  if (map.root !== undefined) collectValues(map.root, values);
+  return values;
+}
+
+function collectValues<V>(node: Node<V>, values: V[]): void {
+  if ('key' in node) values.push(node.value);
+  else for (const child of node.children) collectValues(child, values);
+}
+
 /** The keys whose values are not identical in the two maps, in no particular order. */
 export function changedKeys<V>(before: IntMap<V>, after: IntMap<V>): number[] {
   const keys: number[] = [];
