@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -5,10 +6,12 @@ import type { App, Forges } from './app/app.ts';
 import { PLAIN_GIT_HOST } from './app/app.ts';
 import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';
+import { EffectWorker } from './app/effect-worker.ts';
 import { ensureOrganization } from './app/ensure-organization.ts';
 import { Housekeeping } from './app/housekeeping.ts';
 import { QueueRunner } from './app/queue-runner.ts';
 import { Reconciler } from './app/reconcile.ts';
+import { Timers } from './app/timers.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
@@ -53,11 +56,17 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
   );
   const tokenFile = newSecret === undefined ? undefined : await keepToken(store, config, newSecret, log);
   const forges: Forges = new Map([
-    [PLAIN_GIT_HOST, createPlainForge({ directory: path.join(config.dataFolder, 'git') })],
+    [
+      PLAIN_GIT_HOST,
+      createPlainForge({
+        directory: path.join(config.dataFolder, 'git'),
+        testBranchPrefix: config.testBranchPrefix,
+      }),
+    ],
   ]);
   const app: App = {
     store,
-    runner: new QueueRunner(store),
+    runner: new QueueRunner(store, clock),
     directory: new Directory(store),
     auth: new Authenticator({ store, clock, log }),
     forges,
@@ -66,6 +75,8 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   const reconciler = new Reconciler(app);
+  const worker = new EffectWorker(app, randomUUID());
+  const timers = new Timers(app);
   const server = createServer({
     app,
     log,
@@ -76,9 +87,16 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
   });
   const url = await server.listen({ host: config.host, port: config.port });
   reconciler.start();
+  worker.start();
+  timers.start();
   const housekeeping = new Housekeeping(app);
   housekeeping.start();
-  return { url, newToken: newSecret, tokenFile, stop: () => stop({ server, app, reconciler, housekeeping }) };
+  return {
+    url,
+    newToken: newSecret,
+    tokenFile,
+    stop: () => stop({ server, app, reconciler, worker, timers, housekeeping }),
+  };
 }
 
 async function openStore(config: Config): Promise<Store> {
@@ -120,15 +138,17 @@ async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
   readonly reconciler: Reconciler;
+  readonly worker: EffectWorker;
+  readonly timers: Timers;
   readonly housekeeping: Housekeeping;
 }): Promise<void> {
   parts.housekeeping.stop();
-  const reconciled = parts.reconciler.stop();
+  const ended = Promise.all([parts.reconciler.stop(), parts.worker.stop(), parts.timers.stop()]);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();
-  await reconciled;
+  await ended;
   await parts.app.auth.close();
   await parts.app.store.close();
 }

@@ -128,6 +128,7 @@ function endedCommit(of: {
       inQueueMs: 60_000,
       body: JSON.stringify({ reason: 'USER_REQUESTED', text: 'Removed from the queue.' }),
     })),
+    candidates: [],
     effects: [],
     targetSets: [],
     impactedTargets: [],

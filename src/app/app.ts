@@ -1,5 +1,5 @@
 import type { Forge } from '../forge/forge.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Timing } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../storage/store.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -13,7 +13,7 @@ export interface App {
   readonly directory: Directory;
   readonly auth: Authenticator;
   readonly forges: Forges;
-  readonly clock: Clock;
+  readonly clock: Timing;
   readonly log: Log;
   /** Where backups go that are named without a folder. */
   readonly backupFolder: string;

@@ -1,5 +1,5 @@
 import type { PrNumber } from '../engine/pull-request.ts';
-import type { Entry } from '../engine/queue.ts';
+import { findEntry } from '../engine/queue.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findEndedEntry, neverSubmitted } from './find-entry.ts';
@@ -26,11 +26,14 @@ export async function cancelPullRequest(
     actor: caller.name,
     prNumber,
   }));
-  if (!isRefusal(result)) return viewEntry(result.queue, result.ended[0] as Entry);
+  if (!isRefusal(result)) {
+    const entry = findEntry(result.queue, prNumber) ?? result.ended.find((ended) => ended.prNumber === prNumber);
+    return entry === undefined ? neverSubmitted(input) : viewEntry(found.id, result.queue, entry);
+  }
   if (result.code !== 'PULL_REQUEST_NOT_IN_QUEUE') return result;
   const ended = await findEndedEntry(app, found, prNumber);
   if (ended === undefined) return neverSubmitted(input);
   // Asking twice is not an error: what was asked for is so.
-  if (ended.state === 'CANCELLED') return viewEntry(found.queue, ended);
+  if (ended.state === 'CANCELLED') return viewEntry(found.id, found.queue, ended);
   return refuse('PULL_REQUEST_NOT_IN_QUEUE', `Pull request #${prNumber} already left the queue: it is ${ended.state}.`);
 }

@@ -6,6 +6,7 @@ import type { Repository } from '../storage/repositories.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findRepository, formatRef, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
+import { observeTarget } from './observe-target.ts';
 import { encodeQueue } from './queue-codec.ts';
 import { type FieldError, isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type QueueView, viewQueue } from './views/queue-view.ts';
@@ -38,7 +39,10 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   const body = JSON.stringify({ actor: caller.name, settings, state: queue.state });
   const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
   app.directory.forget();
-  return created === 'created' ? viewQueue(queue) : queueExists(input);
+  if (created !== 'created') return queueExists(input);
+  // From here on the queue knows where its target is: what is submitted first is tested at once.
+  await observeTarget(app, { ...row, queue, repository }, head);
+  return viewQueue(queue);
 }
 
 /** What the settings table cannot know: a setting may make no sense on a forge. */

@@ -27,6 +27,10 @@ export class Directory {
     );
   }
 
+  findRepositoryById(id: RepositoryId): Promise<Repository | undefined> {
+    return this.#remember(`i\n${id}`, async () => (await this.#store.repositories.listAll()).find((r) => r.id === id));
+  }
+
   findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
     return this.#remember(`q\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}\n${branch}`, async () => {
       const repository = await this.findRepository(organizationId, ref);

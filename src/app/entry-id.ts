@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { CandidateNumber } from '../engine/candidate.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import type { EntryId } from '../engine/queue.ts';
 import type { QueueId } from '../storage/queues.ts';
@@ -8,8 +9,17 @@ import type { QueueId } from '../storage/queues.ts';
  * here before, and nobody can look too early.
  */
 export function entryIdOf(queueId: QueueId, prNumber: PrNumber): EntryId {
-  const digest = hash('sha256', `${queueId}/${prNumber}`);
+  return uuidOf(`${queueId}/${prNumber}`) as EntryId;
+}
+
+/** The API's testRunId: it follows from the queue and the candidate's number in it. */
+export function candidateIdOf(queueId: QueueId, candidate: CandidateNumber): string {
+  return uuidOf(`${queueId}/candidate/${candidate}`);
+}
+
+function uuidOf(text: string): string {
+  const digest = hash('sha256', text);
   // Version 8 of RFC 9562: a UUID whose bits are ours to choose.
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`];
-  return `${parts.join('-')}-${digest.slice(20, 32)}` as EntryId;
+  return `${parts.join('-')}-${digest.slice(20, 32)}`;
 }

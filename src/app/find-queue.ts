@@ -53,6 +53,6 @@ export function getForge(app: App, host: string): Forge {
 }
 
 export function toForgeRepository(repository: Repository): ForgeRepository {
-  const { id, host, owner, name, git } = repository;
-  return { id, host, owner, name, git: git ?? undefined };
+  const { id, host, owner, name, git, checks } = repository;
+  return { id, host, owner, name, git: git ?? undefined, checks };
 }

@@ -1,5 +1,6 @@
-import { ENDED_STATES, LIVE_STATES } from '../engine/queue.ts';
+import { ENDED_STATES, LIVE_STATES, type Queue } from '../engine/queue.ts';
 import { formatExposition, type Gauge, type Histogram, type Labels } from '../lib/exposition.ts';
+import { valuesOf } from '../lib/int-map.ts';
 import type { TransitionRow } from '../storage/queues.ts';
 import type { RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
@@ -38,18 +39,29 @@ export async function getMergeQueueMetrics(
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): Line[] {
   const labels = { repo: `${repository.owner}/${repository.name}`, branch: queue.branch };
   const host = { repo_host: repository.host };
+  const bisected = countBisected(queue);
+  const counts = Object.entries(countByState(queue));
   return [
     {
       labels: { ...labels, queue_type: 'main', ...host },
-      counts: countByState(queue),
+      counts: Object.fromEntries(counts.map(([state, count]) => [state, count - (bisected[state] ?? 0)])),
       transitions: transitions.filter((row) => !row.isBisection),
     },
     {
       labels: { ...labels, queue_type: 'bisection', ...host },
-      counts: {},
+      counts: bisected,
       transitions: transitions.filter((row) => row.isBisection),
     },
   ];
+}
+
+/** Entries that a failed batch took out of the line, until they are cleared or to blame. */
+function countBisected({ entries }: Queue): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { bisection, state } of valuesOf(entries)) {
+    if (bisection !== undefined) counts[state] = (counts[state] ?? 0) + 1;
+  }
+  return counts;
 }
 
 function describe(lines: readonly Line[]): (Gauge | Histogram)[] {

@@ -57,12 +57,14 @@ export async function getSubmittedPullRequests(
 }
 
 async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
-  const view = viewEntry(found.queue, entry);
+  const view = viewEntry(found.id, found.queue, entry);
   if (!detail.includeTimeline && !detail.includeExplanation) return view;
   return {
     ...view,
     ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
-    ...(detail.includeExplanation ? { explanation: viewExplanation(found.queue, entry) } : {}),
+    ...(detail.includeExplanation
+      ? { explanation: viewExplanation(found.id, found.queue, entry, app.clock.now()) }
+      : {}),
   };
 }
 

@@ -1,8 +1,10 @@
+import { ENDED_STATES } from '../engine/queue.ts';
 import { formatInstant, type Instant } from '../lib/clock.ts';
 import type { TransitionRow } from '../storage/queues.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findQueue, type QueueRef } from './find-queue.ts';
+import { decodeTransition } from './queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 
 const MAX_WINDOW_MS = 45 * 24 * 3_600_000;
@@ -19,7 +21,9 @@ export interface TestingResultView {
   readonly endedAt: string;
   readonly testingDurationMs: number;
   readonly outcome: 'PASSED' | 'FAILED' | 'INTERRUPTED' | 'CANCELLED';
-  readonly bisection?: 'IN_BISECTION';
+  readonly testRunId?: string;
+  readonly cycleConclusion?: (typeof ENDED_STATES)[number];
+  readonly bisection?: 'IN_BISECTION' | 'ENTERED_BISECTION';
 }
 
 export interface TestingResultPage {
@@ -47,28 +51,60 @@ export async function listMergeQueueTestingResults(
     offset: input.offset,
     limit: input.take,
   });
-  return { testingResults: rows.map(viewResult), totalItems: total };
+  const lives = await loadLives(app, rows);
+  return { testingResults: rows.map((row) => viewResult(row, lives.get(row.entryId) ?? [])), totalItems: total };
 }
 
-function viewResult(row: TransitionRow): TestingResultView {
+/** Whole timelines, oldest first: what an attempt was part of is said by what came before and after it. */
+async function loadLives(app: App, rows: readonly TransitionRow[]) {
+  const ids = [...new Set(rows.map(({ entryId }) => entryId))];
+  const lives = await Promise.all(
+    ids.map(async (id) => [id, (await app.store.queues.listTransitions(id)).toReversed()] as const),
+  );
+  return new Map(lives);
+}
+
+function viewResult(row: TransitionRow, life: readonly TransitionRow[]): TestingResultView {
+  const index = life.findIndex(({ version, ordinal }) => version === row.version && ordinal === row.ordinal);
+  const began = life.slice(0, Math.max(index, 0)).findLast(({ to }) => to === 'TESTING');
+  const after = life.slice(index + 1);
+  const testRunId = decodeTransition(began ?? row).testRunId;
+  const cycleConclusion = [row, ...after].find(({ to }) => isEnd(to))?.to;
+  const bisection = bisectionOf(row, after);
   return {
     prNumber: row.prNumber,
     endedAt: formatInstant(row.at),
     testingDurationMs: Math.round((row.durationMs ?? 0) / 1000) * 1000,
-    outcome: outcomeOf(row.to),
-    ...(row.isBisection ? { bisection: 'IN_BISECTION' as const } : {}),
+    outcome: outcomeOf(row),
+    ...(testRunId === undefined ? {} : { testRunId }),
+    ...(cycleConclusion !== undefined && isEnd(cycleConclusion) ? { cycleConclusion } : {}),
+    ...(bisection === undefined ? {} : { bisection }),
   };
 }
 
-function outcomeOf(to: string): TestingResultView['outcome'] {
-  switch (to) {
+function isEnd(state: string): state is (typeof ENDED_STATES)[number] {
+  return (ENDED_STATES as readonly string[]).includes(state);
+}
+
+function bisectionOf(row: TransitionRow, after: readonly TransitionRow[]): TestingResultView['bisection'] {
+  if (row.isBisection) return 'IN_BISECTION';
+  const next = after.findIndex(({ to }) => to === 'TESTING');
+  const consequences = next === -1 ? after : after.slice(0, next);
+  const isSplit = consequences.some((each) => decodeTransition(each).reason === 'BISECTION_REQUIRED');
+  return isSplit ? 'ENTERED_BISECTION' : undefined;
+}
+
+function outcomeOf(row: TransitionRow): TestingResultView['outcome'] {
+  switch (row.to) {
     case 'TESTS_PASSED':
-    case 'MERGED':
       return 'PASSED';
     case 'PENDING_FAILURE':
     case 'FAILED':
       return 'FAILED';
     case 'PENDING':
+      // The way back into the line out of a bisection.
+      return decodeTransition(row).reason === 'BISECTION_TEST_RUN_PASSED' ? 'PASSED' : 'INTERRUPTED';
+    case 'MERGED':
       return 'INTERRUPTED';
     default:
       return 'CANCELLED';

@@ -1,13 +1,19 @@
+import type { Candidate } from '../engine/candidate.ts';
+import type { Effect } from '../engine/effect.ts';
+import { buildIndex, reindex } from '../engine/entry-index.ts';
 import type { QueueEvent } from '../engine/event.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
-import { isLive } from '../engine/queue.ts';
+import { createQueue, isLive } from '../engine/queue.ts';
 import { reasonText } from '../engine/reason.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
 import type { Transition } from '../engine/work.ts';
 import { assert } from '../lib/assert.ts';
-import { intMapOf } from '../lib/int-map.ts';
+import type { Instant } from '../lib/clock.ts';
+import { deleteIn, getIn, intMapOf, setIn } from '../lib/int-map.ts';
 import type {
+  CandidateRow,
+  EffectRow,
   EntryRow,
   EventRow,
   ImpactedTargetsRow,
@@ -16,6 +22,7 @@ import type {
   TargetSetRow,
   TransitionRow,
 } from '../storage/queues.ts';
+import { candidateIdOf } from './entry-id.ts';
 
 /**
  * The one place that knows how a queue looks in the store. Lists of targets are stored once, under their digest, and
@@ -26,30 +33,126 @@ type StoredTargets =
   | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
   | { readonly kind: 'list'; readonly digest: string; readonly count: number };
 
-/** What a queue's own row holds: everything but the entries. */
-type StoredQueue = Omit<Queue, 'entries' | 'branch'>;
+/** What a queue's own row holds: everything that has no row of its own and does not follow from what has. */
+type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
 
 type StoredEntry = Omit<Entry, 'targets'> & { readonly targets?: StoredTargets };
 
 export function encodeQueue(queue: Queue): string {
-  const { entries: _entries, branch: _branch, ...stored } = queue;
+  const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...stored } = queue;
   return JSON.stringify(stored satisfies StoredQueue);
 }
 
-/** A setting that the row does not have yet, because it is newer than the row, has its default. */
+/** Whatever the row does not have yet, because it is newer than the row, is as in a queue that was just created. */
 export function decodeQueue(snapshot: QueueSnapshot): Queue {
   const stored = JSON.parse(snapshot.queue.body) as StoredQueue;
   const sets = indexTargetSets(snapshot.targetSets);
-  return {
-    branch: snapshot.queue.branch,
-    settings: { ...DEFAULT_SETTINGS, ...stored.settings },
-    state: stored.state,
-    modeSwitch: stored.modeSwitch,
-    submissionsBeforeParallel: stored.submissionsBeforeParallel,
+  const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
+  return indexed({
+    ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
+    ...stored,
+    settings,
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
-    submissions: stored.submissions,
-    admissions: stored.admissions,
+    ...decodeCandidates(snapshot.candidates),
+  });
+}
+
+/** The queue as it is after the rows that changed since. */
+export function updateQueue(known: Queue, snapshot: QueueSnapshot): Queue {
+  const sets = indexTargetSets(snapshot.targetSets);
+  const fresh = decodeQueue({ ...snapshot, entries: [], candidates: [], targetSets: [] });
+  let queue: Queue = { ...fresh, entries: known.entries, index: known.index, ...updateCandidates(known, snapshot) };
+  for (const row of snapshot.entries) {
+    const before = getIn(queue.entries, row.prNumber);
+    const after = row.isLive ? decodeEntry(row, sets) : undefined;
+    const entries =
+      after === undefined ? deleteIn(queue.entries, row.prNumber) : setIn(queue.entries, row.prNumber, after);
+    queue = { ...queue, entries, index: reindex(queue, before, after) };
+  }
+  // What an entry needs, and so the list it waits in, depends on these two.
+  const isSame =
+    fresh.settings.mode === known.settings.mode && fresh.submissionsBeforeParallel === known.submissionsBeforeParallel;
+  return isSame ? queue : indexed(queue);
+}
+
+function updateCandidates(known: Queue, snapshot: QueueSnapshot): Pick<Queue, 'candidates' | 'passes'> {
+  let { candidates, passes } = known;
+  for (const row of snapshot.candidates) {
+    const candidate = decodeCandidate(row);
+    const isOver = candidate.endedAt !== undefined;
+    candidates = isOver ? deleteIn(candidates, row.number) : setIn(candidates, row.number, candidate);
+    passes = isOver && row.isLive ? setIn(passes, row.number, candidate) : deleteIn(passes, row.number);
+  }
+  return { candidates, passes };
+}
+
+function indexed(queue: Queue): Queue {
+  return { ...queue, index: buildIndex(queue) };
+}
+
+export function encodeCandidate(
+  candidate: Candidate,
+  of: { readonly queueId: QueueId; readonly version: number; readonly isLive: boolean },
+): CandidateRow {
+  return {
+    ...of,
+    number: candidate.number,
+    id: candidateIdOf(of.queueId, candidate.number),
+    state: candidate.state,
+    isBisection: candidate.purpose.kind === 'bisection',
+    sha: candidate.commit?.sha ?? null,
+    createdAt: candidate.plannedAt,
+    endedAt: candidate.endedAt ?? null,
+    body: JSON.stringify(candidate),
   };
+}
+
+/** JSON leaves out what is undefined; the engine compares, and wants it there. */
+export function decodeCandidate(row: CandidateRow): Candidate {
+  return { ...NO_CANDIDATE, ...(JSON.parse(row.body) as Candidate) };
+}
+
+const NO_CANDIDATE = {
+  parent: undefined,
+  commit: undefined,
+  required: undefined,
+  testingSince: undefined,
+  twin: undefined,
+  pass: undefined,
+  failure: undefined,
+  endedAt: undefined,
+  ending: undefined,
+};
+
+function decodeCandidates(rows: readonly CandidateRow[]): Pick<Queue, 'candidates' | 'passes'> {
+  const decoded = rows.map(decodeCandidate);
+  const byNumber = (list: readonly Candidate[]) => intMapOf(list.map((candidate) => [candidate.number, candidate]));
+  return {
+    candidates: byNumber(decoded.filter(({ endedAt }) => endedAt === undefined)),
+    passes: byNumber(decoded.filter(({ endedAt }) => endedAt !== undefined)),
+  };
+}
+
+export function encodeEffect(
+  effect: Effect,
+  of: { readonly queueId: QueueId; readonly version: number; readonly ordinal: number; readonly at: Instant },
+): EffectRow {
+  return {
+    id: `${of.queueId}/${of.version}/${of.ordinal}`,
+    kind: effect.kind,
+    stream: 'candidate' in effect ? `candidate ${effect.candidate}` : effect.kind,
+    dueAt: of.at,
+    body: JSON.stringify(effect),
+  };
+}
+
+/** The version of the queue that asked for the effect. */
+export function versionOfEffect({ id }: Pick<EffectRow, 'id'>): number {
+  return Number(id.split('/')[1]);
+}
+
+export function decodeEffect(row: EffectRow): Effect {
+  return JSON.parse(row.body) as Effect;
 }
 
 export function encodeEntry(entry: Entry, queueId: QueueId, version: number): EntryRow {
@@ -76,19 +179,30 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
 
 export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
-  return {
-    ...rest,
-    admission: rest.admission,
-    targets: targets === undefined ? undefined : decodeTargets(targets, sets),
-  };
+  return { ...NO_ENTRY, ...rest, targets: targets === undefined ? undefined : decodeTargets(targets, sets) };
 }
 
 /** One that ended, or is only shown: what its targets weigh need not be read to say how many there are. */
 export function decodeShownEntry(row: EntryRow): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
-  return { ...rest, admission: rest.admission, targets: shown };
+  return { ...NO_ENTRY, ...rest, targets: shown };
 }
+
+/** What JSON leaves out because it is undefined, and what older rows do not have yet. */
+const NO_ENTRY = {
+  because: { reason: 'API_REQUESTED' },
+  admission: undefined,
+  candidate: undefined,
+  bisection: undefined,
+  setAside: undefined,
+  vouchedBy: undefined,
+  wasTested: false,
+  clearedIn: undefined,
+  isDirectMergeSpent: false,
+  removalAskedBy: undefined,
+  landed: undefined,
+} as const;
 
 export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {
   return targets.kind === 'list' ? { digest: targets.digest, body: JSON.stringify(targets.targets) } : undefined;
@@ -115,20 +229,36 @@ export function encodeEvent(event: QueueEvent, version: number): EventRow {
   return { version, at, kind, body: JSON.stringify(targets === undefined ? body : { ...body, targets }) };
 }
 
+export function decodeEvent(row: EventRow, sets: TargetSets): QueueEvent {
+  const { targets, ...body } = JSON.parse(row.body) as { readonly targets?: StoredTargets };
+  const event = { kind: row.kind, at: row.at, ...body };
+  return (targets === undefined ? event : { ...event, targets: decodeTargets(targets, sets) }) as QueueEvent;
+}
+
 /** What a timeline shows of a transition. */
 export interface StoredTransition {
   readonly reason: string;
   readonly text: string;
   readonly actor?: string;
+  readonly testRunId?: string;
+  readonly prNumber?: number;
+  readonly checks?: readonly string[];
 }
 
 export function encodeTransition(
   transition: Transition,
   place: { readonly queueId: QueueId; readonly branch: string; readonly version: number; readonly ordinal: number },
 ): TransitionRow {
-  const { reason, actor } = transition;
-  const text = reasonText(reason, { actor, branch: place.branch });
-  const body: StoredTransition = actor === undefined ? { reason, text } : { reason, text, actor };
+  const { to, actor, because } = transition;
+  const { reason, prNumber, candidate, checks } = because;
+  const body: StoredTransition = {
+    reason,
+    text: reasonText(reason, { to, branch: place.branch, actor, prNumber, checks }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(candidate === undefined ? {} : { testRunId: candidateIdOf(place.queueId, candidate) }),
+    ...(prNumber === undefined ? {} : { prNumber }),
+    ...(checks === undefined || checks.length === 0 ? {} : { checks }),
+  };
   return {
     queueId: place.queueId,
     entryId: transition.entryId,
@@ -137,8 +267,8 @@ export function encodeTransition(
     ordinal: place.ordinal,
     at: transition.at,
     from: transition.from ?? null,
-    to: transition.to,
-    isBisection: false,
+    to,
+    isBisection: transition.isBisection,
     durationMs: transition.durationMs ?? null,
     inQueueMs: transition.inQueueMs ?? null,
     body: JSON.stringify(body),

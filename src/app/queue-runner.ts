@@ -1,12 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import type { Candidate } from '../engine/candidate.ts';
 import type { QueueEvent } from '../engine/event.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
 import { type Step, step } from '../engine/step.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
 import { APPLIED, type Outcome } from '../engine/work.ts';
+import { pause, type Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
-import { changedKeys, deleteIn, getIn, setIn } from '../lib/int-map.ts';
+import { changedKeys, getIn } from '../lib/int-map.ts';
 import type {
+  CandidateRow,
+  EffectRow,
   EntryRow,
   EventRow,
   ImpactedTargetsRow,
@@ -15,22 +18,25 @@ import type {
   TargetSetRow,
   TransitionRow,
 } from '../storage/queues.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import {
-  decodeEntry,
   decodeQueue,
+  encodeCandidate,
+  encodeEffect,
   encodeEntry,
   encodeEvent,
   encodeImpactedTargets,
   encodeQueue,
   encodeTargetSet,
   encodeTransition,
-  indexTargetSets,
+  updateQueue,
 } from './queue-codec.ts';
 
 /** A queue as it was stored last. */
 export interface LoadedQueue {
   readonly id: QueueId;
+  readonly repositoryId: RepositoryId;
   readonly version: number;
   readonly queue: Queue;
 }
@@ -46,10 +52,21 @@ export interface RunResult {
   /** The queue after the event, as stored. */
   readonly queue: Queue;
   readonly ended: readonly Entry[];
+  /** There was something to store, and it is stored, the effect that is done included. */
+  readonly isStored: boolean;
 }
+
+export interface RunOptions {
+  /** The effect this event is the answer to: both are stored together. */
+  readonly doneEffect?: string;
+}
+
+/** Is told what was stored. */
+export type Listener = (loaded: LoadedQueue, effects: number) => void;
 
 interface Waiting {
   readonly makeEvent: MakeEvent;
+  readonly doneEffect: string | undefined;
   readonly resolve: (result: RunResult | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -73,26 +90,34 @@ const BATCH_LIMIT = 256;
  */
 export class QueueRunner {
   readonly #store: Store;
+  readonly #clock: Timing;
+  readonly #listeners: Listener[] = [];
   readonly #lines = new Map<QueueId, Line>();
   readonly #underWay = new Set<Promise<void>>();
   #gate: Promise<void> | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Timing) {
     this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Calls `listener` after every commit of this server. */
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
   }
 
   /** The queue as it is now, or undefined where there is none (any more). */
   async find(queueId: QueueId): Promise<LoadedQueue | undefined> {
     const line = this.#line(queueId);
-    if (line.loaded === undefined || this.#store.isShared) await this.#refresh(queueId, line);
-    return line.loaded;
+    if (line.loaded !== undefined && !this.#store.isShared) return line.loaded;
+    return this.#refresh(queueId, line);
   }
 
   /** Undefined where the queue does not exist (any more). */
-  run(queueId: QueueId, makeEvent: MakeEvent): Promise<RunResult | undefined> {
+  run(queueId: QueueId, makeEvent: MakeEvent, { doneEffect }: RunOptions = {}): Promise<RunResult | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<RunResult | undefined>();
     const line = this.#line(queueId);
-    line.waiting.push({ makeEvent, resolve, reject });
+    line.waiting.push({ makeEvent, doneEffect, resolve, reject });
     if (!line.isRunning) void this.#drain(queueId, line);
     return promise;
   }
@@ -129,33 +154,37 @@ export class QueueRunner {
     return line;
   }
 
-  async #refresh(queueId: QueueId, line: Line): Promise<void> {
+  async #refresh(queueId: QueueId, line: Line): Promise<LoadedQueue | undefined> {
     const known = line.loaded;
-    if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) return;
+    // A commit that failed meanwhile made the line forget what it had: the queue is still there.
+    if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) {
+      return line.loaded ?? known;
+    }
     const snapshot = known
       ? await this.#store.queues.loadSince(queueId, known.version)
       : await this.#store.queues.load(queueId);
     if (snapshot === undefined) {
       line.loaded = undefined;
       this.#lines.delete(queueId);
-      return;
+      return undefined;
     }
     // A commit of our own may have been stored while the question was under way: the newest answer counts.
-    if (line.loaded !== undefined && line.loaded.version >= snapshot.queue.version) return;
-    const fresh = decodeQueue(snapshot);
-    const queue = known === undefined ? fresh : { ...fresh, entries: mergeEntries(known.queue, snapshot) };
-    line.loaded = { id: queueId, version: snapshot.queue.version, queue };
+    if (line.loaded !== undefined && line.loaded.version >= snapshot.queue.version) return line.loaded;
+    const queue = known === undefined ? decodeQueue(snapshot) : updateQueue(known.queue, snapshot);
+    const { version, repositoryId } = snapshot.queue;
+    line.loaded = { id: queueId, repositoryId, version, queue };
+    return line.loaded;
   }
 
   async #drain(queueId: QueueId, line: Line): Promise<void> {
     line.isRunning = true;
     // Events that arrive in the same turn of the event loop as the first share its commit.
-    await new Promise((resolve) => setImmediate(resolve));
+    await pause(this.#clock, 0);
     while (line.waiting.length > 0) {
       while (this.#gate !== undefined) await this.#gate;
       const batch = line.waiting.splice(0, BATCH_LIMIT);
       await this.#settle(queueId, line, batch);
-      if (batch.length > 1) await pause(GATHER_MS);
+      if (batch.length > 1) await pause(this.#clock, GATHER_MS);
     }
     line.isRunning = false;
   }
@@ -187,24 +216,14 @@ export class QueueRunner {
       const attempt = stepAll(loaded, batch);
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
         line.loaded = attempt.after;
+        const effects = attempt.commit?.effects.length ?? 0;
+        if (attempt.commit !== undefined) for (const listener of this.#listeners) listener(attempt.after, effects);
         attempt.answer();
         return;
       }
       await this.#refresh(queueId, line);
     }
   }
-}
-
-function mergeEntries(
-  known: Queue,
-  snapshot: { readonly entries: readonly EntryRow[]; readonly targetSets: readonly TargetSetRow[] },
-): Queue['entries'] {
-  const sets = indexTargetSets(snapshot.targetSets);
-  let entries = known.entries;
-  for (const row of snapshot.entries) {
-    entries = row.isLive ? setIn(entries, row.prNumber, decodeEntry(row, sets)) : deleteIn(entries, row.prNumber);
-  }
-  return entries;
 }
 
 interface Attempt {
@@ -220,15 +239,19 @@ function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   const answers = batch.map((waiting) => {
     try {
       const event = waiting.makeEvent(draft.queue);
-      const result = event === undefined ? nothing(draft.queue) : step(draft.queue, event);
-      if (event !== undefined && result.outcome.kind === 'applied') draft.add(event, result);
-      return () => waiting.resolve({ outcome: result.outcome, queue: result.queue, ended: result.ended });
+      if (event === undefined) return () => waiting.resolve(nothing(draft.queue));
+      const result = step(draft.queue, event);
+      const isStored = isWorthStoring(draft.queue, event, result);
+      if (isStored) draft.add(event, result, waiting.doneEffect);
+      const { outcome, ended } = result;
+      const { queue } = isStored ? draft : result;
+      return () => waiting.resolve({ outcome, queue, ended, isStored });
     } catch (error) {
       return () => waiting.reject(error);
     }
   });
   return {
-    after: { id: loaded.id, version: draft.version, queue: draft.queue },
+    after: { ...loaded, version: draft.version, queue: draft.queue },
     commit: draft.toCommit(),
     answer: () => {
       for (const answer of answers) answer();
@@ -236,8 +259,22 @@ function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   };
 }
 
-function nothing(queue: Queue): Step {
-  return { queue, outcome: APPLIED, transitions: [], ended: [] };
+/** Refused and ignored events leave no trace, except results of CI, which are recorded whatever they are about. */
+function isWorthStoring(before: Queue, event: QueueEvent, { outcome, queue }: Step): boolean {
+  switch (outcome.kind) {
+    case 'refused':
+      return false;
+    case 'ignored':
+      return event.kind === 'check_reported';
+    case 'parked':
+      return true;
+    case 'applied':
+      return event.kind !== 'time_passed' || queue !== before;
+  }
+}
+
+function nothing(queue: Queue): RunResult {
+  return { outcome: APPLIED, queue, ended: [], isStored: false };
 }
 
 /** Collects what several steps of one queue change: every event and transition, and each row as it is at the end. */
@@ -246,6 +283,9 @@ class CommitDraft {
   readonly #events: EventRow[] = [];
   readonly #transitions: TransitionRow[] = [];
   readonly #entries = new Map<number, EntryRow>();
+  readonly #candidates = new Map<number, CandidateRow>();
+  readonly #effects: EffectRow[] = [];
+  readonly #doneEffects: string[] = [];
   readonly #targetSets = new Map<string, TargetSetRow>();
   readonly #impactedTargets: ImpactedTargetsRow[] = [];
   queue: Queue;
@@ -257,7 +297,7 @@ class CommitDraft {
     this.version = loaded.version;
   }
 
-  add(event: QueueEvent, result: Step): void {
+  add(event: QueueEvent, result: Step, doneEffect: string | undefined): void {
     const version = this.version + 1;
     const place = { queueId: this.#loaded.id, branch: this.queue.branch, version };
     this.#events.push(encodeEvent(event, version));
@@ -269,6 +309,11 @@ class CommitDraft {
       const entry = getIn(result.queue.entries, prNumber);
       if (entry !== undefined) this.#entries.set(prNumber, encodeEntry(entry, place.queueId, version));
     }
+    this.#addCandidates(result, version);
+    for (const [ordinal, effect] of result.effects.entries()) {
+      this.#effects.push(encodeEffect(effect, { ...place, ordinal, at: event.at }));
+    }
+    if (doneEffect !== undefined) this.#doneEffects.push(doneEffect);
     if ('targets' in event && event.targets !== undefined) this.#addTargetSet(event.targets);
     if (event.kind === 'impacted_targets_set') {
       const { prNumber, sha, at: setAt } = event;
@@ -276,8 +321,27 @@ class CommitDraft {
         encodeImpactedTargets(event.targets, { queueId: place.queueId, prNumber, sha, setAt }),
       );
     }
-    this.queue = result.queue;
+    this.queue = markParked(result, version);
     this.version = version;
+  }
+
+  /** Those that changed, those that ended, and those whose pass is not remembered any more. */
+  #addCandidates(result: Step, version: number): void {
+    const { queue } = result;
+    const changed = new Map<number, Candidate>();
+    for (const number of changedKeys(this.queue.passes, queue.passes)) {
+      const pass = getIn(this.queue.passes, number);
+      if (pass !== undefined) changed.set(number, pass);
+    }
+    for (const number of changedKeys(this.queue.candidates, queue.candidates)) {
+      const candidate = getIn(queue.candidates, number);
+      if (candidate !== undefined) changed.set(number, candidate);
+    }
+    for (const candidate of result.endedCandidates) changed.set(candidate.number, candidate);
+    for (const [number, candidate] of changed) {
+      const isLive = getIn(queue.candidates, number) !== undefined || getIn(queue.passes, number) !== undefined;
+      this.#candidates.set(number, encodeCandidate(candidate, { queueId: this.#loaded.id, version, isLive }));
+    }
   }
 
   toCommit(): QueueCommit | undefined {
@@ -288,8 +352,10 @@ class CommitDraft {
       body: encodeQueue(this.queue),
       events: this.#events,
       entries: [...this.#entries.values()],
+      candidates: [...this.#candidates.values()],
       transitions: this.#transitions,
-      effects: [],
+      effects: this.#effects,
+      doneEffects: this.#doneEffects,
       targetSets: [...this.#targetSets.values()],
       impactedTargets: this.#impactedTargets,
     };
@@ -300,4 +366,10 @@ class CommitDraft {
     const row = encodeTargetSet(targets);
     if (row !== undefined) this.#targetSets.set(row.digest, row);
   }
+}
+
+/** A parked queue names the event that did it. */
+export function markParked({ queue, outcome }: Pick<Step, 'queue' | 'outcome'>, eventId: number): Queue {
+  if (outcome.kind !== 'parked' || queue.parked === undefined || queue.parked.eventId !== undefined) return queue;
+  return { ...queue, parked: { ...queue.parked, eventId } };
 }

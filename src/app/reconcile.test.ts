@@ -28,7 +28,7 @@ function createApp(forge: Forge): App {
   return {
     store,
     auth: new Authenticator({ store, clock: systemClock, log }),
-    runner: new QueueRunner(store),
+    runner: new QueueRunner(store, systemClock),
     directory: new Directory(store),
     forges: new Map([[PLAIN_GIT_HOST, forge]]),
     clock: systemClock,
@@ -123,16 +123,12 @@ describe('Reconciler', () => {
   test('a target that moves makes mergeability be looked at again, one that stays does not', LIMIT, async (context) => {
     const { world } = await createWorld(context);
     let asked = 0;
-    const forge: Forge = {
-      findPullRequest: (query) => {
-        asked += 1;
-        return world.forge.findPullRequest(query);
+    const forge = new Proxy(world.forge, {
+      get: (real, name: keyof Forge) => {
+        if (name === 'findPullRequest') asked += 1;
+        return real[name].bind(real);
       },
-      findBranchHead: (repository, branch) => world.forge.findBranchHead(repository, branch),
-      listPullRequestHeads: (repository) => world.forge.listPullRequestHeads(repository),
-      checkAccess: (repository) => world.forge.checkAccess(repository),
-      close: () => world.forge.close(),
-    };
+    });
     const app = createApp(forge);
     const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
     await addQueue(app, world.path, { headSha });

@@ -1,11 +1,13 @@
 import type { PrNumber, Sha } from '../engine/pull-request.ts';
 import { type Entry, findEntry } from '../engine/queue.ts';
+import type { Timing } from '../lib/clock.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
+import { observeTarget } from './observe-target.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 
 /** Changes at the forge are noticed within this time, plus the time of one look. */
@@ -23,29 +25,30 @@ const PATIENCE_MS = 500;
  */
 export class Reconciler {
   readonly #app: App;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   /** Under way, or waiting for their turn. */
   readonly #looks = new Map<RepositoryId, Promise<void>>();
   /** The targets' heads at the last look: when one moves, every mergeability must be looked at again. */
   readonly #targetHeads = new Map<RepositoryId, TargetHeads>();
-  #timer: NodeJS.Timeout | undefined;
+  #callOff: (() => void) | undefined;
   #beginning: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(app: App) {
     this.#app = app;
+    this.#turns = new Turns(app.clock);
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
+    this.#callOff = this.#app.clock.after(INTERVAL_MS, () => {
       this.#beginning = this.#beginAndGoOn();
-    }, INTERVAL_MS);
+    });
   }
 
   /** Looks under way end by themselves; whoever closes the forges ends those that hang. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#timer);
+    this.#callOff?.();
     await this.#beginning;
     await Promise.all(this.#looks.values());
   }
@@ -108,9 +111,18 @@ export class Reconciler {
     this.#targetHeads.set(repository.id, targetHeads);
     for (const [index, found] of queues.entries()) {
       const targetHead = branchHeads[index];
+      await this.#observeTarget(found, targetHead);
       const didTargetMove = known?.has(found.id) !== true || known.get(found.id) !== targetHead;
       const isSeen = await this.#lookAtEntries(found, (entry) => didTargetMove || mayHaveChanged(entry, heads));
       if (isSeen) targetHeads.set(found.id, targetHead);
+    }
+  }
+
+  async #observeTarget(found: FoundQueue, head: Sha | undefined): Promise<void> {
+    try {
+      await observeTarget(this.#app, found, head);
+    } catch (error) {
+      this.#warn(error, found.repository);
     }
   }
 
@@ -154,8 +166,13 @@ type TargetHeads = Map<QueueId, Sha | undefined>;
 
 /** Few tasks at a time, the others in order. One that takes long gives its turn away and goes on. */
 class Turns {
+  readonly #clock: Timing;
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
+
+  constructor(clock: Timing) {
+    this.#clock = clock;
+  }
 
   async run(task: () => Promise<void>): Promise<void> {
     if (this.#taken >= REPOSITORIES_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -165,11 +182,11 @@ class Turns {
       if (hasTurn) this.#passOn();
       hasTurn = false;
     };
-    const timer = setTimeout(passOn, PATIENCE_MS);
+    const callOff = this.#clock.after(PATIENCE_MS, passOn);
     try {
       await task();
     } finally {
-      clearTimeout(timer);
+      callOff();
       passOn();
     }
   }

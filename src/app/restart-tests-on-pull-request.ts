@@ -28,7 +28,7 @@ export async function restartTestsOnPullRequest(
   }));
   if (!isRefusal(result)) {
     const entry = findEntry(result.queue, prNumber);
-    return entry === undefined ? neverSubmitted(input) : viewEntry(result.queue, entry);
+    return entry === undefined ? neverSubmitted(input) : viewEntry(found.id, result.queue, entry);
   }
   if (result.code !== 'PULL_REQUEST_NOT_IN_QUEUE') return result;
   const ended = await findEndedEntry(app, found, prNumber);

@@ -44,7 +44,9 @@ export async function setImpactedTargets(
   }));
   if (isRefusal(result)) return result;
   const entry = await findAnyEntry(app, { ...found, queue: result.queue }, prNumber);
-  return entry === undefined ? viewUnsubmitted({ prNumber, sha, targets, pr, at }) : viewEntry(result.queue, entry);
+  return entry === undefined
+    ? viewUnsubmitted({ prNumber, sha, targets, pr, at })
+    : viewEntry(found.id, result.queue, entry);
 }
 
 /** Somebody who names the commit can upload while the forge does not answer: nothing of it is needed then. */

@@ -6,6 +6,7 @@ import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { entryIdOf } from './entry-id.ts';
 import { type FoundQueue, findQueue, formatRef, type QueueRef, queueNotFound } from './find-queue.ts';
+import { lookAtTarget } from './observe-target.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import type { RunResult } from './queue-runner.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
@@ -28,7 +29,11 @@ export async function submitPullRequest(
   if (isRefusal(priority)) return priority;
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const pr = await findPullRequest(app, found, input.prNumber);
+  // Nobody looks after the target of an empty queue: what is submitted first is tested on the head as it is now.
+  const [pr] = await Promise.all([
+    findPullRequest(app, found, input.prNumber),
+    found.queue.entries.size === 0 ? lookAtTarget(app, found) : undefined,
+  ]);
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
   const targets = await findNewTargets(app, found, pr);
@@ -45,7 +50,7 @@ export async function submitPullRequest(
   if (isRefusal(result)) return result;
   const { queue } = targets === undefined ? await takeTargetsThatCameMeanwhile(app, caller, found, result, pr) : result;
   const entry = findEntry(queue, pr.number);
-  return entry === undefined ? queueNotFound(input) : viewEntry(queue, entry);
+  return entry === undefined ? queueNotFound(input) : viewEntry(found.id, queue, entry);
 }
 
 /** Undefined also where the entry is here with the same head: the engine then keeps what it knows of it. */

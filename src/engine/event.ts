@@ -1,7 +1,11 @@
 import type { Instant } from '../lib/clock.ts';
+import type { CandidateNumber, LandedKind } from './candidate.ts';
+import type { Check } from './check.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts, Sha } from './pull-request.ts';
 import type { EntryId, RequestableQueueState } from './queue.ts';
+import type { ReasonCode } from './reason.ts';
+import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
@@ -12,7 +16,20 @@ export type QueueEvent =
   | PullRequestCancelled
   | TestsRestartRequested
   | ImpactedTargetsSet
-  | PullRequestObserved;
+  | PullRequestObserved
+  | TargetObserved
+  | CandidateEvent
+  | TimePassed;
+
+/** What comes back from an effect, or from CI. */
+export type CandidateEvent =
+  | CandidateBuilt
+  | CandidateConflicted
+  | CandidateUnbuildable
+  | CheckReported
+  | ChecksLost
+  | CandidateLanded
+  | LandingRefused;
 
 interface Happening {
   readonly at: Instant;
@@ -63,4 +80,82 @@ export interface PullRequestObserved extends Happening {
   readonly prNumber: PrNumber;
   readonly pr: PullRequestFacts | undefined;
   readonly targets: ImpactedTargets | undefined;
+}
+
+/** A forge was asked for the target's head, and this is it; undefined where the branch exists no more. */
+export interface TargetObserved extends Happening {
+  readonly kind: 'target_observed';
+  readonly head: Sha | undefined;
+  /** How many heads the queue knew of when the forge was asked: an answer older than a landing is worth nothing. */
+  readonly since: number;
+  /** The head the queue knew is an ancestor of this one: nothing was taken off the branch. */
+  readonly isDescendant: boolean;
+}
+
+interface OfCandidate extends Happening {
+  readonly candidate: CandidateNumber;
+}
+
+export interface CandidateBuilt extends OfCandidate {
+  readonly kind: 'candidate_built';
+  readonly sha: Sha;
+  readonly tree: Sha;
+  readonly sources: RequiredSources;
+}
+
+/** A member cannot be merged: with the target itself (no culprit), or with an entry ahead of it. */
+export interface CandidateConflicted extends OfCandidate {
+  readonly kind: 'candidate_conflicted';
+  readonly prNumber: PrNumber;
+  readonly culprit: PrNumber | undefined;
+}
+
+export interface CandidateUnbuildable extends OfCandidate {
+  readonly kind: 'candidate_unbuildable';
+  readonly reason: StartProblem;
+  readonly detail: string;
+}
+
+export interface CheckReported extends OfCandidate {
+  readonly kind: 'check_reported';
+  readonly check: Omit<Check, 'reportedAt'>;
+}
+
+/** What ran the checks is gone, and they will never report. */
+export interface ChecksLost extends OfCandidate {
+  readonly kind: 'checks_lost';
+  /** What our own restart interrupts counts against nobody. */
+  readonly cause: 'runner_lost' | 'server_restarted';
+}
+
+export interface CandidateLanded extends OfCandidate {
+  readonly kind: 'candidate_landed';
+  readonly how: LandedKind;
+  /** The head before the push and after it. */
+  readonly base: Sha;
+  readonly pushedSha: Sha;
+  readonly pushedTree: Sha;
+  /** What landed, in order: all that was asked for, unless a forge's merge API stopped half-way. */
+  readonly entries: readonly LandedEntry[];
+}
+
+export interface LandedEntry {
+  readonly prNumber: PrNumber;
+  readonly sha: Sha;
+  readonly tree: Sha;
+  /** Where it differs from how the candidate as a whole landed. */
+  readonly kind?: LandedKind;
+}
+
+export interface LandingRefused extends OfCandidate {
+  readonly kind: 'landing_refused';
+  readonly problem:
+    | { readonly kind: 'target_moved'; readonly head: Sha | undefined; readonly isDescendant: boolean }
+    | { readonly kind: 'not_composable' }
+    | { readonly kind: 'entry_refused'; readonly prNumber: PrNumber; readonly reason: ReasonCode };
+}
+
+/** Nothing happened but that it is later now. */
+export interface TimePassed extends Happening {
+  readonly kind: 'time_passed';
 }

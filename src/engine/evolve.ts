@@ -8,12 +8,18 @@ import type {
   QueueUpdated,
   TestsRestartRequested,
 } from './event.ts';
-import { admittedInOrder } from './order.ts';
+import { evolveCandidate } from './evolve-candidate.ts';
+import { observeTarget } from './evolve-target.ts';
+import { retarget } from './impact.ts';
+import { findBreachAnywhere } from './invariants.ts';
+import { withMode } from './mode.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
-import { type Entry, findEntry, isAdmitted, type Queue, withMode } from './queue.ts';
+import { type Entry, findEntry, isAdmitted, isLanding, type Queue } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
+import { removeEntry } from './remove-entry.ts';
+import { restartTests, resumeAfterRed } from './restart.ts';
 import { checkSettings } from './settings.ts';
-import { APPLIED, keep, type Move, move, type Outcome, refused, type Work } from './work.ts';
+import { APPLIED, ignored, keep, type Move, move, type Outcome, refused, type Work } from './work.ts';
 
 /** Folds a fact into the state. It makes no choice about what to do next: that is plan's. */
 export function evolve(work: Work, event: QueueEvent): Outcome {
@@ -30,11 +36,22 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return setTargets(work, event);
     case 'pull_request_observed':
       return observe(work, event);
+    case 'target_observed':
+      return observeTarget(work, event);
+    case 'time_passed':
+      return APPLIED;
+    case 'candidate_built':
+    case 'candidate_conflicted':
+    case 'candidate_unbuildable':
+    case 'check_reported':
+    case 'checks_lost':
+    case 'candidate_landed':
+    case 'landing_refused':
+      return evolveCandidate(work, event);
     default:
       return unreachable(event);
   }
 }
-
 function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const { queue } = work;
   if (queue.modeSwitch !== undefined) {
@@ -43,12 +60,14 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
       `The queue is switching to ${queue.modeSwitch.to} mode. Its settings can be changed once the pull requests in it have landed or left.`,
     );
   }
+  const breach = queue.parked !== undefined && event.state === 'RUNNING' ? findBreachAnywhere(queue) : undefined;
+  if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);
   const [problem] = checkSettings(event.settings);
   if (problem !== undefined) return refused('VALIDATION_FAILED', `${problem.name} ${problem.message}.`);
   const { mode = queue.settings.mode, ...others } = event.settings;
   const state = event.state ?? (queue.state as Exclude<Queue['state'], 'SWITCHING_MODES'>);
   const isSwitch = mode !== queue.settings.mode;
-  const isBusy = isSwitch && admittedInOrder(queue).length > 0;
+  const isBusy = isSwitch && queue.index.admitted > 0;
   if (isSwitch && queue.entries.size > 0 && state === 'PAUSED') {
     return refused(
       'QUEUE_NOT_EMPTY',
@@ -56,6 +75,10 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
     );
   }
   work.queue = { ...queue, state, settings: { ...queue.settings, ...others } };
+  if (event.state === 'RUNNING') {
+    work.queue = { ...work.queue, parked: undefined };
+    resumeAfterRed(work);
+  }
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
   else if (isSwitch) work.queue = withMode(work.queue, mode);
   return APPLIED;
@@ -65,7 +88,9 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
   const { pr, actor } = event;
   const known = findEntry(work.queue, pr.number);
   if (known !== undefined) {
-    keep(work, { ...known, priority: event.priority ?? known.priority, noBatch: event.noBatch ?? known.noBatch });
+    const { priority = known.priority, noBatch = known.noBatch } = event;
+    // Whoever wants it in the queue now does not want it removed any more.
+    keep(work, { ...known, priority, noBatch, removalAskedBy: undefined });
     observe(work, { kind: 'pull_request_observed', at: event.at, prNumber: pr.number, pr, targets: event.targets });
     // Whoever submits a pull request that was pushed to while in the queue means the new head: a new cycle begins.
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;
@@ -75,6 +100,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     prNumber: pr.number,
     state: 'NOT_READY',
     stateChangedAt: event.at,
+    because: { reason: 'API_REQUESTED' },
     pr,
     priority: event.priority ?? known?.priority ?? DEFAULT_PRIORITY,
     noBatch: event.noBatch ?? known?.noBatch ?? false,
@@ -82,6 +108,15 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     submission: work.queue.submissions + 1,
     admission: undefined,
     targets: event.targets,
+    candidate: undefined,
+    bisection: undefined,
+    setAside: undefined,
+    vouchedBy: undefined,
+    wasTested: false,
+    clearedIn: undefined,
+    isDirectMergeSpent: false,
+    removalAskedBy: undefined,
+    landed: undefined,
   };
   work.queue = { ...work.queue, submissions: entry.submission };
   move(work, entry, { to: 'NOT_READY', reason: 'API_REQUESTED', actor });
@@ -91,46 +126,69 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
 function cancel(work: Work, event: PullRequestCancelled): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
   if (entry === undefined) return notInQueue(event.prNumber);
-  move(work, entry, { to: 'CANCELLED', reason: 'USER_REQUESTED', actor: event.actor });
+  if (isLanding(work.queue, entry)) {
+    // The push may have happened already: it leaves unless it lands.
+    keep(work, { ...entry, removalAskedBy: event.actor });
+    return APPLIED;
+  }
+  removeEntry(work, entry, { to: 'CANCELLED', reason: 'USER_REQUESTED', actor: event.actor });
   return APPLIED;
 }
 
 function restart(work: Work, event: TestsRestartRequested): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
   if (entry === undefined) return notInQueue(event.prNumber);
-  return refused(
-    'TESTS_NOT_RESTARTABLE',
-    `Pull request #${event.prNumber} is ${entry.state}. Tests can be restarted only while it is TESTING or PENDING_FAILURE.`,
-  );
+  if (entry.state !== 'TESTING' && entry.state !== 'PENDING_FAILURE') {
+    return refused(
+      'TESTS_NOT_RESTARTABLE',
+      `Pull request #${event.prNumber} is ${entry.state}. Tests can be restarted only while it is TESTING or PENDING_FAILURE.`,
+    );
+  }
+  restartTests(work, entry, event.actor);
+  return APPLIED;
 }
 
 function setTargets(work: Work, event: ImpactedTargetsSet): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
-  if (entry !== undefined && entry.pr.headSha === event.sha) keep(work, { ...entry, targets: event.targets });
+  // Kept for the head they name, which may come later; the entry in the queue is at another one.
+  if (entry === undefined || entry.pr.headSha !== event.sha) return APPLIED;
+  retarget(work, entry, event.targets);
   return APPLIED;
 }
 
 function observe(work: Work, event: PullRequestObserved): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
-  if (entry === undefined) return APPLIED;
+  if (entry === undefined) return ignored(`Pull request #${event.prNumber} is not in the queue.`);
+  if (isLanding(work.queue, entry)) return ignored(`Pull request #${event.prNumber} is being landed.`);
   const end = endOf(work.queue, entry, event);
   if (end !== undefined) {
-    move(work, { ...entry, pr: event.pr ?? { ...entry.pr, status: 'closed' } }, end);
+    removeEntry(work, { ...entry, pr: event.pr ?? { ...entry.pr, status: 'closed' } }, end);
   } else if (event.pr !== undefined) {
-    // Targets belong to one head commit: those of an earlier head say nothing about this one.
-    const targets = event.targets ?? (event.pr.headSha === entry.pr.headSha ? entry.targets : undefined);
-    keep(work, { ...entry, pr: event.pr, targets });
+    refresh(work, entry, event.pr, event.targets);
   }
   return APPLIED;
 }
 
+function refresh(work: Work, entry: Entry, pr: Entry['pr'], targets: Entry['targets']): void {
+  const isSameHead = pr.headSha === entry.pr.headSha;
+  // Targets, and an attempt to land directly, belong to one head commit: those of an earlier head say nothing.
+  const isDirectMergeSpent = isSameHead && entry.isDirectMergeSpent;
+  keep(work, { ...entry, pr, targets: isSameHead ? entry.targets : undefined, isDirectMergeSpent });
+  if (targets !== undefined) retarget(work, { ...entry, pr, isDirectMergeSpent }, targets);
+}
+
 /** Whether what was observed ends the entry, the most telling reason first. */
 function endOf(queue: Queue, entry: Entry, { pr }: PullRequestObserved): Move | undefined {
-  if (pr?.status === 'merged') return { to: 'MERGED', reason: 'MANUAL_MERGE' };
+  if (pr?.status === 'merged') {
+    if (pr.baseBranch !== queue.branch) return cancelled('PR_MERGED_INTO_OTHER_BRANCH');
+    return { to: 'MERGED', reason: 'MANUAL_MERGE' };
+  }
   if (pr === undefined || pr.status === 'closed') return cancelled('PR_CLOSED');
   if (pr.status === 'draft') return cancelled('PR_CONVERTED_TO_DRAFT');
+  const isPushed = pr.headSha !== entry.pr.headSha;
+  // The submission was made for the commit it saw: only somebody who may write can put another one in its place.
+  if (isPushed && (isAdmitted(entry) || pr.isHeadUntrusted === true)) return cancelled('PR_PUSHED_TO');
   if (!isAdmitted(entry)) return undefined;
-  if (pr.headSha !== entry.pr.headSha) return cancelled('PR_PUSHED_TO');
   if (pr.baseBranch !== queue.branch) return cancelled('PR_BASE_BRANCH_CHANGED');
   return undefined;
 }

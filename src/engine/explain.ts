@@ -1,40 +1,38 @@
+import { formatInstant, type Instant } from '../lib/clock.ts';
+import { formGroups } from './batch.ts';
+import type { CandidateNumber } from './candidate.ts';
+import { type Candidate, isUnderTest } from './candidate.ts';
+import { type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { admittedInOrder } from './order.ts';
 import type { BlockReason } from './pull-request.ts';
-import { type Entry, isAdmitted, isLive, type Queue } from './queue.ts';
+import { type Entry, findCandidate, isAdmitted, isLive, lineLimit, type Queue } from './queue.ts';
 import { readinessOf } from './readiness.ts';
+import { reasonText } from './reason.ts';
+import { lineOf, unlanded } from './roster.ts';
+import { REFERENCE_STRATEGY } from './strategy.ts';
+import { holdEndsAt, openChecks } from './verdict.ts';
 
-/** Why an entry is where it is, as a tree of reasons in words. */
-export interface Explanation {
-  readonly summary: string;
-  /** From 1, among the admitted entries. */
-  readonly position?: number;
-  readonly next: string;
-  readonly reasons: readonly ExplanationReason[];
-}
-
-export interface ExplanationReason {
-  readonly code: string;
-  readonly text: string;
-  readonly prNumber?: number;
-  readonly reasons: readonly ExplanationReason[];
-}
-
-export function explain(queue: Queue, entry: Entry): Explanation {
-  if (!isLive(entry.state)) return explainEnded(entry);
+/** Why an entry is where it is, in words: one more pure function of the queue. */
+export function explain(queue: Queue, entry: Entry, now: Instant): Explanation {
+  if (!isLive(entry.state)) return explainEnded(queue, entry);
   if (!isAdmitted(entry)) return explainNotReady(queue, entry);
-  return explainAdmitted(queue, entry);
+  return explainAdmitted(queue, entry, now);
 }
 
-function explainEnded(entry: Entry): Explanation {
+function explainEnded({ branch }: Queue, entry: Entry): Explanation {
+  const { reason: code, prNumber, checks } = entry.because;
+  const context = { to: entry.state, branch, actor: undefined, prNumber, checks };
+  const why = reason(code, reasonText(code, context), { ...whatOf(entry) });
   return {
-    summary: `Pull request #${entry.prNumber} left the queue: it is ${entry.state}.`,
+    summary: `Pull request #${entry.prNumber} left the queue: it is ${entry.state}. ${why.text}`,
     next: entry.state === 'MERGED' ? 'Nothing: it is on the target branch.' : 'Submit it again to queue it again.',
-    reasons: [],
+    reasons: [why],
   };
 }
 
 function explainNotReady(queue: Queue, entry: Entry): Explanation {
   const reasons = [...queueReasons(queue), ...entryReasons(queue, entry)];
+  if (reasons.length === 0) reasons.push(...waitsForRoom(queue, entry));
   const [first] = reasons;
   return {
     summary: `Pull request #${entry.prNumber} is submitted and waits to be admitted.${first === undefined ? '' : ` ${first.text}`}`,
@@ -43,24 +41,223 @@ function explainNotReady(queue: Queue, entry: Entry): Explanation {
   };
 }
 
-function explainAdmitted(queue: Queue, entry: Entry): Explanation {
+function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
+  if (entry.candidate !== undefined) {
+    return [
+      reason('LANDING_DIRECTLY', 'It is up to date and has passed its checks: it is being landed directly.', {
+        testRun: entry.candidate,
+      }),
+    ];
+  }
+  const text = `The line is full: ${queue.index.admitted} pull requests are in it, and it holds ${lineLimit(queue)}.`;
+  return [reason('LINE_FULL', text)];
+}
+
+function explainAdmitted(queue: Queue, entry: Entry, now: Instant): Explanation {
   const order = admittedInOrder(queue);
-  const index = order.findIndex((other) => other.prNumber === entry.prNumber);
-  const ahead = order[index - 1];
+  const position = order.findIndex((other) => other.prNumber === entry.prNumber) + 1;
+  const own = reasonsOf(queue, entry, now, MAX_DEPTH);
+  const reasons = [...queueReasons(queue), ...targetReasons(queue), ...own];
+  const [first] = reasons;
   return {
-    summary: `Pull request #${entry.prNumber} is ${entry.state}, number ${index + 1} of ${order.length} in the queue.`,
-    position: index + 1,
-    next: 'It is tested together with the pull requests ahead of it as soon as a slot is free.',
-    reasons: [
-      ...queueReasons(queue),
-      ...(ahead === undefined
-        ? []
-        : [reason('BEHIND', `It stands behind pull request #${ahead.prNumber}.`, ahead.prNumber)]),
-    ],
+    summary: `Pull request #${entry.prNumber} is ${entry.state}, number ${position} of ${order.length} in the queue.${first === undefined ? '' : ` ${first.text}`}`,
+    position,
+    next: nextOf(queue, entry),
+    reasons,
   };
 }
 
+/** Reasons of reasons end here: a line may be long, and nobody reads further. */
+const MAX_DEPTH = 4;
+
+/** What an entry of the line waits for, and what that waits for. */
+function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason[] {
+  if (depth === 0) return [];
+  if (entry.setAside !== undefined) return [conflictReason(entry)];
+  if (entry.bisection !== undefined) return [bisectionReason(queue, entry)];
+  const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  if (candidate === undefined) return pendingReasons(queue, entry, now, depth);
+  if (entry.vouchedBy !== undefined) return [vouchReason(entry)];
+  switch (candidate.state) {
+    case 'passed':
+      return passedReasons(queue, candidate, now, depth);
+    case 'failed':
+      return failedReasons(queue, candidate, now, depth);
+    case 'waiting':
+      return [reason('WAITING_FOR_SLOT', 'Its tests start again as soon as a slot is free.')];
+    default:
+      return [testingReason(candidate)];
+  }
+}
+
+function testingReason(candidate: Candidate): ExplanationReason {
+  const { number, state, twin, testingSince, plannedAt, required } = candidate;
+  const testRun = number;
+  if (state === 'building')
+    return reason('BUILDING', 'The commit to test is being built.', { testRun, since: plannedAt });
+  if (twin !== undefined) {
+    return reason('WAITING_FOR_EQUAL_TREE', 'Exactly the same tree is under test: its result is waited for.', {
+      testRun: twin,
+    });
+  }
+  const open = openChecks(candidate);
+  const total = required?.names.length ?? 0;
+  const since = testingSince ?? plannedAt;
+  const text = `Its tests run: ${open.length} of ${total} required checks are open${open.length === 0 ? '' : ` (${listOf(open)})`}.`;
+  return {
+    ...reason('TESTING', text, { testRun, since }),
+    reasons: open.map((check) => reason('CHECK_OPEN', `${check} has not reported a result yet.`, { check, testRun })),
+  };
+}
+
+function passedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
+  if (queue.landing?.candidate === candidate.number) {
+    return [
+      reason('LANDING', 'It is being landed right now.', { testRun: candidate.number, since: queue.landing.since }),
+    ];
+  }
+  const ahead = unlanded(queue, candidate.beneath);
+  if (ahead.length > 0) return ahead.map((entry) => waitingFor(queue, entry, now, depth));
+  return [
+    reason('LANDS_NEXT', 'It has passed and lands as soon as the landing before it is done.', {
+      testRun: candidate.number,
+    }),
+  ];
+}
+
+function failedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
+  const { failure, number: testRun } = candidate;
+  const what = failure === undefined || failure.checks.length === 0 ? 'Its tests' : listOf(failure.checks);
+  const failed = reason('FAILED_CHECKS', `${what} failed.`, {
+    testRun,
+    ...(failure === undefined ? {} : { since: failure.at }),
+    ...(failure?.checks[0] === undefined ? {} : { check: failure.checks[0] }),
+  });
+  const open = unlanded(queue, candidate.beneath).filter(({ state }) => state !== 'TESTS_PASSED');
+  if (open.length > 0) {
+    const blame = reason('BLAME_OPEN', 'Whether that is its own fault depends on what it was tested on top of.');
+    return [failed, { ...blame, reasons: open.map((entry) => waitingFor(queue, entry, now, depth)) }];
+  }
+  if (queue.suspicion !== undefined && queue.redTarget === undefined) {
+    return [
+      failed,
+      reason('TARGET_SUSPECTED', `The head of ${queue.branch} is tested by itself first: others failed the same way.`),
+    ];
+  }
+  const until = formatInstant(holdEndsAt(queue, candidate));
+  return [failed, reason('HELD', `It is held for the pull requests behind it, until ${until} at the latest.`)];
+}
+
+function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason[] {
+  const groups = formGroups({ queue, at: now, strategy: REFERENCE_STRATEGY });
+  const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
+  if (group === undefined) return [];
+  const reasons: ExplanationReason[] = [];
+  const ahead = lineOf(queue).filter(({ number }) => group.ahead.has(number));
+  const held = ahead.find((candidate) => candidate.state === 'failed');
+  if (held !== undefined) {
+    for (const other of unlanded(queue, held.members)) reasons.push(waitingFor(queue, other, now, depth));
+  }
+  if (!group.fires && group.waitsUntil !== undefined) {
+    const others = group.entries.filter(({ prNumber }) => prNumber !== entry.prNumber);
+    const withWhom = others.length === 0 ? '' : ` together with ${listOf(others.map((o) => `#${o.prNumber}`))}`;
+    const until = formatInstant(group.waitsUntil);
+    reasons.push(
+      reason('WAITING_FOR_BATCH', `It waits for others to be tested with${withWhom}, until ${until} at the latest.`),
+    );
+  }
+  const taken = lineOf(queue).filter(isUnderTest).length;
+  if (taken >= queue.settings.concurrency) {
+    const text = `All ${queue.settings.concurrency} slots are taken.`;
+    reasons.push({ ...reason('WAITING_FOR_SLOT', text), reasons: slotHolders(queue, now, depth) });
+  }
+  const before = groups[groups.indexOf(group) - 1];
+  if (reasons.length === 0 && before !== undefined && group.ahead.has(before.id)) {
+    for (const other of before.entries.slice(0, 3)) {
+      reasons.push(
+        reason('BEHIND', `It stands behind #${other.prNumber}, which waits too.`, { prNumber: other.prNumber }),
+      );
+    }
+  }
+  return reasons;
+}
+
+function slotHolders(queue: Queue, now: Instant, depth: number): ExplanationReason[] {
+  if (depth < MAX_DEPTH) return [];
+  const holders = lineOf(queue).filter(isUnderTest);
+  return holders.flatMap((candidate) => unlanded(queue, candidate.members).map((e) => waitingFor(queue, e, now, 2)));
+}
+
+/** "waiting for #12, which is testing since 10:04 and has 2 of 5 required checks open" */
+function waitingFor(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason {
+  const since = entry.stateChangedAt;
+  const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  const checks = candidate === undefined ? '' : checksOf(candidate);
+  const text = `It waits for #${entry.prNumber}, which is ${entry.state} since ${clockTime(since)}${checks}.`;
+  return {
+    ...reason('WAITING_FOR', text, {
+      prNumber: entry.prNumber,
+      since,
+      ...(candidate === undefined ? {} : { testRun: candidate.number }),
+    }),
+    reasons: reasonsOf(queue, entry, now, depth - 1),
+  };
+}
+
+function checksOf(candidate: Candidate): string {
+  if (candidate.state !== 'testing' || candidate.required === undefined) return '';
+  return ` and has ${openChecks(candidate).length} of ${candidate.required.names.length} required checks open`;
+}
+
+function conflictReason(entry: Entry): ExplanationReason {
+  const text = `It conflicts with #${entry.setAside} ahead of it, and is tried again once that has landed or left.`;
+  return reason('CONFLICT_AHEAD', text, { ...(entry.setAside === undefined ? {} : { prNumber: entry.setAside }) });
+}
+
+function bisectionReason(queue: Queue, entry: Entry): ExplanationReason {
+  const text = 'Its batch failed, and the batch is split to find out which pull requests are to blame.';
+  const bisection = queue.bisections.find(({ number }) => number === entry.bisection);
+  const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
+  const part = parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission));
+  const run = part?.candidate === undefined ? undefined : findCandidate(queue, part.candidate);
+  const together =
+    part?.members.filter(({ prNumber }) => prNumber !== entry.prNumber).map((m) => `#${m.prNumber}`) ?? [];
+  const how = together.length === 0 ? 'alone' : `together with ${listOf(together)}`;
+  const inner =
+    run === undefined
+      ? reason('BISECTION_WAITING', `It is tested ${how} when its turn comes.`)
+      : { ...testingReason(run), text: `It is tested ${how}. ${testingReason(run).text}` };
+  return { ...reason('BISECTION', text), reasons: [inner] };
+}
+
+function vouchReason(entry: Entry): ExplanationReason {
+  const text = 'A pull request behind it passed together with it: both land together.';
+  return reason('VOUCHED', text, { ...(entry.vouchedBy === undefined ? {} : { testRun: entry.vouchedBy }) });
+}
+
+function nextOf(queue: Queue, entry: Entry): string {
+  if (queue.parked !== undefined || queue.state === 'PAUSED') return 'Nothing until the queue is resumed.';
+  if (queue.redTarget !== undefined && entry.state !== 'TESTS_PASSED') {
+    return `Nothing until ${queue.branch} moves, or tests are restarted.`;
+  }
+  switch (entry.state) {
+    case 'PENDING':
+      return entry.setAside === undefined
+        ? 'It is tested together with the pull requests ahead of it as soon as its turn comes.'
+        : 'It is tried again when the pull request it conflicts with has ended.';
+    case 'TESTING':
+      return 'When all required checks have passed it lands, after those ahead of it.';
+    case 'TESTS_PASSED':
+      return `It lands on ${queue.branch} as soon as those ahead of it have.`;
+    default:
+      return 'If nobody else is to blame it leaves the queue as FAILED; otherwise it is tested again.';
+  }
+}
+
 function queueReasons(queue: Queue): ExplanationReason[] {
+  if (queue.parked !== undefined) {
+    return [reason('QUEUE_PARKED', `The queue stopped itself: ${queue.parked.reason}. An operator must look at it.`)];
+  }
   switch (queue.state) {
     case 'RUNNING':
       return [];
@@ -78,6 +275,15 @@ function queueReasons(queue: Queue): ExplanationReason[] {
   }
 }
 
+function targetReasons({ target, redTarget, branch }: Queue): ExplanationReason[] {
+  if (target === undefined)
+    return [reason('TARGET_UNKNOWN', `The branch ${branch} was not found yet, or does not exist.`)];
+  if (redTarget === undefined) return [];
+  const what = redTarget.checks.length === 0 ? 'its checks' : listOf(redTarget.checks);
+  const text = `The head of ${branch} fails ${what} by itself: nothing is tested until it moves, or tests are restarted.`;
+  return [reason('TARGET_RED', text, { testRun: redTarget.candidate, since: redTarget.since })];
+}
+
 function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   const { hasImpactedTargets, requiresImpactedTargets, doesBaseBranchMatch, mergeability } = readinessOf(queue, entry);
   const reasons: ExplanationReason[] = [];
@@ -92,12 +298,8 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     reasons.push(reason('MERGEABILITY_PENDING', 'Whether it can be merged is still being found out.'));
   }
   if (requiresImpactedTargets && !hasImpactedTargets) {
-    reasons.push(
-      reason(
-        'IMPACTED_TARGETS_MISSING',
-        `Its impacted targets for ${entry.pr.headSha.slice(0, 12)} are not uploaded yet.`,
-      ),
-    );
+    const text = `Its impacted targets for ${entry.pr.headSha.slice(0, 12)} are not uploaded yet.`;
+    reasons.push(reason('IMPACTED_TARGETS_MISSING', text));
   }
   return reasons;
 }
@@ -115,6 +317,19 @@ const BLOCK_TEXTS: { readonly [Reason in BlockReason]: string } = {
   other: 'the forge says so without a reason, or the target branch does not exist.',
 };
 
-function reason(code: string, text: string, prNumber?: number): ExplanationReason {
-  return { code, text, reasons: [], ...(prNumber === undefined ? {} : { prNumber }) };
+function whatOf({ because }: Entry): { prNumber?: number; testRun?: CandidateNumber; check?: string } {
+  return {
+    ...(because.prNumber === undefined ? {} : { prNumber: because.prNumber }),
+    ...(because.candidate === undefined ? {} : { testRun: because.candidate }),
+    ...(because.checks?.[0] === undefined ? {} : { check: because.checks[0] }),
+  };
+}
+
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+function clockTime(instant: Instant): string {
+  return `${formatInstant(instant).slice(11, 16)} UTC`;
 }

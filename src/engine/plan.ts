@@ -1,43 +1,287 @@
-import { changedKeys, getIn } from '../lib/int-map.ts';
-import { admittedInOrder, notReadyInOrder } from './order.ts';
-import { type Entry, isAdmitted, withMode } from './queue.ts';
-import { isReady, readinessOf } from './readiness.ts';
-import { move, type Work } from './work.ts';
+import { firstOf, walk } from '../lib/sorted-list.ts';
+import { ALL_GROUPS, type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
+import { advanceBisections, startBisectionRuns } from './bisect.ts';
+import {
+  type Candidate,
+  type CandidateNumber,
+  compositionOf,
+  isOfLine,
+  isUnderTest,
+  type Member,
+} from './candidate.ts';
+import type { NodeId } from './claims.ts';
+import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
+import { Footprint, targetsOf } from './footprint.ts';
+import { abandon } from './line.ts';
+import { withMode } from './mode.ts';
+import type { PrNumber } from './pull-request.ts';
+import {
+  type Because,
+  type Entry,
+  findCandidate,
+  lineLimit,
+  mayStartTests,
+  mayWork,
+  mustBeExact,
+  type Queue,
+  toMember,
+} from './queue.ts';
+import { concludeHeadTests, testSuspectedHead } from './red-target.ts';
+import { removeEntry } from './remove-entry.ts';
+import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
+import { runOrphans, startCandidate } from './test-run.ts';
+import { blame, failOverdue, isFailure, vouch } from './verdict.ts';
+import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
 
-/** Decides what follows from the state. Running it again on its own result changes nothing. */
+/**
+ * Decides what follows from the state, in this order: what ran out of time; what the results mean for each entry; who
+ * enters; who must make way; what lands; what is tested next. Running it again on its own result changes nothing.
+ */
 export function plan(work: Work): void {
+  cancelOverdue(work);
+  failOverdue(work);
+  concludeHeadTests(work);
+  vouch(work);
+  blame(work);
+  advanceBisections(work);
   finishModeSwitch(work);
+  planDirectMerges(work);
   admitReady(work);
+  makeWayForUrgent(work);
+  landNext(work);
+  testSuspectedHead(work);
+  startTests(work);
+}
+
+/** Entries that were not ready for too long leave. Those that only wait for the queue do not count. */
+function cancelOverdue(work: Work): void {
+  const limitMs = work.queue.settings.notReadyTimeoutHours * 3_600_000;
+  if (limitMs === 0) return;
+  for (;;) {
+    const prNumber = firstOf(work.queue.index.unready);
+    if (prNumber === undefined) return;
+    const entry = entryOf(work, prNumber);
+    if (work.at < entry.submittedAt + limitMs) return;
+    removeEntry(work, entry, { to: 'CANCELLED', reason: 'NOT_READY_TIMEOUT_EXPIRED' });
+  }
 }
 
 function finishModeSwitch(work: Work): void {
   const { queue } = work;
-  if (queue.modeSwitch === undefined || admittedInOrder(queue).length > 0) return;
+  if (queue.modeSwitch === undefined || queue.index.admitted > 0 || queue.landing !== undefined) return;
   const { to, from } = queue.modeSwitch;
   work.queue = withMode({ ...queue, state: from, modeSwitch: undefined }, to);
 }
 
+/** Ready entries enter the line, in order, while there is room (an urgent one always) and no direct merge is ahead. */
 function admitReady(work: Work): void {
-  if (work.queue.state !== 'RUNNING') return;
-  for (const entry of reconsidered(work)) {
-    if (isReady(readinessOf(work.queue, entry))) admit(work, entry);
+  if (work.queue.state !== 'RUNNING' || work.queue.parked !== undefined) return;
+  for (const prNumber of walk(work.queue.index.ready)) {
+    const entry = entryOf(work, prNumber);
+    if (work.queue.index.admitted >= lineLimit(work.queue) && entry.priority.value > 0) return;
+    if (!isBehindDirectMerge(work.queue, entry)) admit(work, entry);
   }
-}
-
-/**
- * Entries that may have become ready: all that wait when the queue itself changed, otherwise those that this step
- * changed, so that the cost of a step does not grow with the length of the queue.
- */
-function reconsidered({ before, queue }: Work): Entry[] {
-  if (queue.state !== before.state || queue.settings !== before.settings) return notReadyInOrder(queue);
-  return changedKeys(before.entries, queue.entries).flatMap((prNumber) => {
-    const entry = getIn(queue.entries, prNumber);
-    return entry === undefined || isAdmitted(entry) ? [] : [entry];
-  });
 }
 
 function admit(work: Work, entry: Entry): void {
   const ordinal = work.queue.admissions + 1;
   work.queue = { ...work.queue, admissions: ordinal };
   move(work, { ...entry, admission: { at: work.at, ordinal } }, { to: 'PENDING', reason: 'MERGE_ITEM_NOW_READY' });
+}
+
+/** An urgent entry goes ahead of everything it overlaps with, except of what is urgent itself or being landed. */
+function makeWayForUrgent(work: Work): void {
+  if (!mayWork(work.queue)) return;
+  for (const prNumber of walk(work.queue.index.pending)) {
+    const entry = entryOf(work, prNumber);
+    if (entry.priority.value > 0) return;
+    const footprint = new Footprint().add(targetsOf(work.queue, entry));
+    for (const { number } of lineOf(work.queue)) {
+      const candidate = findCandidate(work.queue, number);
+      if (candidate === undefined || isUrgent(work.queue, candidate)) continue;
+      if (isIn(work.queue, candidate, footprint)) abandon(work, candidate, interruptedBy(prNumber));
+    }
+  }
+}
+
+function interruptedBy(prNumber: PrNumber): Because {
+  return { reason: 'SKIP_THE_LINE_INTERRUPTED', prNumber };
+}
+
+function isUrgent(queue: Queue, candidate: Candidate): boolean {
+  return unlanded(queue, candidate.members).some(({ priority }) => priority.value === 0);
+}
+
+function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean {
+  return unlanded(queue, candidate.members).some((entry) => footprint.overlaps(targetsOf(queue, entry)));
+}
+
+/**
+ * Lands the first candidate that has passed and stands behind nothing that has not landed, or only behind entries it
+ * vouches for. There is one landing at a time: the next one needs to know where it left the target.
+ */
+function landNext(work: Work): void {
+  if (!mayWork(work.queue) || work.queue.landing !== undefined) return;
+  for (const { number } of [...candidatesFor(work.queue, 'direct'), ...lineOf(work.queue)]) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate === undefined || !isLandable(work.queue, candidate)) continue;
+    if (mustBeExact(work.queue) && candidate.composedWith.length > 0) {
+      abandon(work, candidate, {
+        reason: 'LANDING_NOT_COMPOSABLE',
+        prNumber: candidate.composedWith.at(-1) as PrNumber,
+      });
+      continue;
+    }
+    land(work, candidate);
+    return;
+  }
+}
+
+export function isLandable(queue: Queue, candidate: Candidate): boolean {
+  if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
+  return unlanded(queue, candidate.beneath).every(({ vouchedBy }) => vouchedBy !== undefined);
+}
+
+function land(work: Work, { number }: Candidate): void {
+  const { target } = work.queue;
+  if (target === undefined) return;
+  work.queue = { ...work.queue, landing: { candidate: number, expectedHead: target.sha, since: work.at } };
+  work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: target.sha });
+}
+
+/** Candidates of the line that may still be started. */
+export function freeSlots({ queue, strategy }: Pick<Work, 'queue' | 'strategy'>): number {
+  const isSharing = queue.settings.bisectionConcurrency === 0;
+  const taken = candidatesOf(queue).filter(
+    (candidate) => isUnderTest(candidate) && (isOfLine(candidate) || (isSharing && isOfBisection(candidate))),
+  );
+  return strategy.slots(queue) - taken.length;
+}
+
+function freeBisectionSlots(work: Work): number {
+  const { settings } = work.queue;
+  if (settings.bisectionConcurrency === 0) return freeSlots(work);
+  const taken = candidatesOf(work.queue).filter((other) => isUnderTest(other) && isOfBisection(other));
+  return (settings.bisectionConcurrency ?? work.strategy.slots(work.queue)) - taken.length;
+}
+
+function isOfBisection({ purpose }: Candidate): boolean {
+  return purpose.kind === 'bisection';
+}
+
+function startTests(work: Work): void {
+  if (!mayStartTests(work.queue)) return;
+  runOrphans(work);
+  startReplacements(work);
+  startBisectionRuns(work, freeBisectionSlots(work));
+  // A group that started may have stood between others that now make one.
+  while (startGroups(work) > 0 && work.strategy.groupSize(work.queue) > 1);
+}
+
+/** Candidates that take the place of another go first: they stand ahead of everything that is new. */
+function startReplacements(work: Work): void {
+  for (const candidate of candidatesOf(work.queue)) {
+    if (candidate.state !== 'waiting') continue;
+    const slots = isOfBisection(candidate) ? freeBisectionSlots(work) : freeSlots(work);
+    if (slots > 0 || candidate.purpose.kind === 'head') startCandidate(work, candidate);
+  }
+}
+
+/** Answers how many it started. */
+function startGroups(work: Work): number {
+  const { pending } = work.queue.index;
+  const isUrgentWaiting = pending.size > 0 && entryOf(work, firstOf(pending) as PrNumber).priority.value === 0;
+  let slots = freeSlots(work);
+  if (pending.size === 0 || (slots <= 0 && !isUrgentWaiting)) return 0;
+  const gate = new Gate(work);
+  const groups = formGroups(work, gate.demand(isUrgentWaiting ? pending.size : slots));
+  const numbers = new Map<NodeId, CandidateNumber>();
+  for (const group of groups) {
+    const ahead = [...group.ahead].map((id) => numbers.get(id) ?? id);
+    if (!group.fires || ahead.some((id) => id < 0) || !gate.lets(group, groups)) continue;
+    if (slots <= 0 && !freeSlotFor(work, group)) break;
+    numbers.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
+    slots = freeSlots(work);
+  }
+  return numbers.size;
+}
+
+/** Where no slot is free for an urgent entry, the last candidate of the line that is not urgent gives up its own. */
+function freeSlotFor(work: Work, group: Group): boolean {
+  const urgent = group.entries.find(({ priority }) => priority.value === 0);
+  const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && !isUrgent(work.queue, other));
+  if (urgent === undefined || last === undefined) return false;
+  abandon(work, last, interruptedBy(urgent.prNumber));
+  return freeSlots(work) > 0;
+}
+
+/** Says which groups may be started now: none that stands too deep, or behind a failure nobody has settled yet. */
+class Gate {
+  readonly #queue: Queue;
+  readonly #failures: readonly Candidate[];
+  readonly #reach: number;
+
+  constructor({ queue, strategy }: Work) {
+    this.#queue = queue;
+    this.#failures = lineOf(queue).filter((candidate) => isFailure(queue, candidate));
+    this.#reach = strategy.reach(queue);
+  }
+
+  demand(slots: number): Demand {
+    // Within the depth, entries behind a failure are started: which those are is known only once all groups are formed.
+    if (this.#failures.length > 0 && this.#queue.settings.pendingFailureDepth > 0) return ALL_GROUPS;
+    return { limit: slots, canStart: (ahead) => ahead.size <= this.#reach && !this.#isBehindFailure(ahead) };
+  }
+
+  lets(group: Group, groups: readonly Group[]): boolean {
+    if (group.ahead.size > this.#reach) return false;
+    if (this.#queue.settings.pendingFailureDepth === 0) return !this.#isBehindFailure(group.ahead);
+    return this.#failures.every((failure) => {
+      if (!group.ahead.has(failure.number)) return true;
+      const behind = hopsBehind(this.#queue, failure, groups).find(({ id }) => id === group.id);
+      return behind !== undefined && behind.hops <= this.#queue.settings.pendingFailureDepth;
+    });
+  }
+
+  #isBehindFailure(ahead: ReadonlySet<NodeId>): boolean {
+    return this.#failures.some(({ number }) => ahead.has(number));
+  }
+}
+
+/** Everything ahead that has not landed goes beneath it, in the order of the line. */
+function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[]): CandidateNumber {
+  const { queue } = work;
+  const { target } = queue;
+  if (target === undefined) throw new TypeError('tests start only on a known target');
+  const predecessors = lineOf(queue).filter(({ number }) => ahead.includes(number));
+  const beneath = new Map<number, Member>();
+  for (const candidate of predecessors) {
+    for (const entry of unlanded(queue, compositionOf(candidate))) beneath.set(entry.submission, toMember(entry));
+  }
+  const candidate = addCandidate(work, {
+    purpose: { kind: 'main' },
+    base: target,
+    beneath: [...beneath.values()],
+    members: group.entries.map(toMember),
+    parent: findParent(queue, predecessors, [...beneath.values()]),
+  });
+  for (const { prNumber } of group.entries) {
+    keep(work, { ...entryOf(work, prNumber), candidate: candidate.number, wasTested: true });
+  }
+  startCandidate(work, candidate);
+  return candidate.number;
+}
+
+/** The last candidate ahead, where its commit is exactly the target's head and everything beneath. */
+function findParent(
+  queue: Queue,
+  predecessors: readonly Candidate[],
+  beneath: readonly Member[],
+): CandidateNumber | undefined {
+  const last = predecessors.at(-1);
+  if (last === undefined || last.composedWith.length > 0 || last.purpose.kind !== 'main') return undefined;
+  const composition = unlanded(queue, compositionOf(last));
+  const isSame =
+    composition.length === beneath.length && composition.every((e, i) => e.submission === beneath[i]?.submission);
+  return isSame ? last.number : undefined;
 }

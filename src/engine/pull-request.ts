@@ -30,4 +30,16 @@ export interface PullRequestFacts {
   readonly status: 'open' | 'draft' | 'closed' | 'merged';
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
+  /** The head was pushed by somebody who may not write to the repository. Absent: by somebody who may. */
+  readonly isHeadUntrusted?: boolean;
+  /** Present where the head contains the target's: what is needed to land it without another run. */
+  readonly upToDate?: UpToDate;
+}
+
+export interface UpToDate {
+  /** The head of the target that it contains. */
+  readonly targetHead: Sha;
+  readonly tree: Sha;
+  /** Names of the checks that passed on the pull request's head. */
+  readonly passedChecks: readonly string[];
 }

@@ -2,15 +2,19 @@ import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
+import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
+import type { Bisection } from './bisection.ts';
+import type { Base, Candidate, CandidateNumber, Landed, Member } from './candidate.ts';
 import type { Priority } from './priority.ts';
-import type { PrNumber, PullRequestFacts } from './pull-request.ts';
+import type { PrNumber, PullRequestFacts, Sha } from './pull-request.ts';
+import type { ReasonCode } from './reason.ts';
 import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
 /**
  * The state of one queue: all that `step` decides from. Every value is immutable; a step makes a new queue that shares
- * what did not change. Only live entries are here: one that ended leaves the queue with the step that ended it, and its
- * record stays in the store.
+ * what did not change. Only what is live is here: an entry or a candidate that ended leaves the queue with the step that
+ * ended it, and its record stays in the store.
  */
 export interface Queue {
   readonly branch: string;
@@ -25,7 +29,51 @@ export interface Queue {
   /** How many submissions and admissions there ever were. They order entries: a clock may go back, a count does not. */
   readonly submissions: number;
   readonly admissions: number;
+  /** The target's head as far as is known; undefined before the first look, or while the branch does not exist. */
+  readonly target: Base | undefined;
+  /** How many heads and epochs the target ever had. */
+  readonly heads: number;
+  readonly epochs: number;
+  /** By number: those that are waiting, under test, passed or held. */
+  readonly candidates: IntMap<Candidate>;
+  readonly candidatesEver: number;
+  /** The latest candidates that ended after a pass by a run of their own: a tree among them is not tested again. */
+  readonly passes: IntMap<Candidate>;
+  readonly bisections: readonly Bisection[];
+  readonly bisectionsEver: number;
+  /** The one landing that is under way: it is not known yet whether the target has moved. */
+  readonly landing: Landing | undefined;
+  /** Set while failures look as if the target itself were broken. */
+  readonly suspicion: Suspicion | undefined;
+  /** The target itself fails: nothing starts and nobody is removed until it moves, or an operator says otherwise. */
+  readonly redTarget: RedTarget | undefined;
+  /** A promise was about to be broken: nothing happens here until an operator has looked. */
+  readonly parked: Parked | undefined;
+  /** Derived from the entries, so that a step need not look at all of them. */
+  readonly index: Index;
 }
+
+/** Where entries wait. Each entry is in at most one of the lists; those in candidates and bisections are in none. */
+export interface Index {
+  /** In the line and in no candidate yet, by (priority, admission). */
+  readonly pending: SortedList<PrNumber>;
+  /** In the line, and set aside because of a conflict. */
+  readonly aside: SortedList<PrNumber>;
+  /** Not ready for a reason of their own, by submission. */
+  readonly unready: SortedList<PrNumber>;
+  /** Ready, and waiting for the queue to admit them, by (priority, submission). */
+  readonly ready: SortedList<PrNumber>;
+  /** How many entries are admitted, wherever they are. */
+  readonly admitted: number;
+}
+
+export const EMPTY_INDEX: Index = {
+  pending: emptySortedList(),
+  aside: emptySortedList(),
+  unready: emptySortedList(),
+  ready: emptySortedList(),
+  admitted: 0,
+};
 
 export const QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
@@ -38,6 +86,34 @@ export interface ModeSwitch {
   readonly to: QueueMode;
   /** What the queue goes back to afterwards. */
   readonly from: RequestableQueueState;
+}
+
+export interface Landing {
+  readonly candidate: CandidateNumber;
+  readonly expectedHead: Sha;
+  readonly since: Instant;
+}
+
+/** Entries that failed alone, one after the other, by the same checks, on one head of the target. */
+export interface Suspicion {
+  readonly headOrdinal: number;
+  readonly checks: readonly string[];
+  readonly failed: readonly PrNumber[];
+  /** The head passed by itself: it is not to blame. */
+  readonly isCleared: boolean;
+}
+
+export interface RedTarget {
+  readonly since: Instant;
+  readonly candidate: CandidateNumber;
+  readonly checks: readonly string[];
+}
+
+export interface Parked {
+  readonly reason: string;
+  readonly since: Instant;
+  /** The version of the event that did it, put in by whoever stores it. */
+  readonly eventId?: number;
 }
 
 export const LIVE_STATES = ['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'PENDING_FAILURE'] as const;
@@ -53,6 +129,8 @@ export interface Entry {
   readonly prNumber: PrNumber;
   readonly state: EntryState;
   readonly stateChangedAt: Instant;
+  /** Why it is in this state. */
+  readonly because: Because;
   readonly pr: PullRequestFacts;
   readonly priority: Priority;
   readonly noBatch: boolean;
@@ -63,6 +141,35 @@ export interface Entry {
   readonly admission: Admission | undefined;
   /** What setImpactedTargets said for the present head; undefined where it said nothing. */
   readonly targets: ImpactedTargets | undefined;
+  /** The candidate of the line that tests it, or lands it directly. */
+  readonly candidate: CandidateNumber | undefined;
+  /** The bisection it is in: it is out of the line meanwhile. */
+  readonly bisection: number | undefined;
+  /** The entry ahead that it conflicts with: until that one ends, this one is nobody's predecessor or successor. */
+  readonly setAside: PrNumber | undefined;
+  /** The passed candidate behind it that contains it and will land it. */
+  readonly vouchedBy: CandidateNumber | undefined;
+  /** It was in a candidate during this cycle, and does not wait for a batch again. */
+  readonly wasTested: boolean;
+  /**
+   * The bisection that cleared it, as long as the target is what that was based on and what it cleared: grouped with others
+   * it cleared, and with nobody else, its tree is known to pass.
+   */
+  readonly clearedIn: number | undefined;
+  /** Landing it directly was tried for this head and did not work out. */
+  readonly isDirectMergeSpent: boolean;
+  /** Who asked for its removal while it was landing: it leaves unless it lands. */
+  readonly removalAskedBy: string | undefined;
+  readonly landed: Landed | undefined;
+}
+
+export interface Because {
+  readonly reason: ReasonCode;
+  /** The entry that is the cause, where one is. */
+  readonly prNumber?: PrNumber;
+  readonly candidate?: CandidateNumber;
+  /** Required checks that failed. */
+  readonly checks?: readonly string[];
 }
 
 export interface Admission {
@@ -80,11 +187,38 @@ export function createQueue(branch: string, settings: QueueSettings, state: Requ
     entries: emptyIntMap(),
     submissions: 0,
     admissions: 0,
+    target: undefined,
+    heads: 0,
+    epochs: 0,
+    candidates: emptyIntMap(),
+    candidatesEver: 0,
+    passes: emptyIntMap(),
+    bisections: [],
+    bisectionsEver: 0,
+    landing: undefined,
+    suspicion: undefined,
+    redTarget: undefined,
+    parked: undefined,
+    index: EMPTY_INDEX,
   };
 }
 
 export function findEntry(queue: Queue, prNumber: PrNumber): Entry | undefined {
   return getIn(queue.entries, prNumber);
+}
+
+/** The entry a candidate means, as long as it is in the queue: not a later stay of the same pull request. */
+export function findLiveMember(queue: Queue, member: Member): Entry | undefined {
+  const entry = getIn(queue.entries, member.prNumber);
+  return entry?.submission === member.submission ? entry : undefined;
+}
+
+export function findCandidate(queue: Queue, number: CandidateNumber): Candidate | undefined {
+  return getIn(queue.candidates, number);
+}
+
+export function toMember(entry: Entry): Member {
+  return { prNumber: entry.prNumber, headSha: entry.pr.headSha, submission: entry.submission };
 }
 
 export function isLive(state: EntryState): boolean {
@@ -96,8 +230,31 @@ export function isAdmitted(entry: Entry): boolean {
   return entry.admission !== undefined && isLive(entry.state);
 }
 
-/** The mode itself changes only through here, so that entries older than a switch to PARALLEL are known. */
-export function withMode(queue: Queue, mode: QueueMode): Queue {
-  const submissionsBeforeParallel = mode === 'PARALLEL' ? queue.submissions : 0;
-  return { ...queue, settings: { ...queue.settings, mode }, submissionsBeforeParallel };
+/** A paused queue starts and lands nothing; a parked one neither. */
+export function mayWork(queue: Queue): boolean {
+  return queue.state !== 'PAUSED' && queue.parked === undefined && queue.target !== undefined;
+}
+
+export function mayStartTests(queue: Queue): boolean {
+  return mayWork(queue) && queue.redTarget === undefined;
+}
+
+/** Only in parallel mode, and only if the queue allows it, does a tree land together with what landed beside it. */
+export function mustBeExact({ settings }: Queue): boolean {
+  return settings.exactLanding || settings.mode === 'SINGLE';
+}
+
+/** It is being landed right now: whether it left the queue as merged is not ours to say until the answer is there. */
+export function isLanding(queue: Queue, entry: Entry): boolean {
+  const candidate = queue.landing === undefined ? undefined : findCandidate(queue, queue.landing.candidate);
+  if (candidate === undefined) return false;
+  const isIt = ({ submission }: Member) => submission === entry.submission;
+  return candidate.members.some(isIt) || candidate.beneath.some(isIt);
+}
+
+/** The line holds this many entries, or as many as can be under test at once where that is more. */
+const LINE_LIMIT = 500;
+
+export function lineLimit({ settings }: Queue): number {
+  return Math.max(LINE_LIMIT, settings.concurrency * (settings.batch ? settings.batchingMinSize : 1));
 }

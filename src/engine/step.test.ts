@@ -104,12 +104,12 @@ class Story {
   }
 
   lastReason(): string | undefined {
-    return this.transitions.at(-1)?.reason;
+    return this.transitions.at(-1)?.because.reason;
   }
 
   why(number: number): string[] {
     const entry = findEntry(this.queue, number as PrNumber);
-    return entry === undefined ? [] : explain(this.queue, entry).reasons.map((reason) => reason.code);
+    return entry === undefined ? [] : explain(this.queue, entry, this.now).reasons.map((reason) => reason.code);
   }
 }
 
@@ -122,7 +122,7 @@ describe('submitting', () => {
     const story = new Story();
     story.submit(1);
     assert.deepEqual(
-      story.transitions.map(({ from, to, reason, actor }) => [from, to, reason, actor]),
+      story.transitions.map(({ from, to, because, actor }) => [from, to, because.reason, actor]),
       [
         [undefined, 'NOT_READY', 'API_REQUESTED', 'ada'],
         ['NOT_READY', 'PENDING', 'MERGE_ITEM_NOW_READY', undefined],
@@ -213,7 +213,7 @@ describe('submitting', () => {
     story.submit(3, { priority: 'URGENT' });
     story.submit(4);
     assert.deepEqual(story.line(), [3, 1, 4, 2]);
-    assert.equal(explain(story.queue, findEntry(story.queue, 4 as PrNumber) as never).position, 3);
+    assert.equal(explain(story.queue, findEntry(story.queue, 4 as PrNumber) as never, story.now).position, 3);
   });
 });
 
@@ -416,7 +416,7 @@ function checkPromises(queue: Queue, result: Step): void {
     assert.equal(entry.state === 'NOT_READY', !isAdmitted(entry));
     if (queue.state === 'RUNNING' && !isAdmitted(entry))
       assert.ok(!isReady(readinessOf(queue, entry)), 'a ready entry waits');
-    assert.ok(explain(queue, entry).summary.length > 0);
+    assert.ok(explain(queue, entry, NOON).summary.length > 0);
   }
   for (const entry of result.ended) assert.ok(!isLive(entry.state));
   const ordinals = admittedInOrder(queue).map((entry) => entry.admission?.ordinal);

@@ -1,12 +1,29 @@
+import { assert } from '../lib/assert.ts';
 import type { Instant } from '../lib/clock.ts';
-import { deleteIn, setIn } from '../lib/int-map.ts';
+import { deleteIn, listOf, setIn } from '../lib/int-map.ts';
+import type { Base, Candidate, CandidateNumber, Ending, Member, Purpose } from './candidate.ts';
+import type { Effect } from './effect.ts';
+import { reindex } from './entry-index.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Entry, type EntryId, type EntryState, findEntry, isAdmitted, isLive, type Queue } from './queue.ts';
-import type { ReasonCode } from './reason.ts';
+import {
+  type Because,
+  type Entry,
+  type EntryId,
+  type EntryState,
+  findEntry,
+  isAdmitted,
+  isLive,
+  type Queue,
+} from './queue.ts';
+import type { Strategy } from './strategy.ts';
 
 export type Outcome =
   | { readonly kind: 'applied' }
-  | { readonly kind: 'refused'; readonly code: RefusedStep; readonly detail: string };
+  /** Nothing follows from it: it is about something that ended, or that was known already. */
+  | { readonly kind: 'ignored'; readonly detail: string }
+  | { readonly kind: 'refused'; readonly code: RefusedStep; readonly detail: string }
+  /** A promise would have been broken: the event was not folded in, and the queue is parked. */
+  | { readonly kind: 'parked'; readonly detail: string };
 
 export type RefusedStep =
   | 'PULL_REQUEST_NOT_IN_QUEUE'
@@ -21,12 +38,25 @@ export interface Transition {
   readonly at: Instant;
   readonly from: EntryState | undefined;
   readonly to: EntryState;
-  readonly reason: ReasonCode;
+  readonly because: Because;
   readonly actor: string | undefined;
+  /** The entry was in a bisection when it left `from`. */
+  readonly isBisection: boolean;
   /** Spent in `from`; never negative, also when the clock went back. */
   readonly durationMs: number | undefined;
   /** Since admission, where this ends the cycle of an admitted entry. */
   readonly inQueueMs: number | undefined;
+}
+
+/** What a step returns: everything as values. */
+export interface Step {
+  readonly queue: Queue;
+  readonly outcome: Outcome;
+  readonly transitions: readonly Transition[];
+  readonly effects: readonly Effect[];
+  /** Entries and candidates that left the queue, as they were when they left. */
+  readonly ended: readonly Entry[];
+  readonly endedCandidates: readonly Candidate[];
 }
 
 /** The step under construction: `queue` is replaced, never changed; the lists grow. */
@@ -34,8 +64,11 @@ export interface Work {
   readonly before: Queue;
   queue: Queue;
   readonly at: Instant;
+  readonly strategy: Strategy;
   readonly transitions: Transition[];
+  readonly effects: Effect[];
   readonly ended: Entry[];
+  readonly endedCandidates: Candidate[];
 }
 
 export const APPLIED: Outcome = { kind: 'applied' };
@@ -44,21 +77,28 @@ export function refused(code: RefusedStep, detail: string): Outcome {
   return { kind: 'refused', code, detail };
 }
 
-/** Stores an entry that stays in the queue, without a change of its state. */
-export function keep(work: Work, entry: Entry): void {
-  work.queue = { ...work.queue, entries: setIn(work.queue.entries, entry.prNumber, entry) };
+export function ignored(detail: string): Outcome {
+  return { kind: 'ignored', detail };
 }
 
-export interface Move {
+/** Stores an entry that stays in the queue, without a change of its state. */
+export function keep(work: Work, entry: Entry): void {
+  const { queue } = work;
+  const known = findEntry(queue, entry.prNumber);
+  const index = reindex(queue, known, entry);
+  work.queue = { ...queue, entries: setIn(queue.entries, entry.prNumber, entry), index };
+}
+
+export interface Move extends Because {
   readonly to: EntryState;
-  readonly reason: ReasonCode;
-  readonly actor?: string;
+  readonly actor?: string | undefined;
 }
 
 /** The only way an entry changes its state: the transition is recorded with its reason, and an ended entry leaves. */
-export function move(work: Work, entry: Entry, { to, reason, actor }: Move): void {
-  const known = findEntry(work.queue, entry.prNumber);
-  const moved: Entry = { ...entry, state: to, stateChangedAt: work.at };
+export function move(work: Work, entry: Entry, { to, actor, ...because }: Move): void {
+  const { queue } = work;
+  const known = findEntry(queue, entry.prNumber);
+  const moved: Entry = { ...entry, state: to, stateChangedAt: work.at, because };
   const ends = !isLive(to);
   work.transitions.push({
     entryId: entry.id,
@@ -66,15 +106,84 @@ export function move(work: Work, entry: Entry, { to, reason, actor }: Move): voi
     at: work.at,
     from: known?.state,
     to,
-    reason,
+    because,
     actor,
+    isBisection: known?.bisection !== undefined,
     durationMs: known === undefined ? undefined : Math.max(0, work.at - known.stateChangedAt),
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,
   });
-  if (ends) {
-    work.ended.push(moved);
-    work.queue = { ...work.queue, entries: deleteIn(work.queue.entries, entry.prNumber) };
-  } else {
+  if (!ends) {
     keep(work, moved);
+    return;
   }
+  work.ended.push(moved);
+  work.queue = { ...queue, entries: deleteIn(queue.entries, entry.prNumber), index: reindex(queue, known, undefined) };
+}
+
+/** The present state of an entry of which is known that it is in the queue. */
+export function entryOf(work: Work, prNumber: PrNumber): Entry {
+  const entry = findEntry(work.queue, prNumber);
+  assert(entry !== undefined, `entry #${prNumber} is in the queue`);
+  return entry;
+}
+
+export function keepCandidate(work: Work, candidate: Candidate): void {
+  work.queue = { ...work.queue, candidates: setIn(work.queue.candidates, candidate.number, candidate) };
+}
+
+export interface CandidatePlan {
+  readonly purpose: Purpose;
+  readonly base: Base;
+  readonly beneath: readonly Member[];
+  readonly members: readonly Member[];
+  readonly parent: CandidateNumber | undefined;
+}
+
+/** A new candidate at the end of the line; `replaced` gives it the place, and the history, of another. */
+export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candidate): Candidate {
+  const number = (work.queue.candidatesEver + 1) as CandidateNumber;
+  const candidate: Candidate = {
+    ...plan,
+    number,
+    place: replaced?.place ?? number,
+    tries: replaced?.tries ?? 0,
+    state: 'waiting',
+    plannedAt: work.at,
+    commit: undefined,
+    required: undefined,
+    testingSince: undefined,
+    checks: [],
+    twin: undefined,
+    pass: undefined,
+    failure: undefined,
+    composedWith: replaced?.composedWith ?? [],
+    endedAt: undefined,
+    ending: undefined,
+  };
+  work.queue = { ...work.queue, candidatesEver: number };
+  keepCandidate(work, candidate);
+  return candidate;
+}
+
+/** How many passes are remembered: enough for every survivor of a large bisection, and cheap to search. */
+export const REMEMBERED_PASSES = 256;
+
+/** Takes a candidate out of the queue. One that passed by a run of its own is remembered for its tree. */
+export function endCandidate(work: Work, candidate: Candidate, ending: Ending): void {
+  const isDecided = candidate.state === 'passed' || candidate.state === 'failed';
+  const state = isDecided ? candidate.state : 'abandoned';
+  const ended: Candidate = { ...candidate, state, endedAt: work.at, ending };
+  work.endedCandidates.push(ended);
+  work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number) };
+  if (ended.pass?.by === 'own_run') rememberPass(work, ended);
+  if (candidate.state !== 'waiting') work.effects.push({ kind: 'discard_candidate', candidate: candidate.number });
+}
+
+function rememberPass(work: Work, candidate: Candidate): void {
+  let passes = setIn(work.queue.passes, candidate.number, candidate);
+  if (passes.size > REMEMBERED_PASSES) {
+    const oldest = Math.min(...listOf(passes).map(({ number }) => number));
+    passes = deleteIn(passes, oldest);
+  }
+  work.queue = { ...work.queue, passes };
 }

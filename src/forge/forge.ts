@@ -1,4 +1,8 @@
+import type { LandedKind } from '../engine/candidate.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
+import type { RequiredSources, StartProblem } from '../engine/required.ts';
+import type { QueueSettings } from '../engine/settings.ts';
+import type { Instant } from '../lib/clock.ts';
 
 /** A repository as a forge needs to know it. `id` names it uniquely on this server and is safe as a file name. */
 export interface ForgeRepository {
@@ -8,6 +12,8 @@ export interface ForgeRepository {
   readonly name: string;
   /** Plain git only: path or URL of the bare repository. */
   readonly git: string | undefined;
+  /** What the built-in runner checks candidates with; where there is any, passing them is required. */
+  readonly checks: readonly { readonly name: string; readonly command: string }[];
 }
 
 /**
@@ -21,6 +27,24 @@ export interface Forge {
   findBranchHead(repository: ForgeRepository, branch: string): Promise<Sha | undefined>;
   /** Heads of all open pull requests: what reconcile compares with what it knows. May be a second old. */
   listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
+  /** Whether the one commit is the other, or an ancestor of it. */
+  isAncestor(question: AncestryQuestion): Promise<boolean>;
+  /**
+   * Makes a candidate's commit and keeps it under a ref that no CI builds. The same request makes the same commit, and
+   * no two candidates share one: candidate id and planning instant are part of it.
+   */
+  buildCandidate(request: BuildRequest): Promise<BuildAnswer>;
+  /** The branch under which CI sees a candidate, whether it is there yet or not. */
+  testBranchOf(parts: TestBranchParts): string;
+  /** Shows the commit to CI under its test branch. Again: no change. */
+  publishCandidate(request: PublishRequest): Promise<PublishAnswer>;
+  /** Removes whatever refs a candidate had. Again, or for one that never had any: no change. */
+  discardCandidate(request: DiscardRequest): Promise<void>;
+  /**
+   * Moves the target from exactly `expectedHead` to what was tested: a guarded push, read back. When it was carried out
+   * before (the answer got lost), it finds that by looking at the target, and answers as it would have then.
+   */
+  landCandidate(request: LandRequest): Promise<LandAnswer>;
   /** The sentence to show when `git` (a path or URL given by an operator) cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
   close(): Promise<void>;
@@ -32,3 +56,106 @@ export interface PullRequestQuery {
   /** Plain git has no base of its own for a pull request: it is whatever branch one asks about. */
   readonly targetBranch: string;
 }
+
+export interface AncestryQuestion {
+  readonly repository: ForgeRepository;
+  readonly ancestor: Sha;
+  readonly descendant: Sha;
+}
+
+/** A pull request as it goes into a commit. */
+export interface CandidateEntry {
+  readonly prNumber: PrNumber;
+  readonly headSha: Sha;
+  readonly title: string;
+  readonly author: string;
+}
+
+interface CandidateRequest {
+  readonly repository: ForgeRepository;
+  readonly targetBranch: string;
+  /** The candidate's id: a UUID. */
+  readonly candidateId: string;
+}
+
+export interface BuildRequest extends CandidateRequest {
+  readonly base: Sha;
+  /** A commit that already is base + beneath: build on it. Undefined: put `beneath` on the base first. */
+  readonly parent: Sha | undefined;
+  readonly beneath: readonly CandidateEntry[];
+  /** Empty for a test of the head itself: the commit then has the base's tree. */
+  readonly members: readonly CandidateEntry[];
+  readonly mergeMethod: QueueSettings['mergeMethod'];
+  readonly plannedAt: Instant;
+}
+
+export type BuildAnswer =
+  | { readonly kind: 'built'; readonly sha: Sha; readonly tree: Sha; readonly sources: RequiredSources }
+  /**
+   * `prNumber`, a member, cannot be merged. `culprit` is the entry at which, adding those ahead of it in order, the
+   * merge of `prNumber` first conflicts; undefined where it conflicts with the base itself.
+   */
+  | { readonly kind: 'conflict'; readonly prNumber: PrNumber; readonly culprit: PrNumber | undefined }
+  | { readonly kind: 'unbuildable'; readonly reason: StartProblem; readonly detail: string };
+
+/** What a test branch is named by. */
+export interface TestBranchParts {
+  readonly candidateId: string;
+  /** Of the first member; undefined for a test of the head itself. */
+  readonly prNumber: PrNumber | undefined;
+  readonly isBisection: boolean;
+}
+
+export interface PublishRequest extends CandidateRequest, TestBranchParts {
+  readonly sha: Sha;
+}
+
+export type PublishAnswer =
+  | { readonly kind: 'published'; readonly branch: string }
+  | { readonly kind: 'refused'; readonly reason: StartProblem; readonly detail: string };
+
+export interface DiscardRequest extends CandidateRequest, TestBranchParts {}
+
+export interface LandRequest extends CandidateRequest {
+  readonly expectedHead: Sha;
+  readonly base: Sha;
+  /** The tested commit and its tree. */
+  readonly sha: Sha;
+  readonly tree: Sha;
+  /** What lands, in order: live entries beneath that a pass vouched for, then the members. */
+  readonly entries: readonly CandidateEntry[];
+  /** Entries landed since the base that are not in it: the tested tree may be composed with their paths. */
+  readonly composedWith: readonly PrNumber[];
+  readonly mergeMethod: QueueSettings['mergeMethod'];
+  readonly plannedAt: Instant;
+}
+
+export type LandAnswer =
+  | {
+      readonly kind: 'landed';
+      readonly how: LandedKind;
+      readonly pushedSha: Sha;
+      readonly pushedTree: Sha;
+      /** Each entry's own commit on the target. */
+      readonly entries: readonly { readonly prNumber: PrNumber; readonly sha: Sha; readonly tree: Sha }[];
+    }
+  /** The target is not where it was expected, and this candidate did not move it. Undefined: the branch is gone. */
+  | { readonly kind: 'target_moved'; readonly head: Sha | undefined; readonly isDescendant: boolean }
+  /** A pull request is not at the commit that was tested any more. */
+  | { readonly kind: 'pull_request_moved'; readonly prNumber: PrNumber }
+  /** Both sides changed a path, or the merge conflicts: it must be built and tested again on the new head. */
+  | { readonly kind: 'not_composable'; readonly detail: string }
+  | {
+      readonly kind: 'refused';
+      readonly prNumber: PrNumber;
+      readonly reason: LandingProblem;
+      readonly detail: string;
+    };
+
+export type LandingProblem =
+  | 'GITHUB_API_MERGE_PR_FAILED'
+  | 'GITHUB_API_DIRECT_MERGE_PR_FAILED'
+  | 'GITHUB_API_BRANCH_PROTECTION_UNMET'
+  | 'GITHUB_API_MERGE_ALREADY_IN_PROGRESS'
+  | 'GITHUB_API_RATE_LIMIT_EXCEEDED'
+  | 'GITHUB_API_REPEATED_SERVER_ERRORS';

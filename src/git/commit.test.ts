@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sha } from '../engine/pull-request.ts';
-import { parseCommit } from './commit.ts';
+import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
 
 const SHA = 'a'.repeat(40) as Sha;
 const TREE = 'b'.repeat(40);
@@ -35,4 +35,33 @@ test('odd and damaged commits give what they have', () => {
   assert.equal(parse(`tree ${TREE}\nauthor nonsense\n\nx`).author, 'nonsense');
   assert.deepEqual(parse(`tree ${TREE}`), { sha: SHA, tree: TREE, author: '', message: '' });
   assert.deepEqual(parse(''), { sha: SHA, tree: '', author: '', message: '' });
+});
+
+test('a commit can be made again from what is read of it', () => {
+  const text = `tree ${TREE}\nparent ${SHA}\nparent ${TREE}\nauthor J\xf6 <j@x> 5 -0330\ncommitter S <s@x> 1 +0000\nencoding ISO-8859-1\n\nf\xfcr\n`;
+  const stored = parseStoredCommit(SHA, Buffer.from(text, 'latin1'));
+  assert.deepEqual([stored.parents, stored.authorName], [[SHA, TREE], 'Jö <j@x>']);
+  assert.equal(formatCommit({ ...stored, committer: Buffer.from('S <s@x> 1 +0000') }).toString('latin1'), text);
+});
+
+test('what git would not write is made well-formed', () => {
+  const authors = {
+    '': 'Unknown <> 0 +0000',
+    'x <a@b> 1 +0000': 'x <a@b> 1 +0000',
+    '<a@b> 7 +0100': 'a@b <a@b> 7 +0100',
+    'x<a@b> 7 +0100': 'x <a@b> 7 +0100',
+    'x > y <a@b<c> 7 +0100': 'x y <a@b c> 7 +0100',
+    'x <a@b> 99999999999999999999 +0000': 'x <a@b> 0 +0000',
+    'x <a@b> 007 +0000': 'x <a@b> 0 +0000',
+    'no address 7 +0000': 'no address 7 +0000 <> 7 +0000',
+  };
+  for (const [author, expected] of Object.entries(authors)) {
+    const stored = parseStoredCommit(SHA, Buffer.from(`tree ${TREE}\nauthor ${author}\n\nx\0y`));
+    assert.equal(stored.author.toString(), expected);
+    assert.ok(
+      formatCommit({ ...stored, committer: stored.author })
+        .toString()
+        .endsWith('\n\nxy'),
+    );
+  }
 });

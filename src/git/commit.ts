@@ -1,5 +1,5 @@
 import type { Sha } from '../engine/pull-request.ts';
-import type { Commit } from './git.ts';
+import type { Commit, CommitDraft, StoredCommit } from './git.ts';
 
 /**
  * Reads the bytes of a commit object, of which the end may be missing. Git never promised that they are text: what is
@@ -17,6 +17,51 @@ export function parseCommit(sha: Sha, bytes: Buffer): Commit {
     author: parseName(author),
     message: decode(body),
   };
+}
+
+/** The same bytes, as somebody needs them who makes the commit again. A message that is cut stays cut. */
+export function parseStoredCommit(sha: Sha, bytes: Buffer): StoredCommit {
+  const end = bytes.indexOf('\n\n');
+  const headBytes = end < 0 ? bytes : bytes.subarray(0, end);
+  const head = headBytes.toString('latin1');
+  const encoding = findHeader(head, 'encoding');
+  return {
+    sha,
+    tree: (findHeader(head, 'tree') ?? '') as Sha,
+    parents: [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map((match) => match[1] as Sha),
+    author: Buffer.from(wellFormed(findHeader(head, 'author') ?? ''), 'latin1'),
+    authorName: nameAndEmail(findHeader(decoderOf(encoding)(headBytes), 'author') ?? ''),
+    encoding,
+    message: end < 0 ? Buffer.alloc(0) : bytes.subarray(end + 2),
+  };
+}
+
+export function formatCommit({ tree, parents, author, committer, encoding, message }: CommitDraft): Buffer {
+  return Buffer.concat([
+    Buffer.from([`tree ${tree}\n`, ...parents.map((parent) => `parent ${parent}\n`), 'author '].join('')),
+    author,
+    Buffer.from('\ncommitter '),
+    committer,
+    Buffer.from(`\n${encoding === undefined ? '' : `encoding ${encoding}\n`}\n`),
+    // Git writes no commit with a NUL in it.
+    Buffer.from(message.filter((byte) => byte !== 0)),
+  ]);
+}
+
+/** What git accepts of an author when a commit is written; it has stored worse. */
+const AUTHOR = /^[^<>\0]+ <[^<>\0]*> (?:0|[1-9]\d{0,9}) [+-]\d{4}$/;
+
+function wellFormed(author: string): string {
+  if (AUTHOR.test(author)) return author;
+  const [, date = '0 +0000'] = / ((?:0|[1-9]\d{0,9}) [+-]\d{4})$/.exec(author) ?? [];
+  return `${nameAndEmail(author)} ${date}`;
+}
+
+function nameAndEmail(author: string): string {
+  const [, name = author, email = ''] = /^(.*?)<([^>]*)/.exec(author) ?? [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must go.
+  const clean = (text: string) => text.replace(/[<> \u0000-\u001f\u007f]+/g, ' ').trim();
+  return `${clean(name) || clean(email) || 'Unknown'} <${clean(email)}>`;
 }
 
 function findHeader(head: string, name: string): string | undefined {

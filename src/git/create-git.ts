@@ -8,24 +8,26 @@ import { fetchRefs } from './fetch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
 import { hasAnyRef } from './for-each-ref.ts';
 import { collectGarbage } from './gc.ts';
-import type { Git, GitLocation, GitRepository, GitSource } from './git.ts';
+import type { Git, GitLocation, GitRepository, GitSource, RefAnswer, RefChange } from './git.ts';
 import { reachRemote } from './ls-remote.ts';
 import { mergeTreeStdin } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
 import { ensureMirror } from './mirror.ts';
 import type { ProcessPoolOptions } from './process-pool.ts';
 import { ProcessPool } from './process-pool.ts';
+import { pushRefs } from './push.ts';
 import { Refresher } from './refresher.ts';
 import { CliRepository } from './repository.ts';
 import type { RepositoryLayout } from './rev-parse.ts';
 import { findLayout } from './rev-parse.ts';
 import { findUnbufferedWrapper } from './unbuffered.ts';
+import { updateRefs } from './update-ref.ts';
 import { getGitVersion } from './version.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
   /** Where the mirrors are kept. */
   readonly directory: string;
-  readonly clock?: Clock;
+  readonly clock?: Pick<Clock, 'now'>;
   /** How long a question waits for a remote. */
   readonly remoteWaitMs?: number;
 }
@@ -42,14 +44,14 @@ export function createGit(options: GitOptions): Git & { readonly pool: ProcessPo
 class CliGit implements Git {
   readonly pool: ProcessPool;
   readonly #directory: string;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #remoteWaitMs: number;
   readonly #opened = new Map<string, { readonly location: GitLocation; readonly opening: Promise<GitRepository> }>();
   /** They outlive the repositories that use them: two fetches into one mirror would lock each other out. */
   readonly #refreshers = new Map<string, Refresher>();
   readonly #stopping = new AbortController();
   /** What `#stopping` ends, which takes a moment. */
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Set<Promise<unknown>>();
   #abilities: Promise<Abilities> | undefined;
 
   constructor(options: GitOptions) {
@@ -102,10 +104,17 @@ class CliGit implements Git {
       objectsDir,
       mirror,
       catFile: this.pool.add(catFileBatch(gitDir)),
-      mergeTree: wrapper === undefined ? undefined : this.pool.add(mergeTreeStdin(mirror, wrapper)),
+      testMergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: undefined }, wrapper)),
+      mergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: objectsDir }, wrapper)),
+      changeRefs: (changes) =>
+        location.kind === 'url' ? this.#push(mirror, location.url, changes) : updateRefs(gitDir, changes),
       refresh: location.kind === 'url' ? this.#refreshOf(mirror, location.url) : async () => undefined,
       forget,
     });
+  }
+
+  #push({ gitDir }: Mirror, url: string, changes: readonly RefChange[]): Promise<RefAnswer> {
+    return this.#track(pushRefs({ gitDir, url, changes, signal: this.#stopping.signal }));
   }
 
   #refreshOf({ gitDir }: Mirror, url: string): (maxAgeMs: number) => Promise<void> {
@@ -135,7 +144,7 @@ class CliGit implements Git {
     return `The remote of the repository did not answer within ${Math.ceil(this.#remoteWaitMs / 1_000)} seconds.`;
   }
 
-  #track(work: Promise<void>): Promise<void> {
+  #track<Answer>(work: Promise<Answer>): Promise<Answer> {
     this.#underWay.add(work);
     const drop = () => this.#underWay.delete(work);
     work.then(drop, drop);

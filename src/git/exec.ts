@@ -21,6 +21,8 @@ export interface RunOptions extends StartOptions {
   readonly expected?: readonly number[];
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** What git reads from its standard input; not together with `signal`, whose lifeline that is. */
+  readonly input?: Buffer;
 }
 
 export interface RunResult {
@@ -67,7 +69,7 @@ export function runGit(args: readonly string[], options: RunOptions): Promise<Ru
 async function runNow(args: readonly string[], options: RunOptions): Promise<RunResult> {
   throwIfStopping(options.signal);
   const child = startGit(args, options);
-  if (options.signal === undefined) child.stdin.end();
+  if (options.signal === undefined) child.stdin.end(options.input);
   const end = options.signal === undefined ? () => endPolitely(child) : () => cutLifeline(child);
   const stdout = collect(child, { maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES, end });
   const stderr = keepTail(child);

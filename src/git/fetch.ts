@@ -9,7 +9,7 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Makes branches and pull requests of the mirror those of the remote. Other refs of the mirror are its own. */
+/** Makes branches, pull requests and candidates of the mirror those of the remote. */
 export async function fetchRefs({ gitDir, url, signal }: FetchOptions): Promise<void> {
   const quietly = [
     '--quiet',
@@ -19,7 +19,7 @@ export async function fetchRefs({ gitDir, url, signal }: FetchOptions): Promise<
     '--no-recurse-submodules',
     '--no-auto-maintenance',
   ];
-  const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/pull/*:refs/pull/*'];
+  const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/pull/*:refs/pull/*', '+refs/sluice/*:refs/sluice/*'];
   await runGit(['fetch', ...quietly, '--end-of-options', url, ...refspecs], {
     purpose: 'fetch from the remote',
     gitDir,

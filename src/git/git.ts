@@ -32,6 +32,24 @@ export interface GitRepository {
   /** What merging `head` into `target` would give. Nothing is written into the repository. */
   testMerge(pair: MergePair): Promise<TestMerge>;
   isAncestor(pair: AncestryPair): Promise<boolean>;
+  /** A commit by its name, as it can be made again; undefined where the repository does not have it. */
+  findStoredCommit(sha: Sha): Promise<StoredCommit | undefined>;
+  /** A file of a commit; undefined where there is none. Cut where it is longer than anyone reads. */
+  findFile(commit: Sha, path: string): Promise<Buffer | undefined>;
+  /** Merges as `testMerge` does and keeps the tree, which no ref leads to yet. */
+  merge(pair: MergePair): Promise<TestMerge>;
+  /** The same draft gives the same commit. No ref leads to it yet. */
+  writeCommit(draft: CommitDraft): Promise<Sha>;
+  /** Commits of the tip's own line (first parents), oldest first. */
+  listFirstParents(range: CommitRange): Promise<readonly Sha[]>;
+  /** `Name <email>` of the commits that are no merges, oldest first. Not more than a thousand commits are looked at. */
+  listAuthors(range: CommitRange): Promise<readonly string[]>;
+  /** Paths that differ, each byte of them a character, with what stands for their mode and content in `to`. */
+  listChanges(pair: TreePair): Promise<ReadonlyMap<string, string>>;
+  /** Faults unless every object that the range brings is there. */
+  checkComplete(range: CommitRange): Promise<void>;
+  /** All changes or, on this machine, none. A remote takes them one by one, and verifies nothing else. */
+  changeRefs(changes: readonly RefChange[]): Promise<RefAnswer>;
   /** Drops what was learned about the repository when it was opened: the next `open` looks again. */
   forget(): void;
 }
@@ -43,6 +61,48 @@ export interface Commit {
   /** Cut where it is very long. */
   readonly message: string;
 }
+
+/** Texts of a commit are bytes in an encoding of its own choice. */
+export interface StoredCommit {
+  readonly sha: Sha;
+  readonly tree: Sha;
+  readonly parents: readonly Sha[];
+  /** `Name <email> seconds zone`, made well-formed where it is not. */
+  readonly author: Buffer;
+  /** `Name <email>` for whoever writes UTF-8. */
+  readonly authorName: string;
+  readonly encoding: string | undefined;
+  readonly message: Buffer;
+}
+
+export type CommitDraft = Pick<StoredCommit, 'tree' | 'parents' | 'author' | 'encoding' | 'message'> & {
+  readonly committer: Buffer;
+};
+
+/** Everything the tip has that none of the others has. */
+export interface CommitRange {
+  readonly tip: Sha;
+  readonly without: readonly Sha[];
+}
+
+/** Trees, or commits for theirs. */
+export interface TreePair {
+  readonly from: Sha;
+  readonly to: Sha;
+}
+
+export type RefChange =
+  /** With `expected`: only from exactly there. */
+  | { readonly kind: 'set'; readonly ref: string; readonly sha: Sha; readonly expected?: Sha }
+  | { readonly kind: 'delete'; readonly ref: string }
+  | { readonly kind: 'verify'; readonly ref: string; readonly sha: Sha };
+
+export type RefAnswer =
+  | { readonly kind: 'done' }
+  /** A ref was not where it was expected, or somebody was about to change it. */
+  | { readonly kind: 'stale' }
+  /** The repository does not allow it. */
+  | { readonly kind: 'refused'; readonly detail: string };
 
 export interface Ref {
   readonly name: string;

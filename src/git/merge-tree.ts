@@ -8,6 +8,18 @@ import { runGit, startGit } from './exec.ts';
 import type { MergePair, TestMerge } from './git.ts';
 import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';
 import type { Mirror } from './mirror.ts';
+import { writingEnvironment } from './mirror.ts';
+
+export interface MergePlace {
+  readonly mirror: Mirror;
+  /** The folder of objects that gets what a merge makes; undefined where nobody will want it. */
+  readonly keepIn: string | undefined;
+}
+
+interface OpenObjects {
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
 
 /** Conflicts are told by path only: what they look like is nobody's question, and the answer stays one flat list. */
 const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
@@ -16,19 +28,16 @@ const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
  * `git merge-tree --stdin`: a pair on a line is answered by its merge. A pair it cannot merge at all, such as one
  * without a common commit, ends the process; the pair is then asked of `mergeTreeOnce`, which says why.
  */
-export function mergeTreeStdin(mirror: Mirror, wrapper: readonly string[]): KeptProcessOptions<TestMerge> {
+export function mergeTreeStdin(place: MergePlace, wrapper: readonly string[]): KeptProcessOptions<TestMerge> {
+  const { mirror } = place;
   return {
     purpose: 'test a merge',
     gitDir: mirror.gitDir,
     retries: 0,
     start: () => {
-      const scratch = createScratch(mirror);
-      const child = startGit([...ARGS, '--stdin'], {
-        gitDir: mirror.gitDir,
-        wrapper,
-        extra: environmentOf(mirror, scratch),
-      });
-      child.once('close', () => void removeScratch(scratch));
+      const objects = openObjects(place);
+      const child = startGit([...ARGS, '--stdin'], { gitDir: mirror.gitDir, wrapper, extra: objects.environment });
+      child.once('close', () => void objects.close());
       return child;
     },
     createReader: () => new MergeTreeReader(),
@@ -36,13 +45,13 @@ export function mergeTreeStdin(mirror: Mirror, wrapper: readonly string[]): Kept
   };
 }
 
-export async function mergeTreeOnce(mirror: Mirror, { target, head }: MergePair): Promise<TestMerge> {
-  const scratch = createScratch(mirror);
+export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePair): Promise<TestMerge> {
+  const objects = openObjects(place);
   try {
     const { exitCode, stdout, stderr } = await runGit([...ARGS, '-z', '--end-of-options', target, head], {
       purpose: 'test a merge',
-      gitDir: mirror.gitDir,
-      extra: environmentOf(mirror, scratch),
+      gitDir: place.mirror.gitDir,
+      extra: objects.environment,
       expected: [0, 1, 128],
       maxBytes: 64 * 1024 * 1024,
     });
@@ -51,11 +60,17 @@ export async function mergeTreeOnce(mirror: Mirror, { target, head }: MergePair)
     if (stderr.includes('unrelated histories')) return { kind: 'unrelated' };
     throw new Fault('FORGE_UNAVAILABLE', 'Git could not test a merge: the repository is damaged or incomplete.');
   } finally {
-    await removeScratch(scratch);
+    await objects.close();
   }
 }
 
 /** Objects of test merges are of no use to anyone, so each process writes them into a folder that goes when it ends. */
+function openObjects({ mirror, keepIn }: MergePlace): OpenObjects {
+  if (keepIn !== undefined) return { environment: writingEnvironment(mirror, keepIn), close: async () => undefined };
+  const scratch = createScratch(mirror);
+  return { environment: writingEnvironment(mirror, scratch), close: () => removeScratch(scratch) };
+}
+
 function createScratch(mirror: Mirror): string {
   try {
     const scratch = mkdtempSync(join(mirror.gitDir, 'scratch-'));
@@ -70,10 +85,6 @@ function createScratch(mirror: Mirror): string {
 async function removeScratch(scratch: string): Promise<void> {
   // What is left behind by a failure is removed when the mirror is opened again.
   await rm(scratch, { recursive: true, force: true }).catch(() => undefined);
-}
-
-function environmentOf(mirror: Mirror, scratch: string): Record<string, string> {
-  return { GIT_OBJECT_DIRECTORY: scratch, ...mirror.environment };
 }
 
 /** Reads `status NUL tree NUL (path NUL)* NUL`, where status 1 is a clean merge and 0 one with conflicts. */

@@ -2,14 +2,22 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
+import { findConfig, setConfig } from './config.ts';
 import { initBare } from './init.ts';
 import type { RepositoryLayout } from './rev-parse.ts';
 
-/** A bare repository of Sluice's own for one registered repository: whatever Sluice makes is written here. */
+const SHARED = 'core.sharedRepository';
+
+/** A bare repository of Sluice's own for one registered repository: git works here, and copies are kept here. */
 export interface Mirror {
   readonly gitDir: string;
   /** What git needs to know besides to read the history of the source through the mirror. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Makes git, working on the mirror, write what it makes into another folder of objects. */
+export function writingEnvironment(mirror: Mirror, objectsDir: string): Readonly<Record<string, string>> {
+  return { GIT_OBJECT_DIRECTORY: objectsDir, ...mirror.environment };
 }
 
 export interface MirrorOptions {
@@ -26,6 +34,7 @@ export async function ensureMirror({ directory, id, source }: MirrorOptions): Pr
     await mkdir(directory, { recursive: true });
     await initBare(gitDir, source?.objectFormat ?? 'sha1');
     await lendObjects(gitDir, source);
+    await shareObjects(gitDir, source);
     await removeScratches(gitDir);
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
@@ -41,6 +50,19 @@ async function lendObjects(gitDir: string, source: RepositoryLayout | undefined)
   await mkdir(join(gitDir, 'objects', 'info'), { recursive: true });
   await writeFile(`${file}.new`, `${source.objectsDir}\n`);
   await rename(`${file}.new`, file);
+}
+
+/**
+ * What Sluice writes into a repository that several users push to must stay writable for all of them. Git takes that
+ * from the configuration of the repository it works on, which is the mirror: so that nothing else in the source's
+ * configuration, such as the command of a merge driver, has a say.
+ */
+async function shareObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<void> {
+  const [wanted, present] = await Promise.all([
+    source === undefined ? undefined : findConfig(source.gitDir, SHARED),
+    findConfig(gitDir, SHARED),
+  ]);
+  if (wanted !== present) await setConfig(gitDir, SHARED, wanted);
 }
 
 /** Left behind by a server that was killed. */

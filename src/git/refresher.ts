@@ -7,13 +7,13 @@ import type { Clock } from '../lib/clock.ts';
  */
 export class Refresher {
   readonly #refresh: () => Promise<void>;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   #running: Promise<void> | undefined;
   /** Asked for, not started. */
   #next: Promise<void> | undefined;
   #freshAt = -Infinity;
 
-  constructor(refresh: () => Promise<void>, clock: Clock) {
+  constructor(refresh: () => Promise<void>, clock: Pick<Clock, 'now'>) {
     this.#refresh = refresh;
     this.#clock = clock;
   }

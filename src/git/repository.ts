@@ -2,14 +2,30 @@ import type { Sha } from '../engine/pull-request.ts';
 import { Fault } from '../lib/fault.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
-import { parseCommit } from './commit.ts';
+import { parseCommit, parseStoredCommit } from './commit.ts';
+import { diffTrees } from './diff-tree.ts';
 import { checkReadable, hasLooseRef } from './folder.ts';
 import { forEachRef } from './for-each-ref.ts';
-import type { AncestryPair, Commit, GitRepository, MergePair, Ref, TestMerge } from './git.ts';
+import type {
+  AncestryPair,
+  Commit,
+  CommitDraft,
+  CommitRange,
+  GitRepository,
+  MergePair,
+  Ref,
+  RefAnswer,
+  RefChange,
+  StoredCommit,
+  TestMerge,
+  TreePair,
+} from './git.ts';
+import { hashCommit } from './hash-object.ts';
 import type { KeptProcess } from './kept-process.ts';
 import { isAncestor } from './merge-base.ts';
 import { mergeTreeOnce } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
+import { checkComplete, listAuthors, listFirstParents } from './rev-list.ts';
 
 export interface RepositoryParts {
   /** Where refs are read: the source itself where it is on this machine, otherwise the mirror. */
@@ -17,10 +33,17 @@ export interface RepositoryParts {
   readonly objectsDir: string;
   readonly mirror: Mirror;
   readonly catFile: KeptProcess<CatFileAnswer>;
-  /** Undefined where this git cannot answer one merge at a time. */
+  /** These two: undefined where this git cannot answer one merge at a time. */
+  readonly testMergeTree: KeptProcess<TestMerge> | undefined;
   readonly mergeTree: KeptProcess<TestMerge> | undefined;
+  changeRefs(changes: readonly RefChange[]): Promise<RefAnswer>;
   refresh(maxAgeMs: number): Promise<void>;
   forget(): void;
+}
+
+interface MergeTools {
+  readonly kept: KeptProcess<TestMerge> | undefined;
+  readonly keepIn: string | undefined;
 }
 
 /** Two shas decide a merge for good, so answers never grow stale; the number bounds the memory, at a few MB. */
@@ -74,7 +97,50 @@ export class CliRepository implements GitRepository {
   }
 
   testMerge(pair: MergePair): Promise<TestMerge> {
-    return remember(this.#merges, `${pair.target} ${pair.head}`, () => this.#merge(pair));
+    return remember(this.#merges, `${pair.target} ${pair.head}`, () =>
+      this.#merge(pair, { kept: this.#parts.testMergeTree, keepIn: undefined }),
+    );
+  }
+
+  merge(pair: MergePair): Promise<TestMerge> {
+    return this.#merge(pair, { kept: this.#parts.mergeTree, keepIn: this.#parts.objectsDir });
+  }
+
+  async findStoredCommit(sha: Sha): Promise<StoredCommit | undefined> {
+    const [answer] = await this.#parts.catFile.ask([sha]);
+    if (answer?.kind === 'object') return answer.type === 'commit' ? parseStoredCommit(sha, answer.bytes) : undefined;
+    await checkReadable(this.#parts.gitDir, this.#parts.objectsDir);
+    return undefined;
+  }
+
+  async findFile(commit: Sha, path: string): Promise<Buffer | undefined> {
+    const [tree, file] = await this.#parts.catFile.ask([`${commit}^{tree}`, `${commit}:${path}`]);
+    if (tree?.kind !== 'object') throw damaged();
+    return file?.kind === 'object' && file.type === 'blob' ? file.bytes : undefined;
+  }
+
+  writeCommit(draft: CommitDraft): Promise<Sha> {
+    return hashCommit(this.#parts.mirror, this.#parts.objectsDir, draft);
+  }
+
+  listFirstParents(range: CommitRange): Promise<readonly Sha[]> {
+    return listFirstParents(this.#parts.mirror, range);
+  }
+
+  listAuthors(range: CommitRange): Promise<readonly string[]> {
+    return listAuthors(this.#parts.mirror, range);
+  }
+
+  listChanges(pair: TreePair): Promise<ReadonlyMap<string, string>> {
+    return diffTrees(this.#parts.mirror, pair);
+  }
+
+  checkComplete(range: CommitRange): Promise<void> {
+    return checkComplete(this.#parts.mirror, range);
+  }
+
+  changeRefs(changes: readonly RefChange[]): Promise<RefAnswer> {
+    return this.#parts.changeRefs(changes);
   }
 
   isAncestor(pair: AncestryPair): Promise<boolean> {
@@ -84,6 +150,7 @@ export class CliRepository implements GitRepository {
   forget(): void {
     this.#parts.forget();
     this.#parts.catFile.retire();
+    this.#parts.testMergeTree?.retire();
     this.#parts.mergeTree?.retire();
   }
 
@@ -114,14 +181,14 @@ export class CliRepository implements GitRepository {
     return answer?.kind === 'object' ? parseCommit(answer.sha, answer.bytes) : undefined;
   }
 
-  async #merge(pair: MergePair): Promise<TestMerge> {
-    const { catFile, mergeTree, mirror } = this.#parts;
+  async #merge(pair: MergePair, { kept, keepIn }: MergeTools): Promise<TestMerge> {
+    const { catFile, mirror } = this.#parts;
     // Git before 2.45 takes a commit whose tree is lost for one without files, and merges it with success.
     const trees = await catFile.ask([`${pair.target}^{tree}`, `${pair.head}^{tree}`]);
     if (trees.some((tree) => tree.kind === 'none')) throw damaged();
     // The kept process dies of a pair it cannot merge, and of accidents. Either way a process of its own tells.
-    const answers = await mergeTree?.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
-    return answers?.[0] ?? mergeTreeOnce(mirror, pair);
+    const answers = await kept?.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
+    return answers?.[0] ?? mergeTreeOnce({ mirror, keepIn }, pair);
   }
 }
 

@@ -4,14 +4,20 @@ import type { EventRow, QueueCommit } from './queues.ts';
 
 /** What every adapter refuses before it writes anything: a commit that contradicts itself is a bug of its maker. */
 export function checkCommit(commit: QueueCommit): void {
-  const { queueId, events, entries, transitions, impactedTargets } = commit;
+  const { queueId, events, entries, candidates, transitions, effects, impactedTargets } = commit;
   assert(events.length > 0, 'a commit stores at least one event');
   events.forEach((event, index) => {
     assert(event.version === commit.expectedVersion + index + 1, 'events are numbered from the expected version on');
   });
-  for (const row of [entries, transitions, impactedTargets].flat()) {
+  for (const row of [entries, candidates, transitions, impactedTargets].flat()) {
     assert(row.queueId === queueId, `a commit of queue ${queueId} has a row of queue ${row.queueId}`);
   }
+  assert(isDistinct(candidates.map(({ number }) => number)), 'a commit gives each candidate once');
+  assert(isDistinct(effects.map(({ id }) => id)), 'a commit gives each effect once');
+}
+
+function isDistinct(keys: readonly unknown[]): boolean {
+  return keys.length < 2 || new Set(keys).size === keys.length;
 }
 
 /** When a commit happened, as far as its rows can tell. */

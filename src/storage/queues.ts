@@ -56,13 +56,63 @@ export interface EventRow {
   readonly body: string;
 }
 
-/** Something the outside must be asked to do, kept until it is done. */
+/** A candidate, live or ended: ended ones are the history of test runs. */
+export interface CandidateRow {
+  readonly queueId: QueueId;
+  /** Counted within the queue. */
+  readonly number: number;
+  /** The API's testRunId: unique among all queues. */
+  readonly id: string;
+  readonly version: number;
+  /** The engine needs it to decide: loaded with the queue. Remembered passes are live too. */
+  readonly isLive: boolean;
+  readonly state: string;
+  readonly isBisection: boolean;
+  /** Its commit, once built. */
+  readonly sha: string | null;
+  readonly createdAt: Instant;
+  readonly endedAt: Instant | null;
+  readonly body: string;
+}
+
+/**
+ * Something the outside must be asked to do, kept until it is done. Effects of one queue with the same `stream` are
+ * carried out one after the other, in the order in which they were stored; those of different streams at once.
+ */
 export interface EffectRow {
+  /** Unique among all queues. */
   readonly id: string;
   readonly kind: string;
+  readonly stream: string;
   readonly dueAt: Instant;
   readonly body: string;
 }
+
+/** An effect as it waits in the store. */
+export interface StoredEffect extends EffectRow {
+  readonly queueId: QueueId;
+  /** How often it was tried and failed. */
+  readonly attempts: number;
+  readonly lastError: string | null;
+  /** Given up: it is shown, blocks its stream, and waits for somebody to look at it. */
+  readonly parkedAt: Instant | null;
+}
+
+export interface EffectClaim {
+  /** Names this claim: only its holder can settle the effect. */
+  readonly holder: string;
+  readonly now: Instant;
+  /** Until then nobody else may claim it; a holder that dies loses it by this. */
+  readonly leaseUntil: Instant;
+  readonly limit: number;
+}
+
+export type EffectSettlement =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'retry'; readonly dueAt: Instant; readonly error: string }
+  /** Not yet its turn: tried again without counting as a failed attempt. */
+  | { readonly kind: 'postpone'; readonly dueAt: Instant }
+  | { readonly kind: 'park'; readonly at: Instant; readonly error: string };
 
 /** A list of impacted targets, stored once however many rows name it. */
 export interface TargetSetRow {
@@ -91,7 +141,9 @@ export interface QueueCommit {
   readonly body: string;
   readonly events: readonly EventRow[];
   readonly entries: readonly EntryRow[];
+  readonly candidates: readonly CandidateRow[];
   readonly transitions: readonly TransitionRow[];
+  /** One that is asked for again is given its new kind, due time and body; its place, attempts and lease stay. */
   readonly effects: readonly EffectRow[];
   /** Ids of this queue's effects that are done and need not be kept; unknown ones are passed over. */
   readonly doneEffects?: readonly string[];
@@ -104,6 +156,8 @@ export interface QueueSnapshot {
   readonly queue: QueueRow;
   /** Live entries; for `loadSince`, every entry that changed since, live or not. */
   readonly entries: readonly EntryRow[];
+  /** Live candidates; for `loadSince`, every candidate that changed since, live or not. */
+  readonly candidates: readonly CandidateRow[];
   readonly targetSets: readonly TargetSetRow[];
 }
 
@@ -176,6 +230,25 @@ export interface QueueStore {
   listDepartures(query: DepartureQuery): Promise<{ readonly rows: readonly TransitionRow[]; readonly total: number }>;
   /** Oldest first, from the version after `afterVersion`. */
   listEvents(queueId: QueueId, afterVersion: number, limit: number): Promise<readonly EventRow[]>;
-  /** Effects not done yet, oldest first. */
-  listEffects(queueId: QueueId): Promise<readonly EffectRow[]>;
+  findCandidate(queueId: QueueId, number: number): Promise<CandidateRow | undefined>;
+  /** By the API's testRunId, in any queue. */
+  findCandidateById(id: string): Promise<CandidateRow | undefined>;
+  /** The newest candidate of these queues whose commit is `sha`. */
+  findCandidateBySha(queueIds: readonly QueueId[], sha: string): Promise<CandidateRow | undefined>;
+  /** Effects not done yet, oldest first, parked ones included. */
+  listEffects(queueId: QueueId): Promise<readonly StoredEffect[]>;
+  /**
+   * Takes effects that are due, not parked, not leased, and first of their stream; those that are due longest first.
+   * No two claims get the same effect while a lease lasts, also on different servers; nor is one of a deleted queue
+   * claimed.
+   */
+  claimEffects(claim: EffectClaim): Promise<readonly StoredEffect[]>;
+  /** `lost` (nothing written) where the effect is done already or the lease is another holder's now. */
+  settleEffect(id: string, holder: string, settlement: EffectSettlement): Promise<'settled' | 'lost'>;
+  /** The earliest instant at which something could be claimed, as things are; undefined where nothing waits. */
+  findNextEffectDueAt(): Promise<Instant | undefined>;
+  /** Ends every lease, and answers how many there were: whoever held them is known to be dead. */
+  endLeases(): Promise<number>;
+  /** Makes parked effects of a queue due again, from their first attempt; answers how many. */
+  unparkEffects(queueId: QueueId, at: Instant): Promise<number>;
 }

@@ -1,5 +1,8 @@
 import { forgeContract } from './forge.ts';
+import { candidateContract } from './forge-candidates.ts';
+import { landingContract } from './forge-landing.ts';
 import { createPlainWorld } from './plain-world.ts';
 
-forgeContract('plain git', () => createPlainWorld());
-forgeContract('plain git with sha256', () => createPlainWorld(['--object-format=sha256']));
+for (const contract of [forgeContract, candidateContract, landingContract]) {
+  contract('plain git', () => createPlainWorld());
+}

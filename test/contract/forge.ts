@@ -8,6 +8,7 @@ export interface Change {
   readonly files?: Readonly<Record<string, string>>;
   readonly message?: string | Buffer;
   readonly author?: string;
+  readonly email?: string;
   /** What the commit says its message is written in. */
   readonly encoding?: string;
 }
@@ -149,6 +150,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
         () => find(number),
         () => world.forge.findBranchHead(world.repository, 'main'),
         () => world.forge.listPullRequestHeads(world.repository),
+        () => world.forge.isAncestor({ repository: world.repository, ancestor: headSha, descendant: headSha }),
       ];
       for (const ask of [...questions, ...questions]) await assert.rejects(ask(), isUnavailable);
       assert.equal(typeof (await world.forge.checkAccess(world.repository)), 'string');

@@ -5,11 +5,10 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import type { TestContext } from 'node:test';
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
+import type { PlainForgeOptions } from '../../src/forge/plain/plain-forge.ts';
 import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';
-import type { GitOptions } from '../../src/git/create-git.ts';
 import type { Change, ForgeWorld } from './forge.ts';
 
 /** Of the start, since tests of the forge change theirs. */
@@ -25,7 +24,7 @@ export interface PlainWorld extends ForgeWorld {
   git(args: readonly string[], input?: string | Buffer): Promise<string>;
   /** A commit on any ref, from any commit or none. */
   commitTo(ref: string, from: string | undefined, change: Change): Promise<Sha>;
-  createForge(options?: Partial<GitOptions>): Forge;
+  createForge(options?: Partial<PlainForgeOptions>): Forge;
 }
 
 export async function createPlainWorld(initArgs: readonly string[] = []): Promise<PlainWorld> {
@@ -33,8 +32,8 @@ export async function createPlainWorld(initArgs: readonly string[] = []): Promis
   const path = join(folder, 'app.git');
   await runGit(folder, ['init', '--quiet', '--bare', '--initial-branch=main', ...initArgs, path]);
   const git = (args: readonly string[], input?: string | Buffer) => runGit(path, args, input);
-  const repository: ForgeRepository = { id: 'app', host: 'local', owner: 'acme', name: 'app', git: path };
-  const createForge = (options: Partial<GitOptions> = {}) =>
+  const repository: ForgeRepository = { id: 'app', host: 'local', owner: 'acme', name: 'app', git: path, checks: [] };
+  const createForge = (options: Partial<PlainForgeOptions> = {}) =>
     createPlainForge({ directory: join(folder, 'mirrors'), ...options });
   const forge = createForge();
   let lastNumber = 0;
@@ -88,7 +87,7 @@ export async function createPlainWorld(initArgs: readonly string[] = []): Promis
 
 function fastImport(ref: string, from: string | undefined, change: Change): Buffer {
   const message = Buffer.from(change.message ?? 'Change something');
-  const author = `${change.author ?? 'Ada'} <ada@example.test> 1700000000 +0000`;
+  const author = `${change.author ?? 'Ada'} <${change.email ?? 'ada@example.test'}> 1700000000 +0000`;
   const parts: (string | Buffer)[] = [`commit ${ref}\nauthor ${author}\ncommitter ${author}\n`];
   if (change.encoding !== undefined) parts.push(`encoding ${change.encoding}\n`);
   parts.push(`data ${message.length}\n`, message, '\n');
@@ -116,8 +115,20 @@ export async function runGit(cwd: string, args: readonly string[], input: string
   return output.toString().trim();
 }
 
+/** The same world, reached over ssh: what the forge reads is a copy, and what it writes is pushed. */
+export async function createRemoteWorld(): Promise<PlainWorld> {
+  const world = await createPlainWorld();
+  const cleanups: (() => void)[] = [];
+  await useFakeSsh({ after: (cleanup) => cleanups.push(cleanup) }, world.folder);
+  const close = async () => {
+    await world.close();
+    for (const cleanup of cleanups) cleanup();
+  };
+  return { ...world, repository: { ...world.repository, git: `git@example.test:${world.path}` }, close };
+}
+
 /** Stands in for ssh until the test is over; remotes whose path holds `silent` never say a word, and ignore SIGTERM. */
-export async function useFakeSsh(context: TestContext, folder: string): Promise<FakeSsh> {
+export async function useFakeSsh(context: Cleanups, folder: string): Promise<FakeSsh> {
   const [script, pids] = [join(folder, 'fake-ssh'), join(folder, 'fake-ssh-pids')];
   const hang = `trap '' TERM; echo $$ >> ${pids}; sh -c 'echo $$ >> ${pids}; sleep 600; :'; exit 1`;
   await writeFile(script, `#!/bin/sh\nfor last; do :; done\ncase "$last" in *silent*) ${hang};; esac\neval "$last"\n`, {
@@ -135,6 +146,11 @@ export async function useFakeSsh(context: TestContext, folder: string): Promise<
       .filter((line) => line !== '')
       .map(Number);
   return { listHanging };
+}
+
+/** A test, or whatever else ends and cleans up. */
+interface Cleanups {
+  after(cleanup: () => void): void;
 }
 
 export interface FakeSsh {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
-import type { QueueId } from '../../src/storage/queues.ts';
+import type { QueueId, QueueStore } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { postgresDialect, type SqlDialect, sqliteDialect } from '../../src/storage/sql/dialect.ts';
 import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
@@ -13,7 +13,7 @@ import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
-import { aCommit, aFailure, anEntry, aTest } from './store-world.ts';
+import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from './store-world.ts';
 
 /**
  * Rows as servers of each version wrote them, by the version that could first. They are plain SQL, which no later
@@ -40,6 +40,10 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into test_runs values ('r1', 'x1', 1, 6, 'FAILURE', 1.5, 'main', 'sha', 7, true, 'g', 'boom')`,
   ],
   [`insert into target_sets values ('d3', '["b"]', 7)`],
+  [
+    `insert into candidates values ('q1', 1, 'c1', 2, true, 'testing', false, 'sha', 8, null, '{"c":1}')`,
+    `insert into effects values ('q1', 'f2', 2, 1, 'notify', 5, '{}', 's', 2, 'why', null, 'x', 9)`,
+  ],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -71,8 +75,9 @@ async function checkRows({ accounts, repositories, queues, tests, signingKey }: 
   assert.equal(await queues.removeUnusedTargetSets(MIGRATED_AFTER), version >= 3 ? 1 : 0);
   assert.equal((await queues.listTransitions('e1')).length, 1);
   assert.equal((await queues.listEvents(queueId, 0, 9)).length, 2);
-  assert.equal(await queues.commit(aCommit(queueId, 2, { doneEffects: ['f1'] })), 'committed');
-  assert.deepEqual(await queues.listEffects(queueId), []);
+  const candidate = aCandidate(queueId, 1, { id: 'c1', state: 'testing', sha: 'sha', createdAt: 8, body: '{"c":1}' });
+  assert.deepEqual(loaded?.candidates, version >= 4 ? [candidate] : []);
+  await checkEffects(queues, version >= 4);
   const row = aTest(repositoryId);
   const seq = await tests.apply({ repositoryId, tests: [row], runs: [aFailure(row.id, { startedAt: 7 })] });
   const page = { repositoryId, watermark: seq, offset: 0, limit: 9 };
@@ -80,6 +85,19 @@ async function checkRows({ accounts, repositories, queues, tests, signingKey }: 
   assert.equal(seq, hadTests ? 2 : 1);
   assert.equal((await tests.listFailing({ ...page, from: 0, until: 9 })).totalRows, hadTests ? 2 : 1);
   assert.equal((await tests.listQuarantined(page)).totalRows, hadTests ? 1 : 0);
+}
+
+async function checkEffects(queues: QueueStore, hadStreams: boolean): Promise<void> {
+  const queueId = 'q1' as QueueId;
+  const old = asStored(queueId, anEffect({ id: 'f1', stream: '', dueAt: 5 }));
+  const effect = anEffect({ id: 'f2', kind: 'notify', stream: 's', dueAt: 5 });
+  const tried = asStored(queueId, effect, { attempts: 2, lastError: 'why' });
+  assert.deepEqual(await queues.listEffects(queueId), hadStreams ? [old, tried] : [old]);
+  const claim = { holder: 'y', now: 8, leaseUntil: 20, limit: 9 };
+  assert.deepEqual(await queues.claimEffects(claim), [old]);
+  assert.equal(await queues.settleEffect('f2', 'x', { kind: 'done' }), hadStreams ? 'settled' : 'lost');
+  assert.equal(await queues.commit(aCommit(queueId, 2, { doneEffects: ['f1'] })), 'committed');
+  assert.deepEqual(await queues.listEffects(queueId), []);
 }
 
 const VERSIONS = MIGRATIONS.map((_, index) => index + 1);

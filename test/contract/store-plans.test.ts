@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
 import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
+import { effectStatements } from '../../src/storage/sql/queue-effects.ts';
 import { listEntriesStatements } from '../../src/storage/sql/queue-entries.ts';
 import { queueStatements } from '../../src/storage/sql/queue-statements.ts';
 import { StatementCompiler } from '../../src/storage/sql/statement.ts';
@@ -12,7 +13,8 @@ import { statsStatements } from '../../src/storage/sql/test-stats.ts';
 import { createFolder, openStore } from './store-folder.ts';
 
 const TABLES = [
-  ...['queues', 'queue_events', 'entries', 'transitions', 'effects', 'target_sets', 'impacted_targets'],
+  ...['queues', 'queue_events', 'entries', 'transitions', 'candidates', 'effects', 'earlier'],
+  ...['target_sets', 'impacted_targets'],
   ...['tests', 'test_runs', 'test_states', 'test_sequences'],
 ];
 
@@ -24,6 +26,7 @@ function allStatements(): Map<string, string> {
     commit: commitStatements(compiler),
     queue: queueStatements(compiler),
     entries: lists,
+    effects: effectStatements(compiler),
     entriesOfAnyState: lists.ofAnyState,
     entriesOfState: lists.ofState,
     tests: listStatements(compiler),
@@ -48,6 +51,8 @@ function textOfList(list: (args: object, items: string[]) => { statement: { sql:
   }
 }
 
+const EARLIER = 'effects_by_stream \\(queue_id=\\? AND stream=\\? AND version<\\?';
+
 /** How the tables of those lists are found where a worse index would do, too. */
 const EXPECTED: Readonly<Record<string, RegExp>> = {
   'entriesOfAnyState.collected': /SEARCH entries .*queue_id=\? AND pr_number=\?/,
@@ -55,13 +60,24 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'entriesOfAnyState.walked': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
   'entriesOfState.walked': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
   'queue.loadEntriesSince': /queue_id=\? AND is_live=\? AND version>\?/,
+  'queue.loadLiveCandidates': /queue_id=\? AND is_live=\?/,
+  'queue.loadCandidatesSince': /queue_id=\? AND is_live=\? AND version>\?/,
+  'queue.findCandidatesBySha': /candidates_by_sha \(sha=\? AND queue_id=\?\)/,
+  'effects.findClaimable': new RegExp(`effects_by_due_time \\(due_at<\\?\\)[^]*${EARLIER}`),
+  'effects.findNextUnleased': new RegExp(`effects_by_due_time \\(due_at>\\?\\)[^]*${EARLIER}`),
+  'effects.listLeased': new RegExp(`effects_leased \\(lease_until>\\?\\)[^]*${EARLIER}`),
+  'effects.lease': /effects_by_id \(id=\?\)/,
+  'effects.remove': /effects_by_id \(id=\?\)/,
   'queue.listTransitions': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
   'tests.listFailing': /test_runs_failing .*started_at>\?[\s\S]*SEARCH tests .*repository_id=\? AND id=\?/,
   'tests.listOfKind': /SEARCH tests .*repository_id=\? AND id=\?/,
   'stats.count': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
   'stats.groupFailures': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
 };
-const UNSORTED = ['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'];
+const UNSORTED = [
+  ...['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'],
+  ...['effects.findClaimable', 'effects.findNextUnleased'],
+];
 
 describe('the plans of SQLite', () => {
   test('search every table by an index, so that what ended long ago costs nothing', async (t) => {

@@ -3,10 +3,22 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
+import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { isFault } from './store-folder.ts';
-import { aCommit, anEntry, anEvent, aTest, DAY_MS, storeQueue } from './store-world.ts';
+import {
+  aCandidate,
+  aCommit,
+  anEffect,
+  anEntry,
+  anEvent,
+  asStored,
+  aTest,
+  DAY_MS,
+  NOON,
+  storeQueue,
+} from './store-world.ts';
 
 let postgres: TestPostgres;
 before(async () => {
@@ -74,6 +86,60 @@ describe('two servers on one PostgreSQL', () => {
       ]);
       assert.deepEqual(await b.queues.findTargetSet(set.digest), set);
     }
+  });
+
+  test('each effect is carried out by one of them, and those of a stream one after the other', async (t) => {
+    const url = await postgres.createDatabase();
+    const servers = [await openAt(t, url), await openAt(t, url)] as const;
+    const { id } = await storeQueue(servers[0]);
+    const effects = Array.from({ length: 120 }, (_, index) => anEffect({ stream: `stream-${Math.floor(index / 10)}` }));
+    await servers[0].queues.commit(aCommit(id, 1, { effects }));
+    const done: StoredEffect[] = [];
+    const running = new Set<string>();
+    const work = async ({ queues }: Store, holder: string) => {
+      while (done.length < effects.length) {
+        const claimed = await queues.claimEffects({ holder, now: NOON, leaseUntil: NOON + DAY_MS, limit: 3 });
+        for (const { stream } of claimed) {
+          assert.ok(!running.has(stream), 'nothing else of its stream is under way');
+          running.add(stream);
+        }
+        for (const effect of claimed) {
+          done.push(effect);
+          running.delete(effect.stream);
+          assert.equal(await queues.settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
+        }
+      }
+    };
+    await Promise.all(servers.flatMap((server, index) => [work(server, `a${index}`), work(server, `b${index}`)]));
+    const inStreams = (all: readonly EffectRow[]) => Map.groupBy(all, ({ stream }) => stream);
+    for (const [stream, expected] of inStreams(effects)) {
+      assert.deepEqual(
+        inStreams(done).get(stream),
+        expected.map((effect) => asStored(id, effect)),
+      );
+    }
+    assert.deepEqual(await servers[1].queues.listEffects(id), []);
+  });
+
+  test('a lease that one lets expire is taken over by the other, and settled by it alone', async (t) => {
+    const url = await postgres.createDatabase();
+    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    const { id } = await storeQueue(a);
+    const effect = anEffect();
+    await a.queues.commit(aCommit(id, 1, { effects: [effect], candidates: [aCandidate(id, 1)] }));
+    assert.equal((await b.queues.load(id))?.candidates.length, 1);
+    const claim = { holder: 'a', now: NOON, leaseUntil: NOON + 5, limit: 9 };
+    assert.equal((await a.queues.claimEffects(claim)).length, 1);
+    assert.equal((await b.queues.claimEffects({ ...claim, holder: 'b' })).length, 0);
+    assert.equal(await b.queues.findNextEffectDueAt(), NOON + 5);
+    const later = { now: NOON + 5, leaseUntil: NOON + 9, limit: 9 };
+    const claims = await Promise.all(
+      [b, a, b].map(({ queues }, n) => queues.claimEffects({ ...later, holder: `b${n}` })),
+    );
+    const holder = `b${claims.findIndex((claimed) => claimed.length === 1)}`;
+    assert.equal(claims.flat().length, 1);
+    assert.equal(await a.queues.settleEffect(effect.id, 'a', { kind: 'done' }), 'lost');
+    assert.equal(await b.queues.settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
   });
 
   test('whoever sees a watermark sees everything up to it', async (t) => {

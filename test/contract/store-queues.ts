@@ -9,6 +9,7 @@ import {
   anEntry,
   anEvent,
   aQueue,
+  asStored,
   aTransition,
   DAY_MS,
   NOON,
@@ -33,7 +34,7 @@ function lifePromises(store: () => Store): void {
     assert.deepEqual(await queues.find(queue.repositoryId, 'main'), queue);
     assert.equal(await queues.findVersion(queue.id), 1);
     assert.deepEqual(await queues.listEvents(queue.id, 0, 10), [anEvent(1, { kind: 'queue_created' })]);
-    assert.deepEqual(await queues.load(queue.id), { queue, entries: [], targetSets: [] });
+    assert.deepEqual(await queues.load(queue.id), { queue, entries: [], candidates: [], targetSets: [] });
   });
 
   test('a branch has one queue', async () => {
@@ -107,7 +108,10 @@ function commitPromises(store: () => Store): void {
     assert.deepEqual(loaded?.targetSets, commit.targetSets);
     assert.deepEqual(await queues.listTransitions(entry.id), transitions.toReversed());
     assert.deepEqual(await queues.listEvents(id, 1, 10), commit.events);
-    assert.deepEqual(await queues.listEffects(id), effects);
+    assert.deepEqual(
+      await queues.listEffects(id),
+      effects.map((effect) => asStored(id, effect)),
+    );
     assert.deepEqual(await queues.findImpactedTargets(id, 7, 'f00'), targets);
   });
 
@@ -128,10 +132,10 @@ function commitPromises(store: () => Store): void {
     const [a, b, c] = [anEffect({ dueAt: NOON + 9 }), anEffect(), anEffect()];
     await queues.commit(aCommit(id, 1, { effects: [a, b] }));
     await queues.commit(aCommit(id, 2, { effects: [c], doneEffects: [a.id, 'unknown'] }));
-    assert.deepEqual(await queues.listEffects(id), [b, c]);
+    assert.deepEqual(await queues.listEffects(id), [asStored(id, b), asStored(id, c)]);
     const again = { ...b, dueAt: NOON + 60 };
     await queues.commit(aCommit(id, 3, { effects: [again] }));
-    assert.deepEqual(await queues.listEffects(id), [again, c]);
+    assert.deepEqual(await queues.listEffects(id), [asStored(id, again), asStored(id, c)]);
   });
 
   test('pull request numbers reach the largest of 32 bits', async () => {

@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { aCommit, aFailure, anEntry, aTest, aTransition, NOON, type OpenStore, storeQueue } from './store-world.ts';
+import {
+  aCandidate,
+  aCommit,
+  aFailure,
+  anEffect,
+  anEntry,
+  aTest,
+  aTransition,
+  NOON,
+  type OpenStore,
+  storeQueue,
+} from './store-world.ts';
 
 export function wholeStorePromises(open: () => Promise<OpenStore>): void {
   test('it answers, and has a key of 32 bytes', async (t) => {
@@ -63,7 +74,12 @@ async function fill(store: Store): Promise<Queue> {
   const queue = await storeQueue(store);
   const entry = anEntry(queue.id, 1, { targetsDigest: 'd' });
   const targetSets = [{ digest: 'd', body: '["a"]' }];
-  await store.queues.commit(aCommit(queue.id, 1, { entries: [entry], transitions: [aTransition(entry)], targetSets }));
+  const transitions = [aTransition(entry)];
+  const candidates = [aCandidate(queue.id, 1), aCandidate(queue.id, 2, { isLive: false, endedAt: NOON, sha: 'aa' })];
+  const effects = [anEffect(), anEffect(), anEffect({ dueAt: NOON + 1 })];
+  await store.queues.commit(aCommit(queue.id, 1, { entries: [entry], transitions, candidates, effects, targetSets }));
+  const claimed = await store.queues.claimEffects({ holder: 'x', now: NOON, leaseUntil: NOON + 9, limit: 9 });
+  await store.queues.settleEffect(claimed[0]?.id ?? '', 'x', { kind: 'park', at: NOON, error: 'why' });
   const row = aTest(queue.repositoryId, { quarantinedAt: NOON });
   await store.tests.apply({ repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
   return queue;
@@ -74,6 +90,9 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
   return {
     repositories: await store.repositories.listAll(),
     loaded: await store.queues.load(queue.id),
+    ended: await store.queues.findCandidate(queue.id, 2),
+    effects: await store.queues.listEffects(queue.id),
+    claimable: await store.queues.claimEffects({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
     events: await store.queues.listEvents(queue.id, 0, 9),
     transitions: await store.queues.listTransitionsWithin({ queueIds: [queue.id], from: 0, until: NOON * 2 }),
     watermark: await store.tests.getWatermark(queue.repositoryId),

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Organization, OrganizationId, Token } from '../../src/storage/accounts.ts';
 import type {
+  CandidateRow,
   EffectRow,
   EntryRow,
   EventRow,
   QueueCommit,
   QueueId,
   QueueRow,
+  StoredEffect,
   TransitionRow,
 } from '../../src/storage/queues.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
@@ -108,7 +110,30 @@ export function aTransition(entry: EntryRow, values: Partial<TransitionRow> = {}
 }
 
 export function anEffect(values: Partial<EffectRow> = {}): EffectRow {
-  return { id: randomUUID(), kind: 'build_candidate', dueAt: NOON, body: '{}', ...values };
+  const id = randomUUID();
+  return { id, kind: 'build_candidate', stream: id, dueAt: NOON, body: '{}', ...values };
+}
+
+/** An effect as it is stored, and was not tried yet. */
+export function asStored(queueId: QueueId, effect: EffectRow, values: Partial<StoredEffect> = {}): StoredEffect {
+  return { ...effect, queueId, attempts: 0, lastError: null, parkedAt: null, ...values };
+}
+
+export function aCandidate(queueId: QueueId, number: number, values: Partial<CandidateRow> = {}): CandidateRow {
+  return {
+    queueId,
+    number,
+    id: randomUUID(),
+    version: 2,
+    isLive: true,
+    state: 'building',
+    isBisection: false,
+    sha: null,
+    createdAt: NOON,
+    endedAt: null,
+    body: `{"candidate":${number}}`,
+    ...values,
+  };
 }
 
 /** A commit of one event and whatever else is given. */
@@ -119,6 +144,7 @@ export function aCommit(queueId: QueueId, expectedVersion: number, values: Parti
     body: `{"at":${expectedVersion + 1}}`,
     events: [anEvent(expectedVersion + 1)],
     entries: [],
+    candidates: [],
     transitions: [],
     effects: [],
     targetSets: [],

@@ -1,6 +1,8 @@
 import { after, before, describe } from 'node:test';
 import type { Store } from '../../src/storage/store.ts';
 import { accountPromises } from './store-accounts.ts';
+import { candidatePromises } from './store-candidates.ts';
+import { effectPromises } from './store-effects.ts';
 import { queueListPromises } from './store-queue-lists.ts';
 import { queuePromises } from './store-queues.ts';
 import { repositoryPromises } from './store-repositories.ts';
@@ -22,6 +24,8 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('repositories', () => repositoryPromises(store));
     describe('queues', () => queuePromises(store));
     describe('lists of queues', () => queueListPromises(store));
+    describe('candidates', () => candidatePromises(store));
+    describe('effects', () => effectPromises(open));
     describe('tests', () => testPromises(store));
     describe('the whole', () => wholeStorePromises(open));
   });

@@ -1,9 +1,12 @@
-import { type Explanation, explain } from '../../engine/explain.ts';
+import type { Landed } from '../../engine/candidate.ts';
+import { explain } from '../../engine/explain.ts';
+import type { Explanation, ExplanationReason } from '../../engine/explanation.ts';
 import type { Mergeability } from '../../engine/pull-request.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
 import { readinessOf } from '../../engine/readiness.ts';
-import { formatInstant } from '../../lib/clock.ts';
-import type { TransitionRow } from '../../storage/queues.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { QueueId, TransitionRow } from '../../storage/queues.ts';
+import { candidateIdOf } from '../entry-id.ts';
 import { decodeTransition } from '../queue-codec.ts';
 
 /** An entry as lists show it. */
@@ -31,7 +34,24 @@ export interface EntryView extends ListEntryView {
   readonly impactedTargets?: ImpactedTargetsView;
   readonly verifiedByTestRun: string | null;
   readonly timeline?: readonly TimelineView[];
-  readonly explanation?: Explanation;
+  readonly explanation?: ExplanationView;
+  readonly landed?: LandedView;
+}
+
+export interface ExplanationView extends Omit<Explanation, 'reasons'> {
+  readonly reasons: readonly ExplanationReasonView[];
+}
+
+export interface ExplanationReasonView extends Omit<ExplanationReason, 'testRun' | 'since' | 'reasons'> {
+  readonly testRunId?: string;
+  readonly since?: string;
+  readonly reasons: readonly ExplanationReasonView[];
+}
+
+/** The proof that what landed is what was tested. */
+export interface LandedView extends Omit<Landed, 'candidate' | 'at'> {
+  readonly testRunId: string;
+  readonly at: string;
 }
 
 export interface ReadinessView {
@@ -54,6 +74,9 @@ export interface TimelineView {
   readonly reason: string;
   readonly text: string;
   readonly actor?: string;
+  readonly testRunId?: string;
+  readonly prNumber?: number;
+  readonly checks?: readonly string[];
 }
 
 export function viewListEntry(entry: Entry): ListEntryView {
@@ -81,16 +104,16 @@ const views = new WeakMap<
   { readonly settings: Queue['settings']; readonly before: number; readonly view: EntryView }
 >();
 
-export function viewEntry(queue: Queue, entry: Entry): EntryView {
+export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
   const known = views.get(entry);
   if (known !== undefined && known.settings === queue.settings && known.before === queue.submissionsBeforeParallel)
     return known.view;
-  const view = makeView(queue, entry);
+  const view = makeView(queueId, queue, entry);
   views.set(entry, { settings: queue.settings, before: queue.submissionsBeforeParallel, view });
   return view;
 }
 
-function makeView(queue: Queue, entry: Entry): EntryView {
+function makeView(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
   const { mergeability, ...readiness } = readinessOf(queue, entry);
   return {
     ...viewListEntry(entry),
@@ -98,8 +121,19 @@ function makeView(queue: Queue, entry: Entry): EntryView {
     forceEnqueued: false,
     isCurrentlySubmittedToQueue: isLive(entry.state),
     ...(entry.targets === undefined ? {} : { impactedTargets: viewTargets(entry.targets) }),
-    verifiedByTestRun: null,
+    verifiedByTestRun: findVerifyingRun(queueId, entry),
+    ...(entry.landed === undefined ? {} : { landed: viewLanded(queueId, entry.landed) }),
   };
+}
+
+/** Only what the queue itself landed out of a run of tests was verified by one. */
+function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string | null {
+  if (landed === undefined || because.reason !== 'MERGE_GRAPH_MERGE') return null;
+  return candidateIdOf(queueId, landed.candidate);
+}
+
+function viewLanded(queueId: QueueId, { candidate, at, ...landed }: Landed): LandedView {
+  return { ...landed, testRunId: candidateIdOf(queueId, candidate), at: formatInstant(at) };
 }
 
 export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
@@ -117,6 +151,16 @@ export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {
   return rows.map((row) => ({ at: formatInstant(row.at), state: row.to as EntryState, ...decodeTransition(row) }));
 }
 
-export function viewExplanation(queue: Queue, entry: Entry): Explanation {
-  return explain(queue, entry);
+export function viewExplanation(queueId: QueueId, queue: Queue, entry: Entry, now: Instant): ExplanationView {
+  const explanation = explain(queue, entry, now);
+  return { ...explanation, reasons: explanation.reasons.map((reason) => viewReason(queueId, reason)) };
+}
+
+function viewReason(queueId: QueueId, { testRun, since, reasons, ...rest }: ExplanationReason): ExplanationReasonView {
+  return {
+    ...rest,
+    ...(testRun === undefined ? {} : { testRunId: candidateIdOf(queueId, testRun) }),
+    ...(since === undefined ? {} : { since: formatInstant(since) }),
+    reasons: reasons.map((reason) => viewReason(queueId, reason)),
+  };
 }

@@ -1,4 +1,4 @@
-import { admittedInOrder, notReadyInOrder } from '../../engine/order.ts';
+import { entriesInOrder } from '../../engine/order.ts';
 import type { Queue, QueueState } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
 import { type ListEntryView, viewListEntry } from './entry-view.ts';
@@ -7,6 +7,8 @@ export type QueueConfigView = Omit<QueueSettings, 'bisectionConcurrency'> & {
   readonly state: QueueState;
   readonly branch: string;
   readonly bisectionConcurrency: number;
+  /** The queue stopped itself because a promise would have been broken: why, and the event that did it. */
+  readonly parked?: { readonly reason: string; readonly eventId: number };
 };
 
 export interface QueueView extends QueueConfigView {
@@ -14,8 +16,14 @@ export interface QueueView extends QueueConfigView {
 }
 
 export function viewQueueConfig(queue: Queue): QueueConfigView {
-  const { settings, state, branch } = queue;
-  return { ...settings, state, branch, bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency };
+  const { settings, state, branch, parked } = queue;
+  return {
+    ...settings,
+    state: parked === undefined ? state : 'PAUSED',
+    branch,
+    bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
+    ...(parked === undefined ? {} : { parked: { reason: parked.reason, eventId: parked.eventId ?? 0 } }),
+  };
 }
 
 /** A queue never changes, it is replaced: its view is made once, however often it is asked for. */
@@ -31,11 +39,5 @@ export function viewQueue(queue: Queue): QueueView {
 
 /** Every live entry: those under test, passed or held, then the pending ones, then those not ready; each in order. */
 function makeView(queue: Queue): QueueView {
-  const admitted = admittedInOrder(queue);
-  const entries = [
-    ...admitted.filter((entry) => entry.state !== 'PENDING'),
-    ...admitted.filter((entry) => entry.state === 'PENDING'),
-    ...notReadyInOrder(queue),
-  ];
-  return { ...viewQueueConfig(queue), enqueuedPullRequests: entries.map(viewListEntry) };
+  return { ...viewQueueConfig(queue), enqueuedPullRequests: entriesInOrder(queue).map(viewListEntry) };
 }

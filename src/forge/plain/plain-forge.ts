@@ -4,8 +4,26 @@ import type { GitOptions } from '../../git/create-git.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
+import { assert } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { Forge, ForgeRepository, PullRequestQuery } from '../forge.ts';
+import type {
+  AncestryQuestion,
+  BuildAnswer,
+  BuildRequest,
+  DiscardRequest,
+  Forge,
+  ForgeRepository,
+  LandAnswer,
+  LandRequest,
+  PublishAnswer,
+  PublishRequest,
+  PullRequestQuery,
+  TestBranchParts,
+} from '../forge.ts';
+import { getCommit } from './apply-entry.ts';
+import { buildCandidate } from './build.ts';
+import { discardCandidate, publishCandidate, testBranch } from './candidate-refs.ts';
+import { landCandidate } from './land.ts';
 import { type ParsedLocation, parseLocation } from './location.ts';
 import type { Standing } from './pull-request.ts';
 import { findPullRequestNumber, isPullRequestNumber, pullRequestFacts, pullRequestRef } from './pull-request.ts';
@@ -13,16 +31,26 @@ import { findPullRequestNumber, isPullRequestNumber, pullRequestFacts, pullReque
 /** The list is asked for again and again; what changes after this one is in the next. */
 const LIST_MAX_AGE_MS = 1_000;
 
+/** Commits do not change: a copy that has them is new enough, however old. */
+const ANY_AGE = Infinity;
+
+export interface PlainForgeOptions extends GitOptions {
+  /** First part of the names of test branches. */
+  readonly testBranchPrefix?: string;
+}
+
 /** A forge without forge software: pull request N is the ref `refs/pull/N/head` of a bare repository. */
-export function createPlainForge(options: GitOptions): Forge {
-  return new PlainForge(createGit(options));
+export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: PlainForgeOptions): Forge {
+  return new PlainForge(createGit(options), testBranchPrefix);
 }
 
 class PlainForge implements Forge {
   readonly #git: Git;
+  readonly #testBranchPrefix: string;
 
-  constructor(git: Git) {
+  constructor(git: Git, testBranchPrefix: string) {
     this.#git = git;
+    this.#testBranchPrefix = testBranchPrefix;
   }
 
   async findPullRequest({ repository, number, targetBranch }: PullRequestQuery): Promise<PullRequestFacts | undefined> {
@@ -52,6 +80,43 @@ class PlainForge implements Forge {
       return heads;
     };
     return this.#read(repository, list, LIST_MAX_AGE_MS);
+  }
+
+  async isAncestor({ repository, ancestor, descendant }: AncestryQuestion): Promise<boolean> {
+    checkShas([ancestor, descendant]);
+    const ask = async (git: GitRepository) => {
+      const isPresent = await areCommits(git, [ancestor, descendant]);
+      if (!isPresent) await git.refresh();
+      await getCommit(git, descendant);
+      // What is not in the history of the repository at all, such as a head that was forced away, is before nothing.
+      return (await areCommits(git, [ancestor])) && (await git.isAncestor({ ancestor, descendant }));
+    };
+    return this.#read(repository, ask, ANY_AGE);
+  }
+
+  async buildCandidate(request: BuildRequest): Promise<BuildAnswer> {
+    const { base, parent, beneath, members } = request;
+    checkShas([base, parent ?? base, ...[...beneath, ...members].map(({ headSha }) => headSha)]);
+    return this.#read(request.repository, (git) => buildCandidate(git, request), ANY_AGE);
+  }
+
+  testBranchOf(parts: TestBranchParts): string {
+    return testBranch(this.#testBranchPrefix, parts);
+  }
+
+  async publishCandidate(request: PublishRequest): Promise<PublishAnswer> {
+    checkShas([request.sha]);
+    return this.#read(request.repository, (git) => publishCandidate(git, this.#testBranchPrefix, request), ANY_AGE);
+  }
+
+  async discardCandidate(request: DiscardRequest): Promise<void> {
+    return this.#read(request.repository, (git) => discardCandidate(git, this.#testBranchPrefix, request), ANY_AGE);
+  }
+
+  async landCandidate(request: LandRequest): Promise<LandAnswer> {
+    const { expectedHead, base, sha, tree, entries } = request;
+    checkShas([expectedHead, base, sha, tree, ...entries.map(({ headSha }) => headSha)]);
+    return this.#read(request.repository, (git) => landCandidate(git, request));
   }
 
   async checkAccess(repository: ForgeRepository): Promise<string | undefined> {
@@ -96,6 +161,19 @@ function sourceOf({ id, git }: ForgeRepository): GitSource {
   const location = locationOf(git ?? '');
   if (location.kind === 'refused') throw new Fault('FORGE_UNAVAILABLE', location.sentence);
   return { id, location };
+}
+
+/** They become words of commands: nothing else may. */
+function checkShas(shas: readonly Sha[]): void {
+  assert(
+    shas.every((sha) => /^[0-9a-f]{40,64}$/.test(sha)),
+    'a commit is named by something that is no sha',
+  );
+}
+
+async function areCommits(git: GitRepository, shas: readonly Sha[]): Promise<boolean> {
+  const commits = await Promise.all(shas.map((sha) => git.findStoredCommit(sha)));
+  return !commits.includes(undefined);
 }
 
 async function findBranch(git: GitRepository, branch: string): Promise<Commit | undefined> {

@@ -62,7 +62,7 @@ function titleOf(message: string): string {
   return printable(message.trimStart().split('\n', 1)[0] ?? '');
 }
 
-function printable(text: string): string {
+export function printable(text: string): string {
   return text
     .slice(0, MAX_TITLE_LENGTH)
     .toWellFormed()

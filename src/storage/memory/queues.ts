@@ -2,6 +2,7 @@ import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { checkCommit, newestInstant } from '../check-commit.ts';
 import {
+  type CandidateRow,
   type EntryFilter,
   type EntryRow,
   type ImpactedTargetsRow,
@@ -12,6 +13,7 @@ import {
   TARGET_SET_RENEWAL_MS,
   type TransitionRow,
 } from '../queues.ts';
+import { checkEffects, memoryEffects, putEffects } from './effects.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compareText } from './order.ts';
 import type { MemoryQueue, MemoryState } from './state.ts';
@@ -26,18 +28,19 @@ export function createMemoryQueues(state: MemoryState): QueueStore {
   return {
     ...memoryQueueWrites(state, present),
     ...memoryRowReads(state),
+    ...memoryCandidateReads(state),
+    ...memoryEffects(state),
     find: async (repositoryId, branch) => presentOf(state, repositoryId).find(({ row }) => row.branch === branch)?.row,
     listByRepository: async (repositoryId) =>
       presentOf(state, repositoryId)
         .map(({ row }) => row)
         .sort((a, b) => compareText(a.branch, b.branch)),
-    load: async (queueId) => snapshot(state, present(queueId), (entry) => entry.isLive),
-    loadSince: async (queueId, version) => snapshot(state, present(queueId), (entry) => entry.version > version),
+    load: async (queueId) => snapshot(state, present(queueId), (row) => row.isLive),
+    loadSince: async (queueId, version) => snapshot(state, present(queueId), (row) => row.version > version),
     findVersion: async (queueId) => present(queueId)?.row.version,
     listEntries: async (filter) => listEntries(state.queues.get(filter.queueId), filter),
     listEvents: async (queueId, afterVersion, limit) =>
       (state.queues.get(queueId)?.events ?? []).filter((event) => event.version > afterVersion).slice(0, limit),
-    listEffects: async (queueId) => [...(state.queues.get(queueId)?.effects.values() ?? [])],
   };
 }
 
@@ -63,6 +66,8 @@ function memoryQueueWrites(state: MemoryState, present: (queueId: string) => Mem
       const queue = present(commit.queueId);
       if (queue?.row.version !== commit.expectedVersion) return 'stale';
       checkRows(queue, kept);
+      checkCandidates(state, kept);
+      checkEffects(state, kept);
       applyCommit(state, queue, kept);
       return 'committed';
     },
@@ -98,6 +103,18 @@ function memoryRowReads(state: MemoryState) {
   } satisfies Partial<QueueStore>;
 }
 
+function memoryCandidateReads(state: MemoryState) {
+  return {
+    findCandidate: async (queueId, number) => state.queues.get(queueId)?.candidates.get(number),
+    findCandidateById: async (id) => state.candidates.get(id),
+    findCandidateBySha: async (queueIds, sha) =>
+      [...new Set(queueIds)]
+        .flatMap((queueId) => [...(state.queues.get(queueId)?.candidates.values() ?? [])])
+        .filter((candidate) => candidate.sha === sha)
+        .sort((a, b) => b.createdAt - a.createdAt || b.number - a.number)[0],
+  } satisfies Partial<QueueStore>;
+}
+
 function presentOf(state: MemoryState, repositoryId: string): MemoryQueue[] {
   return [...state.queues.values()].filter((queue) => !queue.isDeleted && queue.row.repositoryId === repositoryId);
 }
@@ -110,6 +127,7 @@ function emptyQueue(row: MemoryQueue['row'], event: MemoryQueue['events'][number
     entries: new Map(),
     transitions: [],
     timelines: new Map(),
+    candidates: new Map(),
     effects: new Map(),
     impactedTargets: new Map(),
   };
@@ -128,14 +146,24 @@ function checkRows(queue: MemoryQueue, { entries, transitions }: QueueCommit): v
   }
 }
 
+function checkCandidates({ candidates }: MemoryState, commit: QueueCommit): void {
+  for (const { id, queueId, number } of commit.candidates) {
+    const other = candidates.get(id);
+    const isFree = other === undefined || (other.queueId === queueId && other.number === number);
+    assert(isFree, `there is already a candidate ${id}`);
+  }
+  const ids = commit.candidates.map(({ id }) => id);
+  assert(new Set(ids).size === ids.length, 'no two candidates have one id');
+}
+
 function applyCommit(state: MemoryState, queue: MemoryQueue, commit: QueueCommit): void {
   const version = commit.expectedVersion + commit.events.length;
   queue.row = Object.freeze({ ...queue.row, version, body: commit.body });
   queue.events.push(...commit.events);
   for (const entry of commit.entries) queue.entries.set(entry.prNumber, entry);
   for (const transition of commit.transitions) addTransition(queue, transition);
-  for (const effect of commit.effects) queue.effects.set(effect.id, effect);
-  for (const id of commit.doneEffects ?? []) queue.effects.delete(id);
+  for (const candidate of commit.candidates) putCandidate(state, queue, candidate);
+  putEffects(queue, commit, version);
   addTargetSets(state, commit);
   for (const row of commit.impactedTargets) queue.impactedTargets.set(targetsKey(row), row);
   for (const prNumber of new Set(commit.impactedTargets.map((row) => row.prNumber))) dropOldUploads(queue, prNumber);
@@ -169,6 +197,13 @@ function removeUnusedTargetSets(state: MemoryState, before: Instant): number {
   return removed;
 }
 
+function putCandidate(state: MemoryState, queue: MemoryQueue, candidate: CandidateRow): void {
+  const before = queue.candidates.get(candidate.number);
+  if (before !== undefined) state.candidates.delete(before.id);
+  queue.candidates.set(candidate.number, candidate);
+  state.candidates.set(candidate.id, candidate);
+}
+
 function addTransition({ transitions, timelines }: MemoryQueue, transition: TransitionRow): void {
   transitions.push(transition);
   const timeline = timelines.get(transition.entryId);
@@ -179,7 +214,7 @@ function addTransition({ transitions, timelines }: MemoryQueue, transition: Tran
 function snapshot(
   state: MemoryState,
   queue: MemoryQueue | undefined,
-  isWanted: (entry: EntryRow) => boolean,
+  isWanted: (row: EntryRow | CandidateRow) => boolean,
 ): QueueSnapshot | undefined {
   if (queue === undefined) return undefined;
   const entries = [...queue.entries.values()].filter(isWanted);
@@ -187,7 +222,8 @@ function snapshot(
   const targetSets = [...digests].flatMap((digest) =>
     digest === null ? [] : (state.targetSets.get(digest)?.row ?? []),
   );
-  return { queue: queue.row, entries, targetSets };
+  const candidates = [...queue.candidates.values()].filter(isWanted);
+  return { queue: queue.row, entries, candidates, targetSets };
 }
 
 function listEntries(queue: MemoryQueue | undefined, filter: EntryFilter): readonly EntryRow[] {

@@ -19,7 +19,10 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
     async remove(id) {
       const queues = [...state.queues.values()].filter((queue) => queue.row.repositoryId === id);
       if (queues.some((queue) => !queue.isDeleted)) return 'has_queues';
-      for (const queue of queues) state.queues.delete(queue.row.id);
+      for (const queue of queues) {
+        for (const candidate of queue.candidates.values()) state.candidates.delete(candidate.id);
+        state.queues.delete(queue.row.id);
+      }
       state.tests.delete(id);
       repositories.delete(id);
       return 'removed';

@@ -1,16 +1,25 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Token } from '../accounts.ts';
 import type {
-  EffectRow,
+  CandidateRow,
   EntryRow,
   EventRow,
   ImpactedTargetsRow,
   QueueRow,
+  StoredEffect,
   TargetSetRow,
   TransitionRow,
 } from '../queues.ts';
 import type { Repository } from '../repositories.ts';
 import type { TestRow, TestRunRow, TestStatus } from '../tests.ts';
+
+export interface MemoryEffect {
+  row: StoredEffect;
+  /** The commit that asked for it, and its place there. */
+  readonly version: number;
+  readonly ordinal: number;
+  lease: { readonly holder: string; readonly until: Instant } | undefined;
+}
 
 export interface MemoryQueue {
   row: QueueRow;
@@ -20,8 +29,10 @@ export interface MemoryQueue {
   readonly transitions: TransitionRow[];
   /** The same transitions, by entry. */
   readonly timelines: Map<string, TransitionRow[]>;
-  /** In the order in which they were asked for. */
-  readonly effects: Map<string, EffectRow>;
+  /** By number. */
+  readonly candidates: Map<number, CandidateRow>;
+  /** By id, in the order in which they were asked for. */
+  readonly effects: Map<string, MemoryEffect>;
   /** By pull request and commit. */
   readonly impactedTargets: Map<string, ImpactedTargetsRow>;
 }
@@ -58,6 +69,8 @@ export interface MemoryState {
   readonly tokens: Map<string, Token>;
   readonly repositories: Map<string, Repository>;
   readonly queues: Map<string, MemoryQueue>;
+  /** The candidates of all queues, by id. */
+  readonly candidates: Map<string, CandidateRow>;
   /** By digest. */
   readonly targetSets: Map<string, MemoryTargetSet>;
   /** By repository. */
@@ -70,6 +83,7 @@ export function createMemoryState(): MemoryState {
     tokens: new Map(),
     repositories: new Map(),
     queues: new Map(),
+    candidates: new Map(),
     targetSets: new Map(),
     tests: new Map(),
   };

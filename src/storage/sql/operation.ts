@@ -42,6 +42,14 @@ export function* executeAll(calls: readonly Call[]): Operation<void> {
   if (calls.length > 0) yield calls;
 }
 
+/** The rows of each call; sent at once, and of one state of the database only within a snapshot. */
+export function* together<Rows extends readonly unknown[]>(
+  ...calls: { readonly [Index in keyof Rows]: RowsCall<Rows[Index]> }
+): Operation<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }> {
+  const results = yield calls;
+  return results.map(({ rows }) => rows) as { readonly [Index in keyof Rows]: readonly Rows[Index][] };
+}
+
 export function* allOf<Row>(calls: readonly RowsCall<Row>[]): Operation<readonly Row[]> {
   if (calls.length === 0) return [];
   const results = yield calls;

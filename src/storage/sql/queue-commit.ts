@@ -8,8 +8,9 @@ import {
   TARGET_SET_RENEWAL_MS,
 } from '../queues.ts';
 import { execute, executeAll, type Operation } from './operation.ts';
-import { fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
+import { fromCandidate, fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
 import type {
+  CandidatesTable,
   EffectsTable,
   EntriesTable,
   ImpactedTargetsTable,
@@ -20,6 +21,9 @@ import type {
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 type CommitStatements = ReturnType<typeof commitStatements>;
+
+const EFFECT_COLUMNS = ['queue_id', 'id', 'version', 'ordinal', 'kind', 'stream', 'due_at', 'body'] as const;
+type NewEffect = Pick<EffectsTable, (typeof EFFECT_COLUMNS)[number]>;
 
 /** The queue's row is moved first and only from the expected version: whoever comes second changes nothing. */
 export function* commitQueue(statements: CommitStatements, commit: QueueCommit): Operation<'committed' | 'stale'> {
@@ -52,6 +56,7 @@ function rowCalls(statements: CommitStatements, commit: QueueCommit, version: nu
   const { queueId } = commit;
   const calls = statements.insertEvents(commit.events.map((event) => fromEvent(queueId, event)));
   if (commit.entries.length > 0) calls.push(...statements.upsertEntries(commit.entries.map(fromEntry)));
+  if (commit.candidates.length > 0) calls.push(...statements.upsertCandidates(commit.candidates.map(fromCandidate)));
   if (commit.transitions.length > 0) {
     calls.push(...statements.insertTransitions(commit.transitions.map(fromTransition)));
   }
@@ -75,13 +80,14 @@ function impactedTargetsCalls(statements: CommitStatements, { queueId, impactedT
   return calls;
 }
 
-function effectRows({ queueId, effects }: QueueCommit, version: number): EffectsTable[] {
+function effectRows({ queueId, effects }: QueueCommit, version: number): NewEffect[] {
   return effects.map((effect, ordinal) => ({
     queue_id: queueId,
     id: effect.id,
     version,
     ordinal,
     kind: effect.kind,
+    stream: effect.stream,
     due_at: effect.dueAt,
     body: effect.body,
   }));
@@ -112,6 +118,7 @@ export function commitStatements(compiler: StatementCompiler) {
     rewriteBody: rewriteBody(compiler),
     insertTransitions: insertTransitions(compiler),
     upsertEntries: upsertEntries(compiler),
+    upsertCandidates: upsertCandidates(compiler),
     upsertEffects: upsertEffects(compiler),
     deleteEffect: compiler.statement<{ queueId: string; id: string }>()((param) =>
       builder.deleteFrom('effects').where('queue_id', '=', param('queueId')).where('id', '=', param('id')),
@@ -175,9 +182,33 @@ function upsertEntries(compiler: StatementCompiler) {
   );
 }
 
-/** Asked for again while it is not done: it keeps its place. */
+function upsertCandidates(compiler: StatementCompiler) {
+  const replaced = [
+    'id',
+    'version',
+    'is_live',
+    'state',
+    'is_bisection',
+    'sha',
+    'created_at',
+    'ended_at',
+    'body',
+  ] as const;
+  return compiler.bulk<CandidatesTable>(['queue_id', 'number', ...replaced], (rows) =>
+    compiler.dialect.builder
+      .insertInto('candidates')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['queue_id', 'number'])
+          .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+      ),
+  );
+}
+
+/** Asked for again while it is not done: it keeps its place, and what became of it so far. */
 function upsertEffects(compiler: StatementCompiler) {
-  return compiler.bulk<EffectsTable>(['queue_id', 'id', 'version', 'ordinal', 'kind', 'due_at', 'body'], (rows) =>
+  return compiler.bulk<NewEffect>(EFFECT_COLUMNS, (rows) =>
     compiler.dialect.builder
       .insertInto('effects')
       .values(rows)

@@ -1,7 +1,7 @@
 import type { DepartureQuery, QueueRow } from '../queues.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
 
-/** Said although it says nothing: one index then finds live entries, and those that changed since a version. */
+/** Said although it says nothing: one index then finds live rows, and those that changed since a version. */
 const EITHER = [true, false];
 
 export function queueStatements(compiler: StatementCompiler) {
@@ -9,6 +9,7 @@ export function queueStatements(compiler: StatementCompiler) {
     ...queueRowStatements(compiler),
     ...loadStatements(compiler),
     ...entryStatements(compiler),
+    ...candidateStatements(compiler),
     removeUnusedTargetSets: removeUnusedTargetSets(compiler),
     ...transitionStatements(compiler),
     ...departureStatements(compiler),
@@ -82,6 +83,17 @@ function loadStatements(compiler: StatementCompiler) {
         .where('is_live', 'in', EITHER)
         .where('version', '>', param('version')),
     ),
+    loadLiveCandidates: compiler.statement<{ queueId: string }>()((param) =>
+      builder.selectFrom('candidates').selectAll().where('queue_id', '=', param('queueId')).where('is_live', '=', true),
+    ),
+    loadCandidatesSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
+      builder
+        .selectFrom('candidates')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('is_live', 'in', EITHER)
+        .where('version', '>', param('version')),
+    ),
     loadTargetSetsSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
       targetSets.where(
         'digest',
@@ -123,6 +135,24 @@ function entryStatements(compiler: StatementCompiler) {
         .where('queue_id', '=', param('queueId'))
         .where('pr_number', '=', param('prNumber'))
         .where('sha', '=', param('sha')),
+    ),
+  };
+}
+
+function candidateStatements(compiler: StatementCompiler) {
+  const candidates = compiler.dialect.builder.selectFrom('candidates').selectAll();
+  return {
+    findCandidate: compiler.statement<{ queueId: string; number: number }>()((param) =>
+      candidates.where('queue_id', '=', param('queueId')).where('number', '=', param('number')),
+    ),
+    findCandidateById: compiler.statement<{ id: string }>()((param) => candidates.where('id', '=', param('id'))),
+    findCandidatesBySha: compiler.list<{ sha: string }, string>()((param, queueIds) =>
+      candidates
+        .where('sha', '=', param('sha'))
+        .where('queue_id', 'in', queueIds)
+        .orderBy('created_at', 'desc')
+        .orderBy('number', 'desc')
+        .limit(1),
     ),
   };
 }
@@ -184,14 +214,6 @@ function transitionStatements(compiler: StatementCompiler) {
         .where('version', '>', param('afterVersion'))
         .orderBy('version')
         .limit(param('limit')),
-    ),
-    listEffects: compiler.statement<{ queueId: string }>()((param) =>
-      builder
-        .selectFrom('effects')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .orderBy('version')
-        .orderBy('ordinal'),
     ),
   };
 }

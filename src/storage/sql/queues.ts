@@ -1,11 +1,13 @@
 import { checkCommit } from '../check-commit.ts';
-import type { QueueSnapshot, QueueStore } from '../queues.ts';
-import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import type { QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
+import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
 import { commitQueue, commitStatements } from './queue-commit.ts';
+import { effectOperations } from './queue-effects.ts';
 import { listEntries, listEntriesStatements } from './queue-entries.ts';
 import { queueStatements } from './queue-statements.ts';
-import { fromEvent, toEffect, toEntry, toEvent, toImpactedTargets, toQueue, toTransition } from './rows.ts';
-import type { StatementCompiler } from './statement.ts';
+import { fromEvent, toCandidate, toEntry, toEvent, toImpactedTargets, toQueue, toTransition } from './rows.ts';
+import type { CandidatesTable, EntriesTable, QueuesTable } from './schema.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
 
 type QueueStatements = ReturnType<typeof queueStatements>;
 
@@ -33,6 +35,8 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
     listEntries: (filter) => engine.snapshot(() => listEntries(lists, filter)),
     ...queueReads(engine, statements),
     ...rowReads(engine, statements),
+    ...candidateReads(engine, statements),
+    ...effectOperations(engine, compiler),
   };
 }
 
@@ -57,19 +61,18 @@ function queueReads(engine: SqlEngine, statements: QueueStatements) {
       engine.read(function* () {
         return (yield* all(statements.listEvents, { queueId, afterVersion, limit })).map(toEvent);
       }),
-    listEffects: (queueId) =>
-      engine.read(function* () {
-        return (yield* all(statements.listEffects, { queueId })).map(toEffect);
-      }),
   } satisfies Partial<QueueStore>;
 }
 
 function* load(statements: QueueStatements, queueId: string): Operation<QueueSnapshot | undefined> {
   const queue = yield* first(statements.load, { queueId });
   if (queue === undefined) return undefined;
-  const entries = yield* all(statements.loadLiveEntries, { queueId });
-  const targetSets = yield* all(statements.loadLiveTargetSets, { queueId });
-  return { queue: toQueue(queue), entries: entries.map(toEntry), targetSets: targetSets.map((row) => ({ ...row })) };
+  const [entries, candidates, targetSets] = yield* together(
+    callOf(statements.loadLiveEntries, { queueId }),
+    callOf(statements.loadLiveCandidates, { queueId }),
+    callOf(statements.loadLiveTargetSets, { queueId }),
+  );
+  return toSnapshot({ queue, entries, candidates, targetSets });
 }
 
 function* loadSince(
@@ -79,9 +82,26 @@ function* loadSince(
 ): Operation<QueueSnapshot | undefined> {
   const queue = yield* first(statements.load, { queueId });
   if (queue === undefined) return undefined;
-  const entries = yield* all(statements.loadEntriesSince, { queueId, version });
-  const targetSets = yield* all(statements.loadTargetSetsSince, { queueId, version });
-  return { queue: toQueue(queue), entries: entries.map(toEntry), targetSets: targetSets.map((row) => ({ ...row })) };
+  const [entries, candidates, targetSets] = yield* together(
+    callOf(statements.loadEntriesSince, { queueId, version }),
+    callOf(statements.loadCandidatesSince, { queueId, version }),
+    callOf(statements.loadTargetSetsSince, { queueId, version }),
+  );
+  return toSnapshot({ queue, entries, candidates, targetSets });
+}
+
+function toSnapshot(rows: {
+  readonly queue: QueuesTable;
+  readonly entries: readonly EntriesTable[];
+  readonly candidates: readonly CandidatesTable[];
+  readonly targetSets: readonly TargetSetRow[];
+}): QueueSnapshot {
+  return {
+    queue: toQueue(rows.queue),
+    entries: rows.entries.map(toEntry),
+    candidates: rows.candidates.map(toCandidate),
+    targetSets: rows.targetSets.map((row) => ({ ...row })),
+  };
 }
 
 function rowReads(engine: SqlEngine, statements: QueueStatements) {
@@ -122,6 +142,27 @@ function rowReads(engine: SqlEngine, statements: QueueStatements) {
         const rows = yield* all(statements.listDepartures, query);
         const total = (yield* first(statements.countDepartures, query))?.total ?? 0;
         return { rows: rows.map(toTransition), total };
+      }),
+  } satisfies Partial<QueueStore>;
+}
+
+function candidateReads(engine: SqlEngine, statements: QueueStatements) {
+  return {
+    findCandidate: (queueId, number) =>
+      engine.read(function* () {
+        const row = yield* first(statements.findCandidate, { queueId, number });
+        return row && toCandidate(row);
+      }),
+    findCandidateById: (id) =>
+      engine.read(function* () {
+        const row = yield* first(statements.findCandidateById, { id });
+        return row && toCandidate(row);
+      }),
+    findCandidateBySha: (queueIds, sha) =>
+      engine.read(function* () {
+        const newest = yield* allOf(statements.findCandidatesBySha({ sha }, [...new Set(queueIds)]));
+        // Of each part of a long list of queues there is one.
+        return newest.map(toCandidate).sort((a, b) => b.createdAt - a.createdAt || b.number - a.number)[0];
       }),
   } satisfies Partial<QueueStore>;
 }

@@ -113,7 +113,8 @@ function saveStatement(compiler: StatementCompiler) {
 /** Everything that names the repository, with the remains of its deleted queues, in an order its keys allow. */
 function removalStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const ofQueues = (['queue_events', 'entries', 'transitions', 'effects', 'impacted_targets'] as const).map((table) =>
+  const tables = ['queue_events', 'entries', 'transitions', 'candidates', 'effects', 'impacted_targets'] as const;
+  const ofQueues = tables.map((table) =>
     compiler.statement<{ id: string }>()((param) =>
       builder
         .deleteFrom(table)

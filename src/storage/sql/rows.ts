@@ -1,9 +1,19 @@
 import type { Selectable } from 'kysely';
 import type { Organization, OrganizationId, Scope, Token } from '../accounts.ts';
-import type { EffectRow, EntryRow, EventRow, ImpactedTargetsRow, QueueId, QueueRow, TransitionRow } from '../queues.ts';
+import type {
+  CandidateRow,
+  EntryRow,
+  EventRow,
+  ImpactedTargetsRow,
+  QueueId,
+  QueueRow,
+  StoredEffect,
+  TransitionRow,
+} from '../queues.ts';
 import type { Repository, RepositoryId, RunnerCheck } from '../repositories.ts';
 import type { TestRow, TestRunRow } from '../tests.ts';
 import type {
+  CandidatesTable,
   EffectsTable,
   EntriesTable,
   ImpactedTargetsTable,
@@ -165,8 +175,50 @@ export function fromTransition(transition: TransitionRow): TransitionsTable {
   };
 }
 
-export function toEffect(row: Selectable<EffectsTable>): EffectRow {
-  return { id: row.id, kind: row.kind, dueAt: row.due_at, body: row.body };
+export function toCandidate(row: Selectable<CandidatesTable>): CandidateRow {
+  return {
+    queueId: row.queue_id as QueueId,
+    number: row.number,
+    id: row.id,
+    version: row.version,
+    isLive: Boolean(row.is_live),
+    state: row.state,
+    isBisection: Boolean(row.is_bisection),
+    sha: row.sha,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+    body: row.body,
+  };
+}
+
+export function fromCandidate(candidate: CandidateRow): CandidatesTable {
+  return {
+    queue_id: candidate.queueId,
+    number: candidate.number,
+    id: candidate.id,
+    version: candidate.version,
+    is_live: candidate.isLive,
+    state: candidate.state,
+    is_bisection: candidate.isBisection,
+    sha: candidate.sha,
+    created_at: candidate.createdAt,
+    ended_at: candidate.endedAt,
+    body: candidate.body,
+  };
+}
+
+export function toEffect(row: Selectable<EffectsTable>): StoredEffect {
+  return {
+    id: row.id,
+    queueId: row.queue_id as QueueId,
+    kind: row.kind,
+    stream: row.stream,
+    dueAt: row.due_at,
+    body: row.body,
+    attempts: row.attempts,
+    lastError: row.last_error,
+    parkedAt: row.parked_at,
+  };
 }
 
 export function toImpactedTargets(row: Selectable<ImpactedTargetsTable>): ImpactedTargetsRow {

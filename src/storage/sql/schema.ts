@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { QuarantineOverride, TestRunRow, TestStatus } from '../tests.ts';
 
 /** A boolean as a database answers it: SQLite has only 0 and 1. Rows are read through rows.ts, which knows. */
@@ -15,6 +16,7 @@ export interface Schema {
   queue_events: { queue_id: string; version: number; at: number; kind: string; body: JsonText };
   entries: EntriesTable;
   transitions: TransitionsTable;
+  candidates: CandidatesTable;
   effects: EffectsTable;
   target_sets: TargetSetsTable;
   impacted_targets: ImpactedTargetsTable;
@@ -88,6 +90,20 @@ export interface TransitionsTable {
   body: JsonText;
 }
 
+export interface CandidatesTable {
+  queue_id: string;
+  number: number;
+  id: string;
+  version: number;
+  is_live: StoredBoolean;
+  state: string;
+  is_bisection: StoredBoolean;
+  sha: string | null;
+  created_at: number;
+  ended_at: number | null;
+  body: JsonText;
+}
+
 export interface EffectsTable {
   queue_id: string;
   id: string;
@@ -97,6 +113,13 @@ export interface EffectsTable {
   kind: string;
   due_at: number;
   body: JsonText;
+  stream: string;
+  attempts: Generated<number>;
+  last_error: string | null;
+  parked_at: number | null;
+  /** Both or neither; a lease that is over stays until the next one, or until it is settled. */
+  lease_holder: string | null;
+  lease_until: number | null;
 }
 
 export interface TargetSetsTable {

@@ -2,6 +2,7 @@ import type { Migration } from '../migration.ts';
 import { accountsRepositoriesQueues } from './001-accounts-repositories-queues.ts';
 import { tests } from './002-tests.ts';
 import { targetSetAges } from './003-target-set-ages.ts';
+import { candidatesEffects } from './004-candidates-effects.ts';
 
 /** In order: the first is version 1. */
-export const MIGRATIONS: readonly Migration[] = [accountsRepositoriesQueues, tests, targetSetAges];
+export const MIGRATIONS: readonly Migration[] = [accountsRepositoriesQueues, tests, targetSetAges, candidatesEffects];

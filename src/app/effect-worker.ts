@@ -1,0 +1,180 @@
+import { hash } from 'node:crypto';
+import type { Effect } from '../engine/effect.ts';
+import { unreachable } from '../lib/assert.ts';
+import { backoffMs } from '../lib/backoff.ts';
+import { Fault } from '../lib/fault.ts';
+import type { EffectSettlement, StoredEffect } from '../storage/queues.ts';
+import type { App } from './app.ts';
+import { buildCandidate } from './effects/build-candidate.ts';
+import { discardCandidate } from './effects/discard-candidate.ts';
+import type { EffectAnswer, EffectRun } from './effects/effect-run.ts';
+import { landCandidate } from './effects/land-candidate.ts';
+import { raiseAlarm } from './effects/raise-alarm.ts';
+import { startChecks } from './effects/start-checks.ts';
+import { getForge, toForgeRepository } from './find-queue.ts';
+import { decodeEffect, versionOfEffect } from './queue-codec.ts';
+
+/** How many effects this server carries out at once. */
+const AT_ONCE = 8;
+/** A server that dies in the middle of an effect keeps the others from it for this long. */
+const LEASE_MS = 60_000;
+/** Also without being told of any: another server may have stored effects and died. */
+const LOOK_EVERY_MS = 5_000;
+/** As long as a commit takes to be seen by the server that makes it. */
+const COMMIT_MS = 5;
+const RETRY = { firstMs: 500, capMs: 60_000 };
+/** What fails by a bug of ours is shown and left alone after so many attempts; what the world refuses is tried on. */
+const MAX_BUG_ATTEMPTS = 5;
+
+/**
+ * Carries out what the engine asked for: claims effects with a lease, does each at least once, and stores what came of it
+ * as an event together with the effect's end. Effects of one candidate keep their order; all others run side by side.
+ */
+export class EffectWorker {
+  readonly #app: App;
+  readonly #holder: string;
+  readonly #underWay = new Set<Promise<void>>();
+  #callOff: (() => void) | undefined;
+  #isLooking = false;
+  #shouldLookAgain = false;
+  #isStopped = false;
+
+  constructor(app: App, holder: string) {
+    this.#app = app;
+    this.#holder = holder;
+  }
+
+  start(): void {
+    this.#app.runner.listen((_loaded, effects) => {
+      if (effects > 0) this.wake();
+    });
+    void this.#begin();
+  }
+
+  /** Where this is the only server, whoever holds a lease died with it. */
+  async #begin(): Promise<void> {
+    try {
+      if (!this.#app.store.isShared) await this.#app.store.queues.endLeases();
+    } catch (error) {
+      // They end by themselves, only later.
+      this.#app.log.warn({ err: error }, 'could not end the leases of a server that died');
+    }
+    this.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await Promise.all(this.#underWay);
+  }
+
+  /** There may be something to do. */
+  wake(): void {
+    this.#shouldLookAgain = true;
+    if (this.#isLooking || this.#isStopped) return;
+    this.#isLooking = true;
+    void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    this.#callOff?.();
+    while (this.#shouldLookAgain && !this.#isStopped) {
+      this.#shouldLookAgain = false;
+      try {
+        await this.#claim();
+      } catch (error) {
+        // The store is away for a moment; the next look finds whatever was left.
+        this.#app.log.warn({ err: error }, 'could not look for effects');
+      }
+    }
+    this.#isLooking = false;
+    if (!this.#isStopped) await this.#sleep();
+  }
+
+  async #claim(): Promise<void> {
+    const free = AT_ONCE - this.#underWay.size;
+    if (free <= 0) return;
+    const now = this.#app.clock.now();
+    const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
+    const effects = await this.#app.store.queues.claimEffects(claim);
+    for (const effect of effects) {
+      const run = this.#carryOut(effect).finally(() => {
+        this.#underWay.delete(run);
+        this.wake();
+      });
+      this.#underWay.add(run);
+    }
+  }
+
+  async #sleep(): Promise<void> {
+    const { clock, store } = this.#app;
+    const dueAt = await store.queues.findNextEffectDueAt().catch(() => undefined);
+    if (this.#isStopped || this.#isLooking) return;
+    const delayMs = Math.min(LOOK_EVERY_MS, Math.max(1, (dueAt ?? Number.POSITIVE_INFINITY) - clock.now()));
+    this.#callOff?.();
+    // While every hand is busy there is no use in looking: whoever is done looks.
+    this.#callOff = clock.after(this.#underWay.size >= AT_ONCE ? LOOK_EVERY_MS : delayMs, () => this.wake());
+  }
+
+  async #carryOut(effect: StoredEffect): Promise<void> {
+    try {
+      const settlement = await this.#attempt(effect).catch((error: unknown) => this.#giveWay(effect, error));
+      if (settlement === undefined) return;
+      await this.#app.store.queues.settleEffect(effect.id, this.#holder, settlement);
+    } catch (error) {
+      // Its lease ends by itself, and then it is tried again.
+      this.#app.log.warn({ err: error, effect: effect.id }, 'could not settle an effect');
+    }
+  }
+
+  /** How to settle it; undefined where that is done already. */
+  async #attempt(effect: StoredEffect): Promise<EffectSettlement | undefined> {
+    const app = this.#app;
+    const found = await app.runner.find(effect.queueId);
+    const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
+    if (found === undefined || repository === undefined) return { kind: 'done' };
+    // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
+    if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
+    const run = { app, found, forge: getForge(app, repository.host), repository: toForgeRepository(repository) };
+    const answer = await carryOut(run, decodeEffect(effect));
+    if (answer.kind === 'done') return { kind: 'done' };
+    if (answer.kind === 'later') return { kind: 'postpone', dueAt: app.clock.now() + answer.delayMs };
+    const { event } = answer;
+    const result = await app.runner.run(effect.queueId, () => ({ ...event, at: app.clock.now() }), {
+      doneEffect: effect.id,
+    });
+    return result?.isStored === true ? undefined : { kind: 'done' };
+  }
+
+  #giveWay(effect: StoredEffect, error: unknown): EffectSettlement {
+    const { clock, log } = this.#app;
+    const isBug = !(error instanceof Fault);
+    const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 2_000);
+    log.warn({ err: error, effect: effect.id, kind: effect.kind, attempts: effect.attempts + 1 }, 'an effect failed');
+    if (isBug && effect.attempts + 1 >= MAX_BUG_ATTEMPTS) return { kind: 'park', at: clock.now(), error: text };
+    const delayMs = backoffMs(effect.attempts, { ...RETRY, spread: spreadOf(effect) });
+    return { kind: 'retry', dueAt: clock.now() + delayMs, error: text };
+  }
+}
+
+/** The same for the same attempt, so that a run can be repeated; different for different effects. */
+function spreadOf({ id, attempts }: StoredEffect): number {
+  return Number.parseInt(hash('sha256', `${id} ${attempts}`).slice(0, 8), 16) / 0xffffffff;
+}
+
+function carryOut(run: EffectRun, effect: Effect): Promise<EffectAnswer> {
+  switch (effect.kind) {
+    case 'build_candidate':
+      return buildCandidate(run, effect);
+    case 'start_checks':
+      return startChecks(run, effect);
+    case 'discard_candidate':
+      return discardCandidate(run, effect);
+    case 'land_candidate':
+      return landCandidate(run, effect);
+    case 'raise_alarm':
+      return raiseAlarm(run, effect);
+    default:
+      return unreachable(effect);
+  }
+}

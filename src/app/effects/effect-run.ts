@@ -1,0 +1,56 @@
+import type { Candidate, CandidateNumber, Member } from '../../engine/candidate.ts';
+import type { CandidateEvent } from '../../engine/event.ts';
+import { findCandidate } from '../../engine/queue.ts';
+import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
+import { getIn } from '../../lib/int-map.ts';
+import type { App } from '../app.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { decodeCandidate, decodeShownEntry } from '../queue-codec.ts';
+import type { LoadedQueue } from '../queue-runner.ts';
+
+/** What an effect finds when its turn comes. */
+export interface EffectRun {
+  readonly app: App;
+  readonly found: LoadedQueue;
+  readonly forge: Forge;
+  readonly repository: ForgeRepository;
+}
+
+/** What comes of it: an event for the queue, nothing, or another turn later. */
+export type EffectAnswer =
+  | { readonly kind: 'event'; readonly event: WithoutInstant<CandidateEvent> }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'later'; readonly delayMs: number };
+
+type WithoutInstant<E> = E extends unknown ? Omit<E, 'at'> : never;
+
+export const DONE: EffectAnswer = { kind: 'done' };
+
+export function placeOf({ found, repository }: EffectRun, candidate: CandidateNumber) {
+  return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate) };
+}
+
+/** A candidate, live or ended. */
+export async function loadCandidate(run: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
+  const live = findCandidate(run.found.queue, number);
+  if (live !== undefined) return live;
+  const row = await run.app.store.queues.findCandidate(run.found.id, number);
+  return row === undefined ? undefined : decodeCandidate(row);
+}
+
+/** Entries as they go into a commit; one that has landed is read from the store. */
+export async function toCandidateEntries(run: EffectRun, members: readonly Member[]): Promise<CandidateEntry[]> {
+  const ended = members.filter((member) => getIn(run.found.queue.entries, member.prNumber) === undefined);
+  const rows = await findRows(run, ended);
+  return members.map(({ prNumber, headSha }) => {
+    const entry = getIn(run.found.queue.entries, prNumber) ?? rows.get(prNumber);
+    return { prNumber, headSha, title: entry?.pr.title ?? `#${prNumber}`, author: entry?.pr.author ?? '' };
+  });
+}
+
+async function findRows({ app, found }: EffectRun, members: readonly Member[]) {
+  if (members.length === 0) return new Map();
+  const numbers = members.map(({ prNumber }) => prNumber);
+  const rows = await app.store.queues.findEntries(found.id, numbers);
+  return new Map(rows.map((row) => [row.prNumber, decodeShownEntry(row)]));
+}

@@ -1,0 +1,106 @@
+import type { Candidate, CandidateState } from '../../engine/candidate.ts';
+import type { Check, CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Entry, Queue } from '../../engine/queue.ts';
+import type { RequiredSource } from '../../engine/required.ts';
+import { formatInstant } from '../../lib/clock.ts';
+
+/** A candidate as the API shows it. */
+export interface TestRunView {
+  readonly testRunId: string;
+  readonly requiredStatuses: readonly string[];
+  readonly requiredStatusesSource?: RequiredSource;
+  readonly testBranch: string;
+  readonly testBranchSha: string;
+  readonly createdAt: string;
+  readonly status: TestRunStatus;
+  readonly checkSuites: readonly { readonly checkRuns: readonly CheckRunView[] }[];
+  readonly statusChecks: readonly never[];
+  readonly testedPullRequests: readonly TestedPullRequestView[];
+  readonly impactedTargets?: readonly string[];
+  readonly impactedTargetsForTestedPrs?: readonly string[];
+  readonly dependentPrs: readonly number[];
+}
+
+export type TestRunStatus = 'IN_PROGRESS' | 'FAILED' | 'CANCELLED' | 'SUCCEEDED';
+
+export interface CheckRunView {
+  readonly name: string;
+  readonly url: string;
+  readonly status: CheckStatus;
+  readonly conclusion?: Exclude<CheckConclusion, 'ERROR'>;
+  readonly startedAt?: string;
+  readonly summary?: string;
+}
+
+export interface TestedPullRequestView {
+  readonly prNumber: number;
+  readonly prUrl: string;
+  readonly title: string;
+}
+
+/** What a candidate does not know of itself. */
+export interface TestRunContext {
+  readonly testRunId: string;
+  readonly testBranch: string;
+  readonly queue: Queue;
+  readonly entries: ReadonlyMap<PrNumber, Entry>;
+  /** Undefined where they were not uploaded for every pull request in it, or are too many to show. */
+  readonly impactedTargets: readonly string[] | undefined;
+  readonly impactedTargetsForTestedPrs: readonly string[] | undefined;
+}
+
+const STATUSES: { readonly [State in CandidateState]: TestRunStatus } = {
+  waiting: 'IN_PROGRESS',
+  building: 'IN_PROGRESS',
+  testing: 'IN_PROGRESS',
+  passed: 'SUCCEEDED',
+  failed: 'FAILED',
+  abandoned: 'CANCELLED',
+};
+
+export function viewTestRun(candidate: Candidate, context: TestRunContext): TestRunView {
+  const { impactedTargets, impactedTargetsForTestedPrs } = context;
+  return {
+    testRunId: context.testRunId,
+    ...viewRequired(candidate, context.queue),
+    testBranch: context.testBranch,
+    testBranchSha: candidate.commit?.sha ?? '',
+    createdAt: formatInstant(candidate.plannedAt),
+    status: STATUSES[candidate.state],
+    checkSuites: [{ checkRuns: candidate.checks.map(viewCheck) }],
+    statusChecks: [],
+    testedPullRequests: candidate.members.map(({ prNumber }) => viewTested(prNumber, context.entries.get(prNumber))),
+    ...(impactedTargets === undefined ? {} : { impactedTargets }),
+    ...(impactedTargetsForTestedPrs === undefined ? {} : { impactedTargetsForTestedPrs }),
+    dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
+  };
+}
+
+/** Before the commit is built, only an override of the queue says what will be required. */
+function viewRequired(
+  { required }: Candidate,
+  { settings }: Queue,
+): Pick<TestRunView, 'requiredStatuses' | 'requiredStatusesSource'> {
+  if (required !== undefined) return { requiredStatuses: required.names, requiredStatusesSource: required.source };
+  const override = settings.requiredStatuses;
+  return override === null
+    ? { requiredStatuses: [] }
+    : { requiredStatuses: override, requiredStatusesSource: 'MERGE_INSTANCE' };
+}
+
+function viewCheck({ name, url, status, conclusion, startedAt, summary }: Check): CheckRunView {
+  return {
+    name,
+    url: url ?? '',
+    status,
+    // ERROR is a word of commit statuses; existing clients know a check that ended so as one that failed.
+    ...(conclusion === undefined ? {} : { conclusion: conclusion === 'ERROR' ? 'FAILURE' : conclusion }),
+    ...(startedAt === undefined ? {} : { startedAt: formatInstant(startedAt) }),
+    ...(summary === undefined ? {} : { summary }),
+  };
+}
+
+function viewTested(prNumber: PrNumber, entry: Entry | undefined): TestedPullRequestView {
+  return { prNumber, prUrl: entry?.pr.url ?? '', title: entry?.pr.title ?? '' };
+}

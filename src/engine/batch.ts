@@ -1,0 +1,220 @@
+import { walk } from '../lib/sorted-list.ts';
+import type { Candidate } from './candidate.ts';
+import { Claims, type NodeId } from './claims.ts';
+import { orderKey } from './entry-index.ts';
+import { targetsOf } from './footprint.ts';
+import { type Entry, findEntry, type Queue } from './queue.ts';
+import { lineOf, unlanded } from './roster.ts';
+import type { BatchingRule } from './settings.ts';
+import type { ImpactedTargets } from './targets.ts';
+import type { Work } from './work.ts';
+
+/**
+ * Entries of the line that are in no candidate yet, put into groups: what one candidate would test. Groups come in the
+ * order in which they would be tested; a group stands behind every candidate and every earlier group it overlaps with.
+ */
+export interface Group {
+  readonly id: NodeId;
+  readonly entries: readonly Entry[];
+  /** Everything it stands behind, also by way of others. */
+  readonly ahead: ReadonlySet<NodeId>;
+  /** It is tested as soon as there is a slot: it is full, cannot grow, or has waited long enough for others. */
+  readonly fires: boolean;
+  /** When it has waited long enough; undefined where it does not wait. */
+  readonly waitsUntil: number | undefined;
+}
+
+/** A group while it is put together. */
+interface Draft {
+  readonly id: NodeId;
+  readonly entries: Entry[];
+  readonly ahead: Set<NodeId>;
+  isClosed: boolean;
+}
+
+/** How many groups are wanted, and which count: those that stand behind something unfit to build on do not. */
+export interface Demand {
+  readonly limit: number;
+  readonly canStart: (ahead: ReadonlySet<NodeId>) => boolean;
+}
+
+export const ALL_GROUPS: Demand = { limit: Number.POSITIVE_INFINITY, canStart: () => true };
+
+/** Forms groups, front first, until there are enough. Groups have negative ids, candidates their numbers. */
+export function formGroups(work: Pick<Work, 'queue' | 'at' | 'strategy'>, demand: Demand = ALL_GROUPS): Group[] {
+  const { queue, at } = work;
+  const former = new GroupFormer(queue, work.strategy.groupSize(queue), demand);
+  for (const prNumber of walk(queue.index.pending)) {
+    if (former.startable >= demand.limit || former.isBlocked) break;
+    const entry = findEntry(queue, prNumber);
+    if (entry !== undefined) former.place(entry);
+  }
+  return former.drafts.map((draft) => toGroup(queue, draft, at));
+}
+
+class GroupFormer {
+  readonly drafts: Draft[] = [];
+  startable = 0;
+  /** A group that cannot start impacts everything: nothing behind it can start either. */
+  isBlocked = false;
+  readonly #queue: Queue;
+  readonly #size: number;
+  readonly #demand: Demand;
+  readonly #claims = new Claims();
+  readonly #candidates = new Map<NodeId, Candidate>();
+  #opened = 0;
+  readonly #ahead = new Map<NodeId, ReadonlySet<NodeId>>();
+
+  constructor(queue: Queue, size: number, demand: Demand) {
+    this.#queue = queue;
+    this.#size = size;
+    this.#demand = demand;
+    for (const candidate of lineOf(queue)) {
+      this.#candidates.set(candidate.number, candidate);
+      for (const entry of unlanded(queue, candidate.members))
+        this.#claims.add(candidate.number, targetsOf(queue, entry));
+    }
+  }
+
+  place(entry: Entry): void {
+    const targets = targetsOf(this.#queue, entry);
+    const draft = this.#findDraftFor(entry, this.#claims.overlapping(targets)) ?? this.#open();
+    draft.entries.push(entry);
+    // Asked again: groups may have been joined on the way.
+    for (const id of this.#claims.overlapping(targets)) {
+      if (id === draft.id) continue;
+      draft.ahead.add(id);
+      // What impacts everything stands behind everything: there is nothing further.
+      if (targets.kind === 'list') for (const further of this.#aheadOf(id)) draft.ahead.add(further);
+    }
+    this.#claims.add(draft.id, targets);
+    if (draft.entries.length >= this.#size || !isBatchable(this.#queue, entry)) this.#close(draft);
+  }
+
+  /** The open group the entry can join: it must be the last of all that the entry overlaps with. */
+  #findDraftFor(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
+    if (entry.clearedIn !== undefined) return this.#findClearedWith(entry, overlapping);
+    const drafts = this.drafts.filter(({ id }) => overlapping.has(id));
+    if (this.#size === 1 || drafts.length === 0) return undefined;
+    if (!isBatchable(this.#queue, entry)) {
+      // Nobody can be put in front of this entry any more: what it stands behind need not wait for others.
+      for (const draft of drafts) this.#close(draft);
+      return undefined;
+    }
+    const [last, ...others] = drafts.filter(({ id }) => !drafts.some(({ ahead }) => ahead.has(id)));
+    if (last === undefined || [last, ...others].some(isFinished)) return undefined;
+    return others.length === 0 ? last : this.#join(last, others);
+  }
+
+  /** What one bisection cleared stays together, as long as nothing came between: its last run had exactly that tree. */
+  #findClearedWith({ clearedIn }: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
+    const draft = this.drafts.find(({ entries }) => entries[0]?.clearedIn === clearedIn);
+    if (draft === undefined || draft.isClosed) return undefined;
+    const isBehindAnother = this.drafts.some(({ id, ahead }) => overlapping.has(id) && ahead.has(draft.id));
+    return isBehindAnother ? undefined : draft;
+  }
+
+  /** An entry that overlaps with several open groups makes one of them, if they fit together. */
+  #join(first: Draft, others: readonly Draft[]): Draft | undefined {
+    const size = others.reduce((sum, { entries }) => sum + entries.length, first.entries.length);
+    if (size >= this.#size) return undefined;
+    const joined = new Set(others.map(({ id }) => id));
+    const isBehindOne = this.drafts.some(({ ahead }) => ahead.has(first.id) || others.some(({ id }) => ahead.has(id)));
+    if (isBehindOne) return undefined;
+    for (const { id, entries, ahead } of others) {
+      first.entries.push(...entries);
+      for (const further of ahead) first.ahead.add(further);
+      this.#claims.rename(id, first.id);
+    }
+    first.entries.sort((a, b) => orderKey(a) - orderKey(b));
+    this.drafts.splice(0, this.drafts.length, ...this.drafts.filter(({ id }) => !joined.has(id)));
+    return first;
+  }
+
+  /** Of a candidate that is asked for only: most are not. */
+  #aheadOf(id: NodeId): ReadonlySet<NodeId> {
+    const known = this.#ahead.get(id);
+    if (known !== undefined) return known;
+    const candidate = this.#candidates.get(id);
+    const ahead = candidate === undefined ? new Set<NodeId>() : aheadOf(this.#queue, candidate);
+    this.#ahead.set(id, ahead);
+    return ahead;
+  }
+
+  #open(): Draft {
+    this.#opened += 1;
+    const draft: Draft = { id: -this.#opened, entries: [], ahead: new Set(), isClosed: false };
+    this.drafts.push(draft);
+    this.#ahead.set(draft.id, draft.ahead);
+    return draft;
+  }
+
+  #close(draft: Draft): void {
+    if (draft.isClosed) return;
+    draft.isClosed = true;
+    if (this.#demand.canStart(draft.ahead)) this.startable += 1;
+    else this.isBlocked ||= draft.entries.some((entry) => targetsOf(this.#queue, entry).kind === 'all');
+  }
+}
+
+/** Nobody else joins it. */
+function isFinished({ isClosed, entries }: Draft): boolean {
+  return isClosed || entries[0]?.clearedIn !== undefined;
+}
+
+function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: number): Group {
+  const waitsUntil = isClosed ? undefined : patienceOf(queue, entries);
+  return { id, entries, ahead, fires: waitsUntil === undefined || at >= waitsUntil, waitsUntil };
+}
+
+/** A group waits for others from the admission of its oldest entry on, unless one of them must not wait. */
+function patienceOf({ settings }: Queue, entries: readonly Entry[]): number | undefined {
+  if (entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
+  const oldest = Math.min(...entries.map(({ admission }) => admission?.at ?? 0));
+  return oldest + settings.batchingMaxWaitTimeMinutes * 60_000;
+}
+
+export function isBatchable(queue: Queue, entry: Entry): boolean {
+  if (entry.noBatch) return false;
+  const { mode, batchingRules } = queue.settings;
+  return mode === 'SINGLE' || !batchingRules.some((rule) => isIsolatedBy(rule, entry.targets));
+}
+
+function isIsolatedBy({ targetPattern }: BatchingRule, targets: ImpactedTargets | undefined): boolean {
+  if (targets?.kind !== 'list') return false;
+  if (!targetPattern.endsWith('*')) return targets.targets.includes(targetPattern);
+  const prefix = targetPattern.slice(0, -1);
+  return targets.targets.some((target) => target.startsWith(prefix));
+}
+
+/** The candidates that a candidate is built on and that have not landed, also by way of others. */
+export function aheadOf(queue: Queue, candidate: Candidate): ReadonlySet<NodeId> {
+  return new Set(unlanded(queue, candidate.beneath).flatMap((entry) => entry.candidate ?? []));
+}
+
+export interface Successor {
+  /** Undefined for a group that is in no candidate yet. */
+  readonly candidate: Candidate | undefined;
+  readonly id: NodeId;
+  readonly hops: number;
+}
+
+/**
+ * Whatever stands behind a candidate, and how many hops behind: from one to the next, not past those in between (the
+ * transitive reduction of the dependencies).
+ */
+export function hopsBehind(queue: Queue, candidate: Candidate, groups: readonly Group[]): Successor[] {
+  const ahead = new Map<NodeId, ReadonlySet<NodeId>>([[candidate.number, new Set<NodeId>()]]);
+  const hops = new Map<NodeId, number>([[candidate.number, 0]]);
+  const successors: Successor[] = [];
+  const line = lineOf(queue).map((other) => ({ id: other.number as NodeId, ahead: aheadOf(queue, other), other }));
+  for (const node of [...line, ...groups.map((group) => ({ id: group.id, ahead: group.ahead, other: undefined }))]) {
+    if (!node.ahead.has(candidate.number)) continue;
+    ahead.set(node.id, node.ahead);
+    const direct = [...node.ahead].filter((id) => ![...node.ahead].some((between) => ahead.get(between)?.has(id)));
+    const nearest = Math.min(...direct.map((id) => hops.get(id) ?? Number.POSITIVE_INFINITY));
+    hops.set(node.id, nearest + 1);
+    successors.push({ candidate: node.other, id: node.id, hops: nearest + 1 });
+  }
+  return successors;
+}

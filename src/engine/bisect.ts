@@ -1,0 +1,235 @@
+import { assert } from '../lib/assert.ts';
+import { type Bisection, type Part, setKey } from './bisection.ts';
+import { dropRun, findBisection, getBisection, keepBisection, keepChain, type Place, tidy } from './bisection-runs.ts';
+import { type Candidate, compositionOf, type Member } from './candidate.ts';
+import { takeOut } from './line.ts';
+import type { PrNumber } from './pull-request.ts';
+import { type Because, findCandidate } from './queue.ts';
+import { mayBlame, noteRemoval } from './red-target.ts';
+import { removeEntry } from './remove-entry.ts';
+import { unlanded } from './roster.ts';
+import { startCandidate } from './test-run.ts';
+import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts';
+
+/**
+ * A batch failed and nobody else is to blame: its members leave the line and are searched for the culprits.
+ *
+ * The batch is split in two, and both parts are tested, the second on top of the first:
+ *
+ *   A B C D fails -> parts AB | CD: run AB, run AB+CD
+ *   AB passes             -> A and B go back into the line; they are the survivors on which the rest is tested
+ *   AB fails              -> parts A | B | CD, and CD waits, because its result says nothing without AB's
+ *   a part of one fails   -> it is the culprit; what stood behind it is tested again as one part on the survivors
+ *
+ * A pass in here never lands anything: a survivor lands from the line, without a second run where its tree is the same.
+ */
+export function startBisection(work: Work, candidate: Candidate): void {
+  const { queue } = work;
+  const base = queue.target;
+  assert(base !== undefined, 'a candidate of the line has a target');
+  const number = queue.bisectionsEver + 1;
+  const isOnBase = unlanded(queue, candidate.beneath).length === 0 && candidate.composedWith.length === 0;
+  const failedSets = isOnBase ? [setKey(candidate.members)] : [];
+  const entries = unlanded(queue, candidate.members);
+  const [first] = entries;
+  assert(first !== undefined, 'a failed batch has members');
+  takeOut(work, entries, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first.prNumber });
+  for (const { prNumber } of entries) {
+    const entry = { ...entryOf(work, prNumber), bisection: number };
+    const { reason: _reason, ...failure } = entry.because;
+    move(work, entry, { to: 'PENDING', ...failure, reason: 'BISECTION_REQUIRED', candidate: candidate.number });
+  }
+  const parts = split(work, { members: candidate.members, candidate: undefined, isHeld: false });
+  const bisection: Bisection = { number, base, isOnHead: true, chains: [{ survivors: [], parts }], failedSets };
+  work.queue = {
+    ...work.queue,
+    bisectionsEver: number,
+    bisections: [...work.queue.bisections, bisection],
+  };
+}
+
+/** Draws the conclusions from what the runs of all bisections have found. */
+export function advanceBisections(work: Work): void {
+  for (const { number } of work.queue.bisections) {
+    do tidy(work, number);
+    while (concludeFront(work, number));
+  }
+}
+
+function rememberFailedSets(work: Work, bisection: Bisection): void {
+  const sets = new Set(bisection.failedSets);
+  for (const { candidate } of bisection.chains.flatMap(({ parts }) => parts)) {
+    const run = candidate === undefined ? undefined : findCandidate(work.queue, candidate);
+    if (run?.state === 'failed') sets.add(setKey(compositionOf(run)));
+  }
+  if (sets.size > bisection.failedSets.length) keepBisection(work, { ...bisection, failedSets: [...sets] });
+}
+
+/** Concludes about the first part of one chain; false where all the first parts are still open. */
+function concludeFront(work: Work, number: number): boolean {
+  const bisection = findBisection(work, number);
+  if (bisection === undefined) return false;
+  rememberFailedSets(work, bisection);
+  return bisection.chains.some((chain, index) => {
+    const [front] = chain.parts;
+    const run = front?.candidate === undefined ? undefined : findCandidate(work.queue, front.candidate);
+    if (front === undefined || run === undefined) return false;
+    if (run.state === 'passed') {
+      clearFront(work, { number, index }, front, run);
+      return true;
+    }
+    if (run.state !== 'failed') return false;
+    return front.members.length === 1
+      ? blameFront(work, { number, index }, run)
+      : splitFront(work, { number, index }, front, run);
+  });
+}
+
+function clearFront(work: Work, place: Place, front: Part, run: Candidate): void {
+  endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
+  const clearedIn = getBisection(work, place.number).isOnHead ? place.number : undefined;
+  for (const entry of unlanded(work.queue, front.members)) {
+    const cleared = { ...entry, bisection: undefined, wasTested: true, clearedIn };
+    move(work, cleared, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: run.number });
+  }
+  keepChain(work, place, ({ survivors, parts }) => ({
+    survivors: [...survivors, ...front.members],
+    parts: parts.slice(1),
+  }));
+}
+
+/** The one member of the front part failed with nothing else to blame. */
+function blameFront(work: Work, place: Place, run: Candidate): boolean {
+  const [entry] = unlanded(work.queue, run.members);
+  assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
+  if (!mayBlame(work, run)) return false;
+  noteRemoval(work, run);
+  const { reason, checks } = run.failure;
+  removeEntry(work, entry, { to: 'FAILED', reason, checks, candidate: run.number });
+  regroupRest(work, place, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
+  return true;
+}
+
+function splitFront(work: Work, place: Place, front: Part, run: Candidate): boolean {
+  const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number };
+  regroupRest(work, place, 1, {
+    reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
+    prNumber: run.members[0]?.prNumber as PrNumber,
+  });
+  dropRun(work, front, because);
+  keepChain(work, place, ({ survivors, parts }) => ({
+    survivors,
+    parts: [...split(work, front), ...parts.slice(1).map((part) => ({ ...part, isHeld: true }))],
+  }));
+  return true;
+}
+
+/** What stands behind the first `from` parts is one part again, untested. */
+function regroupRest(work: Work, place: Place, from: number, because: Because): void {
+  const chain = getBisection(work, place.number).chains[place.index];
+  const rest = chain?.parts.slice(from) ?? [];
+  for (const part of rest) dropRun(work, part, because);
+  const members = rest.flatMap((part) => part.members);
+  keepChain(work, place, ({ survivors, parts }) => ({
+    survivors,
+    parts: [
+      ...parts.slice(0, from),
+      ...(members.length === 0 ? [] : [{ members, candidate: undefined, isHeld: true }]),
+    ],
+  }));
+}
+
+/** Starts as many runs as there are free slots, the oldest bisection first. Answers how many it started. */
+export function startBisectionRuns(work: Work, slots: number): number {
+  let started = 0;
+  for (const { number } of work.queue.bisections) {
+    while (started < slots && startNextRun(work, number)) started += 1;
+  }
+  return started;
+}
+
+/** Starts the first part that can be; false where none can. Parts that are decided by what is known are passed over. */
+function startNextRun(work: Work, number: number): boolean {
+  for (;;) {
+    tidy(work, number);
+    const bisection = findBisection(work, number);
+    const found = bisection === undefined ? undefined : findStartable(bisection);
+    if (bisection === undefined || found === undefined) return false;
+    if (!isKnownToFail(work, bisection, found)) {
+      startRun(work, bisection, found);
+      return true;
+    }
+    skipRun(work, number, found);
+  }
+}
+
+interface Startable extends Place {
+  readonly partIndex: number;
+  readonly part: Part;
+  /** What it is tested on top of: the survivors and the parts before it. */
+  readonly beneath: readonly Member[];
+}
+
+function findStartable({ number, chains }: Bisection): Startable | undefined {
+  for (const [index, { survivors, parts }] of chains.entries()) {
+    for (const [partIndex, part] of parts.entries()) {
+      if (part.candidate !== undefined) continue;
+      if (part.isHeld && partIndex > 0) break;
+      const ahead = parts.slice(0, partIndex).flatMap(({ members }) => members);
+      return { number, index, partIndex, part, beneath: [...survivors, ...ahead] };
+    }
+  }
+  return undefined;
+}
+
+function isKnownToFail(work: Work, { failedSets }: Bisection, { beneath, part }: Startable): boolean {
+  if (work.queue.settings.optimizationMode === 'OFF') return false;
+  return failedSets.includes(setKey([...beneath, ...part.members]));
+}
+
+/**
+ * Exactly this set failed before in this bisection: it is not tested again. A group is split at once. A single one is to
+ * blame if all the others are cleared; while they are not, it is tested alone.
+ */
+function skipRun(work: Work, number: number, { index, partIndex, part }: Startable): void {
+  const isFront = partIndex === 0;
+  if (isFront && part.members.length === 1) {
+    const [entry] = unlanded(work.queue, part.members);
+    assert(entry !== undefined, 'a part has live members');
+    removeEntry(work, entry, { to: 'FAILED', reason: 'TEST_RUN_FAILED_BY_OPTIMIZATION' });
+    regroupRest(work, { number, index }, 0, {
+      reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
+      prNumber: entry.prNumber,
+    });
+    return;
+  }
+  const pieces = part.members.length === 1 ? [part] : split(work, part);
+  if (isFront) {
+    keepChain(work, { number, index }, (chain) => ({ ...chain, parts: chain.parts.toSpliced(0, 1, ...pieces) }));
+    return;
+  }
+  keepChain(work, { number, index }, (chain) => ({ ...chain, parts: chain.parts.toSpliced(partIndex, 1) }));
+  const bisection = getBisection(work, number);
+  keepBisection(work, { ...bisection, chains: [...bisection.chains, { survivors: [], parts: pieces }] });
+}
+
+function startRun(work: Work, { number, base }: Bisection, { index, partIndex, part, beneath }: Startable): void {
+  const candidate = addCandidate(work, {
+    purpose: { kind: 'bisection', bisection: number },
+    base,
+    beneath,
+    members: part.members,
+    parent: undefined,
+  });
+  keepChain(work, { number, index }, (chain) => ({
+    ...chain,
+    parts: chain.parts.with(partIndex, { ...part, candidate: candidate.number, isHeld: false }),
+  }));
+  startCandidate(work, candidate);
+}
+
+function split(work: Work, part: Part): Part[] {
+  const at = Math.min(Math.max(work.strategy.splitAt(work.queue, part.members), 1), part.members.length - 1);
+  const pieces = [part.members.slice(0, at), part.members.slice(at)];
+  return pieces.map((members) => ({ members, candidate: undefined, isHeld: false }));
+}

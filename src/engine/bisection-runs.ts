@@ -1,0 +1,116 @@
+import { assert } from '../lib/assert.ts';
+import { walk } from '../lib/sorted-list.ts';
+import type { Bisection, Chain, Part } from './bisection.ts';
+import { type CandidateNumber, compositionOf, type Member } from './candidate.ts';
+import type { PrNumber } from './pull-request.ts';
+import { type Because, type Entry, findCandidate } from './queue.ts';
+import { unlanded } from './roster.ts';
+import { endCandidate, entryOf, keep, move, type Work } from './work.ts';
+
+/** Names one chain of one bisection. */
+export interface Place {
+  readonly number: number;
+  readonly index: number;
+}
+
+export function findBisection({ queue }: Work, number: number): Bisection | undefined {
+  return queue.bisections.find((bisection) => bisection.number === number);
+}
+
+export function getBisection(work: Work, number: number): Bisection {
+  const found = findBisection(work, number);
+  assert(found !== undefined, `bisection ${number} is under way`);
+  return found;
+}
+
+export function keepBisection(work: Work, bisection: Bisection): void {
+  const bisections = work.queue.bisections.map((other) => (other.number === bisection.number ? bisection : other));
+  work.queue = { ...work.queue, bisections };
+}
+
+export function keepChain(work: Work, { number, index }: Place, change: (chain: Chain) => Chain): void {
+  const bisection = getBisection(work, number);
+  const chain = bisection.chains[index];
+  assert(chain !== undefined, `bisection ${number} has a chain ${index}`);
+  keepBisection(work, { ...bisection, chains: bisection.chains.with(index, change(chain)) });
+}
+
+/** Parts without members, chains without parts and bisections without chains are over. */
+export function tidy(work: Work, number: number): void {
+  const known = findBisection(work, number);
+  if (known === undefined) return;
+  const chains = known.chains
+    .map((chain) => ({ ...chain, parts: chain.parts.filter(({ members }) => members.length > 0) }))
+    .filter(({ parts }) => parts.length > 0);
+  if (chains.length > 0) keepBisection(work, { ...known, chains });
+  else work.queue = { ...work.queue, bisections: work.queue.bisections.filter((other) => other !== known) };
+}
+
+/** Ends the run of a part; its members wait for another. */
+export function dropRun(work: Work, part: Part, because: Because, leaving?: PrNumber): void {
+  const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
+  if (run === undefined) return;
+  endCandidate(work, run, { reason: because.reason, prNumber: because.prNumber });
+  for (const entry of unlanded(work.queue, part.members)) {
+    if (entry.state !== 'PENDING' && entry.prNumber !== leaving) move(work, entry, { to: 'PENDING', ...because });
+  }
+}
+
+/** An entry leaves the queue: every run that contains it is worth nothing any more. */
+export function removeFromBisections(work: Work, leaving: Entry, because: Because): void {
+  const isIt = (member: Member) => member.submission === leaving.submission;
+  for (const bisection of work.queue.bisections) {
+    for (const [index, chain] of bisection.chains.entries()) {
+      if (![...chain.survivors, ...chain.parts.flatMap(({ members }) => members)].some(isIt)) continue;
+      const parts = chain.parts.map((part) => withoutEntry(work, part, leaving, because));
+      keepChain(work, { number: bisection.number, index }, ({ survivors }) => ({
+        survivors: survivors.filter((member) => !isIt(member)),
+        parts,
+      }));
+    }
+  }
+}
+
+function withoutEntry(work: Work, part: Part, leaving: Entry, because: Because): Part {
+  const isIt = (member: Member) => member.submission === leaving.submission;
+  const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
+  const isAffected = run !== undefined && compositionOf(run).some(isIt);
+  if (isAffected) dropRun(work, part, because, leaving.prNumber);
+  return {
+    ...part,
+    members: part.members.filter((member) => !isIt(member)),
+    candidate: isAffected ? undefined : part.candidate,
+  };
+}
+
+/** An entry goes back into the line without a verdict, as when it cannot be merged without what was removed. */
+export function releaseFromBisection(work: Work, entry: Entry, because: Because): void {
+  removeFromBisections(work, entry, because);
+  const released = { ...entryOf(work, entry.prNumber), bisection: undefined, wasTested: true };
+  move(work, released, { to: 'PENDING', ...because });
+}
+
+/** The part that was tested by one candidate is tested by another now. */
+export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumber): void {
+  for (const bisection of work.queue.bisections) {
+    for (const [index, { parts }] of bisection.chains.entries()) {
+      if (!parts.some(({ candidate }) => candidate === from)) continue;
+      keepChain(work, { number: bisection.number, index }, (chain) => ({
+        ...chain,
+        parts: chain.parts.map((part) => (part.candidate === from ? { ...part, candidate: to } : part)),
+      }));
+    }
+  }
+}
+
+/** The target moved: what bisections have cleared is known to pass only on top of what they were based on. */
+export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
+  const isBy = (number: number) => landed.length > 0 && landed.every(({ clearedIn }) => clearedIn === number);
+  for (const bisection of work.queue.bisections) {
+    if (bisection.isOnHead && !isBy(bisection.number)) keepBisection(work, { ...bisection, isOnHead: false });
+  }
+  for (const prNumber of walk(work.queue.index.pending)) {
+    const entry = entryOf(work, prNumber);
+    if (entry.clearedIn !== undefined && !isBy(entry.clearedIn)) keep(work, { ...entry, clearedIn: undefined });
+  }
+}

@@ -1,0 +1,107 @@
+import { valuesOf } from '../lib/int-map.ts';
+import { walk } from '../lib/sorted-list.ts';
+import type { Candidate } from './candidate.ts';
+import { Footprint, footprintOf, targetsOf } from './footprint.ts';
+import { type Entry, isAdmitted, lineLimit, mayStartTests, type Queue, toMember } from './queue.ts';
+import type { RequiredChecks } from './required.ts';
+import { candidatesFor, unlanded } from './roster.ts';
+import { passCandidate, startCandidate } from './test-run.ts';
+import { addCandidate, endCandidate, entryOf, keep, type Work } from './work.ts';
+
+/**
+ * A pull request whose head already contains the target's head, and has passed the queue's required checks, is what would
+ * be tested: where nobody stands in its way it lands as it is, straight from NOT_READY. Its commit is built like any
+ * other, and must have the tree that was tested.
+ */
+export function planDirectMerges(work: Work): void {
+  giveUpOvertaken(work);
+  if (work.queue.settings.directMergeMode !== 'ALWAYS' || work.queue.state !== 'RUNNING') return;
+  if (!mayStartTests(work.queue) || work.queue.landing !== undefined) return;
+  if (work.queue.index.admitted >= lineLimit(work.queue)) return;
+  for (const prNumber of walk(work.queue.index.ready)) {
+    const entry = entryOf(work, prNumber);
+    if (!isEligible(work.queue, entry)) continue;
+    startDirectMerge(work, entry);
+    // The next one has this one in its way.
+    return;
+  }
+}
+
+function isEligible(queue: Queue, entry: Entry): boolean {
+  return (
+    !entry.isDirectMergeSpent &&
+    entry.pr.upToDate !== undefined &&
+    entry.pr.upToDate.targetHead === queue.target?.sha &&
+    candidatesFor(queue, 'direct').length === 0 &&
+    isLaneEmpty(queue, entry)
+  );
+}
+
+/** Nobody in the line shares a target with it. */
+function isLaneEmpty(queue: Queue, entry: Entry): boolean {
+  if (queue.index.admitted === 0) return true;
+  if (queue.settings.mode === 'SINGLE') return false;
+  const footprint = new Footprint().add(targetsOf(queue, entry));
+  for (const other of valuesOf(queue.entries)) {
+    if (isAdmitted(other) && footprint.overlaps(targetsOf(queue, other))) return false;
+  }
+  return true;
+}
+
+function startDirectMerge(work: Work, entry: Entry): void {
+  const { target } = work.queue;
+  if (target === undefined) return;
+  const candidate = addCandidate(work, {
+    purpose: { kind: 'direct' },
+    base: target,
+    beneath: [],
+    members: [toMember(entry)],
+    parent: undefined,
+  });
+  keep(work, { ...entry, candidate: candidate.number });
+  startCandidate(work, candidate);
+}
+
+/** Its commit is there: it must be exactly what the checks on the pull request's head have seen. */
+export function concludeDirectMerge(work: Work, candidate: Candidate, required: RequiredChecks): void {
+  const [entry] = unlanded(work.queue, candidate.members);
+  const tested = entry?.pr.upToDate;
+  const isProven =
+    tested !== undefined &&
+    entry?.pr.headSha === candidate.members[0]?.headSha &&
+    tested.tree === candidate.commit?.tree &&
+    tested.targetHead === candidate.base.sha &&
+    required.names.every((name) => tested.passedChecks.includes(name));
+  if (isProven) passCandidate(work, { ...candidate, required }, 'head_checks');
+  else giveUpDirectMerge(work, candidate);
+}
+
+/** It goes the way of all others. */
+export function giveUpDirectMerge(work: Work, candidate: Candidate): void {
+  endCandidate(work, candidate, { reason: 'MERGE_ITEM_NOW_READY', prNumber: undefined });
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    // Another head may try it again.
+    const isDirectMergeSpent = entry.pr.headSha === candidate.members[0]?.headSha;
+    keep(work, { ...entry, candidate: undefined, isDirectMergeSpent });
+  }
+}
+
+/** A direct merge takes a moment: whoever it overlaps with waits to be tested on what it leaves behind. */
+export function isBehindDirectMerge(queue: Queue, entry: Entry): boolean {
+  return candidatesFor(queue, 'direct').some((candidate) =>
+    footprintOf(queue, candidate.members).overlaps(targetsOf(queue, entry)),
+  );
+}
+
+function giveUpOvertaken(work: Work): void {
+  for (const candidate of candidatesFor(work.queue, 'direct')) {
+    if (work.queue.landing?.candidate === candidate.number) continue;
+    const [entry] = unlanded(work.queue, candidate.members);
+    const isOvertaken =
+      entry === undefined ||
+      entry.pr.headSha !== candidate.members[0]?.headSha ||
+      candidate.base.sha !== work.queue.target?.sha ||
+      !isLaneEmpty(work.queue, entry);
+    if (isOvertaken) giveUpDirectMerge(work, candidate);
+  }
+}

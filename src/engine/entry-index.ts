@@ -1,0 +1,44 @@
+import { valuesOf } from '../lib/int-map.ts';
+import { insertSorted, removeSorted } from '../lib/sorted-list.ts';
+import { EMPTY_INDEX, type Entry, type Index, type Queue } from './queue.ts';
+import { isReady, readinessOf } from './readiness.ts';
+
+type ListName = 'pending' | 'aside' | 'unready' | 'ready';
+
+/** Priorities are below 2^8 and counts below 2^44: together they fit a number exactly. */
+const PRIORITY_WEIGHT = 2 ** 44;
+
+export function orderKey(entry: Entry): number {
+  return entry.priority.value * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission);
+}
+
+/** The index after one entry was put in (no `before`), replaced, or taken out (no `after`). */
+export function reindex(queue: Queue, before: Entry | undefined, after: Entry | undefined): Index {
+  let { index } = queue;
+  const was = before && placeOf(queue, before);
+  const is = after && placeOf(queue, after);
+  const admitted = index.admitted + Number(after?.admission !== undefined) - Number(before?.admission !== undefined);
+  if (admitted !== index.admitted) index = { ...index, admitted };
+  if (was?.list === is?.list && was?.key === is?.key) return index;
+  if (was !== undefined) index = { ...index, [was.list]: removeSorted(index[was.list], was.key) };
+  if (is !== undefined && after !== undefined) {
+    index = { ...index, [is.list]: insertSorted(index[is.list], is.key, after.prNumber) };
+  }
+  return index;
+}
+
+/** From scratch: for a queue that was loaded, or whose mode changed what its entries need. */
+export function buildIndex(queue: Queue): Index {
+  let indexed = { ...queue, index: EMPTY_INDEX };
+  for (const entry of valuesOf(queue.entries)) indexed = { ...indexed, index: reindex(indexed, undefined, entry) };
+  return indexed.index;
+}
+
+function placeOf(queue: Queue, entry: Entry): { readonly list: ListName; readonly key: number } | undefined {
+  if (entry.candidate !== undefined || entry.bisection !== undefined) return undefined;
+  if (entry.admission === undefined) {
+    if (isReady(readinessOf(queue, entry))) return { list: 'ready', key: orderKey(entry) };
+    return { list: 'unready', key: entry.submission };
+  }
+  return { list: entry.setAside === undefined ? 'pending' : 'aside', key: orderKey(entry) };
+}

@@ -1,0 +1,132 @@
+import { unreachable } from '../lib/assert.ts';
+import { releaseFromBisection } from './bisection-runs.ts';
+import type { Candidate } from './candidate.ts';
+import { withReport } from './check.ts';
+import { concludeDirectMerge, giveUpDirectMerge } from './direct-merge.ts';
+import type {
+  CandidateBuilt,
+  CandidateConflicted,
+  CandidateEvent,
+  CandidateUnbuildable,
+  CheckReported,
+  ChecksLost,
+} from './event.ts';
+import { concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
+import { takeOut } from './line.ts';
+import { findCandidate, findEntry } from './queue.ts';
+import { clearSuspicion } from './red-target.ts';
+import { removeEntry } from './remove-entry.ts';
+import { requiredChecks, type StartProblem } from './required.ts';
+import { unlanded } from './roster.ts';
+import { beginChecks, replaceCandidate } from './test-run.ts';
+import { concludeInconclusive, judge } from './verdict.ts';
+import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
+
+/** What came back from the outside about one candidate. About one that ended, nothing is of any consequence. */
+export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
+  const candidate = findCandidate(work.queue, event.candidate);
+  if (candidate === undefined) return ignored(`Candidate ${event.candidate} has ended, or never was.`);
+  switch (event.kind) {
+    case 'candidate_built':
+      return build(work, candidate, event);
+    case 'candidate_conflicted':
+      return conflict(work, candidate, event);
+    case 'candidate_unbuildable':
+      return fail(work, candidate, event);
+    case 'check_reported':
+      return report(work, candidate, event);
+    case 'checks_lost':
+      return loseChecks(work, candidate, event);
+    case 'candidate_landed':
+      return concludeLanding(work, candidate, event);
+    case 'landing_refused':
+      return concludeRefusedLanding(work, candidate, event);
+    default:
+      return unreachable(event);
+  }
+}
+
+function build(work: Work, candidate: Candidate, { sha, tree, sources }: CandidateBuilt): Outcome {
+  if (candidate.state !== 'building') return notBuilding(candidate);
+  const required = requiredChecks(work.queue.settings, sources);
+  const built: Candidate = { ...candidate, commit: { sha, tree } };
+  keepCandidate(work, built);
+  if (typeof required === 'string') failStart(work, built, required);
+  else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
+  else beginChecks(work, built, required);
+  return APPLIED;
+}
+
+function fail(work: Work, candidate: Candidate, { reason }: CandidateUnbuildable): Outcome {
+  if (candidate.state !== 'building' && candidate.state !== 'testing') return notBuilding(candidate);
+  failStart(work, candidate, reason);
+  return APPLIED;
+}
+
+/** It cannot be tested at all. That is nobody else's fault, and not to be waited out. */
+function failStart(work: Work, candidate: Candidate, reason: StartProblem): void {
+  if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
+  else if (candidate.purpose.kind === 'head') {
+    endCandidate(work, candidate, { reason, prNumber: undefined });
+    clearSuspicion(work);
+  }
+  for (const { prNumber, submission } of candidate.members) {
+    const entry = findEntry(work.queue, prNumber);
+    if (candidate.purpose.kind === 'direct' || entry?.submission !== submission) continue;
+    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number });
+  }
+}
+
+/**
+ * A member conflicts with the target itself: it has failed. Or with an entry ahead, which may yet leave: it is set aside
+ * until that one has ended. The others are built without it at once.
+ */
+function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: CandidateConflicted): Outcome {
+  if (candidate.state !== 'building') return notBuilding(candidate);
+  const entry = unlanded(work.queue, candidate.members).find((member) => member.prNumber === prNumber);
+  if (entry === undefined) return ignored(`#${prNumber} is not under test in candidate ${candidate.number}.`);
+  const aside = { reason: 'PREREQUISITE_MERGE_ITEM_SET_ASIDE' as const, prNumber };
+  if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
+  else if (culprit === undefined) {
+    removeEntry(work, entry, {
+      to: 'FAILED',
+      reason: 'START_TEST_RUN_MERGE_CONFLICT',
+      candidate: candidate.number,
+    });
+  } else if (entry.bisection !== undefined) {
+    releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit });
+  } else {
+    takeOut(work, [entry], aside);
+    const setAside = findEntry(work.queue, culprit) === undefined ? undefined : culprit;
+    const because = { reason: 'CONFLICTS_WITH_PREREQUISITE' as const, prNumber: culprit, candidate: candidate.number };
+    move(work, { ...entryOf(work, prNumber), setAside }, { to: 'PENDING', ...because });
+  }
+  return APPLIED;
+}
+
+function report(work: Work, candidate: Candidate, { at, check }: CheckReported): Outcome {
+  const isOpen = candidate.state === 'testing' && candidate.twin === undefined;
+  // A failure may still be cleared by running its check again; a pass, or a timeout, is final.
+  const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
+  if (!isOpen && !isReopenable) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
+  const checks = withReport(candidate.checks, { ...check, reportedAt: at });
+  if (checks === candidate.checks) return ignored(`${check.name} was reported before.`);
+  const reported = { ...candidate, checks };
+  keepCandidate(work, reported);
+  judge(work, reported);
+  return APPLIED;
+}
+
+function loseChecks(work: Work, candidate: Candidate, { cause }: ChecksLost): Outcome {
+  if (candidate.state !== 'testing') return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
+  if (cause === 'runner_lost') concludeInconclusive(work, candidate);
+  else {
+    const because = { reason: 'TEST_RUN_INCONCLUSIVE' as const, candidate: candidate.number };
+    replaceCandidate(work, candidate, because, candidate.tries);
+  }
+  return APPLIED;
+}
+
+function notBuilding({ number, state }: Candidate): Outcome {
+  return ignored(`Candidate ${number} is ${state}, not being built.`);
+}

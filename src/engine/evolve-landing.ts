@@ -1,0 +1,161 @@
+import { assert } from '../lib/assert.ts';
+import { deleteIn, listOf } from '../lib/int-map.ts';
+import { noteTargetMoved } from './bisection-runs.ts';
+import { type Candidate, compositionOf, type Landed } from './candidate.ts';
+import { giveUpDirectMerge } from './direct-merge.ts';
+import type { CandidateLanded, LandedEntry, LandingRefused } from './event.ts';
+import { advanceTarget, moveTarget } from './evolve-target.ts';
+import { footprintOf, targetsOf } from './footprint.ts';
+import { retargetLanded } from './impact.ts';
+import { abandon } from './line.ts';
+import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from './queue.ts';
+import { releaseSetAside, removeEntry } from './remove-entry.ts';
+import { lineOf, unlanded } from './roster.ts';
+import { APPLIED, endCandidate, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
+
+/** The target was moved to what passed: what is in it has left the queue for good. */
+export function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
+  const { queue } = work;
+  if (queue.landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} was not landing.`);
+  assert(event.base === queue.landing.expectedHead, 'a landing starts from the head it was asked to start from');
+  assert(isProven(queue, candidate, event), 'what lands is what was tested');
+  const asked = landingEntries(queue, candidate);
+  const landed = event.entries.flatMap((entry) => asked.filter(({ prNumber }) => prNumber === entry.prNumber));
+  assert(landed.length === asked.length || event.how === 'PREFIX', 'a push lands all that it was asked to land');
+  work.queue = { ...queue, landing: undefined };
+  advanceTarget(work, event.pushedSha, true);
+  noteTargetMoved(work, landed);
+  for (const entry of event.entries) mergeEntry(work, candidate, event, entry);
+  endLanded(work, candidate, landed);
+  compose(work, landed);
+  removeAsAsked(work, asked);
+  return APPLIED;
+}
+
+/** The tree that was pushed is the tree that passed, or that tree with what landed beside it. */
+function isProven({ settings }: Queue, candidate: Candidate, event: CandidateLanded): boolean {
+  if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
+  switch (event.how) {
+    case 'IDENTICAL':
+      return event.pushedSha === candidate.commit.sha && event.pushedTree === candidate.commit.tree;
+    case 'SAME_TREE':
+      return event.pushedTree === candidate.commit.tree;
+    case 'COMPOSED':
+      return candidate.composedWith.length > 0 && settings.mode === 'PARALLEL';
+    case 'PREFIX':
+      return settings.landingMode === 'API';
+  }
+}
+
+/** What a landing is asked to land: the members and, before them, the entries beneath that they vouch for. */
+export function landingEntries(queue: Queue, candidate: Candidate): Entry[] {
+  return unlanded(queue, compositionOf(candidate));
+}
+
+function mergeEntry(
+  work: Work,
+  candidate: Candidate,
+  event: CandidateLanded,
+  { prNumber, sha, tree, kind = event.how }: LandedEntry,
+): void {
+  const entry = findEntry(work.queue, prNumber);
+  if (entry === undefined || candidate.commit === undefined || candidate.pass === undefined) return;
+  const isDirect = candidate.purpose.kind === 'direct';
+  const { provenBy, provenSha } = candidate.pass;
+  const isReused = provenBy !== candidate.number;
+  const landed: Landed = {
+    // The commit that was pushed is not the one that was tested, where another's run has proved the tree.
+    kind: kind === 'IDENTICAL' && isReused ? 'SAME_TREE' : kind,
+    sha,
+    tree,
+    pushedSha: event.pushedSha,
+    pushedTree: event.pushedTree,
+    testedSha: isDirect ? entry.pr.headSha : provenSha,
+    testedTree: candidate.commit.tree,
+    candidate: provenBy,
+    base: event.base,
+    composedWith: candidate.composedWith,
+    at: work.at,
+  };
+  const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
+  const merged = { ...entry, vouchedBy: undefined, candidate: undefined, removalAskedBy: undefined, landed };
+  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
+  releaseSetAside(work, prNumber);
+}
+
+/** The landed candidate is over, and so are the runs of what it vouched for. What did not land is tested again. */
+function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): void {
+  const submissions = new Set(landed.map(({ submission }) => submission));
+  for (const other of lineOf(work.queue)) {
+    if (other.number === candidate.number || other.members.some(({ submission }) => !submissions.has(submission)))
+      continue;
+    endCandidate(work, other, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
+  }
+  if (candidate.members.every(({ submission }) => submissions.has(submission))) {
+    endCandidate(work, candidate, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
+  } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
+}
+
+/** Candidates that do not contain all of what landed stay good only if they share no target with the rest of it. */
+function compose(work: Work, landed: readonly Entry[]): void {
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate === undefined) continue;
+    const inside = new Set(compositionOf(candidate).map(({ submission }) => submission));
+    const beside = landed.filter(({ submission }) => !inside.has(submission));
+    const [first] = beside;
+    if (first === undefined) continue;
+    const footprint = footprintOf(work.queue, compositionOf(candidate));
+    const isDisjoint = !beside.some((entry) => footprint.overlaps(targetsOf(work.queue, entry)));
+    if (!isDisjoint || mustBeExact(work.queue)) {
+      abandon(work, candidate, { reason: 'TARGET_BRANCH_MOVED', prNumber: first.prNumber });
+    } else {
+      const composedWith = [...candidate.composedWith, ...beside.map(({ prNumber }) => prNumber)];
+      keepCandidate(work, { ...candidate, composedWith });
+    }
+  }
+}
+
+export function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: LandingRefused): Outcome {
+  if (work.queue.landing?.candidate !== candidate.number) {
+    return ignored(`Candidate ${candidate.number} was not landing.`);
+  }
+  const asked = landingEntries(work.queue, candidate);
+  work.queue = { ...work.queue, landing: undefined };
+  if (problem.kind === 'target_moved') moveTarget(work, problem);
+  else if (problem.kind === 'not_composable') refuseTree(work, candidate);
+  else refuseEntry(work, candidate, problem);
+  removeAsAsked(work, asked);
+  retargetLanded(work);
+  return APPLIED;
+}
+
+/** Its tree cannot be put on the head as it was tested. It is not taken for tested again, or that would never end. */
+function refuseTree(work: Work, candidate: Candidate): void {
+  abandon(work, candidate, { reason: 'LANDING_NOT_COMPOSABLE' });
+  let { passes } = work.queue;
+  for (const pass of listOf(passes)) {
+    if (pass.commit?.tree === candidate.commit?.tree) passes = deleteIn(passes, pass.number);
+  }
+  work.queue = { ...work.queue, passes };
+}
+
+function refuseEntry(
+  work: Work,
+  candidate: Candidate,
+  { prNumber, reason }: Extract<LandingRefused['problem'], { kind: 'entry_refused' }>,
+): void {
+  const entry = findEntry(work.queue, prNumber);
+  if (candidate.purpose.kind === 'direct' && reason === 'PR_UPDATED_AT_MERGE_TIME') giveUpDirectMerge(work, candidate);
+  else if (entry !== undefined) removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number });
+  else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
+}
+
+/** Those whose removal was asked for while they were landing leave now: they did not land. */
+function removeAsAsked(work: Work, asked: readonly Entry[]): void {
+  for (const { prNumber, submission } of asked) {
+    const entry = findEntry(work.queue, prNumber);
+    if (entry?.submission !== submission || entry.removalAskedBy === undefined) continue;
+    removeEntry(work, entry, { to: 'CANCELLED', reason: 'USER_REQUESTED', actor: entry.removalAskedBy });
+  }
+}

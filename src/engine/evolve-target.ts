@@ -1,0 +1,52 @@
+import { noteTargetMoved } from './bisection-runs.ts';
+import { giveUpDirectMerge } from './direct-merge.ts';
+import type { TargetObserved } from './event.ts';
+import { abandonLine } from './line.ts';
+import type { Sha } from './pull-request.ts';
+import { forgetSuspicion } from './red-target.ts';
+import { candidatesOf } from './roster.ts';
+import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
+
+export function observeTarget(work: Work, event: TargetObserved): Outcome {
+  const { queue } = work;
+  if (event.head === queue.target?.sha) return ignored('The target is where it was.');
+  if (queue.landing !== undefined) return ignored('A landing is under way: its own answer says where the target is.');
+  if (event.since !== queue.heads) return ignored('The target was looked at before it moved last.');
+  moveTarget(work, event);
+  return APPLIED;
+}
+
+/** Somebody else moved the target: nothing in the line was tested on what is there now. */
+export function moveTarget(work: Work, to: { readonly head: Sha | undefined; readonly isDescendant: boolean }): void {
+  const { queue } = work;
+  const isFirstLook = queue.heads === 0;
+  advanceTarget(work, to.head, to.isDescendant && queue.target !== undefined);
+  noteTargetMoved(work, []);
+  abandonLine(work, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
+  for (const candidate of candidatesOf(work.queue)) {
+    if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
+  }
+  if (!isFirstLook) raiseAlarm(work, to.head);
+}
+
+/** The target has a new head, however it came to it. */
+export function advanceTarget(work: Work, head: Sha | undefined, isDescendant: boolean): void {
+  const heads = work.queue.heads + 1;
+  const epochs = isDescendant ? work.queue.epochs : work.queue.epochs + 1;
+  const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs };
+  work.queue = { ...work.queue, heads, epochs, target };
+  forgetSuspicion(work);
+}
+
+function raiseAlarm(work: Work, head: Sha | undefined): void {
+  const { branch } = work.queue;
+  work.effects.push(
+    head === undefined
+      ? { kind: 'raise_alarm', code: 'TARGET_GONE', text: `The branch ${branch} does not exist any more.` }
+      : {
+          kind: 'raise_alarm',
+          code: 'FOREIGN_PUSH',
+          text: `${branch} was moved to ${head} by somebody else. Everything under test starts again on it.`,
+        },
+  );
+}

@@ -1,0 +1,43 @@
+import type { Member } from './candidate.ts';
+import { type Entry, findLiveMember, type Queue } from './queue.ts';
+import { ALL_TARGETS, type ImpactedTargets } from './targets.ts';
+
+/** What an entry impacts now. In single mode, and where nothing was uploaded, that is everything. */
+export function targetsOf(queue: Queue, entry: Entry): ImpactedTargets {
+  if (queue.settings.mode === 'SINGLE') return ALL_TARGETS;
+  return entry.targets ?? ALL_TARGETS;
+}
+
+/** The targets of several entries together. Whatever impacts everything overlaps with whatever there is. */
+export class Footprint {
+  readonly #targets = new Set<string>();
+  #isAll = false;
+  #isEmpty = true;
+
+  get isAll(): boolean {
+    return this.#isAll;
+  }
+
+  add(targets: ImpactedTargets): this {
+    this.#isEmpty = false;
+    if (targets.kind === 'all') this.#isAll = true;
+    else for (const target of targets.targets) this.#targets.add(target);
+    return this;
+  }
+
+  overlaps(targets: ImpactedTargets): boolean {
+    if (this.#isEmpty) return false;
+    if (this.#isAll || targets.kind === 'all') return true;
+    return targets.targets.some((target) => this.#targets.has(target));
+  }
+}
+
+/** Of those among the members that have not landed. */
+export function footprintOf(queue: Queue, members: readonly Member[]): Footprint {
+  const footprint = new Footprint();
+  for (const member of members) {
+    const entry = findLiveMember(queue, member);
+    if (entry !== undefined) footprint.add(targetsOf(queue, entry));
+  }
+  return footprint;
+}

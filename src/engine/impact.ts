@@ -1,0 +1,54 @@
+import { type Candidate, contains } from './candidate.ts';
+import { footprintOf, targetsOf } from './footprint.ts';
+import { abandon } from './line.ts';
+import { type Entry, findCandidate, type Queue } from './queue.ts';
+import { lineOf, unlanded } from './roster.ts';
+import type { ImpactedTargets } from './targets.ts';
+import { keep, type Work } from './work.ts';
+
+/**
+ * An entry impacts other targets now. In the line that takes effect at once: candidates that would not have been built
+ * like this are abandoned.
+ */
+export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): void {
+  const before = targetsOf(work.queue, entry);
+  keep(work, { ...entry, targets });
+  if (work.queue.settings.mode === 'SINGLE' || entry.candidate === undefined || isSame(before, targets)) return;
+  const own = findCandidate(work.queue, entry.candidate);
+  if (own === undefined) return;
+  const because = { reason: 'IMPACTED_TARGETS_CHANGED' as const, prNumber: entry.prNumber };
+  // What landed beside it was disjoint from its old targets. Nobody remembers whether it is from the new ones.
+  if (own.composedWith.length > 0 || findMissing(work.queue, own) !== undefined) {
+    abandon(work, own, because);
+    return;
+  }
+  for (const { number } of lineOf(work.queue)) {
+    const later = findCandidate(work.queue, number);
+    if (later === undefined || later.place <= own.place || contains(later, entry.prNumber)) continue;
+    if (footprintOf(work.queue, later.members).overlaps(targets)) abandon(work, later, because);
+  }
+}
+
+function isSame(a: ImpactedTargets, b: ImpactedTargets): boolean {
+  if (a.kind === 'all' || b.kind === 'all') return a.kind === b.kind;
+  return a.digest === b.digest && a.count === b.count;
+}
+
+/** Looks at the whole line: while something is being landed, what its targets became could not take effect. */
+export function retargetLanded(work: Work): void {
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    const missing = candidate === undefined ? undefined : findMissing(work.queue, candidate);
+    if (candidate === undefined || missing === undefined) continue;
+    abandon(work, candidate, { reason: 'IMPACTED_TARGETS_CHANGED', prNumber: missing.prNumber });
+  }
+}
+
+/** An entry ahead of a candidate that its members overlap with and that is not in it. */
+function findMissing(queue: Queue, candidate: Candidate): Entry | undefined {
+  const footprint = footprintOf(queue, candidate.members);
+  return lineOf(queue)
+    .filter(({ place }) => place < candidate.place)
+    .flatMap((other) => unlanded(queue, other.members))
+    .find((ahead) => !contains(candidate, ahead.prNumber) && footprint.overlaps(targetsOf(queue, ahead)));
+}

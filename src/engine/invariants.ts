@@ -1,0 +1,176 @@
+import { changedKeys, getIn, valuesOf } from '../lib/int-map.ts';
+import { walk } from '../lib/sorted-list.ts';
+import { type Candidate, contains, isOfLine } from './candidate.ts';
+import { buildIndex } from './entry-index.ts';
+import { footprintOf, targetsOf } from './footprint.ts';
+import {
+  type Entry,
+  findCandidate,
+  findEntry,
+  findLiveMember,
+  isAdmitted,
+  isLanding,
+  isLive,
+  type Queue,
+} from './queue.ts';
+import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
+import type { Step } from './work.ts';
+
+/**
+ * What is true of every queue, whatever happened. After every step in production, the part that the step touched is
+ * checked; in tests, all of it. The sentence says which promise is broken; undefined where none is.
+ */
+export function findBreach(before: Queue, step: Step): string | undefined {
+  const { queue } = step;
+  const entries = changedKeys(before.entries, queue.entries).flatMap((key) => getIn(queue.entries, key) ?? []);
+  const candidates = changedKeys(before.candidates, queue.candidates).flatMap(
+    (key) => getIn(queue.candidates, key) ?? [],
+  );
+  return (
+    findFirst(entries, (entry) => breachOfEntry(queue, entry)) ??
+    findFirst(candidates, (candidate) => breachOfCandidate(queue, candidate)) ??
+    breachOfEndings(step) ??
+    breachOfLanding(before, step)
+  );
+}
+
+/** All of it: costs as much as the queue is long. */
+export function findBreachAnywhere(queue: Queue): string | undefined {
+  return (
+    findFirst(valuesOf(queue.entries), (entry) => breachOfEntry(queue, entry)) ??
+    findFirst(candidatesOf(queue), (candidate) => breachOfCandidate(queue, candidate)) ??
+    breachOfOrder(queue) ??
+    breachOfBisections(queue) ??
+    breachOfIndex(queue)
+  );
+}
+
+/** An entry is in one place only, and in the state that goes with it. */
+function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
+  const name = `#${entry.prNumber}`;
+  const places = [entry.candidate, entry.bisection, entry.setAside].filter((place) => place !== undefined);
+  if (places.length > 1) return `${name} is in two places at once`;
+  if (!isLive(entry.state)) return `${name} has ended and is still in the queue`;
+  if ((entry.state === 'NOT_READY') !== !isAdmitted(entry)) return `${name} is ${entry.state}, against its admission`;
+  if (entry.candidate === undefined) {
+    const isWaiting = entry.state === 'NOT_READY' || entry.state === 'PENDING' || entry.bisection !== undefined;
+    return isWaiting ? undefined : `${name} is ${entry.state} without a candidate`;
+  }
+  const candidate = findCandidate(queue, entry.candidate);
+  if (candidate === undefined) return `${name} names candidate ${entry.candidate}, which has ended`;
+  if (candidate.purpose.kind === 'direct' && entry.state === 'NOT_READY') return undefined;
+  const state = entry.vouchedBy === undefined ? stateUnder(candidate) : 'TESTS_PASSED';
+  return entry.state === state ? undefined : `${name} is ${entry.state} where its candidate makes it ${state}`;
+}
+
+/** At most one live candidate of the line claims an entry; and whatever is in one is in the queue, or has landed. */
+function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefined {
+  const name = `candidate ${candidate.number}`;
+  if (candidate.endedAt !== undefined) return `${name} has ended and is still in the queue`;
+  if (candidate.state === 'passed' && candidate.pass === undefined) return `${name} passed without a proof`;
+  if ((candidate.state === 'failed') !== (candidate.failure !== undefined)) return `${name} failed without a failure`;
+  for (const member of candidate.members) {
+    const entry = findLiveMember(queue, member);
+    if (entry === undefined) return `${name} tests #${member.prNumber}, which has left`;
+    if (isOfLine(candidate) && entry.candidate !== candidate.number) {
+      return `${name} claims #${member.prNumber}, which is in another place`;
+    }
+  }
+  return undefined;
+}
+
+/** No entry leaves twice, or stays after it left; and every removal has a reason. */
+function breachOfEndings({ ended, queue, transitions }: Step): string | undefined {
+  const submissions = new Set<number>();
+  for (const entry of ended) {
+    if (submissions.has(entry.submission)) return `#${entry.prNumber} left twice in one step`;
+    submissions.add(entry.submission);
+    if (findEntry(queue, entry.prNumber)?.submission === entry.submission) return `#${entry.prNumber} left and stayed`;
+    const isByQueue = entry.state === 'MERGED' && entry.because.reason !== 'MANUAL_MERGE';
+    if (isByQueue !== (entry.landed !== undefined)) return `#${entry.prNumber} is ${entry.state} against its landing`;
+  }
+  return transitions.some(({ because }) => because.reason === undefined) ? 'a transition has no reason' : undefined;
+}
+
+/** Nothing lands that did not pass, from a queue that may not land, or from another head than the one known. */
+function breachOfLanding(before: Queue, { queue, effects }: Step): string | undefined {
+  for (const effect of effects) {
+    if (effect.kind !== 'land_candidate') continue;
+    const candidate = findCandidate(queue, effect.candidate);
+    if (queue.state === 'PAUSED' || queue.parked !== undefined) return 'a paused queue lands';
+    if (before.landing !== undefined && queue.landing?.candidate === before.landing.candidate)
+      return 'two landings at once';
+    if (candidate?.state !== 'passed') return `candidate ${effect.candidate} lands without having passed`;
+    if (effect.expectedHead !== queue.target?.sha) return 'a landing expects another head than the one known';
+    const waiting = unlanded(queue, candidate.beneath).find(({ vouchedBy }) => vouchedBy === undefined);
+    if (waiting !== undefined) return `candidate ${effect.candidate} lands before #${waiting.prNumber}`;
+  }
+  return undefined;
+}
+
+/**
+ * A candidate of the line contains every entry ahead of it that it overlaps with; what it is built on stands before it.
+ * What is being landed is past that question.
+ */
+function breachOfOrder(queue: Queue): string | undefined {
+  const line = lineOf(queue);
+  for (const candidate of line) {
+    const members = candidate.members.filter((member) => {
+      const entry = findLiveMember(queue, member);
+      return entry !== undefined && !isLanding(queue, entry);
+    });
+    const footprint = footprintOf(queue, members);
+    for (const other of line) {
+      if (other === candidate) break;
+      for (const entry of unlanded(queue, other.members)) {
+        if (isLanding(queue, entry)) continue;
+        if (!contains(candidate, entry.prNumber) && footprint.overlaps(targetsOf(queue, entry))) {
+          return `candidate ${candidate.number} lacks #${entry.prNumber}, which is ahead of it`;
+        }
+      }
+    }
+    for (const entry of unlanded(queue, candidate.beneath)) {
+      const own = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+      if (own === undefined || own.place >= candidate.place) {
+        return `candidate ${candidate.number} is built on #${entry.prNumber}, which is not ahead of it`;
+      }
+    }
+  }
+  return undefined;
+}
+
+function breachOfBisections(queue: Queue): string | undefined {
+  const searched = new Map<number, number>();
+  for (const { number, chains } of queue.bisections) {
+    for (const member of chains.flatMap(({ parts }) => parts).flatMap(({ members }) => members)) {
+      if (searched.has(member.prNumber)) return `#${member.prNumber} is searched twice`;
+      searched.set(member.prNumber, number);
+      if (findLiveMember(queue, member)?.bisection !== number)
+        return `#${member.prNumber} is not in bisection ${number}`;
+    }
+  }
+  for (const entry of valuesOf(queue.entries)) {
+    if (searched.get(entry.prNumber) !== entry.bisection) return `#${entry.prNumber} is lost by its bisection`;
+  }
+  const runs = new Set(
+    queue.bisections.flatMap(({ chains }) => chains.flatMap(({ parts }) => parts.map((p) => p.candidate))),
+  );
+  const stray = candidatesOf(queue).find((c) => c.purpose.kind === 'bisection' && !runs.has(c.number));
+  return stray === undefined ? undefined : `candidate ${stray.number} belongs to no bisection`;
+}
+
+function breachOfIndex(queue: Queue): string | undefined {
+  const fresh = buildIndex(queue);
+  for (const list of ['pending', 'aside', 'unready', 'ready'] as const) {
+    if ([...walk(fresh[list])].join() !== [...walk(queue.index[list])].join()) return `the index of ${list} is wrong`;
+  }
+  return fresh.admitted === queue.index.admitted ? undefined : 'the count of admitted entries is wrong';
+}
+
+function findFirst<T>(values: Iterable<T>, find: (value: T) => string | undefined): string | undefined {
+  for (const value of values) {
+    const found = find(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

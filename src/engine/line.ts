@@ -1,0 +1,72 @@
+import { type Candidate, type CandidateNumber, compositionOf, isOfLine, type Member } from './candidate.ts';
+import type { PrNumber } from './pull-request.ts';
+import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember } from './queue.ts';
+import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
+import { endCandidate, keep, move, type Work } from './work.ts';
+
+/** Abandons a candidate of the line and everything that is built on it; their members wait in the line again. */
+export function abandon(work: Work, candidate: Candidate, because: Because): void {
+  if (isBeingLanded(work.queue, candidate)) return;
+  abandonAllWith(work, candidate.members, because, new Set());
+}
+
+/** Abandons the whole line, as when the target was moved behind its back. */
+export function abandonLine(work: Work, because: Because): void {
+  for (const candidate of lineOf(work.queue)) abandonOne(work, candidate, because, new Set());
+}
+
+/** Takes entries out of all candidates of the line, without changing their own state. */
+export function takeOut(work: Work, entries: readonly Entry[], because: Because): void {
+  if (entries.every(({ candidate }) => candidate === undefined)) return;
+  const leaving = new Set(entries.map(({ prNumber }) => prNumber));
+  abandonAllWith(work, entries.map(toMember), because, leaving);
+}
+
+function abandonAllWith(
+  work: Work,
+  members: readonly Member[],
+  because: Because,
+  leaving: ReadonlySet<PrNumber>,
+): void {
+  const submissions = new Set(members.map(({ submission }) => submission));
+  for (const candidate of candidatesOf(work.queue)) {
+    const isAffected =
+      (isOfLine(candidate) || candidate.purpose.kind === 'direct') &&
+      compositionOf(candidate).some(({ submission }) => submissions.has(submission));
+    if (isAffected) abandonOne(work, candidate, because, leaving);
+  }
+}
+
+function abandonOne(work: Work, candidate: Candidate, because: Because, leaving: ReadonlySet<PrNumber>): void {
+  if (isBeingLanded(work.queue, candidate)) return;
+  endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
+  withdrawVouches(work, candidate);
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    const freed = { ...entry, candidate: undefined, vouchedBy: undefined, wasTested: true };
+    if (leaving.has(entry.prNumber) || entry.state === 'PENDING' || entry.state === 'NOT_READY') keep(work, freed);
+    else move(work, freed, { to: 'PENDING', ...because });
+  }
+}
+
+/** What is being landed, by this candidate or by one that vouches for it, is past being abandoned. */
+function isBeingLanded(queue: Queue, candidate: Candidate): boolean {
+  return unlanded(queue, candidate.members).some((entry) => isLanding(queue, entry));
+}
+
+/** What the candidate vouched for stands by its own run again. */
+function withdrawVouches(work: Work, candidate: Candidate): void {
+  for (const entry of unlanded(work.queue, candidate.beneath)) {
+    if (entry.vouchedBy !== candidate.number) continue;
+    const own = ownCandidate(work.queue, entry.candidate);
+    const to = own === undefined ? 'PENDING' : stateUnder(own);
+    move(
+      work,
+      { ...entry, vouchedBy: undefined },
+      { to, reason: 'SUCCESSOR_TEST_RUN_WITHDRAWN', candidate: candidate.number },
+    );
+  }
+}
+
+function ownCandidate(queue: Queue, number: CandidateNumber | undefined): Candidate | undefined {
+  return number === undefined ? undefined : findCandidate(queue, number);
+}

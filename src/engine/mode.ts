@@ -1,0 +1,10 @@
+import { buildIndex } from './entry-index.ts';
+import type { Queue } from './queue.ts';
+import type { QueueMode } from './settings.ts';
+
+/** The mode itself changes only through here, so that entries older than a switch to PARALLEL are known. */
+export function withMode(queue: Queue, mode: QueueMode): Queue {
+  const submissionsBeforeParallel = mode === 'PARALLEL' ? queue.submissions : 0;
+  const switched = { ...queue, settings: { ...queue.settings, mode }, submissionsBeforeParallel };
+  return { ...switched, index: buildIndex(switched) };
+}

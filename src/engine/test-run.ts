@@ -1,0 +1,145 @@
+import { assert } from '../lib/assert.ts';
+import { listOf } from '../lib/int-map.ts';
+import { repointPart } from './bisection-runs.ts';
+import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
+import { type Because, findCandidate, type Queue } from './queue.ts';
+import { areSameChecks, type RequiredChecks } from './required.ts';
+import { candidatesOf, unlanded } from './roster.ts';
+import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
+
+/** A candidate that was planned begins: from here on its members are TESTING. */
+export function startCandidate(work: Work, candidate: Candidate): void {
+  keepCandidate(work, { ...candidate, state: 'building', plannedAt: work.at });
+  work.effects.push({ kind: 'build_candidate', candidate: candidate.number });
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    if (candidate.purpose.kind === 'direct') continue;
+    if (entry.vouchedBy !== undefined) continue;
+    move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
+  }
+}
+
+/**
+ * Its commit is there. A tree that passed is not tested again; one that is being tested is waited for; any other is
+ * shown to CI.
+ */
+export function beginChecks(work: Work, candidate: Candidate, required: RequiredChecks): void {
+  const built: Candidate = { ...candidate, state: 'testing', required };
+  if (required.names.length === 0) {
+    passCandidate(work, built, 'nothing_required');
+    return;
+  }
+  // Whether the head still passes is another question than whether it once did.
+  const isReusing = work.queue.settings.reusePassedTrees && candidate.purpose.kind !== 'head';
+  const proof = isReusing ? findEqualTree(work.queue, built) : undefined;
+  if (proof?.pass !== undefined) passCandidate(work, built, 'reused_run', proof);
+  else if (proof !== undefined) keepCandidate(work, { ...built, twin: proof.number });
+  else runChecks(work, built);
+}
+
+function runChecks(work: Work, candidate: Candidate): void {
+  keepCandidate(work, { ...candidate, twin: undefined, testingSince: work.at });
+  work.effects.push({ kind: 'start_checks', candidate: candidate.number });
+}
+
+/** A candidate with the same tree that passed by a run of its own or, second best, whose own run is under way. */
+function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefined {
+  let underWay: Candidate | undefined;
+  for (const other of [...listOf(queue.passes), ...candidatesOf(queue)]) {
+    if (!provesTree(other, candidate)) continue;
+    if (other.pass?.by === 'own_run') return other;
+    if (other.state === 'testing' && other.twin === undefined) underWay ??= other;
+  }
+  return underWay;
+}
+
+/** A pass of the one, should it be or come, is a pass of the other. */
+function provesTree(proof: Candidate, candidate: Candidate): boolean {
+  return (
+    proof.number !== candidate.number &&
+    proof.commit !== undefined &&
+    proof.commit.tree === candidate.commit?.tree &&
+    proof.base.epoch === candidate.base.epoch &&
+    proof.base.ordinal <= candidate.base.ordinal &&
+    proof.required !== undefined &&
+    candidate.required !== undefined &&
+    areSameChecks(proof.required, candidate.required)
+  );
+}
+
+/** Decided for it, by a run of its own or by that of another with the same tree. */
+export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], proof = candidate): void {
+  assert(proof.commit !== undefined, 'only a commit can pass');
+  const pass: Pass = { at: work.at, by, provenBy: proof.number, provenSha: proof.commit.sha };
+  keepCandidate(work, { ...candidate, state: 'passed', twin: undefined, failure: undefined, pass });
+  if (candidate.purpose.kind === 'main') {
+    for (const entry of unlanded(work.queue, candidate.members)) {
+      // One that was vouched for has passed already; from now on it stands by its own run.
+      if (entry.state === 'TESTS_PASSED') keep(work, { ...entry, vouchedBy: undefined });
+      else move(work, entry, { to: 'TESTS_PASSED', reason: 'TEST_RUN_PASSED', candidate: pass.provenBy });
+    }
+  }
+  for (const twin of twinsOf(work.queue, candidate.number)) {
+    passCandidate(work, twin, 'reused_run', candidate);
+  }
+}
+
+/** Decided against it; whether its members are to blame is another question. */
+export function failCandidate(work: Work, candidate: Candidate, failure: Omit<Failure, 'at'>): void {
+  keepCandidate(work, { ...candidate, state: 'failed', failure: { ...failure, at: work.at } });
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    if (entry.vouchedBy !== undefined || candidate.purpose.kind === 'direct') continue;
+    move(work, entry, { to: 'PENDING_FAILURE', candidate: candidate.number, ...failure });
+  }
+}
+
+/** A newer attempt of the check that had failed it is under way: it is open again. */
+export function reopenCandidate(work: Work, candidate: Candidate): void {
+  keepCandidate(work, { ...candidate, state: 'testing', failure: undefined });
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    if (entry.vouchedBy !== undefined) continue;
+    move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
+  }
+}
+
+/**
+ * Those that waited for the run of another that failed, or that nobody needs any more, get one of their own; one is enough
+ * for all that have the same tree.
+ */
+export function runOrphans(work: Work): void {
+  const orphans = candidatesOf(work.queue).filter((candidate) => isOrphan(work.queue, candidate));
+  // The one on the oldest base first: its run proves the tree for the others, but not the other way round.
+  for (const { number } of orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number)) {
+    const orphan = findCandidate(work.queue, number);
+    if (orphan?.required !== undefined) beginChecks(work, { ...orphan, twin: undefined }, orphan.required);
+  }
+}
+
+function isOrphan(queue: Queue, { twin }: Candidate): boolean {
+  return twin !== undefined && findCandidate(queue, twin)?.state !== 'testing';
+}
+
+function twinsOf(queue: Queue, number: CandidateNumber): Candidate[] {
+  return candidatesOf(queue).filter(({ twin }) => twin === number);
+}
+
+/**
+ * The same again, as a candidate of its own: results of the old one that still arrive cannot be taken for the new one's.
+ * It keeps its place, and what is built on it stays as it is.
+ */
+export function replaceCandidate(
+  work: Work,
+  candidate: Candidate,
+  because: Because,
+  tries: number,
+  actor?: string,
+): void {
+  const { purpose, base, beneath, members, parent } = candidate;
+  endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
+  const next = addCandidate(work, { purpose, base, beneath, members, parent }, { ...candidate, tries });
+  if (purpose.kind === 'bisection') repointPart(work, candidate.number, next.number);
+  for (const entry of unlanded(work.queue, members)) {
+    const own = purpose.kind === 'main' ? { ...entry, candidate: next.number } : entry;
+    if (entry.vouchedBy !== undefined) keep(work, own);
+    else move(work, own, { to: 'PENDING', actor, ...because });
+  }
+}

@@ -1,0 +1,153 @@
+import { formGroups, hopsBehind } from './batch.ts';
+import { startBisection } from './bisect.ts';
+import { type Candidate, isUnderTest } from './candidate.ts';
+import { type CheckVerdict, verdictOfCheck } from './check.ts';
+import { findCandidate, type Queue } from './queue.ts';
+import { mayBlame, noteRemoval } from './red-target.ts';
+import { removeEntry } from './remove-entry.ts';
+import { candidatesOf, lineOf, unlanded } from './roster.ts';
+import { failCandidate, passCandidate, reopenCandidate, replaceCandidate } from './test-run.ts';
+import { move, type Work } from './work.ts';
+
+/** A candidate whose checks gave no usable answer is tried again this often. */
+const MAX_TRIES = 2;
+
+/** An entry that failed by its own fault is held for its successors no longer than this. */
+const MAX_HOLD_MS = 60 * 60_000;
+
+/** What the required checks say together. They are awaited even when one is inconclusive: another may fail for real. */
+export function verdictOf(candidate: Candidate): CheckVerdict {
+  const { required, checks } = candidate;
+  if (required === undefined) return 'pending';
+  const verdicts = required.names.map((name) => verdictOfCheck(checks.find((check) => check.name === name)));
+  if (verdicts.includes('failed')) return 'failed';
+  if (verdicts.includes('pending')) return 'pending';
+  return verdicts.includes('inconclusive') ? 'inconclusive' : 'passed';
+}
+
+/** The required checks that did not pass, in the order in which they are required. */
+export function failedChecks({ required, checks }: Candidate): string[] {
+  const isFailed = (name: string) => {
+    const verdict = verdictOfCheck(checks.find((check) => check.name === name));
+    return verdict === 'failed' || verdict === 'inconclusive';
+  };
+  return (required?.names ?? []).filter(isFailed);
+}
+
+/** Concludes from the checks of a candidate that is under test, or that failed and whose checks are run again. */
+export function judge(work: Work, candidate: Candidate): void {
+  const verdict = verdictOf(candidate);
+  if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
+  else if (verdict === 'inconclusive') concludeInconclusive(work, candidate);
+  else if (verdict === 'failed' && candidate.state !== 'failed') failByChecks(work, candidate);
+  else if (verdict === 'pending' && candidate.state === 'failed') reopenCandidate(work, candidate);
+}
+
+/** Nobody can say whether it passed. It is tried again, and counts as failed only when that does not help. */
+export function concludeInconclusive(work: Work, candidate: Candidate): void {
+  if (candidate.tries >= MAX_TRIES) {
+    if (candidate.state !== 'failed') failByChecks(work, candidate);
+    return;
+  }
+  replaceCandidate(work, candidate, inconclusive(candidate), candidate.tries + 1);
+}
+
+function inconclusive({ number }: Candidate) {
+  return { reason: 'TEST_RUN_INCONCLUSIVE' as const, candidate: number };
+}
+
+function failByChecks(work: Work, candidate: Candidate): void {
+  failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: failedChecks(candidate) });
+}
+
+/** Candidates whose time for testing is over have failed. */
+export function failOverdue(work: Work): void {
+  const limitMs = work.queue.settings.testingTimeoutMinutes * 60_000;
+  if (limitMs === 0) return;
+  for (const candidate of candidatesOf(work.queue)) {
+    const { testingSince, state } = candidate;
+    if (state !== 'testing' || testingSince === undefined || work.at < testingSince + limitMs) continue;
+    failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks: openChecks(candidate) });
+  }
+}
+
+/** The required checks that have not reported a result. */
+export function openChecks({ required, checks }: Candidate): string[] {
+  return (required?.names ?? []).filter(
+    (name) => verdictOfCheck(checks.find((check) => check.name === name)) === 'pending',
+  );
+}
+
+/**
+ * Optimistic merging: a pass covers exactly what was in the tree that passed. The entries ahead that are in it have
+ * passed with it, and will land with it.
+ */
+export function vouch(work: Work): void {
+  if (!work.queue.settings.canOptimisticallyMerge) return;
+  for (const candidate of lineOf(work.queue)) {
+    if (candidate.state !== 'passed') continue;
+    for (const entry of unlanded(work.queue, candidate.beneath)) {
+      if (entry.state === 'TESTS_PASSED') continue;
+      const because = { reason: 'SUCCESSOR_TEST_RUN_PASSED' as const, candidate: candidate.number };
+      move(work, { ...entry, vouchedBy: candidate.number }, { to: 'TESTS_PASSED', ...because });
+    }
+  }
+}
+
+/**
+ * Settles who is to blame for the failures in the line, front first. A failure is a candidate's own once everything
+ * beneath it has passed. Then its one member leaves, or its members are bisected, unless they are held a little longer
+ * for what is behind them (`pendingFailureDepth`), or the target itself is suspected.
+ */
+export function blame(work: Work): void {
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate === undefined || !isToBlame(work, candidate)) continue;
+    if (candidate.members.length > 1) startBisection(work, candidate);
+    else remove(work, candidate);
+  }
+}
+
+function isToBlame(work: Work, candidate: Candidate): boolean {
+  const { queue } = work;
+  if (!isFailure(queue, candidate)) return false;
+  const ahead = unlanded(queue, candidate.beneath);
+  if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
+  // A batch is searched on the head: what it failed on top of has to be there.
+  if (candidate.members.length > 1 && ahead.length > 0) return false;
+  return !isHeld(work, candidate) && mayBlame(work, candidate);
+}
+
+/** It failed, and nobody behind it has vouched for it. */
+export function isFailure(queue: Queue, candidate: Candidate): boolean {
+  return candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => e.vouchedBy === undefined);
+}
+
+/** A successor within the depth is not finished yet: it may vouch, or somebody may restart the tests. */
+function isHeld(work: Work, candidate: Candidate): boolean {
+  const { queue } = work;
+  const depth = queue.settings.pendingFailureDepth;
+  if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;
+  return hopsBehind(queue, candidate, formGroups(work)).some(
+    ({ hops, candidate: successor }) => hops <= depth && (successor === undefined || isUnfinished(successor)),
+  );
+}
+
+function isUnfinished(candidate: Candidate): boolean {
+  return candidate.state === 'waiting' || isUnderTest(candidate);
+}
+
+/** A hold ends an hour after the failure, or after the testing timeout where that is less. */
+export function holdEndsAt(queue: Queue, candidate: Candidate): number {
+  const timeoutMs = queue.settings.testingTimeoutMinutes * 60_000;
+  const holdMs = timeoutMs === 0 ? MAX_HOLD_MS : Math.min(MAX_HOLD_MS, timeoutMs);
+  return (candidate.failure?.at ?? 0) + holdMs;
+}
+
+function remove(work: Work, candidate: Candidate): void {
+  const [entry] = unlanded(work.queue, candidate.members);
+  if (entry === undefined || candidate.failure === undefined) return;
+  const { reason, checks } = candidate.failure;
+  noteRemoval(work, candidate);
+  removeEntry(work, entry, { to: 'FAILED', reason, checks, candidate: candidate.number });
+}

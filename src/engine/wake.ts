@@ -1,0 +1,49 @@
+import type { Instant } from '../lib/clock.ts';
+import { firstOf } from '../lib/sorted-list.ts';
+import { formGroups } from './batch.ts';
+import { freeSlots } from './plan.ts';
+import { findEntry, mayStartTests, type Queue } from './queue.ts';
+import { candidatesOf } from './roster.ts';
+import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
+import { holdEndsAt, isFailure } from './verdict.ts';
+
+/** When something happens by itself unless something else happens before; undefined where nothing does. */
+export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFERENCE_STRATEGY): Instant | undefined {
+  if (queue.parked !== undefined) return undefined;
+  const instants = [...testingDeadlines(queue), ...holdEnds(queue, now), ...notReadyEnds(queue)];
+  if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
+  return instants.length === 0 ? undefined : Math.min(...instants);
+}
+
+function testingDeadlines(queue: Queue): Instant[] {
+  const limitMs = queue.settings.testingTimeoutMinutes * 60_000;
+  if (limitMs === 0) return [];
+  return candidatesOf(queue).flatMap(({ state, testingSince }) =>
+    state === 'testing' && testingSince !== undefined ? [testingSince + limitMs] : [],
+  );
+}
+
+/** A hold that is over and goes on waits for something else than time. */
+function holdEnds(queue: Queue, now: Instant): Instant[] {
+  if (queue.settings.pendingFailureDepth === 0) return [];
+  return candidatesOf(queue)
+    .filter((candidate) => isFailure(queue, candidate))
+    .map((candidate) => holdEndsAt(queue, candidate))
+    .filter((instant) => instant > now);
+}
+
+function notReadyEnds(queue: Queue): Instant[] {
+  const limitMs = queue.settings.notReadyTimeoutHours * 3_600_000;
+  const prNumber = firstOf(queue.index.unready);
+  const entry = prNumber === undefined ? undefined : findEntry(queue, prNumber);
+  return limitMs === 0 || entry === undefined ? [] : [entry.submittedAt + limitMs];
+}
+
+/** Only waits that are still to end: a group that may be tested and is not waits for something else than time. */
+function batchWaits(queue: Queue, now: Instant, strategy: Strategy): Instant[] {
+  // Without a free slot nothing would start, and forming groups is dear.
+  if (!mayStartTests(queue) || freeSlots({ queue, strategy }) <= 0) return [];
+  return formGroups({ queue, at: now, strategy }).flatMap(({ waitsUntil }) =>
+    waitsUntil !== undefined && waitsUntil > now ? [waitsUntil] : [],
+  );
+}

@@ -1,0 +1,39 @@
+import type { Sha } from '../../engine/pull-request.ts';
+import type { GitRepository } from '../../git/git.ts';
+import type { CandidateEntry } from '../forge.ts';
+import { applyEntry, type Recipe, type Tip } from './apply-entry.ts';
+
+export interface Stack {
+  readonly start: Tip;
+  /** In the start already. */
+  readonly beneath: readonly CandidateEntry[];
+  readonly entries: readonly CandidateEntry[];
+}
+
+export interface Assembled {
+  /** After each entry that could be applied. */
+  readonly tips: readonly Tip[];
+  /** The one that could not; those after it were not tried. */
+  readonly conflicting: CandidateEntry | undefined;
+}
+
+/** Puts entries on top of each other, in order. */
+export async function assemble(git: GitRepository, recipe: Recipe, stack: Stack): Promise<Assembled> {
+  const ahead = await presentHeads(git, stack.beneath);
+  const tips: Tip[] = [];
+  let tip = stack.start;
+  for (const entry of stack.entries) {
+    const next = await applyEntry(git, recipe, { tip, entry, ahead });
+    if (next === undefined) return { tips, conflicting: entry };
+    tips.push(next);
+    ahead.push(entry.headSha);
+    tip = next;
+  }
+  return { tips, conflicting: undefined };
+}
+
+/** What landed long ago may be gone from the repository, in its own form. */
+async function presentHeads(git: GitRepository, entries: readonly CandidateEntry[]): Promise<Sha[]> {
+  const commits = await Promise.all(entries.map(({ headSha }) => git.findStoredCommit(headSha)));
+  return commits.flatMap((commit) => (commit === undefined ? [] : [commit.sha]));
+}

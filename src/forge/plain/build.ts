@@ -1,0 +1,75 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { GitRepository } from '../../git/git.ts';
+import type { BuildAnswer, BuildRequest, CandidateEntry } from '../forge.ts';
+import { addEmptyCommit, applyEntry, conflicts, getCommit, type Tip } from './apply-entry.ts';
+import { type Assembled, assemble } from './assemble.ts';
+import { candidateRef, changeOwnRefs } from './candidate-refs.ts';
+import { readRequiredSources } from './required-sources.ts';
+
+export async function buildCandidate(git: GitRepository, request: BuildRequest): Promise<BuildAnswer> {
+  await ensurePresent(git, request);
+  const { beneath, members } = request;
+  const base = await getCommit(git, request.base);
+  const foundation = await layFoundation(git, request, base);
+  if (foundation.conflicting !== undefined) return conflictBeneath(request, foundation.conflicting);
+  const start = foundation.tips.at(-1) ?? base;
+  const { tips, conflicting } = await assemble(git, request, { start, beneath, entries: members });
+  if (conflicting !== undefined) {
+    const ahead = [...beneath, ...members.slice(0, tips.length)];
+    const culprit = await findCulprit(git, request, { base, ahead, conflicting });
+    return { kind: 'conflict', prNumber: conflicting.prNumber, culprit };
+  }
+  return keep(git, request, tips.at(-1) ?? (await addEmptyCommit(git, request, start)));
+}
+
+async function keep(git: GitRepository, request: BuildRequest, { sha, tree }: Tip): Promise<BuildAnswer> {
+  const sources = await readRequiredSources(git, request);
+  const refusal = await changeOwnRefs(git, [{ kind: 'set', ref: candidateRef(request), sha }]);
+  if (refusal !== undefined) return { kind: 'unbuildable', ...refusal };
+  return { kind: 'built', sha, tree, sources };
+}
+
+/** A copy may be older than the request. */
+async function ensurePresent(git: GitRepository, { base, parent, beneath, members }: BuildRequest): Promise<void> {
+  const heads = [...(parent === undefined ? beneath : []), ...members].map(({ headSha }) => headSha);
+  const wanted = [base, ...(parent === undefined ? [] : [parent]), ...heads];
+  const found = await Promise.all(wanted.map((sha) => git.findStoredCommit(sha)));
+  if (found.includes(undefined)) await git.refresh();
+}
+
+/** Base and beneath. What was built before is taken as it is; should it be lost, it is made again. */
+async function layFoundation(git: GitRepository, request: BuildRequest, base: Tip): Promise<Assembled> {
+  const parent = request.parent === undefined ? undefined : await git.findStoredCommit(request.parent);
+  if (parent !== undefined) return { tips: [parent], conflicting: undefined };
+  return assemble(git, request, { start: base, beneath: [], entries: request.beneath });
+}
+
+function conflictBeneath({ members }: BuildRequest, culprit: CandidateEntry): BuildAnswer {
+  return { kind: 'conflict', prNumber: (members[0] ?? culprit).prNumber, culprit: culprit.prNumber };
+}
+
+interface Conflict {
+  readonly base: Tip;
+  readonly ahead: readonly CandidateEntry[];
+  readonly conflicting: CandidateEntry;
+}
+
+/** The entry ahead with which the conflict begins; undefined where it is there without any of them. */
+async function findCulprit(
+  git: GitRepository,
+  request: BuildRequest,
+  { base, ahead, conflicting }: Conflict,
+): Promise<PrNumber | undefined> {
+  const without: Conflict['base']['sha'][] = [];
+  let tip = base;
+  if (await conflicts(git, request, { tip, entry: conflicting, ahead: without })) return undefined;
+  for (const entry of ahead) {
+    const next = await applyEntry(git, request, { tip, entry, ahead: without });
+    if (next === undefined) return entry.prNumber;
+    tip = next;
+    without.push(entry.headSha);
+    if (await conflicts(git, request, { tip, entry: conflicting, ahead: without })) return entry.prNumber;
+  }
+  // The commit that was built on is not what these entries give; the last of them is the nearest to the truth.
+  return ahead.at(-1)?.prNumber;
+}

@@ -1,0 +1,62 @@
+import type { StartProblem } from '../../engine/required.ts';
+import type { GitRepository, RefChange } from '../../git/git.ts';
+import { branchRef } from '../../git/ref-name.ts';
+import { assert } from '../../lib/assert.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { DiscardRequest, PublishAnswer, PublishRequest, TestBranchParts } from '../forge.ts';
+
+export interface Refusal {
+  readonly reason: StartProblem;
+  readonly detail: string;
+}
+
+/** Keeps a candidate's commit. No CI builds what is under this name. */
+export function candidateRef({ candidateId }: { readonly candidateId: string }): string {
+  return `refs/sluice/candidates/${checkedId(candidateId)}`;
+}
+
+export function testBranch(prefix: string, { candidateId, prNumber, isBisection }: TestBranchParts): string {
+  const subject = prNumber === undefined ? 'head' : `pr-${prNumber}`;
+  return `${prefix}/${subject}/${checkedId(candidateId)}${isBisection ? '-bisection' : ''}`;
+}
+
+export async function publishCandidate(
+  git: GitRepository,
+  prefix: string,
+  request: PublishRequest,
+): Promise<PublishAnswer> {
+  if ((await git.findStoredCommit(request.sha)) === undefined) await git.refresh();
+  if ((await git.findStoredCommit(request.sha)) === undefined) {
+    throw new Fault('FORGE_UNAVAILABLE', `The repository does not have the commit ${request.sha}.`);
+  }
+  const branch = testBranch(prefix, request);
+  const refusal = await changeOwnRefs(git, [{ kind: 'set', ref: branchRef(branch), sha: request.sha }]);
+  return refusal === undefined ? { kind: 'published', branch } : { kind: 'refused', ...refusal };
+}
+
+export async function discardCandidate(git: GitRepository, prefix: string, request: DiscardRequest): Promise<void> {
+  const refs = [candidateRef(request), branchRef(testBranch(prefix, request))];
+  const refusal = await changeOwnRefs(
+    git,
+    refs.map((ref) => ({ kind: 'delete', ref })),
+  );
+  if (refusal !== undefined) throw new Fault('FORGE_UNAVAILABLE', refusal.detail);
+}
+
+/** Undefined when it is done. Nobody else has a reason to touch these refs, so there is nothing to look at again. */
+export async function changeOwnRefs(git: GitRepository, changes: readonly RefChange[]): Promise<Refusal | undefined> {
+  const answer = await git.changeRefs(changes);
+  switch (answer.kind) {
+    case 'done':
+      return undefined;
+    case 'refused':
+      return { reason: 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH', detail: answer.detail };
+    case 'stale':
+      throw new Fault('FORGE_UNAVAILABLE', 'Refs of a candidate are being changed by somebody else.');
+  }
+}
+
+function checkedId(candidateId: string): string {
+  assert(/^[0-9A-Za-z][0-9A-Za-z-]{0,63}$/.test(candidateId), 'the id of a candidate is no part of a ref');
+  return candidateId;
+}

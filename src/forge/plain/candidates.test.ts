@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { isUnavailable } from '../../../test/contract/forge.ts';
+import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
+import { createPlainWorld, createRemoteWorld } from '../../../test/contract/plain-world.ts';
+import type { BuildAnswer, BuildRequest, LandRequest } from '../forge.ts';
+
+function landRequest(built: BuildRequest & Extract<BuildAnswer, { kind: 'built' }>): LandRequest {
+  return { ...built, expectedHead: built.base, entries: built.members, composedWith: [] };
+}
+
+describe('candidates in a repository on this machine', () => {
+  let bench: CandidateBench;
+  beforeEach(async () => {
+    bench = await CandidateBench.create(createPlainWorld);
+  });
+  afterEach(() => bench.world.close());
+
+  test('what is written stays writable for all who share the repository', async () => {
+    await bench.git('config', 'core.sharedRepository', 'group');
+    const entry = await bench.open('x', { files: { 'a.txt': lines({ 2: 'x' }), 'deep/er/y': 'y\n' } });
+    const other = await bench.open('z', { files: { 'deep/er/z': 'z\n' } });
+    const objects = join(bench.world.path, 'objects');
+    const before = new Set(await readdir(objects));
+    await bench.build([entry, other]);
+    const added = (await readdir(objects)).filter((name) => !before.has(name));
+    assert.ok(added.length > 0);
+    for (const name of added) assert.equal((await stat(join(objects, name))).mode & 0o070, 0o070);
+  });
+
+  test('no command of its configuration or hooks is run', async () => {
+    const mark = join(bench.world.folder, 'mark');
+    const script = `#!/bin/sh\necho ran >> ${mark}\n`;
+    for (const hook of ['reference-transaction', 'update', 'post-update', 'pre-receive', 'post-receive']) {
+      await writeFile(join(bench.world.path, 'hooks', hook), script, { mode: 0o755 });
+    }
+    await bench.git('config', 'merge.mine.driver', `echo ran >> ${mark}`);
+    await writeFile(join(bench.world.path, 'info', 'attributes'), '* merge=mine\n');
+    await rm(mark, { force: true });
+    const one = await bench.open('x', { files: { 'a.txt': lines({ 2: 'x' }) } });
+    const two = await bench.open('y', { files: { 'a.txt': lines({ 30: 'y' }) } });
+    await rm(mark, { force: true });
+    const built = await bench.build([one, two]);
+    assert.equal((await bench.world.forge.landCandidate(landRequest(built))).kind, 'landed');
+    await assert.rejects(stat(mark), /ENOENT/);
+  });
+
+  test('a pull request that is a tag lands too', async () => {
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    const tag = `object ${entry.headSha}\ntype commit\ntag t\ntagger A <a@b> 1 +0000\n\nt\n`;
+    const sha = await bench.world.git(['mktag'], tag);
+    await bench.git('update-ref', `refs/pull/${entry.prNumber}/head`, sha);
+    const built = await bench.build([entry]);
+    assert.equal((await bench.world.forge.landCandidate(landRequest(built))).kind, 'landed');
+  });
+
+  test('a commit whose tree is lost is not taken for an empty one', async () => {
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    await lose(`${entry.headSha}^{tree}`);
+    for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
+      await assert.rejects(bench.world.forge.buildCandidate(bench.request([entry], { mergeMethod })), isUnavailable);
+    }
+  });
+
+  test('nothing lands of which a part is missing', async () => {
+    const entry = await bench.open('x', { files: { 'deep/x': 'x\n' } });
+    const other = await bench.open('y', { files: { 'deep/y': 'y\n' } });
+    const built = await bench.build([entry, other], { mergeMethod: 'REBASE' });
+    await lose(`${built.sha}:deep`);
+    await assert.rejects(bench.world.forge.landCandidate(landRequest(built)), isUnavailable);
+    assert.equal(await bench.git('rev-parse', 'main'), bench.base);
+  });
+
+  /** It has a file of its own as long as nobody packs the repository. */
+  async function lose(object: string): Promise<void> {
+    const sha = await bench.git('rev-parse', object);
+    await rm(join(bench.world.path, 'objects', sha.slice(0, 2), sha.slice(2)));
+  }
+});
+
+describe('candidates at a remote', () => {
+  let bench: CandidateBench;
+  beforeEach(async () => {
+    bench = await CandidateBench.create(createRemoteWorld);
+  });
+  afterEach(() => bench.world.close());
+
+  const install = (hook: string, script: string) =>
+    writeFile(join(bench.world.path, 'hooks', hook), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+  test('another server goes on with what one has built', async () => {
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    const next = await bench.open('y', { files: { y: 'y\n' } });
+    const other = bench.world.createForge({ directory: join(bench.world.folder, 'other') });
+    await other.findBranchHead(bench.world.repository, 'main');
+    const built = await bench.build([entry]);
+    const child = bench.request([next], { parent: built.sha, beneath: [entry] });
+    assert.equal((await other.buildCandidate(child)).kind, 'built');
+    const published = await other.publishCandidate({ ...built, prNumber: entry.prNumber, isBisection: false });
+    assert.equal(published.kind, 'published');
+    const landed = await other.landCandidate(landRequest(built));
+    assert.equal(landed.kind === 'landed' && landed.how, 'IDENTICAL');
+    await other.close();
+  });
+
+  test('what the remote does not allow is a refusal in its words', async () => {
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    const built = await bench.build([entry]);
+    await install('update', 'case "$1" in refs/heads/*) exit 1;; esac');
+    const published = await bench.world.forge.publishCandidate({ ...built, prNumber: undefined, isBisection: false });
+    assert.equal(published.kind === 'refused' && published.reason, 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH');
+    const landed = await bench.world.forge.landCandidate(landRequest(built));
+    assert.equal(landed.kind, 'refused');
+    assert.match(landed.kind === 'refused' ? landed.detail : '', /hook declined/);
+    await install('update', 'exit 1');
+    const answer = await bench.world.forge.buildCandidate(bench.request([entry]));
+    assert.equal(answer.kind === 'unbuildable' && answer.reason, 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH');
+  });
+
+  test('a push whose answer is lost is found by asking again', async () => {
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    const built = await bench.build([entry]);
+    // The remote's process dies after the refs are changed and before it says so.
+    await install('post-receive', 'kill -9 $PPID');
+    const lost = await bench.world.forge.landCandidate(landRequest(built)).catch(isUnavailable);
+    await rm(join(bench.world.path, 'hooks', 'post-receive'));
+    const again = await bench.world.forge.landCandidate(landRequest(built));
+    assert.equal(again.kind === 'landed' && again.pushedSha, built.sha);
+    assert.ok(lost);
+  });
+});

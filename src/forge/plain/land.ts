@@ -1,0 +1,92 @@
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { GitRepository, RefAnswer, RefChange } from '../../git/git.ts';
+import { branchRef, isBranchName } from '../../git/ref-name.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { LandAnswer, LandRequest } from '../forge.ts';
+import { type LandingPlan, planLanding } from './plan-landing.ts';
+import { pullRequestRef } from './pull-request.ts';
+
+export async function landCandidate(git: GitRepository, request: LandRequest): Promise<LandAnswer> {
+  const { expectedHead, entries } = request;
+  const head = await findTarget(git, request);
+  if (head !== expectedHead) return findEarlierLanding(git, request, head);
+  const moved = await findMoved(git, request);
+  if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved };
+  const plan = await planLanding(git, request);
+  if (plan.kind !== 'landed') return plan;
+  // A branch that cannot be cloned any more would be worse than one that waits.
+  await git.checkComplete({ tip: plan.pushedSha, without: [expectedHead, ...entries.map(({ headSha }) => headSha)] });
+  const answer = await moveTarget(git, request, plan.pushedSha);
+  await git.refresh();
+  return readBack(git, request, { plan, answer });
+}
+
+/** The pull requests are looked at again in the same transaction, where there are transactions. */
+async function moveTarget(git: GitRepository, request: LandRequest, sha: Sha): Promise<RefAnswer> {
+  const { targetBranch, expectedHead: expected } = request;
+  const move: RefChange = { kind: 'set', ref: branchRef(targetBranch), sha, expected };
+  const verifications = request.entries.map(
+    ({ prNumber, headSha }): RefChange => ({ kind: 'verify', ref: pullRequestRef(prNumber), sha: headSha }),
+  );
+  const answer = await git.changeRefs([move, ...verifications]);
+  if (answer.kind !== 'stale' || (await findMoved(git, request)) !== undefined) return answer;
+  // Where a pull request is a tag that leads to its commit, git cannot verify it. The target is guarded all the same.
+  return git.changeRefs([move]);
+}
+
+/** What git says about a push is not enough: the target itself is asked. */
+async function readBack(
+  git: GitRepository,
+  request: LandRequest,
+  { plan, answer }: { readonly plan: Extract<LandingPlan, { kind: 'landed' }>; readonly answer: RefAnswer },
+): Promise<LandAnswer> {
+  const head = await findTarget(git, request);
+  if (head !== request.expectedHead) {
+    return (await isOnLine(git, plan.pushedSha, head)) ? plan : describeMove(git, request, head);
+  }
+  const moved = await findMoved(git, request);
+  if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved };
+  const [first] = plan.entries;
+  if (answer.kind === 'refused' && first !== undefined) {
+    const reason = 'GITHUB_API_BRANCH_PROTECTION_UNMET';
+    return { kind: 'refused', prNumber: first.prNumber, reason, detail: answer.detail };
+  }
+  throw new Fault('FORGE_UNAVAILABLE', 'The target branch is being changed by somebody else.');
+}
+
+/** The answer to an earlier request may have got lost after its push. */
+async function findEarlierLanding(
+  git: GitRepository,
+  request: LandRequest,
+  head: Sha | undefined,
+): Promise<LandAnswer> {
+  if (head === undefined || (await git.findStoredCommit(request.expectedHead)) === undefined) {
+    return { kind: 'target_moved', head, isDescendant: false };
+  }
+  const moved = await describeMove(git, request, head);
+  // What was pushed has the expected head beneath it, and so has whatever was pushed on top of it.
+  if (!moved.isDescendant) return moved;
+  const plan = await planLanding(git, request);
+  return plan.kind === 'landed' && (await isOnLine(git, plan.pushedSha, head)) ? plan : moved;
+}
+
+async function describeMove(git: GitRepository, { expectedHead }: LandRequest, head: Sha | undefined) {
+  const isDescendant = head !== undefined && (await git.isAncestor({ ancestor: expectedHead, descendant: head }));
+  return { kind: 'target_moved', head, isDescendant } as const;
+}
+
+async function isOnLine(git: GitRepository, sha: Sha, head: Sha | undefined): Promise<boolean> {
+  if (head === undefined || head === sha) return head === sha;
+  if (!(await git.isAncestor({ ancestor: sha, descendant: head }))) return false;
+  const [oldest] = await git.listFirstParents({ tip: head, without: [sha] });
+  return oldest !== undefined && (await git.findStoredCommit(oldest))?.parents[0] === sha;
+}
+
+async function findTarget(git: GitRepository, { targetBranch }: LandRequest): Promise<Sha | undefined> {
+  return isBranchName(targetBranch) ? (await git.findCommit(branchRef(targetBranch)))?.sha : undefined;
+}
+
+async function findMoved(git: GitRepository, { entries }: LandRequest): Promise<PrNumber | undefined> {
+  const heads = await Promise.all(entries.map(({ prNumber }) => git.findCommit(pullRequestRef(prNumber))));
+  return entries.find(({ headSha }, index) => heads[index]?.sha !== headSha)?.prNumber;
+}

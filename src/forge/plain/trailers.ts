@@ -1,0 +1,57 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { findPullRequestNumber, pullRequestRef } from './pull-request.ts';
+
+/** What the last commit of every entry in a candidate says at its end, so that it can be told whose it is. */
+export interface Origin {
+  readonly candidateId: string;
+  readonly prNumber: PrNumber | undefined;
+}
+
+const CANDIDATE = 'Sluice-Candidate';
+const PULL_REQUEST = 'Sluice-Pull-Request';
+const OURS = new RegExp(`^(?:${CANDIDATE}|${PULL_REQUEST}):`, 'i');
+const TRAILER = /^(?:[A-Za-z0-9][A-Za-z0-9-]*: |[ \t]+\S)/;
+
+export function formatOrigin({ candidateId, prNumber }: Origin): readonly string[] {
+  const ofPullRequest = prNumber === undefined ? [] : [`${PULL_REQUEST}: ${prNumber}`];
+  return [...ofPullRequest, `${CANDIDATE}: ${candidateId}`];
+}
+
+/**
+ * The message with these lines among its trailers. Lines like those that Sluice writes itself go: a commit that was
+ * picked from another branch may have brought some.
+ */
+export function withTrailers(message: Buffer, trailers: readonly string[]): Buffer {
+  const { body, block } = split(message);
+  const kept = block.filter((line) => !OURS.test(line));
+  if (trailers.length === 0 && kept.length === block.length) return message;
+  const added = trailers.map((line) => Buffer.from(line).toString('latin1'));
+  const lines = [...kept, ...added].map((line) => `${line}\n`).join('');
+  return Buffer.from([body, lines].filter((part) => part !== '').join('\n'), 'latin1');
+}
+
+export function findOrigin(message: Buffer): Origin | undefined {
+  const { block } = split(message);
+  const find = (name: string) => block.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const candidateId = find(CANDIDATE);
+  if (candidateId === undefined) return undefined;
+  return { candidateId, prNumber: findPullRequestNumber(pullRequestRef(Number(find(PULL_REQUEST)) as PrNumber)) };
+}
+
+/**
+ * Trailers are the last paragraph, unless it is the only one. Each byte becomes a character, so that only ASCII may be
+ * taken for space: what else counts as such may be the end of a letter.
+ */
+function split(message: Buffer): { readonly body: string; readonly block: readonly string[] } {
+  const lines = message.toString('latin1').split('\n');
+  const end = lines.findLastIndex((line) => !isBlank(line)) + 1;
+  const start = lines.slice(0, end).findLastIndex(isBlank) + 1;
+  const block = lines.slice(start, end);
+  const hasTrailers = start > 0 && block.every((line) => TRAILER.test(line));
+  const body = lines.slice(0, hasTrailers ? start - 1 : end).map((line) => `${line}\n`);
+  return { body: body.join(''), block: hasTrailers ? block : [] };
+}
+
+function isBlank(line: string): boolean {
+  return /^[ \t\r]*$/.test(line);
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import type { BuildAnswer, BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
+import type { Change } from './forge.ts';
+import { type PlainWorld, runGit } from './plain-world.ts';
+
+export const PLANNED_AT = Date.UTC(2025, 0, 2, 3, 4, 5);
+
+type Built = Extract<BuildAnswer, { kind: 'built' }>;
+
+/** Lines that can be changed one by one without touching each other. */
+export function lines(changes: Readonly<Record<number, string>> = {}): string {
+  return Array.from({ length: 40 }, (_, index) => `${changes[index] ?? index}\n`).join('');
+}
+
+/** A world with the requests of a server that builds candidates. */
+export class CandidateBench {
+  readonly world: PlainWorld;
+  base: Sha;
+
+  constructor(world: PlainWorld, base: Sha) {
+    this.world = world;
+    this.base = base;
+  }
+
+  static async create(createWorld: () => Promise<PlainWorld>): Promise<CandidateBench> {
+    const world = await createWorld();
+    return new CandidateBench(world, await world.commit('main', { files: { 'a.txt': lines(), 'b.txt': lines() } }));
+  }
+
+  /** From the target's present head, a commit for each change. */
+  async open(title: string, ...changes: readonly Change[]): Promise<CandidateEntry> {
+    const [first = {}, ...others] = changes;
+    const { number, headSha } = await this.world.openPullRequest('main', first);
+    let head = headSha;
+    for (const change of others) head = await this.world.pushToPullRequest(number, change);
+    return { prNumber: number, headSha: head, title, author: 'Ada' };
+  }
+
+  request(members: readonly CandidateEntry[], more: Partial<BuildRequest> = {}): BuildRequest {
+    return {
+      repository: this.world.repository,
+      targetBranch: 'main',
+      candidateId: randomUUID(),
+      base: this.base,
+      parent: undefined,
+      beneath: [],
+      members,
+      mergeMethod: 'SQUASH',
+      plannedAt: PLANNED_AT,
+      ...more,
+    };
+  }
+
+  async build(members: readonly CandidateEntry[], more: Partial<BuildRequest> = {}): Promise<Built & BuildRequest> {
+    const request = this.request(members, more);
+    const answer = await this.world.forge.buildCandidate(request);
+    assert.equal(answer.kind, 'built', JSON.stringify(answer));
+    return { ...request, ...(answer as Built) };
+  }
+
+  git(...args: readonly string[]): Promise<string> {
+    return this.world.git(args);
+  }
+
+  show(sha: string, format: string): Promise<string> {
+    return this.git('show', '--no-patch', `--format=${format}`, sha);
+  }
+
+  /** The tree that `run` leaves at HEAD of a clone that starts at the target's head. */
+  async treeBy(run: (git: (...args: readonly string[]) => Promise<string>) => Promise<unknown>): Promise<string> {
+    const clone = join(this.world.folder, `clone-${randomUUID()}`);
+    await runGit(this.world.folder, ['clone', '--quiet', this.world.path, clone]);
+    const git = (...args: readonly string[]) => runGit(clone, args);
+    await git('fetch', '--quiet', 'origin', '+refs/pull/*/head:refs/pull/*');
+    await run(git);
+    return git('rev-parse', 'HEAD^{tree}');
+  }
+}

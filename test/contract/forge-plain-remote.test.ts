@@ -1,0 +1,5 @@
+import { candidateContract } from './forge-candidates.ts';
+import { landingContract } from './forge-landing.ts';
+import { createRemoteWorld } from './plain-world.ts';
+
+for (const contract of [candidateContract, landingContract]) contract('plain git over ssh', createRemoteWorld);

@@ -1,0 +1,7 @@
+import { forgeContract } from './forge.ts';
+import { candidateContract } from './forge-candidates.ts';
+import { createPlainWorld } from './plain-world.ts';
+
+for (const contract of [forgeContract, candidateContract]) {
+  contract('plain git with sha256', () => createPlainWorld(['--object-format=sha256']));
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { aCandidate, aCommit, anEffect, aQueue, NOON, storeQueue } from './store-world.ts';
+
+export function candidatePromises(store: () => Store): void {
+  findPromises(store);
+  snapshotPromises(store);
+  refusalPromises(store);
+}
+
+function findPromises(store: () => Store): void {
+  test('a candidate is found by its number and by its id', async () => {
+    const { queues } = store();
+    const [{ id }, other] = [await storeQueue(store()), await storeQueue(store())];
+    const candidate = aCandidate(id, 1, { isBisection: true, sha: 'aa', endedAt: NOON + 1 });
+    const ofOther = aCandidate(other.id, 1, { isLive: false });
+    await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
+    await queues.commit(aCommit(other.id, 1, { candidates: [ofOther] }));
+    assert.deepEqual(await queues.findCandidate(id, 1), candidate);
+    assert.deepEqual(await queues.findCandidate(other.id, 1), ofOther);
+    assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
+    assert.deepEqual(await queues.findCandidateById(ofOther.id), ofOther);
+    assert.equal(await queues.findCandidate(id, 2), undefined);
+    assert.equal(await queues.findCandidateById('nothing'), undefined);
+  });
+
+  test('a candidate that changes is replaced', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const candidate = aCandidate(id, 1);
+    await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
+    const changes: Partial<typeof candidate>[] = [
+      { body: 'other' },
+      { state: 'testing', sha: 'aa' },
+      { state: 'passed', isBisection: true },
+      { isLive: false, endedAt: NOON + 9 },
+      { sha: null, createdAt: NOON + 1 },
+    ];
+    let expected = candidate;
+    for (const [index, change] of changes.entries()) {
+      expected = { ...expected, ...change, version: index + 3 };
+      assert.equal(await queues.commit(aCommit(id, index + 2, { candidates: [expected] })), 'committed');
+      assert.deepEqual(await queues.findCandidate(id, 1), expected);
+      assert.deepEqual(await queues.findCandidateById(candidate.id), expected);
+    }
+  });
+
+  test('of the candidates of a commit the newest is found, in the queues that are asked', async () => {
+    const { queues } = store();
+    const all = await Promise.all(Array.from({ length: 3 }, () => storeQueue(store())));
+    const [a, b, c] = all.map(({ id }) => id) as [QueueId, QueueId, QueueId];
+    const sha = `sha-${a}`;
+    const early = aCandidate(a, 7, { sha, isLive: false });
+    const late = aCandidate(a, 8, { sha });
+    const latest = aCandidate(b, 1, { sha, createdAt: NOON + 5 });
+    await queues.commit(aCommit(a, 1, { candidates: [late, early, aCandidate(a, 9)] }));
+    await queues.commit(aCommit(b, 1, { candidates: [latest, aCandidate(b, 2, { sha: `${sha}0` })] }));
+    await queues.commit(aCommit(c, 1, { candidates: [aCandidate(c, 1, { sha, createdAt: NOON + 9 })] }));
+    assert.deepEqual(await queues.findCandidateBySha([a], sha), late);
+    assert.deepEqual(await queues.findCandidateBySha([a, b, a], sha), latest);
+    const unknown = Array.from({ length: 700 }, (_, index) => `unknown-${index}` as QueueId);
+    assert.deepEqual(await queues.findCandidateBySha([b, ...unknown, a], sha), latest);
+    assert.equal(await queues.findCandidateBySha([a, b], 'nothing'), undefined);
+    assert.equal(await queues.findCandidateBySha([], sha), undefined);
+  });
+
+  test('candidates of a deleted queue stay, and go with its repository', async () => {
+    const { queues, repositories } = store();
+    const queue = await storeQueue(store());
+    const candidate = aCandidate(queue.id, 1, { sha: 'aa' });
+    await queues.commit(aCommit(queue.id, 1, { candidates: [candidate] }));
+    await queues.delete(queue.id, 2, NOON);
+    assert.deepEqual(await queues.findCandidate(queue.id, 1), candidate);
+    assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
+    assert.deepEqual(await queues.findCandidateBySha([queue.id], 'aa'), candidate);
+    const next = await storeQueue(store(), aQueue({ repositoryId: queue.repositoryId }));
+    assert.deepEqual((await queues.load(next.id))?.candidates, []);
+    await queues.delete(next.id, 1, NOON);
+    assert.equal(await repositories.remove(queue.repositoryId), 'removed');
+    assert.equal(await queues.findCandidate(queue.id, 1), undefined);
+    assert.equal(await queues.findCandidateById(candidate.id), undefined);
+  });
+}
+
+function snapshotPromises(store: () => Store): void {
+  test('a load has the live candidates only', async () => {
+    const { queues } = store();
+    const [{ id }, other] = [await storeQueue(store()), await storeQueue(store())];
+    const live = aCandidate(id, 1);
+    await queues.commit(aCommit(id, 1, { candidates: [live, aCandidate(id, 2, { isLive: false })] }));
+    await queues.commit(aCommit(other.id, 1, { candidates: [aCandidate(other.id, 1)] }));
+    assert.deepEqual((await queues.load(id))?.candidates, [live]);
+  });
+
+  test('a load since a version has the candidates that changed after it, live or not', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const first = aCandidate(id, 1);
+    await queues.commit(aCommit(id, 1, { candidates: [first, aCandidate(id, 2)] }));
+    const ended = { ...first, version: 3, isLive: false };
+    const fresh = aCandidate(id, 3, { version: 4 });
+    await queues.commit(aCommit(id, 2, { candidates: [ended] }));
+    await queues.commit(aCommit(id, 3, { candidates: [fresh] }));
+    const since = async (version: number) => {
+      const { candidates } = (await queues.loadSince(id, version)) as QueueSnapshot;
+      return candidates.toSorted((a, b) => a.number - b.number);
+    };
+    assert.deepEqual(await since(2), [ended, fresh]);
+    assert.deepEqual(await since(3), [fresh]);
+    assert.deepEqual(await since(4), []);
+    assert.deepEqual(
+      (await since(0)).map(({ number }) => number),
+      [1, 2, 3],
+    );
+  });
+
+  test('no candidate that is handed out, or was handed in, changes what is stored', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const candidate = aCandidate(id, 1);
+    await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
+    const expected = structuredClone(candidate);
+    Object.assign(candidate, { body: 'changed' });
+    Reflect.set((await queues.findCandidate(id, 1)) as object, 'body', 'changed');
+    assert.deepEqual(await queues.findCandidate(id, 1), expected);
+  });
+}
+
+function refusalPromises(store: () => Store): void {
+  test('a stale commit writes no candidate and no effect [D1]', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const before = aCandidate(id, 1);
+    const effect = anEffect();
+    await queues.commit(aCommit(id, 1, { candidates: [before], effects: [effect] }));
+    const effects = await queues.listEffects(id);
+    const candidates = [{ ...before, state: 'passed' }, aCandidate(id, 2)];
+    for (const expected of [0, 1, 3]) {
+      const rows = { candidates, effects: [anEffect(), { ...effect, body: 'other' }], doneEffects: [effect.id] };
+      assert.equal(await queues.commit(aCommit(id, expected, rows)), 'stale');
+      assert.deepEqual((await queues.load(id))?.candidates, [before]);
+      assert.deepEqual(await queues.listEffects(id), effects);
+    }
+  });
+
+  test('a commit with one impossible candidate or effect writes nothing [D1]', async () => {
+    const { queues } = store();
+    const [{ id }, other] = [await storeQueue(store()), await storeQueue(store())];
+    const [taken, effect] = [aCandidate(other.id, 1), anEffect()];
+    await queues.commit(aCommit(other.id, 1, { candidates: [taken], effects: [effect] }));
+    const good = aCandidate(id, 1);
+    const impossible = [
+      { candidates: [good, aCandidate(id, 2, { id: taken.id })] },
+      { candidates: [good, aCandidate(id, 2, { id: good.id })] },
+      { candidates: [good, aCandidate(id, 1)] },
+      { candidates: [good, aCandidate(other.id, 2)] },
+      { candidates: [good, aCandidate(id, 2, { body: '\0' })] },
+      { candidates: [good], effects: [anEffect(), anEffect({ id: effect.id })] },
+      { candidates: [good], effects: [effect, effect] },
+    ];
+    for (const rows of impossible) {
+      await assert.rejects(queues.commit(aCommit(id, 1, rows)));
+      assert.equal(await queues.findVersion(id), 1);
+      assert.deepEqual((await queues.load(id))?.candidates, []);
+      assert.deepEqual(await queues.listEffects(id), []);
+    }
+    assert.deepEqual(await queues.findCandidateById(taken.id), taken);
+  });
+}
