@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { EntryRecord, ListEntry } from '../http/contract/entry.ts';
+import type { EntryRecord, ExplanationReason, ListEntry } from '../http/contract/entry.ts';
 import { formatFacts, formatTable } from './table.ts';
 import { clean, formatTime, paint, styleOfState, terminalWidth } from './terminal.ts';
 
@@ -52,6 +52,7 @@ export function formatRecord(record: EntryRecord): string {
   facts.push(['Head', record.prSha]);
   if (impactedTargets !== undefined) facts.push(['Targets', formatTargets(impactedTargets)]);
   if (record.verifiedByTestRun !== null) facts.push(['Passed in', clean(record.verifiedByTestRun)]);
+  if (record.landed !== undefined) facts.push(['Landed', formatLanded(record.landed)]);
   const title = `${paint('bold', `#${record.prNumber} ${clean(record.prTitle)}`)}  by ${clean(record.prAuthor)}\n`;
   return [title + formatFacts(facts), ...formatExplanation(explanation), ...formatTimeline(timeline)].join('\n');
 }
@@ -60,17 +61,39 @@ function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['imp
   return `${impactsAll ? 'all' : count}. ${clean(note)}`;
 }
 
+function formatLanded({ sha, kind, testedSha, composedWith }: NonNullable<EntryRecord['landed']>): string {
+  const others = composedWith.map((number) => `#${number}`).join(', ');
+  switch (kind) {
+    case 'IDENTICAL':
+      return `${sha}, exactly as tested`;
+    case 'SAME_TREE':
+      return `${sha}, the tree that was tested as ${testedSha}`;
+    case 'COMPOSED':
+      return `${sha}, tested as ${testedSha}, with ${others} beside it`;
+    case 'PREFIX':
+      return `${sha}, a part of what was tested as ${testedSha}`;
+  }
+}
+
 function formatExplanation(explanation: Explanation | undefined): string[] {
   if (explanation === undefined) return [];
   const lines = [clean(explanation.summary)];
   // A summary often ends with its only reason.
-  const isSaid = (text: string): boolean => explanation.summary.endsWith(text);
-  for (const { text, reasons } of explanation.reasons) {
-    if (!isSaid(text)) lines.push(`  - ${clean(text)}`);
-    for (const inner of reasons) if (!text.endsWith(inner.text)) lines.push(`    - ${clean(inner.text)}`);
+  for (const reason of explanation.reasons) {
+    const isSaid = explanation.summary.endsWith(reason.text);
+    if (!isSaid) lines.push(`  - ${clean(reason.text)}`);
+    lines.push(...formatReasons(reason, isSaid ? '  ' : '    '));
   }
   lines.push(`Next: ${clean(explanation.next)}`);
   return [`${lines.join('\n')}\n`];
+}
+
+/** The reasons behind a reason, each further in; what a sentence already ends with is not said again. */
+function formatReasons({ text, reasons }: ExplanationReason, indent: string): string[] {
+  return reasons.flatMap((inner) => [
+    ...(text.endsWith(inner.text) ? [] : [`${indent}- ${clean(inner.text)}`]),
+    ...formatReasons(inner, `${indent}  `),
+  ]);
 }
 
 function formatTimeline(timeline: Timeline | undefined): string[] {

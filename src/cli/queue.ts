@@ -7,7 +7,7 @@ import { usageError } from './exit.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 import { formatQueues } from './queue-words.ts';
 import { formatFacts } from './table.ts';
-import { paint, styleOfState } from './terminal.ts';
+import { clean, paint, styleOfState } from './terminal.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -126,8 +126,25 @@ function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: stri
   );
 }
 
-function describeQueue(repo: RepoRef, queue: { state: string; branch: string }, all = false): string {
+interface DescribedQueue {
+  readonly state: string;
+  readonly branch: string;
+  readonly parked?: { readonly reason: string; readonly eventId: number };
+}
+
+function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): string {
   const settings = listSettings(queue as unknown as Readonly<Record<string, unknown>>, { all });
   const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
-  return settings.length === 0 ? `${title}All settings have their defaults.\n` : title + formatFacts(settings);
+  const facts = settings.length === 0 ? 'All settings have their defaults.\n' : formatFacts(settings);
+  return title + describeParked(repo, queue) + facts;
+}
+
+/** Not a pause that somebody asked for: what to do about it is said with it. */
+function describeParked(repo: RepoRef, { branch, parked }: DescribedQueue): string {
+  if (parked === undefined) return '';
+  const resume = `sluice queue resume ${formatRepo(repo)} ${branch}`;
+  return (
+    `${paint('red', `It stopped itself at event ${parked.eventId}: ${clean(parked.reason)}`)}\n` +
+    `It takes submissions and results, and starts and lands nothing. When you have looked: ${resume}\n`
+  );
 }

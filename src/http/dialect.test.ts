@@ -34,6 +34,29 @@ describe('/trunk/v1', () => {
     );
   });
 
+  it('shows test runs, landings and their reasons in lower case, and checks as they are [H9]', () => {
+    const run = translated('reportCheck') as unknown as {
+      status: string;
+      requiredStatusesSource: string;
+      checkSuites: { checkRuns: { status: string; conclusion: string }[] }[];
+    };
+    const [check] = run.checkSuites[0]?.checkRuns ?? [];
+    assert.deepEqual(
+      [run.status, run.requiredStatusesSource, check?.status, check?.conclusion],
+      ['succeeded', 'merge_instance', 'COMPLETED', 'SUCCESS'],
+    );
+    const entry = translated('getSubmittedPullRequest') as unknown as {
+      landed: { kind: string };
+      timeline: { state: string; reason: string }[];
+    };
+    const [step] = entry.timeline;
+    assert.deepEqual([entry.landed.kind, step?.state, step?.reason], ['identical', 'merged', 'merge_graph_merge']);
+    const { testingResults } = translated('listMergeQueueTestingResults') as unknown as {
+      testingResults: { outcome: string; cycleConclusion: string }[];
+    };
+    assert.deepEqual([testingResults[0]?.outcome, testingResults[0]?.cycleConclusion], ['passed', 'merged']);
+  });
+
   it('quarantine rows keep their case and have null for what is unknown [H9]', () => {
     const page = translated('listQuarantinedTests') as unknown as { quarantined_tests: Record<string, unknown>[] };
     const [row] = page.quarantined_tests;

@@ -65,8 +65,13 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  test('describes a schema that holds itself by a reference to itself', () => {
+    const { properties } = DOCUMENT.components.schemas['ExplanationReason'] as ApiSchema;
+    assert.equal(properties?.['reasons']?.items?.$ref, '#/components/schemas/ExplanationReason');
+  });
+
   test('keeps our own keywords to itself', () => {
-    assert.doesNotMatch(JSON.stringify(DOCUMENT), /x-sluice-|~kind|~optional/);
+    assert.doesNotMatch(JSON.stringify(DOCUMENT), /x-sluice-|~kind|~optional|\$id/);
   });
 
   test('knows the address of the server it describes', () => {
@@ -165,12 +170,14 @@ function assertExamplesFit(content: ApiContent, where: string): void {
   for (const value of values) assert.deepEqual([...schema.Errors(value)], [], where);
 }
 
-/** The schema without references, as the compiler takes it. */
-function inline(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(inline);
+/** The schema without references, as the compiler takes it; what a schema that holds itself holds is not looked at. */
+function inline(schema: unknown, outer: readonly string[] = []): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => inline(item, outer));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const node = resolve(schema as { $ref?: string });
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
+  const { $ref } = schema as { $ref?: string };
+  if ($ref !== undefined && outer.includes($ref)) return {};
+  const within = $ref === undefined ? outer : [...outer, $ref];
+  return Object.fromEntries(Object.entries(resolve(schema)).map(([key, value]) => [key, inline(value, within)]));
 }
 
 function assertKnown(schema: ApiSchema, value: unknown, where: string): void {

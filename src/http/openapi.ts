@@ -278,13 +278,19 @@ function hoist(schema: unknown, components: Components): ApiSchema {
 function hoistNode(node: unknown, components: Components): unknown {
   if (Array.isArray(node)) return node.map((item) => hoistNode(item, components));
   if (typeof node !== 'object' || node === null) return node;
-  const name = (node as { 'x-sluice-component'?: string })['x-sluice-component'];
+  const { $ref, 'x-sluice-component': name } = node as { $ref?: string; 'x-sluice-component'?: string };
+  // A component that holds itself.
+  if ($ref !== undefined) return referTo($ref.slice(0, -1));
   const described = Object.fromEntries(
     Object.entries(node)
-      .filter(([key]) => !key.startsWith('x-sluice-'))
+      .filter(([key]) => key !== '$id' && !key.startsWith('x-sluice-'))
       .map(([key, value]) => [key, hoistNode(value, components)]),
   );
   if (name === undefined) return described;
   components.schemas[name] ??= described as ApiSchema;
+  return referTo(name);
+}
+
+function referTo(name: string): ApiSchema {
   return { $ref: `#/components/schemas/${name}` };
 }

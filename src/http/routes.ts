@@ -20,6 +20,7 @@ import { listRepositoriesRoute } from './api/list-repositories.ts';
 import { listUnhealthyTestsRoute } from './api/list-unhealthy-tests.ts';
 import { registerRepositoryRoute } from './api/register-repository.ts';
 import { removeRepositoryRoute } from './api/remove-repository.ts';
+import { reportCheckRoute } from './api/report-check.ts';
 import { restartTestsOnPullRequestRoute } from './api/restart-tests-on-pull-request.ts';
 import { restoreBackupRoute } from './api/restore-backup.ts';
 import { revokeApiTokenRoute } from './api/revoke-api-token.ts';
@@ -52,6 +53,7 @@ export const ROUTES: readonly Route[] = [
   listUnhealthyTestsRoute,
   registerRepositoryRoute,
   removeRepositoryRoute,
+  reportCheckRoute,
   restartTestsOnPullRequestRoute,
   restoreBackupRoute,
   revokeApiTokenRoute,

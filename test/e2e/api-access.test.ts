@@ -188,7 +188,7 @@ describe('who may call', () => {
       }
       await api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: other.repo });
       await api.refused('404 REPOSITORY_NOT_FOUND', 'listQueues', { repo: other.repo });
-      assert.equal((await other.get(number)).state, 'PENDING');
+      assert.equal((await other.get(number)).state, 'TESTING');
     });
 
     test('sees and revokes only tokens that reach no further [A4]', async () => {

@@ -197,7 +197,7 @@ describe('the process', { concurrency: 2 }, () => {
       assert.deepEqual(await server.exited, { code: 0, signal: null });
       assert.ok(performance.now() - startedAt < 5_000);
       const second = await startServer({ SLUICE_DATA });
-      assert.equal((await second.api.ok('getSubmittedPullRequest', queue.entry(number)))['state'], 'PENDING');
+      assert.equal((await second.api.ok('getSubmittedPullRequest', queue.entry(number)))['state'], 'TESTING');
       await second.stop();
       await queue.close();
     });

@@ -25,7 +25,7 @@ describe('pull requests over /v1', () => {
     assert.match(stateChangedAt, INSTANT);
     assert.match(prTitle, /^Change \d+$/);
     assert.deepEqual(rest, {
-      state: 'PENDING',
+      state: 'TESTING',
       priorityValue: 100,
       priorityName: 'medium',
       usedDefaultPriorityName: 'medium',
@@ -168,7 +168,7 @@ describe('pull requests over /v1', () => {
   });
 
   test('the explanation says where a pending entry stands', async () => {
-    const own = await createQueue(server.api);
+    const own = await createQueue(server.api, { concurrency: 1 });
     const [first, second] = [await own.openPullRequest(), await own.openPullRequest()];
     await own.submit(first);
     await own.submit(second);
@@ -177,8 +177,8 @@ describe('pull requests over /v1', () => {
     assert.match(explanation?.summary ?? '', /number 2 of 2/);
     assert.match(explanation?.next ?? '', /\.$/);
     assert.deepEqual(
-      explanation?.reasons.map((reason) => [reason.code, reason.prNumber, reason.reasons]),
-      [['BEHIND', first, []]],
+      explanation?.reasons.map((reason) => [reason.code, reason.reasons.map((inner) => [inner.code, inner.prNumber])]),
+      [['WAITING_FOR_SLOT', [['WAITING_FOR', first]]]],
     );
     assert.equal((await own.get(second)).explanation, undefined);
     await own.close();
@@ -190,11 +190,13 @@ describe('pull requests over /v1', () => {
   });
 
   test('restartTestsOnPullRequest is refused while there are no tests', async () => {
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
-    await queue.api.refused('409 TESTS_NOT_RESTARTABLE', 'restartTestsOnPullRequest', queue.entry(number));
-    await queue.api.ok('cancelPullRequest', queue.entry(number));
-    await queue.api.refused('409 PULL_REQUEST_NOT_IN_QUEUE', 'restartTestsOnPullRequest', queue.entry(number));
+    const own = await createQueue(server.api, { state: 'PAUSED' });
+    const number = await own.openPullRequest();
+    await own.submit(number);
+    await own.api.refused('409 TESTS_NOT_RESTARTABLE', 'restartTestsOnPullRequest', own.entry(number));
+    await own.api.ok('cancelPullRequest', own.entry(number));
+    await own.api.refused('409 PULL_REQUEST_NOT_IN_QUEUE', 'restartTestsOnPullRequest', own.entry(number));
+    await own.close();
   });
 
   test('getSubmittedPullRequests answers in the order asked for, each once, and names the unknown', async () => {
@@ -216,14 +218,17 @@ describe('pull requests over /v1', () => {
   });
 
   test('getMergeQueueTestingDetails: all in progress, or one that is unknown', async () => {
-    assert.deepEqual(await queue.api.ok('getMergeQueueTestingDetails', queue.ref), { testRuns: [] });
-    const body = { ...queue.ref, testRunId: 'f9c2bd32-5be5-4b0e-9d4c-b2b3d2a1f001-bisection' };
-    await queue.api.refused('404 TEST_RUN_NOT_FOUND', 'getMergeQueueTestingDetails', body);
+    const own = await createQueue(server.api);
+    assert.deepEqual(await own.api.ok('getMergeQueueTestingDetails', own.ref), { testRuns: [] });
+    const body = { ...own.ref, testRunId: 'f9c2bd32-5be5-4b0e-9d4c-b2b3d2a1f001-bisection' };
+    await own.api.refused('404 TEST_RUN_NOT_FOUND', 'getMergeQueueTestingDetails', body);
+    await own.close();
   });
 
   test('listMergeQueueTestingResults answers a page', async () => {
     const since = new Date(Date.now() - 45 * 86_400_000 + 60_000).toISOString();
-    const answer = await queue.api.ok('listMergeQueueTestingResults', { ...queue.ref, since });
+    const until = new Date(Date.now() - 44 * 86_400_000).toISOString();
+    const answer = await queue.api.ok('listMergeQueueTestingResults', { ...queue.ref, since, until });
     assert.deepEqual(answer, { testingResults: [], totalItems: 0 });
     const tooLong = { ...queue.ref, since: '2020-01-01T00:00:00Z' };
     await queue.api.refused('400 VALIDATION_FAILED', 'listMergeQueueTestingResults', tooLong);
@@ -268,7 +273,7 @@ describe('pull requests over /v1', () => {
       assert.deepEqual(await numbersOf({ state: 'CANCELLED' }), [numbers[1]]);
       assert.deepEqual(await numbersOf({ state: 'cancelled' }), [numbers[1]]);
       assert.deepEqual(await numbersOf({ state: 'MERGED' }), []);
-      assert.equal((await numbersOf({ state: 'PENDING' })).length, 4);
+      assert.equal((await numbersOf({ state: 'TESTING' })).length, 4);
     });
 
     test('is filtered by when they left, both bounds inclusive', async () => {

@@ -76,6 +76,12 @@ function lowerCased(settings: object): object {
   );
 }
 
+/** Not even those that other tests need. */
+const WITHOUT_SETTINGS = { requiredStatuses: undefined };
+
+/** What is admitted stays PENDING; but not an urgent one. */
+const WAITING_FOR_A_BATCH = { batch: true, batchingMinSize: 10, batchingMaxWaitTimeMinutes: 60 };
+
 describe('queues over /v1', () => {
   const world = useServer();
   const { aQueue } = world;
@@ -83,7 +89,7 @@ describe('queues over /v1', () => {
     (await queue.getQueue()).enqueuedPullRequests.map((entry) => [entry.prNumber, entry.state]);
 
   test('a queue made without settings has the defaults, every one of them', async () => {
-    const queue = await aQueue();
+    const queue = await aQueue(WITHOUT_SETTINGS);
     assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, enqueuedPullRequests: [] });
   });
 
@@ -148,7 +154,7 @@ describe('queues over /v1', () => {
     ['deleteRequiredStatuses', 'yes'],
   ];
   test('a value out of range changes nothing at all [S2] [S5] [S6]', async () => {
-    const queue = await aQueue();
+    const queue = await aQueue(WITHOUT_SETTINGS);
     for (const [name, value] of OUT_OF_RANGE) {
       const body = { ...queue.ref, stateLabelsEnabled: true, [name]: value };
       const problem = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', body);
@@ -210,7 +216,7 @@ describe('queues over /v1', () => {
   });
 
   test('requiredStatuses: null without an override, [] is kept, deleteRequiredStatuses goes back to null [S4]', async () => {
-    const queue = await aQueue();
+    const queue = await aQueue(WITHOUT_SETTINGS);
     assert.equal((await queue.getQueue()).requiredStatuses, null);
     assert.deepEqual((await queue.update({ requiredStatuses: [] })).requiredStatuses, []);
     assert.deepEqual((await queue.getQueue()).requiredStatuses, []);
@@ -258,7 +264,7 @@ describe('queues over /v1', () => {
   });
 
   test('getQueue lists pending entries by priority and admission, then those not ready', async () => {
-    const queue = await aQueue();
+    const queue = await aQueue(WAITING_FOR_A_BATCH);
     await queue.git.commit('main', { files: { 'a.txt': 'changed\n' } });
     const conflicting = await queue.git.openPullRequest('main', { files: { 'a.txt': 'mine\n' } });
     await queue.git.commit('main', { files: { 'a.txt': 'theirs\n' } });
@@ -274,7 +280,7 @@ describe('queues over /v1', () => {
       [conflicting.number, 'NOT_READY'],
     ]);
     await queue.submit(b, { priority: 0 });
-    assert.deepEqual((await statesOf(queue))[0], [b, 'PENDING']);
+    assert.deepEqual((await statesOf(queue))[0], [b, 'TESTING']);
   });
 
   for (const [state, code] of [
@@ -282,7 +288,7 @@ describe('queues over /v1', () => {
     ['DRAINING', 'QUEUE_DRAINING'],
   ] as const) {
     test(`a ${state} queue accepts a submission, parks it with the reason, and admits it when resumed`, async () => {
-      const queue = await aQueue();
+      const queue = await aQueue(WAITING_FOR_A_BATCH);
       assert.equal((await queue.update({ state })).state, state);
       const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
       assert.equal((await queue.submit(first)).state, 'NOT_READY');
@@ -320,7 +326,7 @@ describe('queues over /v1', () => {
       const { state, mode, concurrency } = await queue.getQueue();
       assert.deepEqual([state, mode, concurrency], ['RUNNING', 'PARALLEL', 5]);
       // Submitted before the switch, so it counts as impacting all.
-      assert.equal((await queue.get(late)).state, 'PENDING');
+      assert.equal((await queue.get(late)).state, 'TESTING');
     });
 
     test('goes back to DRAINING where it came from', async () => {
@@ -353,8 +359,8 @@ describe('queues over /v1', () => {
     const queue = await aQueue();
     await queue.submit(await queue.openPullRequest());
     const { queues } = await queue.api.ok<{ queues: object[] }>('listQueues', { repo: queue.repo });
-    const counts = { NOT_READY: 0, PENDING: 1, TESTING: 0, TESTS_PASSED: 0, PENDING_FAILURE: 0 };
-    assert.deepEqual(queues, [{ ...DEFAULTS, repo: queue.repo, counts }]);
+    const counts = { NOT_READY: 0, PENDING: 0, TESTING: 1, TESTS_PASSED: 0, PENDING_FAILURE: 0 };
+    assert.deepEqual(queues, [{ ...DEFAULTS, requiredStatuses: ['test'], repo: queue.repo, counts }]);
     const all = await queue.api.ok<{ queues: object[] }>('listQueues', {});
     assert.ok(all.queues.length > 1);
   });

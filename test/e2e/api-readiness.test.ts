@@ -35,14 +35,14 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     const other = await setTargets(queue, number, 'ab'.repeat(20));
     assert.deepEqual([other.state, other.readiness?.hasImpactedTargets], ['NOT_READY', false]);
     const admitted = await setTargets(queue, number);
-    assert.deepEqual([admitted.state, admitted.readiness?.hasImpactedTargets], ['PENDING', true]);
+    assert.deepEqual([admitted.state, admitted.readiness?.hasImpactedTargets], ['TESTING', true]);
   });
 
   test('targets that came before the submission count at once', async () => {
     const queue = await aQueue({ mode: 'PARALLEL' });
     const number = await queue.openPullRequest();
     await setTargets(queue, number);
-    assert.equal((await queue.submit(number)).state, 'PENDING');
+    assert.equal((await queue.submit(number)).state, 'TESTING');
   });
 
   test('a push while NOT_READY keeps the submission and needs new targets', async () => {
@@ -54,7 +54,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     const entry = await queue.untilEntry(number, (each) => each.prSha === pushed);
     assert.deepEqual([entry.state, entry.priorityName], ['NOT_READY', 'high']);
     assert.equal((await setTargets(queue, number, old)).state, 'NOT_READY');
-    assert.equal((await setTargets(queue, number, pushed)).state, 'PENDING');
+    assert.equal((await setTargets(queue, number, pushed)).state, 'TESTING');
   });
 
   test('targets for a commit that is pushed later admit it when it is', async () => {
@@ -66,19 +66,19 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     });
     await setTargets(queue, number, ahead);
     await queue.git.git(['update-ref', `refs/pull/${number}/head`, ahead]);
-    const entry = await queue.untilEntry(number, (each) => each.state === 'PENDING');
+    const entry = await queue.untilEntry(number, (each) => each.state === 'TESTING');
     assert.equal(entry.prSha, ahead);
   });
 
-  test('a push while PENDING cancels it', async () => {
+  test('a push while TESTING cancels it', async () => {
     const queue = await aQueue();
     const number = await queue.openPullRequest();
-    assert.equal((await queue.submit(number)).state, 'PENDING');
+    assert.equal((await queue.submit(number)).state, 'TESTING');
     await queue.push(number);
     const entry = await queue.untilEntry(number, (each) => each.state === 'CANCELLED');
     assert.equal(entry.isCurrentlySubmittedToQueue, false);
     assert.equal(await lastStep(queue, number), 'CANCELLED PR_PUSHED_TO');
-    assert.equal((await queue.submit(number)).state, 'PENDING');
+    assert.equal((await queue.submit(number)).state, 'TESTING');
   });
 
   test('deleting the ref closes it', async () => {
@@ -113,7 +113,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     assert.equal(explanation?.reasons[0]?.code, 'NOT_MERGEABLE');
     assert.equal(explanation?.reasons[0]?.reasons[0]?.code, 'CONFLICT');
     await queue.git.commitTo(`refs/pull/${number}/head`, theirs, { files: { 'a.txt': 'both\n' } });
-    const ready = await queue.untilEntry(number, (each) => each.state === 'PENDING');
+    const ready = await queue.untilEntry(number, (each) => each.state === 'TESTING');
     assert.equal(ready.readiness?.gitHubMergeability, 'MERGEABLE');
   });
 
@@ -124,7 +124,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     await queue.git.commit('main', { files: { 'a.txt': 'theirs\n' } });
     assert.equal((await queue.submit(number)).state, 'NOT_READY');
     await queue.git.git(['update-ref', 'refs/heads/main', base]);
-    await queue.untilEntry(number, (each) => each.state === 'PENDING');
+    await queue.untilEntry(number, (each) => each.state === 'TESTING');
   });
 
   test('a submission is noticed within some 2 seconds of the push, again and again [E13]', async () => {
@@ -148,7 +148,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     assert.ok(!JSON.stringify(problem).includes(queue.git.folder), JSON.stringify(problem));
     assert.equal((await queue.getQueue()).enqueuedPullRequests.length, 0);
     await back();
-    assert.equal((await queue.submit(number)).state, 'PENDING');
+    assert.equal((await queue.submit(number)).state, 'TESTING');
   });
 
   test('while its repository is gone an entry stays as it is', async () => {
@@ -162,7 +162,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
     // Another repository's push is noticed, so the server has looked at this one too.
     await other.push(seen);
     await other.untilEntry(seen, (each) => each.state === 'CANCELLED');
-    assert.equal((await queue.get(number)).state, 'PENDING');
+    assert.equal((await queue.get(number)).state, 'TESTING');
     await back();
   });
 });

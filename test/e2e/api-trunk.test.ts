@@ -41,13 +41,13 @@ describe('the same API over /trunk/v1', () => {
     const queue = await aQueue();
     const number = await queue.openPullRequest();
     const submitted = await trunk.ok<TrunkEntry>('submitPullRequest', queue.entry(number));
-    assert.deepEqual([submitted.state, submitted.readiness?.gitHubMergeability], ['pending', 'mergeable']);
+    assert.deepEqual([submitted.state, submitted.readiness?.gitHubMergeability], ['testing', 'mergeable']);
     const cancelled = await trunk.ok<TrunkEntry>('cancelPullRequest', queue.entry(number));
     assert.deepEqual([cancelled.state, cancelled.isCurrentlySubmittedToQueue], ['cancelled', false]);
     const read = await trunk.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number, { includeTimeline: true }));
     assert.deepEqual(
       read.timeline?.map((step) => step.state),
-      ['cancelled', 'pending', 'not_ready'],
+      ['cancelled', 'testing', 'pending', 'not_ready'],
     );
   });
 
@@ -59,7 +59,7 @@ describe('the same API over /trunk/v1', () => {
     const there = await server.api.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number));
     assert.deepEqual(here, {
       ...there,
-      state: 'pending',
+      state: 'testing',
       readiness: { ...there.readiness, gitHubMergeability: 'mergeable' },
     });
   });
@@ -139,21 +139,29 @@ describe('the same API over /trunk/v1', () => {
     const queue = await aQueue();
     const number = await queue.openPullRequest();
     await queue.submit(number);
-    const page = await trunk.ok<{ pullRequests: TrunkEntry[] }>('listPullRequests', { ...queue.ref, state: 'PENDING' });
+    const page = await trunk.ok<{ pullRequests: TrunkEntry[] }>('listPullRequests', { ...queue.ref, state: 'TESTING' });
     assert.deepEqual(
       page.pullRequests.map((entry) => [entry.prNumber, entry.state]),
-      [[number, 'pending']],
+      [[number, 'testing']],
     );
     const several = await trunk.ok<{ pullRequests: TrunkEntry[] }>('getSubmittedPullRequests', {
       ...queue.ref,
       prs: [{ number }],
     });
-    assert.equal(several.pullRequests[0]?.state, 'pending');
-    assert.deepEqual(await trunk.ok('getMergeQueueTestingDetails', queue.ref), { testRuns: [] });
+    assert.equal(several.pullRequests[0]?.state, 'testing');
+    const { testRuns } = await trunk.ok<{ testRuns: { status: string; requiredStatusesSource: string }[] }>(
+      'getMergeQueueTestingDetails',
+      queue.ref,
+    );
+    assert.deepEqual(
+      testRuns.map((run) => [run.status, run.requiredStatusesSource]),
+      [['in_progress', 'merge_instance']],
+    );
     const since = new Date(Date.now() - 1000).toISOString();
     const results = await trunk.ok('listMergeQueueTestingResults', { ...queue.ref, since });
     assert.deepEqual(results, { testingResults: [], totalItems: 0 });
-    await trunk.refused('409 TESTS_NOT_RESTARTABLE', 'restartTestsOnPullRequest', queue.entry(number));
+    const restarted = await trunk.ok<TrunkEntry>('restartTestsOnPullRequest', queue.entry(number));
+    assert.equal(restarted.state, 'testing');
   });
 
   test('metrics and refusals are the same as under /v1', async () => {

@@ -8,6 +8,7 @@ import { ensureOrganization } from '../../src/app/ensure-organization.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
@@ -39,6 +40,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   let now = NOON;
   const clock = {
     now: () => now,
+    after: systemClock.after,
     set: (instant: number) => {
       now = instant;
     },
@@ -50,7 +52,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   );
   const app: App = {
     store,
-    runner: new QueueRunner(store),
+    runner: new QueueRunner(store, clock),
     directory: new Directory(store),
     auth: new Authenticator({ store, clock, log: silence }),
     forges: new Map(),

@@ -237,7 +237,8 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
   const repo = { host: 'local', owner: 'acme', name: `app-${repositories}` };
   const ref = { repo, targetBranch: 'main' };
   await api.ok('registerRepository', { repo, git: git.path });
-  await api.ok('createQueue', { ...ref, ...settings });
+  // Without a check to wait for, whatever is submitted would leave the queue at once.
+  await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], ...settings });
   let changes = 0;
   const entry = (prNumber: number, more: object = {}) => ({ ...ref, pr: { number: prNumber }, ...more });
   const get = (prNumber: number, more: object = {}) =>

@@ -303,8 +303,8 @@ describe('clients of the reference product on /trunk/v1', () => {
       test(`submit with a priority of ${what}: JSON, and once more is no error`, async () => {
         const queue = await aQueue();
         const body = queue.entry(await queue.openPullRequest(), more);
-        assert.equal((await read('submitPullRequest', body))['state'], 'pending');
-        assert.equal((await read('submitPullRequest', body))['state'], 'pending');
+        assert.equal((await read('submitPullRequest', body))['state'], 'testing');
+        assert.equal((await read('submitPullRequest', body))['state'], 'testing');
       });
     }
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { LANDED_KINDS } from '../../engine/candidate.ts';
 import { MERGEABILITIES } from '../../engine/pull-request.ts';
 import { ENTRY_STATES } from '../../engine/queue.ts';
-import { component, instant, nullable, outputEnum, uuid } from './schema.ts';
+import { component, instant, nullable, outputCode, outputEnum, recursive, uuid } from './schema.ts';
 
 export const EntryStateOut = component(
   'EntryState',
@@ -71,31 +72,37 @@ const TimelineEntry = component(
     {
       at: instant('When.'),
       state: EntryStateOut,
-      reason: Type.String({ description: 'Why, as a stable code.' }),
+      reason: outputCode('Why, as a stable code.'),
       text: Type.String({ description: 'Why, in words.' }),
       actor: Type.Optional(Type.String({ description: 'Who did it, where somebody did: the name of a token.' })),
+      testRunId: Type.Optional(uuid('The test run it has to do with.')),
+      prNumber: Type.Optional(Type.Integer({ description: 'The other pull request that is the cause.' })),
+      checks: Type.Optional(Type.Array(Type.String(), { description: 'The required checks that failed.' })),
     },
     { description: 'One change of state.' },
   ),
 );
 
-const ExplanationReason = component(
-  'ExplanationReason',
+export interface ExplanationReason {
+  code: string;
+  text: string;
+  prNumber?: number;
+  check?: string;
+  testRunId?: string;
+  since?: string;
+  reasons: ExplanationReason[];
+}
+
+const ExplanationReasonSchema = recursive<ExplanationReason>('ExplanationReason', (self) =>
   Type.Object(
     {
       code: Type.String({ description: 'A stable code.' }),
       text: Type.String({ description: 'The reason in words.' }),
       prNumber: Type.Optional(Type.Integer({ description: 'The pull request it has to do with.' })),
-      reasons: Type.Array(
-        Type.Object(
-          {
-            code: Type.String({ description: 'A stable code.' }),
-            text: Type.String({ description: 'The reason in words.' }),
-          },
-          { description: 'A reason behind the reason.' },
-        ),
-        { description: 'The reasons behind this one.' },
-      ),
+      check: Type.Optional(Type.String({ description: 'The check it has to do with.' })),
+      testRunId: Type.Optional(uuid('The test run it has to do with.')),
+      since: Type.Optional(instant('Since when it is so.')),
+      reasons: Type.Array(self, { description: 'The reasons behind this one.' }),
     },
     { description: 'Why it is where it is.' },
   ),
@@ -108,9 +115,34 @@ const ExplanationSchema = component(
       summary: Type.String({ description: 'One sentence.' }),
       position: Type.Optional(Type.Integer({ description: 'Place in the queue, from 1; absent while not admitted.' })),
       next: Type.String({ description: 'What happens next.' }),
-      reasons: Type.Array(ExplanationReason, { description: 'Why, most important first.' }),
+      reasons: Type.Array(ExplanationReasonSchema, { description: 'Why, most important first.' }),
     },
     { description: 'Why the entry is where it is, in words.' },
+  ),
+);
+
+const LandedSchema = component(
+  'Landed',
+  Type.Object(
+    {
+      kind: outputEnum(
+        LANDED_KINDS,
+        'IDENTICAL: the tested commit itself. SAME_TREE: commits made again, with the tested tree. COMPOSED: the tested tree plus the paths of disjoint pull requests that landed meanwhile. PREFIX: landed by a forge before the last of its batch.',
+      ),
+      sha: Type.String({ description: "The pull request's own commit on the target branch." }),
+      tree: Type.String({ description: 'Its tree.' }),
+      pushedSha: Type.String({ description: 'Head of the target branch after the push that landed it.' }),
+      pushedTree: Type.String({ description: 'Its tree.' }),
+      testedSha: Type.String({ description: 'The commit that was tested.' }),
+      testedTree: Type.String({ description: 'Its tree.' }),
+      testRunId: uuid('The test run that landed.'),
+      base: Type.String({ description: 'Head of the target branch before that push.' }),
+      composedWith: Type.Array(Type.Integer(), {
+        description: 'Pull requests that landed meanwhile and were not in the test run.',
+      }),
+      at: instant('When.'),
+    },
+    { description: 'The proof that what landed is what was tested.' },
   ),
 );
 
@@ -128,6 +160,7 @@ export const EntryRecord = component(
       verifiedByTestRun: nullable('string', { description: 'The test run whose pass it was merged on; null if none.' }),
       timeline: Type.Optional(Type.Array(TimelineEntry, { description: 'Every change of state, newest first.' })),
       explanation: Type.Optional(ExplanationSchema),
+      landed: Type.Optional(LandedSchema),
     },
     { description: "One pull request's stay in the queue." },
   ),
@@ -162,4 +195,35 @@ export const EXAMPLE_RECORD = {
   forceEnqueued: false,
   isCurrentlySubmittedToQueue: true,
   verifiedByTestRun: null,
+};
+
+const TESTED = { sha: '9c1185a5c5e9fc54612808977ee8f548b2258d31', tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' };
+
+export const EXAMPLE_LANDED_RECORD = {
+  ...EXAMPLE_RECORD,
+  state: 'MERGED',
+  stateChangedAt: '2026-09-17T10:20:04.000Z',
+  isCurrentlySubmittedToQueue: false,
+  verifiedByTestRun: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+  timeline: [
+    {
+      at: '2026-09-17T10:20:04.000Z',
+      state: 'MERGED',
+      reason: 'MERGE_GRAPH_MERGE',
+      text: 'Landed on main.',
+      testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+    },
+  ],
+  landed: {
+    kind: 'IDENTICAL',
+    ...TESTED,
+    pushedSha: TESTED.sha,
+    pushedTree: TESTED.tree,
+    testedSha: TESTED.sha,
+    testedTree: TESTED.tree,
+    testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+    base: 'e0b9828b9a780b0e40ca8f3ef78420ee5c332510',
+    composedWith: [],
+    at: '2026-09-17T10:20:04.000Z',
+  },
 };

@@ -80,7 +80,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   TEST_RUN_NOT_FOUND: {
     status: 404,
     title: 'No such test run',
-    help: 'No test run of this queue has this id.',
+    help: 'No test run of this queue or repository has this id or commit. The id is the last part of the name of a test branch.',
   },
   TEST_NOT_FOUND: {
     status: 404,
@@ -189,6 +189,7 @@ export const FAULT_ERRORS: { readonly [Code in FaultCode]: ErrorCode } = {
   MISCONFIGURED: 'UNAVAILABLE',
   BACKUP_UNUSABLE: 'VALIDATION_FAILED',
   SHUTTING_DOWN: 'UNAVAILABLE',
+  QUEUE_PARKED: 'UNAVAILABLE',
 };
 
 /** Errors that any operation with a token can give. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { ENTRY_STATES } from '../../engine/queue.ts';
 import { EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
-import { EntryRecord, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
+import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
 import { inputEnum, inputInstant, inputUuid, uuid } from './schema.ts';
 
@@ -109,7 +109,7 @@ export const getSubmittedPullRequest = operation({
   }),
   reply: EntryRecord,
   errors: NOT_FOUND,
-  example: { body: EXAMPLE_ENTRY, reply: EXAMPLE_RECORD },
+  example: { body: { ...EXAMPLE_ENTRY, includeTimeline: true }, reply: EXAMPLE_LANDED_RECORD },
 });
 
 export const getSubmittedPullRequests = operation({

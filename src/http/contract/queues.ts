@@ -18,6 +18,21 @@ const configFields = {
   ),
   branch: Type.String({ description: 'The target branch.' }),
   ...settingOutputs,
+  parked: Type.Optional(
+    component(
+      'Parked',
+      Type.Object(
+        {
+          reason: Type.String({ description: 'The promise that would have been broken.' }),
+          eventId: Type.Integer({ description: 'The event of the queue at which it happened.' }),
+        },
+        {
+          description:
+            'The queue stopped itself, reads PAUSED, and starts and lands nothing until it is set to RUNNING. Absent otherwise.',
+        },
+      ),
+    ),
+  ),
 };
 
 const QueueConfig = component('QueueConfig', Type.Object(configFields, { description: 'A queue and its settings.' }));

@@ -15,12 +15,23 @@ export function component<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, 'x-sluice-component': name };
 }
 
+/** A schema that holds itself: `build` gets what stands for it inside. */
+export function recursive<T>(name: string, build: (self: TUnsafe<T>) => TSchema): TUnsafe<T> {
+  const self = Type.Unsafe<T>({ $ref: `${name}#` });
+  return component(name, Type.Unsafe<T>({ ...build(self), $id: name }));
+}
+
 /** An enum in an answer: UPPER_SNAKE here, lower case on /trunk/v1. */
 export function outputEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,
 ): TUnsafe<Values[number]> {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description, 'x-sluice-lower': true });
+}
+
+/** A code of a list that grows: in the case of its mount, as enums are. */
+export function outputCode(description: string) {
+  return Type.String({ description, 'x-sluice-lower': true });
 }
 
 /** An enum in an answer that reads the same on both mounts. */

@@ -1,21 +1,32 @@
 import { Type } from 'typebox';
-import { EXAMPLE_QUEUE, queueRef } from './common.ts';
+import { CHECK_STATUSES } from '../../engine/check.ts';
+import { ENDED_STATES } from '../../engine/queue.ts';
+import { REQUIRED_SOURCES } from '../../engine/required.ts';
+import { EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { component, fixedEnum, inputInstant, instant, outputEnum } from './schema.ts';
+import { component, fixedEnum, inputEnum, inputInstant, instant, outputEnum, trimmedText, uuid } from './schema.ts';
+
+const CONCLUSIONS = [
+  'ACTION_REQUIRED',
+  'CANCELLED',
+  'FAILURE',
+  'NEUTRAL',
+  'SUCCESS',
+  'SKIPPED',
+  'STALE',
+  'TIMED_OUT',
+] as const;
 
 const CheckRun = component(
   'CheckRun',
   Type.Object(
     {
       name: Type.String({ description: 'Name of the check.' }),
-      url: Type.String({ description: 'Where its details are.' }),
-      status: Type.Optional(fixedEnum(['QUEUED', 'IN_PROGRESS', 'COMPLETED'], 'How far it is.')),
-      conclusion: Type.Optional(
-        fixedEnum(
-          ['ACTION_REQUIRED', 'CANCELLED', 'FAILURE', 'NEUTRAL', 'SUCCESS', 'SKIPPED', 'STALE', 'TIMED_OUT'],
-          'How it ended; only once completed.',
-        ),
-      ),
+      url: Type.String({ description: 'Where its details are; empty where nobody said.' }),
+      status: Type.Optional(fixedEnum(CHECK_STATUSES, 'How far it is.')),
+      conclusion: Type.Optional(fixedEnum(CONCLUSIONS, 'How it ended; only once completed.')),
+      startedAt: Type.Optional(instant('When this attempt began, where its reporter said so.')),
+      summary: Type.Optional(Type.String({ description: 'What its reporter had to say.' })),
     },
     { description: 'A check that reported on the test branch.' },
   ),
@@ -37,18 +48,23 @@ const TestRun = component(
   'TestRun',
   Type.Object(
     {
-      testRunId: Type.Optional(Type.String({ description: 'Id of the test run.' })),
+      testRunId: Type.Optional(uuid('Id of the test run.')),
       requiredStatuses: Type.Array(Type.String(), { description: 'Names of the checks that must pass.' }),
       requiredStatusesSource: Type.Optional(
         outputEnum(
-          ['TRUNK_CONFIG', 'REPO_PROVIDER_BRANCH_PROTECTION', 'MERGE_INSTANCE'],
-          'Who says so: a file, the forge, or the queue.',
+          REQUIRED_SOURCES,
+          'Who says so: a file, the forge (on plain git the registered checks), or the queue. Absent while not known.',
         ),
       ),
       testBranch: Type.String({ description: 'The branch that CI tests.' }),
-      testBranchSha: Type.String({ description: 'Its commit.' }),
+      testBranchSha: Type.String({ description: 'Its commit; empty while it is not built.' }),
       createdAt: Type.Optional(instant('When the test run began.')),
-      status: Type.Optional(outputEnum(['IN_PROGRESS', 'FAILED', 'CANCELLED', 'SUCCEEDED'], 'How it stands.')),
+      status: Type.Optional(
+        outputEnum(
+          ['IN_PROGRESS', 'FAILED', 'CANCELLED', 'SUCCEEDED'],
+          'How it stands. CANCELLED: abandoned before it was decided.',
+        ),
+      ),
       checkSuites: Type.Array(
         Type.Object(
           { checkRuns: Type.Array(CheckRun, { description: 'The checks of the suite.' }) },
@@ -69,7 +85,10 @@ const TestRun = component(
         { description: 'The pull requests under test; several in a batch.' },
       ),
       impactedTargets: Type.Optional(
-        Type.Array(Type.String(), { description: 'Of all pull requests in the test branch.' }),
+        Type.Array(Type.String(), {
+          description:
+            'Of all pull requests in the test branch, where uploaded for each of them; ["ALL"] where one impacts everything. Left out also where there are more than can be shown.',
+        }),
       ),
       impactedTargetsForTestedPrs: Type.Optional(
         Type.Array(Type.String(), { description: 'Of those under test only.' }),
@@ -78,9 +97,29 @@ const TestRun = component(
         Type.Array(Type.Integer(), { description: 'Pull requests merged in beneath and not under test.' }),
       ),
     },
-    { description: 'One candidate under test.' },
+    { description: 'One test run.' },
   ),
 );
+
+const TestRunId = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'The test run: the last part of its test branch, with or without -bisection at its end.',
+});
+
+const EXAMPLE_TEST_RUN = {
+  testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+  requiredStatuses: ['test'],
+  requiredStatusesSource: 'MERGE_INSTANCE',
+  testBranch: 'sluice/pr-7/0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+  testBranchSha: '9c1185a5c5e9fc54612808977ee8f548b2258d31',
+  createdAt: '2026-09-17T10:16:02.000Z',
+  status: 'IN_PROGRESS',
+  checkSuites: [{ checkRuns: [{ name: 'test', url: 'https://ci.example.com/runs/81', status: 'IN_PROGRESS' }] }],
+  statusChecks: [],
+  testedPullRequests: [{ prNumber: 7, prUrl: 'refs/pull/7/head', title: 'Teach the parser about tabs' }],
+  dependentPrs: [5],
+};
 
 export const getMergeQueueTestingDetails = operation({
   name: 'getMergeQueueTestingDetails',
@@ -90,17 +129,8 @@ export const getMergeQueueTestingDetails = operation({
   scope: 'read',
   summary: 'Read details of testing in progress',
   description:
-    'With testRunId (the last part of a test branch), that test run; without it, { testRuns }: every one in progress, in queue order.',
-  body: Type.Object({
-    ...queueRef,
-    testRunId: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: 'One test run; with or without -bisection at its end.',
-      }),
-    ),
-  }),
+    'With testRunId (the last part of a test branch), that test run, also one that has ended; without it, { testRuns }: every one in progress, in queue order, those of bisections after the line.',
+  body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId) }),
   reply: Type.Union(
     [TestRun, Type.Object({ testRuns: Type.Array(TestRun, { description: 'Test runs in progress.' }) })],
     {
@@ -108,7 +138,88 @@ export const getMergeQueueTestingDetails = operation({
     },
   ),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
-  example: { body: EXAMPLE_QUEUE, reply: { testRuns: [] } },
+  example: { body: EXAMPLE_QUEUE, reply: { testRuns: [EXAMPLE_TEST_RUN] } },
+});
+
+const aloneOf = (name: string, other: string) => ({
+  required: [name],
+  not: { properties: { [other]: {} }, required: [other] },
+  'x-sluice-message': 'must have exactly one of testRunId and sha',
+});
+
+export const reportCheck = operation({
+  name: 'reportCheck',
+  method: 'POST',
+  path: '/reportCheck',
+  tag: 'Queues',
+  scope: 'report',
+  summary: 'Report how a check of a test run stands',
+  description:
+    'For any CI that tests the branches of the queue. Reporting the same again changes nothing; of one check the newest attempt by startedAt counts and, without it, the first result. A report on a test run that has ended is recorded and changes nothing.',
+  body: Type.Object(
+    {
+      repo: Repo,
+      testRunId: Type.Optional(TestRunId),
+      sha: Type.Optional(
+        Type.String({
+          pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+          description: 'The tested commit, instead of testRunId.',
+          'x-sluice-message': 'must be a whole commit id of 40 or 64 hexadecimal digits',
+        }),
+      ),
+      name: trimmedText(255, 'Name of the check, as it is required.'),
+      status: inputEnum(
+        [...CHECK_STATUSES, 'PENDING'],
+        'How far it is. PENDING, a word of commit statuses, is the same as QUEUED.',
+      ),
+      conclusion: Type.Optional(
+        inputEnum(
+          [...CONCLUSIONS, 'ERROR'],
+          'How it ended: required when COMPLETED, and only then. SUCCESS, NEUTRAL and SKIPPED pass; CANCELLED and STALE say nothing, and it is tried again; the others fail. ERROR, a word of commit statuses, is shown as FAILURE.',
+        ),
+      ),
+      url: Type.Optional(
+        Type.String({
+          maxLength: 2000,
+          pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f/?#][^\\u0000-\\u0020\\u007f]*$',
+          description: 'Where its details are.',
+          'x-sluice-message': 'must be an http or https address of at most 2000 characters',
+        }),
+      ),
+      summary: Type.Optional(
+        Type.String({
+          maxLength: 4000,
+          description: 'What there is to say about it.',
+          'x-sluice-message': 'must be a text of at most 4000 characters',
+        }),
+      ),
+      startedAt: Type.Optional(inputInstant('When this attempt began.')),
+    },
+    { anyOf: [aloneOf('testRunId', 'sha'), aloneOf('sha', 'testRunId')] },
+  ),
+  reply: TestRun,
+  errors: ['REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
+  example: {
+    body: {
+      repo: EXAMPLE_REPO,
+      testRunId: EXAMPLE_TEST_RUN.testRunId,
+      name: 'test',
+      status: 'COMPLETED',
+      conclusion: 'SUCCESS',
+      url: 'https://ci.example.com/runs/81',
+    },
+    reply: {
+      ...EXAMPLE_TEST_RUN,
+      status: 'SUCCEEDED',
+      checkSuites: [
+        {
+          checkRuns: [
+            { name: 'test', url: 'https://ci.example.com/runs/81', status: 'COMPLETED', conclusion: 'SUCCESS' },
+          ],
+        },
+      ],
+    },
+  },
 });
 
 export const listMergeQueueTestingResults = operation({
@@ -138,8 +249,15 @@ export const listMergeQueueTestingResults = operation({
             endedAt: instant('When testing ended.'),
             testingDurationMs: Type.Integer({ description: 'How long it took, in whole seconds.' }),
             outcome: outputEnum(['PASSED', 'FAILED', 'INTERRUPTED', 'CANCELLED'], 'How testing ended.'),
+            testRunId: Type.Optional(uuid('The test run.')),
+            cycleConclusion: Type.Optional(
+              outputEnum(ENDED_STATES, 'How the stay in the queue that it belongs to ended; absent while it lasts.'),
+            ),
             bisection: Type.Optional(
-              outputEnum(['IN_BISECTION', 'ENTERED_BISECTION'], 'What it had to do with a bisection.'),
+              outputEnum(
+                ['IN_BISECTION', 'ENTERED_BISECTION'],
+                'IN_BISECTION: it was a run of a bisection. ENTERED_BISECTION: its failure led into one.',
+              ),
             ),
           },
           { description: 'One attempt to test one pull request.' },
@@ -154,7 +272,14 @@ export const listMergeQueueTestingResults = operation({
     body: { ...EXAMPLE_QUEUE, since: '2026-09-10T00:00:00Z', until: '2026-09-18T00:00:00Z' },
     reply: {
       testingResults: [
-        { prNumber: 7, endedAt: '2026-09-17T10:20:02.000Z', testingDurationMs: 240000, outcome: 'PASSED' },
+        {
+          prNumber: 7,
+          endedAt: '2026-09-17T10:20:02.000Z',
+          testingDurationMs: 240000,
+          outcome: 'PASSED',
+          testRunId: EXAMPLE_TEST_RUN.testRunId,
+          cycleConclusion: 'MERGED',
+        },
       ],
       totalItems: 1,
     },

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type EntryRecord, EXAMPLE_LANDED_RECORD, type ExplanationReason } from '../http/contract/entry.ts';
+import { formatRecord } from './entry-words.ts';
+
+const RECORD = EXAMPLE_LANDED_RECORD as EntryRecord & { landed: NonNullable<EntryRecord['landed']> };
+
+function reason(text: string, reasons: ExplanationReason[] = []): ExplanationReason {
+  return { code: 'CODE', text, reasons };
+}
+
+function explained(summary: string, reasons: ExplanationReason[]): string {
+  const { landed: _landed, timeline: _timeline, ...record } = RECORD;
+  return formatRecord({ ...record, explanation: { summary, next: 'It goes on.', reasons } });
+}
+
+describe('the words for an entry', () => {
+  it('go down the tree of reasons, each further in [E12]', () => {
+    const text = explained('It waits.', [reason('For #5.', [reason('For #4.', [reason('test is open.')])])]);
+    const tree = ['It waits.', '  - For #5.', '    - For #4.', '      - test is open.', 'Next: It goes on.'];
+    assert.ok(text.includes(tree.join('\n')), text);
+  });
+
+  it('say nothing twice that the sentence above ends with', () => {
+    const text = explained('It waits. For #5.', [reason('For #5.', [reason('For #4.')])]);
+    assert.ok(text.includes('It waits. For #5.\n  - For #4.\nNext:'), text);
+  });
+
+  it('name the commit that landed, and whether it is the tested one [L3]', () => {
+    const { landed } = RECORD;
+    assert.match(formatRecord(RECORD), new RegExp(`Landed +${landed.sha}, exactly as tested\n`));
+    const composed = { ...RECORD, landed: { ...landed, kind: 'COMPOSED' as const, composedWith: [3, 4] } };
+    assert.match(formatRecord(composed), new RegExp(`tested as ${landed.testedSha}, with #3, #4 beside it\n`));
+  });
+});

@@ -1,0 +1,105 @@
+// Stands in for a team's CI: finds the runs that the queue shows, and reports on them.
+import assert from 'node:assert/strict';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { TestRunView } from '../../src/app/views/test-run-view.ts';
+import { type TestQueue, until } from './harness.ts';
+
+/** Building takes a few git processes, and the machine of a test is busy with other tests. */
+const PATIENCE_MS = 20_000;
+
+export interface Ci {
+  /** Everything in progress, in queue order. */
+  runs(): Promise<readonly TestRunView[]>;
+  /** The runs once there are as many and each has its commit, as `pull requests on pull requests`, such as `3 on 1,2`. */
+  untilRuns(expected: readonly string[]): Promise<readonly TestRunView[]>;
+  /** The run that tests the pull request, once its commit is there. */
+  runOf(prNumber: number): Promise<TestRunView>;
+  read(testRunId: string): Promise<TestRunView>;
+  report(run: TestRunView, conclusion: string, more?: object): Promise<TestRunView>;
+  pass(prNumber: number): Promise<TestRunView>;
+  fail(prNumber: number): Promise<TestRunView>;
+  untilState(prNumber: number, state: string): Promise<EntryView>;
+  /** `STATE REASON` of every step, oldest first. */
+  storyOf(prNumber: number): Promise<readonly string[]>;
+  /** Subjects of the commits that the target's first parents are, oldest first. */
+  landed(): Promise<readonly string[]>;
+}
+
+export function createCi(queue: TestQueue): Ci {
+  const { api, ref, repo, git } = queue;
+  const runs = async () =>
+    (await api.ok<{ testRuns: readonly TestRunView[] }>('getMergeQueueTestingDetails', ref)).testRuns;
+  const report = (run: TestRunView, conclusion: string, more: object = {}) =>
+    api.ok<TestRunView>('reportCheck', {
+      repo,
+      testRunId: run.testRunId,
+      name: 'test',
+      status: 'COMPLETED',
+      conclusion,
+      ...more,
+    });
+  const runOf = (prNumber: number) =>
+    until(`#${prNumber} has a run with a commit`, PATIENCE_MS, async () =>
+      (await runs()).find((run) => run.testBranchSha !== '' && testedBy(run).includes(prNumber)),
+    );
+  return {
+    runs,
+    runOf,
+    report,
+    untilRuns: async (expected) => {
+      let seen: readonly TestRunView[] = [];
+      const areThere = async () => {
+        seen = await runs();
+        const isBuilt = seen.every((run) => run.testBranchSha !== '' && run.requiredStatusesSource !== undefined);
+        return isBuilt && seen.map(formatRun).join('; ') === expected.join('; ') ? seen : undefined;
+      };
+      return until('the runs are as expected', PATIENCE_MS, areThere).catch(() => {
+        assert.deepEqual(seen.map(formatRun), expected);
+        throw new Error(`not all runs are built: ${JSON.stringify(seen)}`);
+      });
+    },
+    read: (testRunId) => api.ok<TestRunView>('getMergeQueueTestingDetails', { ...ref, testRunId }),
+    pass: async (prNumber) => report(await runOf(prNumber), 'SUCCESS'),
+    fail: async (prNumber) => report(await runOf(prNumber), 'FAILURE'),
+    untilState: async (prNumber, state) => {
+      let seen: EntryView | undefined;
+      const isThere = async () => {
+        seen = await queue.get(prNumber, { includeExplanation: true });
+        return seen.state === state ? seen : undefined;
+      };
+      return until(`#${prNumber} is ${state}`, PATIENCE_MS, isThere).catch((error: Error) => {
+        throw new Error(`${error.message}: ${seen?.explanation?.summary}`);
+      });
+    },
+    storyOf: async (prNumber) => {
+      const { timeline = [] } = await queue.get(prNumber, { includeTimeline: true });
+      return timeline.toReversed().map(({ state, reason }) => `${state} ${reason}`);
+    },
+    landed: async () => (await git.git(['log', '--first-parent', '--reverse', '--format=%s', 'main'])).split('\n'),
+  };
+}
+
+/** As `3 on 1,2`; a run of the head itself tests nothing. */
+export function formatRun(run: TestRunView): string {
+  const on = run.dependentPrs.length === 0 ? '' : ` on ${run.dependentPrs.join(',')}`;
+  return `${testedBy(run).join('+')}${on}`;
+}
+
+function testedBy({ testedPullRequests }: TestRunView): number[] {
+  return testedPullRequests.map(({ prNumber }) => prNumber);
+}
+
+/** What an entry says about its landing is what the repository says. */
+export async function assertLanded(queue: TestQueue, entry: EntryView): Promise<void> {
+  const { landed } = entry;
+  assert.ok(landed, `#${entry.prNumber} says how it landed`);
+  const treeOf = (sha: string) => queue.git.git(['rev-parse', `${sha}^{tree}`]);
+  const history = (await queue.git.git(['rev-list', '--first-parent', 'main'])).split('\n');
+  assert.ok(history.includes(landed.sha) && history.includes(landed.pushedSha) && history.includes(landed.base));
+  assert.equal(landed.tree, await treeOf(landed.sha));
+  assert.equal(landed.pushedTree, await treeOf(landed.pushedSha));
+  assert.equal(entry.verifiedByTestRun, landed.testRunId);
+  if (landed.kind === 'COMPOSED') return;
+  assert.equal(landed.pushedTree, landed.testedTree);
+  if (landed.kind === 'IDENTICAL') assert.equal(landed.pushedSha, landed.testedSha);
+}
