@@ -1,0 +1,755 @@
+import assert from 'node:assert/strict';
+import type { Candidate, CandidateNumber, LandedKind } from '../../src/engine/candidate.ts';
+import { compositionOf, isUnderTest } from '../../src/engine/candidate.ts';
+import type { CheckConclusion, CheckStatus } from '../../src/engine/check.ts';
+import type { Effect } from '../../src/engine/effect.ts';
+import type { QueueEvent } from '../../src/engine/event.ts';
+import { findBreachAnywhere } from '../../src/engine/invariants.ts';
+import { entriesInOrder } from '../../src/engine/order.ts';
+import { parsePriority } from '../../src/engine/priority.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import {
+  createQueue,
+  type Entry,
+  type EntryId,
+  type EntryState,
+  findEntry,
+  findLiveMember,
+  type Queue,
+} from '../../src/engine/queue.ts';
+import type { RequiredSources, StartProblem } from '../../src/engine/required.ts';
+import { lineOf } from '../../src/engine/roster.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import { type Step, step } from '../../src/engine/step.ts';
+import { REFERENCE_STRATEGY, type Strategy } from '../../src/engine/strategy.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
+import { nextWakeAt } from '../../src/engine/wake.ts';
+import type { Transition } from '../../src/engine/work.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import {
+  letter,
+  numberOf,
+  optionOf,
+  pairsOf,
+  parseDuration,
+  parseSettings,
+  parseTargets,
+  STATES,
+  shaToHistory,
+  suffix,
+  treeName,
+} from './words.ts';
+
+export const NOON = Date.UTC(2026, 8, 17, 12);
+
+/**
+ * A queue told as a story, one line after the other: what happens, and what is then true. Pull requests are letters. A
+ * candidate is written as what is built on what: `A+B` is B on top of A, `AB+CD` is the batch CD on top of the batch AB;
+ * what has landed is not written any more. A candidate of a bisection is written `~AB`, the head by itself `HEAD`.
+ *
+ * git and landings answer at once unless the story says otherwise; CI answers only when the story says so.
+ */
+export class Scenario {
+  queue: Queue;
+  now = NOON;
+  readonly events: QueueEvent[] = [];
+  readonly transitions: Transition[] = [];
+  readonly steps: Step[] = [];
+  readonly ended = new Map<number, Entry>();
+  readonly endedCandidates = new Map<number, Candidate>();
+  readonly alarms: string[] = [];
+  /** The target's commits, oldest first, as letters; `M` is where it began. */
+  readonly history: string[] = ['M'];
+  /** Every run of CI: the tree that was tested. */
+  readonly runs: string[] = [];
+  sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
+  readonly #heads = new Map<number, number>();
+  readonly #conflicts: [string, string][] = [];
+  /** Pull requests that change nothing: with or without one, the tree is the same. */
+  readonly #empty = new Set<string>();
+  readonly #targets = new Map<number, ImpactedTargets>();
+  readonly #landings: Effect[] = [];
+  readonly #builds: Effect[] = [];
+  #areLandingsHeld = false;
+  #areBuildsHeld = false;
+  #landingKind: LandedKind | undefined;
+  last: Step | undefined;
+
+  readonly strategy: Strategy;
+
+  constructor(settings: Partial<QueueSettings> = {}, strategy: Partial<Strategy> = {}) {
+    this.strategy = { ...REFERENCE_STRATEGY, ...strategy };
+    this.queue = createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 4, ...settings }, 'RUNNING');
+    this.#observeTarget();
+  }
+
+  /** Plays a story: one act or expectation a line; `#` begins a comment. */
+  play(story: string): this {
+    for (const [index, raw] of story.split('\n').entries()) {
+      const line = raw.replace(/#.*$/, '').trim();
+      if (line === '') continue;
+      try {
+        this.#playLine(line);
+      } catch (error) {
+        const detail = error instanceof Error ? error.message : String(error);
+        throw new Error(`line ${index + 1}, "${line}": ${detail}\n${this.describe()}`, { cause: error });
+      }
+    }
+    return this;
+  }
+
+  /** The queue as it stands, for whoever reads a failure. */
+  describe(): string {
+    const entries = [...valuesOf(this.queue.entries)].map((e) => `${letter(e.prNumber)}=${e.state}`).join(' ');
+    const line = [...valuesOf(this.queue.candidates)].map((c) => `${c.number}:${this.label(c)}(${c.state})`).join(' ');
+    return `entries: ${entries}\ncandidates: ${line}\ntarget: ${this.history.join('+')}`;
+  }
+
+  #playLine(line: string): void {
+    const [verb = '', ...words] = line.split(/\s+/);
+    if (EXPECTATIONS.has(verb)) this.#expect(verb, words);
+    else this.#act(verb, words);
+  }
+
+  #act(verb: string, words: readonly string[]): void {
+    const prs = () => words.map(numberOf);
+    switch (verb) {
+      case 'submit':
+        return this.#submitAll(words);
+      case 'set':
+        return void this.update(parseSettings(words));
+      case 'pause':
+        return void this.update({}, 'PAUSED');
+      case 'resume':
+        return void this.update({}, 'RUNNING');
+      case 'drain':
+        return void this.update({}, 'DRAINING');
+      case 'pass':
+        return this.#report(words, 'SUCCESS');
+      case 'fail':
+        return this.#report(words, 'FAILURE');
+      case 'cut':
+        return this.#report(words, 'CANCELLED');
+      case 'cancel':
+        for (const prNumber of prs()) this.tell({ kind: 'pull_request_cancelled', ...this.#act_(), prNumber });
+        return;
+      case 'restart':
+        for (const prNumber of prs()) this.tell({ kind: 'tests_restart_requested', ...this.#act_(), prNumber });
+        return;
+      case 'push':
+        for (const prNumber of prs()) this.#push(prNumber);
+        return;
+      case 'close':
+        return this.#observeAll(prs(), { status: 'closed' });
+      case 'draft':
+        return this.#observeAll(prs(), { status: 'draft' });
+      case 'retarget':
+        return this.#observeAll(prs(), { baseBranch: 'next' });
+      case 'block':
+        return this.#observeAll(prs(), { mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+      case 'ready':
+        return this.#observeAll(prs(), {});
+      case 'merge':
+        return this.#mergeByHand(prs());
+      case 'foreign':
+        return this.#foreign(words[0] ?? 'X');
+      case 'rewind':
+        return this.#rewind(words[0] ?? 'X');
+      case 'conflict':
+        return void this.#conflicts.push([words[0] as string, words[1] as string]);
+      case 'targets':
+        return this.#setTargets(words);
+      case 'wait':
+        return this.#wait(words[0] as string);
+      case 'hold':
+        return this.#hold(words[0], true);
+      case 'release':
+        return this.#hold(words[0], false);
+      case 'refuse':
+        return this.#refuse(words);
+      case 'land-as':
+        this.#landingKind = words[0] as LandedKind;
+        return;
+      default:
+        return this.#actRarely(verb, words);
+    }
+  }
+
+  #actRarely(verb: string, words: readonly string[]): void {
+    const [first = '', second = ''] = words;
+    switch (verb) {
+      case 'report':
+        return this.#reportAs(words);
+      case 'lose':
+        return void this.#loseChecks(first, 'runner_lost');
+      case 'interrupt':
+        return void this.#loseChecks(first, 'server_restarted');
+      case 'unbuildable':
+        return this.#makeUnbuildable(first, second as StartProblem);
+      case 'untrusted':
+        this.#heads.set(numberOf(first), (this.#heads.get(numberOf(first)) ?? 1) + 1);
+        return void this.observe(numberOf(first), { isHeadUntrusted: true });
+      case 'vanish':
+        return void this.#vanish(numberOf(first));
+      case 'merge-elsewhere':
+        return void this.observe(numberOf(first), { status: 'merged', baseBranch: 'next' });
+      case 'sources':
+        return this.#setSources(words);
+      case 'empty':
+        for (const name of words) this.#empty.add(name);
+        return;
+      case 'clock':
+        this.now += parseDuration(first);
+        return;
+      case 'tick':
+        return void this.tell({ kind: 'time_passed', at: this.now });
+      case 'gone':
+        return this.#loseTarget();
+      case 'again':
+        return void this.tell(this.events.at(-1) as QueueEvent);
+      default:
+        throw new Error(`nobody knows what "${verb}" means`);
+    }
+  }
+
+  /** `report A+B FAILURE by=lint started=-5m`: one delivery of a check; also `RUNNING` and `QUEUED`. */
+  #reportAs(words: readonly string[]): void {
+    const [label = '', what = ''] = words;
+    const started = optionOf(words, 'started');
+    this.reportCheck(this.#find(label).number, {
+      name: optionOf(words, 'by') ?? 'ci',
+      ...(started === undefined ? {} : { startedAt: this.now + parseDuration(started) }),
+      ...(what === 'RUNNING' ? { status: 'IN_PROGRESS' } : {}),
+      ...(what === 'QUEUED' ? { status: 'QUEUED' } : {}),
+      ...(what === 'RUNNING' || what === 'QUEUED' ? {} : { conclusion: what as CheckConclusion }),
+    });
+  }
+
+  #loseChecks(label: string, cause: 'runner_lost' | 'server_restarted'): Step {
+    return this.tell({ kind: 'checks_lost', at: this.now, candidate: this.#find(label).number, cause });
+  }
+
+  #makeUnbuildable(label: string, reason: StartProblem): void {
+    const candidate = this.#find(label).number;
+    this.tell({ kind: 'candidate_unbuildable', at: this.now, candidate, reason, detail: 'no' });
+  }
+
+  #vanish(prNumber: PrNumber): Step {
+    return this.tell({ kind: 'pull_request_observed', at: this.now, prNumber, pr: undefined, targets: undefined });
+  }
+
+  /** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_...`; what is not named is not there. */
+  #setSources(words: readonly string[]): void {
+    this.sources = {
+      file: optionOf(words, 'file')?.split(',').filter(Boolean),
+      fileProblem: optionOf(words, 'problem') as StartProblem | undefined,
+      protection: optionOf(words, 'protection')?.split(','),
+      commands: optionOf(words, 'commands') ?? '',
+    };
+  }
+
+  #loseTarget(): void {
+    const { heads } = this.queue;
+    this.tell({ kind: 'target_observed', at: this.now, head: undefined, since: heads, isDescendant: false });
+  }
+
+  /** A landing waits for the story to say how it ends. */
+  get isLandingHeld(): boolean {
+    return this.#landings.length > 0;
+  }
+
+  tell(event: QueueEvent): Step {
+    const result = step(this.queue, event, this.strategy);
+    this.events.push(event);
+    this.steps.push(result);
+    this.queue = result.queue;
+    this.last = result;
+    this.transitions.push(...result.transitions);
+    for (const entry of result.ended) this.ended.set(entry.prNumber, entry);
+    for (const candidate of result.endedCandidates) this.endedCandidates.set(candidate.number, candidate);
+    assert.notEqual(result.outcome.kind, 'parked', result.outcome.kind === 'parked' ? result.outcome.detail : '');
+    assert.equal(findBreachAnywhere(this.queue), undefined);
+    this.#assertSettled(event.at);
+    for (const effect of result.effects) this.#carryOut(effect);
+    return result;
+  }
+
+  /** Deciding once more, at the same instant, changes nothing. */
+  #assertSettled(at: number): void {
+    const { transitions, effects } = step(this.queue, { kind: 'time_passed', at }, this.strategy);
+    assert.deepEqual({ transitions, effects }, { transitions: [], effects: [] }, 'the plan was not complete');
+  }
+
+  update(settings: Partial<QueueSettings>, state?: 'RUNNING' | 'PAUSED' | 'DRAINING'): Step {
+    return this.tell({ kind: 'queue_updated', ...this.#act_(), settings, state });
+  }
+
+  facts(prNumber: PrNumber, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
+    return {
+      number: prNumber,
+      headSha: this.#headOf(prNumber),
+      baseBranch: 'main',
+      title: `Change ${letter(prNumber)}`,
+      author: 'Ada',
+      url: '',
+      status: 'open',
+      mergeability: 'MERGEABLE',
+      blockReasons: [],
+      ...changes,
+    };
+  }
+
+  submit(
+    prNumber: PrNumber,
+    more: { priority?: string; noBatch?: boolean; pr?: Partial<PullRequestFacts> } = {},
+  ): Step {
+    return this.tell({
+      kind: 'pull_request_submitted',
+      ...this.#act_(),
+      entryId: `entry-${prNumber}` as EntryId,
+      pr: this.facts(prNumber, more.pr),
+      targets: this.#targets.get(prNumber),
+      priority: more.priority === undefined ? undefined : parsePriority(more.priority),
+      noBatch: more.noBatch,
+    });
+  }
+
+  /** Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`; `urgent`, `high`, `low`, `nobatch`, `unready` and numbers go with all of them. */
+  #submitAll(words: readonly string[]): void {
+    const isPr = (word: string) => /^[A-Z](\[.*\])?$/.test(word);
+    const options = words.filter((word) => !isPr(word));
+    const priority = options.find((word) => parsePriority(word) !== undefined);
+    for (const word of words.filter(isPr)) {
+      const prNumber = numberOf(word);
+      const targets = parseTargets(word);
+      if (targets !== undefined) this.#targets.set(prNumber, targets);
+      this.submit(prNumber, {
+        ...(priority === undefined ? {} : { priority }),
+        ...(options.includes('nobatch') ? { noBatch: true } : {}),
+        pr: {
+          ...(options.includes('unready') ? { mergeability: 'IN_PROGRESS' } : {}),
+          ...this.#upToDate(prNumber, options),
+        },
+      });
+    }
+  }
+
+  /**
+   * `uptodate`: its head contains the target's and has passed `ci`; `passed=a,b`: it has passed these; `on=M`: it contains
+   * that head; `tree=x`: what it has is not what would be built.
+   */
+  #upToDate(prNumber: PrNumber, options: readonly string[]): Partial<PullRequestFacts> {
+    if (!options.includes('uptodate')) return {};
+    const on = optionOf(options, 'on');
+    const targetHead = on === undefined ? this.#head() : (`head:${on}` as Sha);
+    const tree = (optionOf(options, 'tree') ?? this.#treeName([...this.history, letter(prNumber)])) as Sha;
+    return { upToDate: { targetHead, tree, passedChecks: (optionOf(options, 'passed') ?? 'ci').split(',') } };
+  }
+
+  #report(words: readonly string[], conclusion: CheckConclusion): void {
+    const check = words.find((word) => word.startsWith('by='))?.slice(3) ?? 'ci';
+    for (const label of words.filter((word) => !word.startsWith('by='))) {
+      this.reportCheck(this.#find(label).number, { name: check, conclusion });
+    }
+  }
+
+  reportCheck(
+    candidate: CandidateNumber,
+    check: { name?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
+  ): Step {
+    const { status = 'COMPLETED' } = check;
+    return this.tell({
+      kind: 'check_reported',
+      at: this.now,
+      candidate,
+      check: {
+        name: check.name ?? 'ci',
+        status,
+        conclusion: status === 'COMPLETED' ? (check.conclusion ?? 'SUCCESS') : undefined,
+        startedAt: check.startedAt,
+        url: undefined,
+        summary: undefined,
+      },
+    });
+  }
+
+  /** A candidate by its label, the newest first; also `#5`, by its number. */
+  #find(label: string): Candidate {
+    const found = this.candidates().findLast((candidate) => this.label(candidate) === label);
+    if (found === undefined) throw new Error(`there is no candidate ${label}`);
+    return found;
+  }
+
+  candidate(label: string): Candidate {
+    return this.#find(label);
+  }
+
+  /** Live candidates: the line front first, then those of bisections, then the head's. */
+  candidates(): Candidate[] {
+    const others = [...valuesOf(this.queue.candidates)].filter(({ purpose }) => purpose.kind !== 'main');
+    const rank = ({ purpose }: Candidate) => Number(purpose.kind === 'head');
+    return [...lineOf(this.queue), ...others.sort((a, b) => rank(a) - rank(b) || a.number - b.number)];
+  }
+
+  label(candidate: Candidate): string {
+    if (candidate.purpose.kind === 'head') return 'HEAD';
+    const isLive = (member: (typeof candidate.members)[number]) => findLiveMember(this.queue, member) !== undefined;
+    const isBisection = candidate.purpose.kind === 'bisection';
+    const beneath = candidate.beneath.filter((member) => isBisection || isLive(member));
+    const groups: string[] = [];
+    let before: number | undefined;
+    for (const member of beneath) {
+      const own = findLiveMember(this.queue, member)?.candidate;
+      if (own !== undefined && own === before) groups.push(`${groups.pop()}${letter(member.prNumber)}`);
+      else groups.push(letter(member.prNumber));
+      before = own;
+    }
+    groups.push(candidate.members.map(({ prNumber }) => letter(prNumber)).join(''));
+    return `${isBisection ? '~' : ''}${isBisection ? joinBisection(candidate) : groups.join('+')}`;
+  }
+
+  #observeAll(prs: readonly PrNumber[], changes: Partial<PullRequestFacts>): void {
+    for (const prNumber of prs) this.observe(prNumber, changes);
+  }
+
+  observe(prNumber: PrNumber, changes: Partial<PullRequestFacts>): Step {
+    return this.tell({
+      kind: 'pull_request_observed',
+      at: this.now,
+      prNumber,
+      pr: this.facts(prNumber, changes),
+      targets: undefined,
+    });
+  }
+
+  #push(prNumber: PrNumber): void {
+    this.#heads.set(prNumber, (this.#heads.get(prNumber) ?? 1) + 1);
+    this.observe(prNumber, {});
+  }
+
+  #mergeByHand(prs: readonly PrNumber[]): void {
+    for (const prNumber of prs) {
+      this.history.push(letter(prNumber));
+      this.observe(prNumber, { status: 'merged' });
+      this.#observeTarget();
+    }
+  }
+
+  #foreign(name: string): void {
+    this.history.push(name);
+    this.#observeTarget();
+  }
+
+  /** Somebody forces the branch back to where it began, and then to something else. */
+  #rewind(name: string): void {
+    this.history.splice(0, this.history.length, name);
+    this.#observeTarget(false);
+  }
+
+  #observeTarget(isDescendant = true): void {
+    this.tell({
+      kind: 'target_observed',
+      at: this.now,
+      head: this.#head(),
+      since: this.queue.heads,
+      isDescendant,
+    });
+  }
+
+  #setTargets(words: readonly string[]): void {
+    for (const word of words) {
+      const prNumber = numberOf(word);
+      const targets = parseTargets(word) ?? ALL_TARGETS;
+      this.#targets.set(prNumber, targets);
+      const sha = this.#headOf(prNumber);
+      this.tell({ kind: 'impacted_targets_set', ...this.#act_(), prNumber, sha, targets });
+    }
+  }
+
+  /** Time passes in the steps in which the queue wants to be woken, as the shell does it. */
+  #wait(duration: string): void {
+    const until = this.now + parseDuration(duration);
+    for (;;) {
+      const wakeAt = nextWakeAt(this.queue, this.now, this.strategy);
+      if (wakeAt === undefined || wakeAt > until) break;
+      this.now = Math.max(this.now, wakeAt);
+      const before = this.queue;
+      this.tell({ kind: 'time_passed', at: this.now });
+      if (this.queue === before && nextWakeAt(this.queue, this.now, this.strategy) === wakeAt) break;
+    }
+    this.now = until;
+    this.tell({ kind: 'time_passed', at: this.now });
+  }
+
+  #hold(what: string | undefined, isHeld: boolean): void {
+    if (what === 'landings') this.#areLandingsHeld = isHeld;
+    else if (what === 'builds') this.#areBuildsHeld = isHeld;
+    else throw new Error(`${what} cannot be held`);
+    if (isHeld) return;
+    const waiting = what === 'landings' ? this.#landings : this.#builds;
+    for (const effect of waiting.splice(0)) this.#carryOut(effect);
+  }
+
+  /** `refuse moved X`, `refuse A PR_UPDATED_AT_MERGE_TIME`, `refuse composition`: how the landing that is held ends. */
+  #refuse(words: readonly string[]): void {
+    const landing = this.#landings.shift();
+    if (landing?.kind !== 'land_candidate') throw new Error('no landing is held');
+    const [what = '', detail = ''] = words;
+    if (what === 'moved') this.history.push(detail);
+    this.tell({
+      kind: 'landing_refused',
+      at: this.now,
+      candidate: landing.candidate,
+      problem:
+        what === 'moved'
+          ? { kind: 'target_moved', head: this.#head(), isDescendant: true }
+          : what === 'composition'
+            ? { kind: 'not_composable' }
+            : { kind: 'entry_refused', prNumber: numberOf(what), reason: detail as never },
+    });
+  }
+
+  #carryOut(effect: Effect): void {
+    switch (effect.kind) {
+      case 'build_candidate':
+        if (this.#areBuildsHeld) this.#builds.push(effect);
+        else this.#build(effect.candidate);
+        return;
+      case 'start_checks':
+        this.runs.push(this.label(this.#live(effect.candidate)));
+        return;
+      case 'land_candidate':
+        if (this.#areLandingsHeld) this.#landings.push(effect);
+        else this.#land(effect.candidate);
+        return;
+      case 'raise_alarm':
+        this.alarms.push(effect.code);
+        return;
+      case 'discard_candidate':
+        return;
+    }
+  }
+
+  #live(number: CandidateNumber): Candidate {
+    const found = [...valuesOf(this.queue.candidates)].find((candidate) => candidate.number === number);
+    if (found === undefined) throw new Error(`candidate ${number} is not live`);
+    return found;
+  }
+
+  #build(number: CandidateNumber): void {
+    const candidate = [...valuesOf(this.queue.candidates)].find((other) => other.number === number);
+    if (candidate === undefined) return;
+    for (const [index, member] of candidate.members.entries()) {
+      const culprit = this.#findConflict(candidate, index);
+      if (culprit === undefined) continue;
+      this.tell({
+        kind: 'candidate_conflicted',
+        at: this.now,
+        candidate: number,
+        prNumber: member.prNumber,
+        culprit: culprit === 'main' ? undefined : numberOf(culprit),
+      });
+      return;
+    }
+    this.tell({
+      kind: 'candidate_built',
+      at: this.now,
+      candidate: number,
+      sha: `c${number}` as Sha,
+      tree: this.treeOf(candidate),
+      sources: this.sources,
+    });
+  }
+
+  #findConflict(candidate: Candidate, index: number): string | undefined {
+    const name = letter(candidate.members[index]?.prNumber as PrNumber);
+    const ahead = [...candidate.beneath, ...candidate.members.slice(0, index)].map(({ prNumber }) => letter(prNumber));
+    const base = shaToHistory(candidate.base.sha);
+    for (const [one, other] of this.#conflicts) {
+      if (one !== name) continue;
+      if (other === 'main' || base.includes(other)) return 'main';
+      if (ahead.includes(other)) return other;
+    }
+    return undefined;
+  }
+
+  /** What is in it, whatever the order in which it came in. */
+  treeOf(candidate: Candidate): Sha {
+    const base = shaToHistory(candidate.base.sha);
+    const members = compositionOf(candidate).map((member) => `${letter(member.prNumber)}${suffix(member.headSha)}`);
+    return this.#treeName([...base, ...members]);
+  }
+
+  #treeName(parts: readonly string[]): Sha {
+    return treeName(parts.filter((part) => !this.#empty.has(part)));
+  }
+
+  #land(number: CandidateNumber): void {
+    // Effects are carried out at least once: one that was answered meanwhile is done with.
+    if (this.queue.landing?.candidate !== number) return;
+    const candidate = this.#live(number);
+    const base = this.#head();
+    const entries = compositionOf(candidate).filter((member) => findLiveMember(this.queue, member) !== undefined);
+    this.history.push(...entries.map((member) => `${letter(member.prNumber)}${suffix(member.headSha)}`));
+    const pushedTree = this.#treeName(this.history);
+    const isSame = pushedTree === candidate.commit?.tree;
+    const how = this.#landingKind ?? (isSame ? 'SAME_TREE' : 'COMPOSED');
+    this.tell({
+      kind: 'candidate_landed',
+      at: this.now,
+      candidate: number,
+      how,
+      base,
+      pushedSha: this.#head(),
+      pushedTree,
+      entries: entries.map(({ prNumber }) => ({ prNumber, sha: `l${prNumber}` as Sha, tree: pushedTree })),
+    });
+  }
+
+  #head(): Sha {
+    return `head:${this.history.join('+')}` as Sha;
+  }
+
+  #headOf(prNumber: PrNumber): Sha {
+    const count = this.#heads.get(prNumber) ?? 1;
+    return `${letter(prNumber)}@${count}` as Sha;
+  }
+
+  #act_(): { readonly at: number; readonly actor: string } {
+    return { at: this.now, actor: 'ada' };
+  }
+
+  trailOf(name: string): Transition[] {
+    return this.transitions.filter(({ prNumber }) => prNumber === numberOf(name));
+  }
+
+  /** The last transition of a pull request. */
+  lastOf(name: string): Transition | undefined {
+    return this.transitions.findLast(({ prNumber }) => prNumber === numberOf(name));
+  }
+
+  stateOf(name: string): EntryState | undefined {
+    const prNumber = numberOf(name);
+    return findEntry(this.queue, prNumber)?.state ?? this.ended.get(prNumber)?.state;
+  }
+
+  #expect(verb: string, words: readonly string[]): void {
+    switch (verb) {
+      case 'testing':
+        return assert.deepEqual(
+          this.candidates()
+            .filter(isUnderTest)
+            .map((c) => this.label(c)),
+          [...words],
+        );
+      case 'states':
+        for (const word of words) {
+          const [names = '', state] = word.split('=');
+          for (const name of names) assert.equal(this.stateOf(name), STATES[state ?? ''] ?? state, `${name}`);
+        }
+        return;
+      case 'why':
+        for (const word of words) {
+          const [name = '', reason] = word.split('=');
+          assert.equal(this.lastOf(name)?.because.reason, reason, name);
+        }
+        return;
+      case 'target':
+        return assert.equal(this.history.join('+'), words[0]);
+      case 'queue':
+        return assert.equal(this.queue.state, words[0]);
+      case 'alarm':
+        return assert.deepEqual(this.alarms, [...words]);
+      case 'runs':
+        return assert.deepEqual(this.runs, [...words]);
+      case 'refused':
+        return assert.equal(this.last?.outcome.kind === 'refused' ? this.last.outcome.code : undefined, words[0]);
+      case 'ignored':
+        return assert.equal(this.last?.outcome.kind, 'ignored');
+      default:
+        return this.#expectDetail(verb, words);
+    }
+  }
+
+  #expectDetail(verb: string, words: readonly string[]): void {
+    const [first = '', ...rest] = words;
+    switch (verb) {
+      case 'candidates':
+        return assert.deepEqual(
+          this.candidates().map((c) => `${this.label(c)}=${c.state}`),
+          [...words],
+        );
+      case 'trail':
+        return assert.deepEqual(
+          this.trailOf(first)
+            .map(({ because }) => because.reason)
+            .slice(-rest.length),
+          rest,
+        );
+      case 'path':
+        return assert.deepEqual(
+          this.trailOf(first)
+            .map(({ to }) => to)
+            .slice(-rest.length),
+          rest.map((s) => STATES[s]),
+        );
+      case 'cause':
+        for (const [name, cause] of pairsOf(words)) {
+          const { prNumber } = this.lastOf(name)?.because ?? {};
+          assert.equal(prNumber === undefined ? 'nobody' : letter(prNumber), cause, name);
+        }
+        return;
+      case 'checks':
+        for (const [name, checks] of pairsOf(words))
+          assert.equal(this.lastOf(name)?.because.checks?.join(), checks, name);
+        return;
+      case 'proof':
+        for (const [name, proof] of pairsOf(words)) assert.equal(this.#proofOf(name), proof, name);
+        return;
+      case 'aside':
+        return assert.deepEqual(this.#asides(), [...words]);
+      case 'order':
+        return assert.deepEqual(
+          entriesInOrder(this.queue).map(({ prNumber }) => letter(prNumber)),
+          [...words],
+        );
+      case 'wake':
+        return this.#expectWake(first);
+      default:
+        throw new Error(`nobody knows what "${verb}" means`);
+    }
+  }
+
+  /** How it landed: the kind, and what it was composed with. */
+  #proofOf(name: string): string {
+    const landed = this.ended.get(numberOf(name))?.landed;
+    return [landed?.kind ?? 'none', ...(landed?.composedWith ?? []).map(letter)].join('+');
+  }
+
+  /** `C=A`: C is set aside because of A. */
+  #asides(): string[] {
+    const entries = [...valuesOf(this.queue.entries)].filter(({ setAside }) => setAside !== undefined);
+    return entries.map(({ prNumber, setAside }) => `${letter(prNumber)}=${letter(setAside as number)}`);
+  }
+
+  #expectWake(duration: string): void {
+    const wakeAt = nextWakeAt(this.queue, this.now, this.strategy);
+    const expected = duration === 'never' ? undefined : parseDuration(duration);
+    assert.equal(wakeAt === undefined ? undefined : wakeAt - this.now, expected);
+  }
+}
+
+const EXPECTATIONS = new Set([
+  ...['testing', 'states', 'why', 'target', 'queue', 'alarm', 'runs', 'refused', 'ignored'],
+  ...['candidates', 'trail', 'path', 'cause', 'checks', 'proof', 'aside', 'order', 'wake'],
+]);
+
+/** A scenario of its own, played at once. */
+export function play(settings: Partial<QueueSettings>, story: string, strategy: Partial<Strategy> = {}): Scenario {
+  return new Scenario(settings, strategy).play(story);
+}
+
+function joinBisection({ beneath, members }: Candidate): string {
+  const names = (list: typeof members) => list.map(({ prNumber }) => letter(prNumber)).join('');
+  return beneath.length === 0 ? names(members) : `${names(beneath)}+${names(members)}`;
+}

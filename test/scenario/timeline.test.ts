@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { play } from './scenario.ts';
+import { numberOf } from './words.ts';
+
+describe('every transition is kept with its instant, reason, actor and candidate', () => {
+  it('tells the whole life of an entry that lands [E1] [E11]', () => {
+    const told = play({}, 'submit A unready\nwait 2m\nready A\nwait 10m\npass A');
+    const life = told.trailOf('A').map(({ from, to, because, actor, durationMs }) => {
+      return [from, to, because.reason, because.candidate, actor, (durationMs ?? 0) / 60_000];
+    });
+    assert.deepEqual(life, [
+      [undefined, 'NOT_READY', 'API_REQUESTED', undefined, 'ada', 0],
+      ['NOT_READY', 'PENDING', 'MERGE_ITEM_NOW_READY', undefined, undefined, 2],
+      ['PENDING', 'TESTING', 'TEST_RUN_STARTED', 1, undefined, 0],
+      ['TESTING', 'TESTS_PASSED', 'TEST_RUN_PASSED', 1, undefined, 10],
+      ['TESTS_PASSED', 'MERGED', 'MERGE_GRAPH_MERGE', 1, undefined, 0],
+    ]);
+    assert.equal(told.lastOf('A')?.inQueueMs, 10 * 60_000);
+  });
+
+  it('names the candidate and the checks of a failure, held and settled [E11] [V5]', () => {
+    const told = play({}, 'sources protection=a,b\nsubmit A B\npass A+B by=a\nfail A+B by=b\npass A by=a\npass A by=b');
+    const ends = told.trailOf('B').slice(-2);
+    assert.deepEqual(
+      ends.map(({ to, because }) => [to, because]),
+      [
+        ['PENDING_FAILURE', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2 }],
+        ['FAILED', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2 }],
+      ],
+    );
+  });
+
+  it('names who removed it, and nobody for what the queue or a forge did [E11]', () => {
+    const told = play({}, 'submit A B C\ncancel A\nclose B\nfail C');
+    assert.deepEqual(
+      ['A', 'B', 'C'].map((name) => told.lastOf(name)?.actor),
+      ['ada', undefined, undefined],
+    );
+  });
+
+  it('names the checks for which a batch is searched [E11] [B4]', () => {
+    const told = play({ batch: true, batchingMinSize: 2 }, 'submit A B\nfail AB');
+    const required = told.trailOf('B').find(({ because }) => because.reason === 'BISECTION_REQUIRED');
+    assert.deepEqual(required?.because, { reason: 'BISECTION_REQUIRED', checks: ['ci'], candidate: 1 });
+  });
+
+  it('names the run that vouched, and the one that was withdrawn [E11] [V8]', () => {
+    const told = play({ canOptimisticallyMerge: true }, 'submit A B\npause\npass A+B\ncancel B');
+    const [vouched, withdrawn] = told.trailOf('A').slice(-2);
+    assert.deepEqual(vouched?.because, { reason: 'SUCCESSOR_TEST_RUN_PASSED', candidate: 2 });
+    assert.deepEqual(withdrawn?.because, { reason: 'SUCCESSOR_TEST_RUN_WITHDRAWN', candidate: 2 });
+  });
+
+  it('names the entry it conflicts with [E11] [C9]', () => {
+    const told = play({}, 'conflict B A\nsubmit A B');
+    assert.deepEqual(told.lastOf('B')?.because, {
+      reason: 'CONFLICTS_WITH_PREREQUISITE',
+      prNumber: numberOf('A'),
+      candidate: 2,
+    });
+  });
+
+  it('keeps an ended candidate with why it ended [C5] [C11]', () => {
+    const told = play({}, 'submit A B\ncancel A\npass B');
+    const endings = [1, 2, 3].map((number) => {
+      const { state, ending } = told.endedCandidates.get(number) ?? {};
+      return [state, ending?.reason, ending?.prNumber];
+    });
+    assert.deepEqual(endings, [
+      ['abandoned', 'PREREQUISITE_MERGE_ITEM_CANCELLED', 1],
+      ['abandoned', 'PREREQUISITE_MERGE_ITEM_CANCELLED', 1],
+      ['passed', 'MERGE_GRAPH_MERGE', undefined],
+    ]);
+  });
+
+  it('asks the outside to discard every candidate that was started, once [C11]', () => {
+    const told = play({}, 'submit A B\ncancel A\npass B\nsubmit C\nrestart C\nfail C\npause\nsubmit D');
+    const asked = told.steps.flatMap(({ effects }) => effects);
+    const numbers = (kind: string) => asked.flatMap((e) => (e.kind === kind && 'candidate' in e ? [e.candidate] : []));
+    assert.deepEqual(numbers('build_candidate'), [1, 2, 3, 4, 5]);
+    assert.deepEqual(
+      numbers('discard_candidate').sort((a, b) => a - b),
+      [1, 2, 3, 4, 5],
+    );
+  });
+});
