@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import type { Candidate } from '../../src/engine/candidate.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
+import { isAdmitted } from '../../src/engine/queue.ts';
+import type { QueueSettings } from '../../src/engine/settings.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { letter } from '../scenario/words.ts';
+
+/** One thing that happens; what it happens to is found by the numbers in it, whatever there is by then. */
+export interface Act {
+  readonly kind: (typeof ACTS)[number];
+  readonly pr: number;
+  readonly pick: number;
+}
+
+const ACTS = [
+  'submit',
+  'submit',
+  'submit',
+  'submitUrgent',
+  'submitAlone',
+  'pass',
+  'pass',
+  'pass',
+  'pass',
+  'fail',
+  'cut',
+  'rerun',
+  'cancel',
+  'restart',
+  'push',
+  'close',
+  'draft',
+  'retarget',
+  'block',
+  'ready',
+  'merge',
+  'foreign',
+  'rewind',
+  'conflict',
+  'targets',
+  'wait',
+  'pause',
+  'resume',
+  'drain',
+  'hold',
+  'release',
+  'refuse',
+  'settings',
+  'mode',
+] as const;
+
+export const MANY_PRS = 8;
+
+export const act: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom(...ACTS),
+  pr: fc.integer({ min: 1, max: MANY_PRS }),
+  pick: fc.nat({ max: 1_000 }),
+});
+
+export const settings: fc.Arbitrary<Partial<QueueSettings>> = fc.record({
+  mode: fc.constantFrom('SINGLE' as const, 'PARALLEL' as const),
+  concurrency: fc.integer({ min: 1, max: 5 }),
+  bisectionConcurrency: fc.constantFrom(null, 0, 1, 3),
+  batch: fc.boolean(),
+  batchingMinSize: fc.integer({ min: 1, max: 5 }),
+  batchingMaxWaitTimeMinutes: fc.constantFrom(0, 5),
+  canOptimisticallyMerge: fc.boolean(),
+  pendingFailureDepth: fc.constantFrom(0, 0, 1, 2),
+  optimizationMode: fc.constantFrom('OFF' as const, 'BISECTION_SKIP_REDUNDANT_TESTS' as const),
+  exactLanding: fc.boolean(),
+  reusePassedTrees: fc.boolean(),
+  notReadyTimeoutHours: fc.constantFrom(0, 1),
+});
+
+const TARGETS = ['[x]', '[y]', '[x,y]', '[z]', '[]', '[ALL]', '[y,z]'];
+const SETTINGS = ['concurrency=1', 'concurrency=4', 'batch=true', 'batch=false', 'canOptimisticallyMerge=true'];
+
+export function perform(story: Scenario, { kind, pr, pick }: Act): void {
+  const name = letter(pr);
+  switch (kind) {
+    case 'submit':
+      return void story.play(`submit ${name}${targetsFor(story, pick)}`);
+    case 'submitUrgent':
+      return void story.play(`submit ${name}${targetsFor(story, pick)} urgent`);
+    case 'submitAlone':
+      return void story.play(`submit ${name}${targetsFor(story, pick)} nobatch`);
+    case 'pass':
+      return report(story, pick, 'SUCCESS');
+    case 'fail':
+      return report(story, pick, 'FAILURE');
+    case 'cut':
+      return report(story, pick, 'CANCELLED');
+    case 'rerun':
+      return rerun(story, pick);
+    case 'targets':
+      return void story.play(`targets ${name}${TARGETS[pick % TARGETS.length]}`);
+    case 'wait':
+      return void story.play(`wait ${(pick % 90) + 1}m`);
+    case 'settings':
+      return void story.play(`set ${SETTINGS[pick % SETTINGS.length]}`);
+    case 'mode':
+      return void story.play(`set mode=${pick % 2 === 0 ? 'SINGLE' : 'PARALLEL'}`);
+    case 'hold':
+      return void story.play(pick % 2 === 0 ? 'hold landings' : 'hold builds');
+    case 'release':
+      return release(story);
+    case 'refuse':
+      return refuse(story, pick);
+    case 'foreign':
+    case 'rewind':
+      return story.queue.landing === undefined ? void story.play(`${kind} X${pick}`) : undefined;
+    case 'merge':
+      return story.queue.landing === undefined ? void story.play(`merge ${name}`) : undefined;
+    case 'conflict':
+      return void story.play(`conflict ${name} ${letter((pick % MANY_PRS) + 1)}`);
+    case 'pause':
+    case 'resume':
+    case 'drain':
+      return void story.play(kind);
+    default:
+      return void story.play(`${kind} ${name}`);
+  }
+}
+
+export function release(story: Scenario): void {
+  story.play('release builds\nrelease landings');
+}
+
+function targetsFor(story: Scenario, pick: number): string {
+  return story.queue.settings.mode === 'PARALLEL' || pick % 2 === 0 ? (TARGETS[pick % TARGETS.length] ?? '') : '';
+}
+
+function underTest(story: Scenario): Candidate[] {
+  return story.candidates().filter(({ state, twin }) => state === 'testing' && twin === undefined);
+}
+
+function report(story: Scenario, pick: number, conclusion: 'SUCCESS' | 'FAILURE' | 'CANCELLED'): void {
+  const open = underTest(story);
+  const candidate = open[pick % Math.max(1, open.length)];
+  if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion });
+}
+
+/** A check that had reported is started again, and reports again. */
+function rerun(story: Scenario, pick: number): void {
+  const candidates = story.candidates();
+  const candidate = candidates[pick % Math.max(1, candidates.length)];
+  if (candidate === undefined) return;
+  const startedAt = story.now - 60_000 + pick;
+  story.reportCheck(candidate.number, { status: 'IN_PROGRESS', startedAt });
+  if (pick % 3 > 0)
+    story.reportCheck(candidate.number, { conclusion: pick % 3 === 1 ? 'SUCCESS' : 'FAILURE', startedAt });
+}
+
+function refuse(story: Scenario, pick: number): void {
+  const { landing } = story.queue;
+  if (landing === undefined) return;
+  const candidate = story.candidates().find(({ number }) => number === landing.candidate);
+  const member = candidate?.members[pick % Math.max(1, candidate.members.length)];
+  if (member === undefined || !story.isLandingHeld) return;
+  const ways = ['moved X', 'composition', `${letter(member.prNumber)} PR_UPDATED_AT_MERGE_TIME`];
+  const way = ways[pick % ways.length] as string;
+  if (way === 'composition' && candidate?.composedWith.length === 0) return;
+  story.play(`refuse ${way}`);
+}
+
+/** Answers everything that is open, by a verdict that depends on what is tested alone, until nothing is left to do. */
+export function settle(story: Scenario, isGreen: (tree: string) => boolean): void {
+  release(story);
+  story.play('resume');
+  for (let round = 0; round < 2_000; round += 1) {
+    const [candidate] = underTest(story);
+    if (candidate !== undefined) {
+      const conclusion = isGreen(story.treeOf(candidate)) ? 'SUCCESS' : 'FAILURE';
+      story.reportCheck(candidate.number, { conclusion });
+    } else if ([...valuesOf(story.queue.entries)].some(isAdmitted) || story.queue.state !== 'RUNNING') {
+      if (story.queue.redTarget !== undefined) story.play('foreign Fix');
+      else story.play('wait 61m');
+      if (story.queue.state === 'PAUSED' || story.queue.state === 'DRAINING') story.play('resume');
+    } else return;
+  }
+  throw new Error(`it never settles\n${story.describe()}`);
+}
+
+export function outcomeOf(story: Scenario): Record<string, string | undefined> {
+  const names = Array.from({ length: MANY_PRS }, (_, index) => letter((index + 1) as PrNumber));
+  return Object.fromEntries(names.map((name) => [name, story.stateOf(name)]));
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decodeQueue, encodeCandidate, encodeEntry, encodeQueue, encodeTargetSet } from '../../src/app/queue-codec.ts';
+import { explain } from '../../src/engine/explain.ts';
+import { createQueue, type Queue } from '../../src/engine/queue.ts';
+import { step } from '../../src/engine/step.ts';
+import { nextWakeAt } from '../../src/engine/wake.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { Scenario } from '../scenario/scenario.ts';
+import { act, outcomeOf, perform, settings, settle } from './engine-world.ts';
+
+/** Long ones: most of what can go wrong needs many things to have happened before. */
+const history = fc.array(act, { minLength: 1, maxLength: 400, size: 'max' });
+const ID = 'queue' as QueueId;
+
+/** `PROPERTY_RUNS=10` looks ten times as long. */
+function bounds(runs: number): { readonly numRuns: number; readonly interruptAfterTimeLimit: number } {
+  const factor = Number(process.env.PROPERTY_RUNS ?? 1);
+  return { numRuns: runs * factor, interruptAfterTimeLimit: 60_000 * factor };
+}
+
+/** The queue as it comes back from a store. */
+function stored(queue: Queue): Queue {
+  const entries = [...valuesOf(queue.entries)];
+  const candidates = [...valuesOf(queue.candidates), ...valuesOf(queue.passes)];
+  const row = { id: ID, repositoryId: 'r' as RepositoryId, branch: queue.branch, version: 1, createdAt: 0 };
+  const snapshot: QueueSnapshot = {
+    queue: { ...row, body: encodeQueue(queue) },
+    entries: entries.map((entry) => encodeEntry(entry, ID, 1)),
+    candidates: candidates.map((candidate) => encodeCandidate(candidate, { queueId: ID, version: 1, isLive: true })),
+    targetSets: entries.flatMap(({ targets }) => (targets === undefined ? [] : (encodeTargetSet(targets) ?? []))),
+  };
+  return decodeQueue(snapshot);
+}
+
+function plain(queue: Queue): unknown {
+  const byNumber = (a: { number: number }, b: { number: number }) => a.number - b.number;
+  return JSON.parse(
+    JSON.stringify({
+      ...queue,
+      entries: [...valuesOf(queue.entries)].sort((a, b) => a.prNumber - b.prNumber),
+      candidates: [...valuesOf(queue.candidates)].sort(byNumber),
+      passes: [...valuesOf(queue.passes)].sort(byNumber),
+      index: undefined,
+    }),
+  );
+}
+
+describe('any history', () => {
+  it('keeps every invariant after every step, and can be explained [I1] [E12]', () => {
+    fc.assert(
+      fc.property(settings, history, (chosen, acts) => {
+        const story = new Scenario(chosen);
+        for (const each of acts) {
+          perform(story, each);
+          for (const entry of valuesOf(story.queue.entries)) {
+            assert.ok(explain(story.queue, entry, story.now).summary.length > 0);
+          }
+          nextWakeAt(story.queue, story.now);
+        }
+      }),
+      bounds(60),
+    );
+  });
+
+  it('replays from its events, and comes back from the store as it was [I3]', () => {
+    fc.assert(
+      fc.property(settings, history, (chosen, acts) => {
+        const story = new Scenario(chosen);
+        const first = createQueue('main', story.queue.settings, 'RUNNING');
+        for (const each of acts) perform(story, each);
+        const replayed = story.events.reduce((queue, event) => step(queue, event).queue, first);
+        assert.deepEqual(plain(replayed), plain(story.queue));
+        assert.deepEqual(plain(stored(story.queue)), plain(story.queue));
+        assert.deepEqual(stored(story.queue).index, story.queue.index);
+      }),
+      bounds(40),
+    );
+  });
+
+  it('is changed by nothing that is delivered again, at once or late [I4] [V2] [C11]', () => {
+    fc.assert(
+      fc.property(settings, history, (chosen, acts) => {
+        const story = new Scenario(chosen);
+        for (const each of acts) {
+          perform(story, each);
+          for (const event of story.events.filter((_, index) => isTaken(story, index)).slice(-6)) {
+            const again = step(story.queue, { ...event, at: story.now });
+            assert.deepEqual(plain(again.queue), plain(story.queue), `${event.kind} again`);
+            assert.deepEqual(again.effects, []);
+          }
+        }
+      }),
+      bounds(20),
+    );
+  });
+
+  it('ends for every entry once CI answers [V5] [L2]', () => {
+    fc.assert(
+      fc.property(settings, history, fc.nat({ max: 7 }), (chosen, acts, bad) => {
+        const story = new Scenario({ ...chosen, testingTimeoutMinutes: 0 });
+        for (const each of acts) perform(story, each);
+        settle(story, (tree) => !tree.includes(String.fromCharCode(65 + bad)));
+      }),
+      bounds(60),
+    );
+  });
+});
+
+/** Facts from outside that may arrive more than once, and that were of consequence the first time. */
+function isTaken(story: Scenario, index: number): boolean {
+  const kind = story.events[index]?.kind ?? '';
+  if (story.steps[index]?.outcome.kind !== 'applied') return false;
+  return ['check_reported', 'candidate_built', 'candidate_landed', 'candidate_conflicted', 'landing_refused'].includes(
+    kind,
+  );
+}
+
+describe('pausing', () => {
+  it('anywhere changes only when things happen, not what happens, where CI judges by the tree alone [Q3] [L5] [V11]', () => {
+    const bad = fc.uniqueArray(fc.constantFrom('A', 'B', 'C', 'D', 'E', 'F'), { maxLength: 2 });
+    const pair = fc.option(fc.constantFrom(['A', 'B'], ['B', 'D'], ['C', 'F']));
+    const pauses = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
+    const chosen = fc.record({
+      concurrency: fc.integer({ min: 1, max: 4 }),
+      mode: fc.constantFrom('SINGLE' as const, 'PARALLEL' as const),
+    });
+    fc.assert(
+      fc.property(chosen, bad, pair, pauses, (settingsChosen, badOnes, badPair, isPaused) => {
+        const isGreen = (tree: string) =>
+          !badOnes.some((name) => tree.includes(name)) && !(badPair ?? ['?']).every((name) => tree.includes(name));
+        const run = (pausing: readonly boolean[]) => {
+          const story = new Scenario({ ...settingsChosen, testingTimeoutMinutes: 0 });
+          for (const [index, name] of ['A', 'B', 'C', 'D', 'E', 'F'].entries()) {
+            if (pausing[2 * index]) story.play('pause');
+            story.play(`submit ${name}[x]`);
+            if (pausing[2 * index + 1]) story.play('resume');
+          }
+          settle(story, isGreen);
+          return outcomeOf(story);
+        };
+        assert.deepEqual(run(isPaused), run([]));
+      }),
+      bounds(40),
+    );
+  });
+});
+
+describe('lanes that share nothing', () => {
+  it('do not notice each other [C1] [C2]', () => {
+    const lane = fc.array(fc.constantFrom('pass', 'fail', 'cancel', 'restart', 'push'), { maxLength: 12 });
+    const order = fc.array(fc.boolean(), { minLength: 24, maxLength: 24 });
+    fc.assert(
+      fc.property(lane, lane, order, (left, right, isLeftNext) => {
+        const alone = playLanes({ left, right: [], isLeftNext: [] });
+        const together = playLanes({ left, right, isLeftNext });
+        for (const name of ['A', 'B', 'C']) {
+          assert.equal(together.stateOf(name), alone.stateOf(name), name);
+          assert.deepEqual(reasonsOf(together, name), reasonsOf(alone, name), name);
+        }
+      }),
+      bounds(40),
+    );
+  });
+});
+
+interface Lanes {
+  readonly left: readonly string[];
+  readonly right: readonly string[];
+  readonly isLeftNext: readonly boolean[];
+}
+
+function playLanes({ left, right, isLeftNext }: Lanes): Scenario {
+  const story = new Scenario({ mode: 'PARALLEL', concurrency: 20 });
+  story.play('submit A[x] B[x] C[x]');
+  if (right.length > 0) story.play('submit D[y] E[y] F[y]');
+  const queues = { left: [...left], right: [...right] };
+  for (const isLeft of [...isLeftNext, ...left.map(() => true), ...right.map(() => false)]) {
+    const verb = (isLeft ? queues.left : queues.right).shift();
+    if (verb !== undefined) playInLane(story, verb, isLeft ? ['A', 'B', 'C'] : ['D', 'E', 'F']);
+    clearHead(story);
+  }
+  return story;
+}
+
+function playInLane(story: Scenario, verb: string, names: readonly string[]): void {
+  const isOurs = (label: string) => names.some((name) => label.includes(name));
+  const open = story.candidates().find((c) => c.state === 'testing' && isOurs(story.label(c)));
+  if (verb === 'pass' || verb === 'fail') {
+    if (open !== undefined) story.reportCheck(open.number, { conclusion: verb === 'pass' ? 'SUCCESS' : 'FAILURE' });
+    return;
+  }
+  const live = names.find((name) => ['PENDING', 'TESTING', 'TESTS_PASSED'].includes(story.stateOf(name) ?? ''));
+  if (live !== undefined) story.play(`${verb} ${live}`);
+}
+
+/** Failures in several lanes look as if the head were broken: it is not. */
+function clearHead(story: Scenario): void {
+  const head = story.candidates().find(({ purpose, state }) => purpose.kind === 'head' && state === 'testing');
+  if (head !== undefined) story.reportCheck(head.number, { conclusion: 'SUCCESS' });
+}
+
+function reasonsOf(story: Scenario, name: string): string[] {
+  const prNumber = name.charCodeAt(0) - 64;
+  return story.transitions.filter((t) => t.prNumber === prNumber).map(({ because }) => because.reason);
+}
