@@ -2,6 +2,7 @@
 
 const SUITES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   api: () => import('./api.ts'),
+  engine: () => import('./engine.ts'),
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,220 @@
+import type { Candidate, CandidateNumber } from '../src/engine/candidate.ts';
+import { compositionOf } from '../src/engine/candidate.ts';
+import type { Effect } from '../src/engine/effect.ts';
+import type { QueueEvent } from '../src/engine/event.ts';
+import type { PrNumber, Sha } from '../src/engine/pull-request.ts';
+import { createQueue, type EntryId, findCandidate, findLiveMember, type Queue } from '../src/engine/queue.ts';
+import { DEFAULT_SETTINGS, type QueueMode } from '../src/engine/settings.ts';
+import { step } from '../src/engine/step.ts';
+import type { ImpactedTargets } from '../src/engine/targets.ts';
+import { Prng } from '../src/lib/prng.ts';
+import { printFigure } from './lib/figure.ts';
+import { runSimulation } from './lib/simulation.ts';
+
+const SIZES = [100, 1_000, 10_000];
+const TARGETS_AN_ENTRY = 20;
+/** A step in the longest queue against one in the shortest. */
+const STEP_GOAL = 3;
+const ROUNDS = 5;
+const STEPS_A_ROUND = 4_000;
+
+/** What a step costs, by how many entries live in the queue; and how fast the simulator goes through its seeds. */
+export async function run(): Promise<void> {
+  for (const mode of ['SINGLE', 'PARALLEL'] as const) measureMode(mode);
+  await runSimulation();
+}
+
+/** Sizes take turns, so that a machine that is busy for a while is busy for all of them. */
+function measureMode(mode: QueueMode): void {
+  const loads = SIZES.map((size) => new Load(mode, size));
+  for (const load of loads) load.measure(STEPS_A_ROUND);
+  for (const load of loads) load.times.length = 0;
+  for (let round = 0; round < ROUNDS; round += 1) for (const load of loads) load.measure(STEPS_A_ROUND);
+  const [first] = loads;
+  const baseline = first?.mean() ?? 0;
+  for (const load of loads) {
+    const name = `engine.${mode.toLowerCase()}.${load.size}`;
+    const mean = load.mean();
+    printFigure({ name: `${name}.step`, value: mean, unit: 'µs', baseline, goal: STEP_GOAL });
+    printFigure({ name: `${name}.steps_per_second`, value: 1_000_000 / mean, unit: '1/s' });
+    printFigure({ name: `${name}.step_p99.9`, value: load.quantile(0.999) / 1_000, unit: 'ms', goal: 50 });
+  }
+}
+
+/**
+ * A queue that stays as long as it is: for whatever lands, fails or is cancelled, another one is submitted. git answers,
+ * CI runs two checks, most pass; people look, push and cancel now and then.
+ */
+class Load {
+  readonly size: number;
+  /** Microseconds of each step. */
+  readonly times: number[] = [];
+  readonly #random: Prng;
+  #queue: Queue;
+  #now = Date.UTC(2026, 8, 17);
+  #submitted = 0;
+  #effects: Effect[] = [];
+  #landings = 0;
+
+  constructor(mode: QueueMode, size: number) {
+    this.size = size;
+    this.#random = new Prng(`${mode} ${size}`);
+    const settings = { ...DEFAULT_SETTINGS, mode, concurrency: 20, requiredStatuses: ['unit', 'lint'] };
+    this.#queue = createQueue('main', settings, 'RUNNING');
+    this.#tell({ kind: 'target_observed', at: this.#now, head: 'head0' as Sha, since: 0, isDescendant: true });
+    while (this.#queue.entries.size < size) this.#submit();
+  }
+
+  measure(steps: number): void {
+    const until = this.times.length + steps;
+    while (this.times.length < until) this.#next();
+  }
+
+  mean(): number {
+    return this.times.reduce((sum, time) => sum + time, 0) / this.times.length;
+  }
+
+  quantile(q: number): number {
+    const sorted = this.times.toSorted((a, b) => a - b);
+    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
+  }
+
+  #next(): void {
+    const effect = this.#effects.shift();
+    if (effect !== undefined) this.#carryOut(effect);
+    else if (this.#queue.entries.size < this.size) this.#submit();
+    else if (this.#random.chance(0.02)) this.#cancel();
+    else if (this.#random.chance(0.1)) this.#observe();
+    else this.#report();
+  }
+
+  #tell(event: QueueEvent): void {
+    const before = performance.now();
+    const result = step(this.#queue, event);
+    this.times.push((performance.now() - before) * 1_000);
+    if (result.outcome.kind === 'parked') throw new Error(result.outcome.detail);
+    this.#queue = result.queue;
+    this.#effects.push(...result.effects);
+    this.#now += 1_000;
+  }
+
+  #submit(): void {
+    this.#submitted += 1;
+    const number = this.#submitted as PrNumber;
+    this.#tell({
+      kind: 'pull_request_submitted',
+      at: this.#now,
+      actor: 'bench',
+      entryId: `entry-${number}` as EntryId,
+      pr: {
+        number,
+        headSha: `sha${number}` as Sha,
+        baseBranch: 'main',
+        title: 'A change',
+        author: 'Ada',
+        url: '',
+        status: 'open',
+        mergeability: 'MERGEABLE',
+        blockReasons: [],
+      },
+      targets: this.#targets(),
+      priority: undefined,
+      noBatch: undefined,
+    });
+  }
+
+  /** Of a repository with many targets, a handful of neighbouring ones: some overlap, most do not. */
+  #targets(): ImpactedTargets {
+    const first = this.#random.integer(5_000);
+    const targets = Array.from({ length: TARGETS_AN_ENTRY }, (_, index) => `//project/package-${first + index}`);
+    return { kind: 'list', digest: `${first}`, count: targets.length, targets };
+  }
+
+  #carryOut(effect: Effect): void {
+    if (effect.kind === 'build_candidate') this.#build(effect.candidate);
+    else if (effect.kind === 'land_candidate') this.#land(effect.candidate);
+  }
+
+  #build(number: CandidateNumber): void {
+    const sources = { file: undefined, fileProblem: undefined, protection: undefined, commands: '' };
+    const sha = `candidate${number}` as Sha;
+    this.#tell({
+      kind: 'candidate_built',
+      at: this.#now,
+      candidate: number,
+      sha,
+      tree: `tree${number}` as Sha,
+      sources,
+    });
+  }
+
+  #land(number: CandidateNumber): void {
+    const candidate = findCandidate(this.#queue, number);
+    const { target } = this.#queue;
+    if (candidate?.commit === undefined || target === undefined) return;
+    this.#landings += 1;
+    const isComposed = candidate.composedWith.length > 0;
+    const pushedTree = isComposed ? (`composed${this.#landings}` as Sha) : candidate.commit.tree;
+    const members = compositionOf(candidate).filter((member) => findLiveMember(this.#queue, member) !== undefined);
+    const entries = members.map(({ prNumber }) => ({ prNumber, sha: `l${prNumber}` as Sha, tree: pushedTree }));
+    this.#tell({
+      kind: 'candidate_landed',
+      at: this.#now,
+      candidate: number,
+      how: isComposed ? 'COMPOSED' : 'SAME_TREE',
+      base: target.sha,
+      pushedSha: `head${this.#landings}` as Sha,
+      pushedTree,
+      entries,
+    });
+  }
+
+  #report(): void {
+    const candidate = this.#pickCandidate();
+    if (candidate === undefined) return this.#observe();
+    const name = candidate.checks.length === 0 ? 'unit' : 'lint';
+    this.#tell({
+      kind: 'check_reported',
+      at: this.#now,
+      candidate: candidate.number,
+      check: {
+        name,
+        status: 'COMPLETED',
+        conclusion: this.#random.chance(0.05) ? 'FAILURE' : 'SUCCESS',
+        startedAt: undefined,
+        url: undefined,
+        summary: undefined,
+      },
+    });
+  }
+
+  #pickCandidate(): Candidate | undefined {
+    const from = Math.max(1, this.#queue.candidatesEver - 60);
+    for (let tries = 0; tries < 20; tries += 1) {
+      const candidate = findCandidate(
+        this.#queue,
+        this.#random.between(from, this.#queue.candidatesEver) as CandidateNumber,
+      );
+      if (candidate?.state === 'testing') return candidate;
+    }
+    return undefined;
+  }
+
+  #pickEntry() {
+    for (;;) {
+      const prNumber = this.#random.between(Math.max(1, this.#submitted - 2 * this.size), this.#submitted) as PrNumber;
+      const entry = findLiveMember(this.#queue, { prNumber, headSha: '' as Sha, submission: prNumber });
+      if (entry !== undefined) return entry;
+    }
+  }
+
+  #observe(): void {
+    const { prNumber, pr } = this.#pickEntry();
+    this.#tell({ kind: 'pull_request_observed', at: this.#now, prNumber, pr: { ...pr }, targets: undefined });
+  }
+
+  #cancel(): void {
+    const { prNumber } = this.#pickEntry();
+    this.#tell({ kind: 'pull_request_cancelled', at: this.#now, actor: 'bench', prNumber });
+  }
+}
