@@ -9,7 +9,7 @@ import { step } from '../src/engine/step.ts';
 import type { ImpactedTargets } from '../src/engine/targets.ts';
 import { Prng } from '../src/lib/prng.ts';
 import { printFigure } from './lib/figure.ts';
-import { runSimulation } from './lib/simulation.ts';
+import { measureSimulation } from './lib/simulation.ts';
 
 const SIZES = [100, 1_000, 10_000];
 const TARGETS_AN_ENTRY = 20;
@@ -21,7 +21,7 @@ const STEPS_A_ROUND = 4_000;
 /** What a step costs, by how many entries live in the queue; and how fast the simulator goes through its seeds. */
 export async function run(): Promise<void> {
   for (const mode of ['SINGLE', 'PARALLEL'] as const) measureMode(mode);
-  await runSimulation();
+  await measureSimulation();
 }
 
 /** Sizes take turns, so that a machine that is busy for a while is busy for all of them. */

@@ -27,7 +27,10 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
     settings: input.keepsUnnamedSettings ? withReading(queue, settings) : settings,
     state,
   }));
-  return isRefusal(result) ? result : viewQueueConfig(result.queue);
+  if (isRefusal(result)) return result;
+  // Whoever sets a queue going wants what was given up to be tried again.
+  if (state === 'RUNNING') await app.store.queues.unparkEffects(found.id, app.clock.now());
+  return viewQueueConfig(result.queue);
 }
 
 function withReading({ settings: present }: Queue, changes: Partial<QueueSettings>): Partial<QueueSettings> {

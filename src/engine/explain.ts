@@ -86,11 +86,11 @@ function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): Exp
     case 'waiting':
       return [reason('WAITING_FOR_SLOT', 'Its tests start again as soon as a slot is free.')];
     default:
-      return [testingReason(candidate)];
+      return [testingReason(queue, candidate)];
   }
 }
 
-function testingReason(candidate: Candidate): ExplanationReason {
+function testingReason(queue: Queue, candidate: Candidate): ExplanationReason {
   const { number, state, twin, testingSince, plannedAt, required } = candidate;
   const testRun = number;
   if (state === 'building')
@@ -103,7 +103,10 @@ function testingReason(candidate: Candidate): ExplanationReason {
   const open = openChecks(candidate);
   const total = required?.names.length ?? 0;
   const since = testingSince ?? plannedAt;
-  const text = `Its tests run: ${open.length} of ${total} required checks are open${open.length === 0 ? '' : ` (${listOf(open)})`}.`;
+  const ahead = unlanded(queue, candidate.beneath).map(({ prNumber }) => `#${prNumber}`);
+  const where = ahead.length === 0 ? '' : ` on top of ${listOf(ahead)}`;
+  const which = open.length === 0 ? '' : ` (${listOf(open)})`;
+  const text = `Its tests run${where}: ${open.length} of ${total} required checks are open${which}.`;
   return {
     ...reason('TESTING', text, { testRun, since }),
     reasons: open.map((check) => reason('CHECK_OPEN', `${check} has not reported a result yet.`, { check, testRun })),
@@ -163,7 +166,7 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
     const withWhom = others.length === 0 ? '' : ` together with ${listOf(others.map((o) => `#${o.prNumber}`))}`;
     const until = formatInstant(group.waitsUntil);
     reasons.push(
-      reason('WAITING_FOR_BATCH', `It waits for others to be tested with${withWhom}, until ${until} at the latest.`),
+      reason('WAITING_FOR_BATCH', `It waits${withWhom} for others to be tested with, until ${until} at the latest.`),
     );
   }
   const taken = lineOf(queue).filter(isUnderTest).length;
@@ -226,7 +229,7 @@ function bisectionReason(queue: Queue, entry: Entry): ExplanationReason {
   const inner =
     run === undefined
       ? reason('BISECTION_WAITING', `It is tested ${how} when its turn comes.`)
-      : { ...testingReason(run), text: `It is tested ${how}. ${testingReason(run).text}` };
+      : { ...testingReason(queue, run), text: `It is tested ${how}. ${testingReason(queue, run).text}` };
   return { ...reason('BISECTION', text), reasons: [inner] };
 }
 

@@ -4,7 +4,7 @@ import type { TestRunView } from '../../src/app/views/test-run-view.ts';
 import { createCi } from './ci.ts';
 import { type Client, createClient, type TestQueue, useServer } from './harness.ts';
 
-describe('reportCheck', { concurrency: 4 }, () => {
+describe('reportCheck [C13]', { concurrency: 4 }, () => {
   const world = useServer();
   const { aQueue } = world;
 

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { explain } from '../../src/engine/explain.ts';
+import type { ExplanationReason } from '../../src/engine/explanation.ts';
+import { findEntry } from '../../src/engine/queue.ts';
+import { play, type Scenario } from './scenario.ts';
+import { numberOf } from './words.ts';
+
+/** The tree of reasons of an entry, one line each, indented. */
+function why(told: Scenario, name: string): string[] {
+  const entry = findEntry(told.queue, numberOf(name)) ?? told.ended.get(numberOf(name));
+  assert.ok(entry !== undefined, `${name} was never here`);
+  return explain(told.queue, entry, told.now).reasons.flatMap((reason) => lines(reason, ''));
+}
+
+function lines({ code, text, reasons }: ExplanationReason, indent: string): string[] {
+  return [`${indent}${code}: ${text}`, ...reasons.flatMap((reason) => lines(reason, `${indent}  `))];
+}
+
+describe('why an entry is where it is', () => {
+  it('says which checks are open, and on top of whom it is tested [E12]', () => {
+    const told = play({ requiredStatuses: ['unit', 'lint'] }, 'submit A B\nfail A by=other');
+    told.play('pass A+B by=unit');
+    assert.deepEqual(why(told, 'B'), [
+      'TESTING: Its tests run on top of #1: 1 of 2 required checks are open (lint).',
+      '  CHECK_OPEN: lint has not reported a result yet.',
+    ]);
+  });
+
+  it('says for whom it waits, what that one waits for, and since when [E12]', () => {
+    const told = play({}, 'submit A B\npass A+B');
+    assert.deepEqual(why(told, 'B'), [
+      'WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
+      '  TESTING: Its tests run: 1 of 1 required checks are open (ci).',
+      '    CHECK_OPEN: ci has not reported a result yet.',
+    ]);
+    const { summary, position, next } = explain(told.queue, findEntry(told.queue, numberOf('B')) as never, told.now);
+    assert.match(summary, /^Pull request #2 is TESTS_PASSED, number 2 of 2 in the queue\. It waits for #1/);
+    assert.deepEqual([position, next], [2, 'It lands on main as soon as those ahead of it have.']);
+  });
+
+  it('says of a failure whose fault it may be [E12] [V4]', () => {
+    const told = play({ concurrency: 2 }, 'submit A B C\nfail A+B');
+    assert.deepEqual(why(told, 'B').slice(0, 3), [
+      'FAILED_CHECKS: ci failed.',
+      'BLAME_OPEN: Whether that is its own fault depends on what it was tested on top of.',
+      '  WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
+    ]);
+    assert.match(why(told, 'C')[0] ?? '', /^WAITING_FOR: It waits for #2, which is PENDING_FAILURE/);
+  });
+
+  it('says until when it is held for those behind it [E12] [V6]', () => {
+    const told = play({ pendingFailureDepth: 1 }, 'submit A B\nfail A');
+    assert.equal(
+      why(told, 'A')[1],
+      'HELD: It is held for the pull requests behind it, until 2026-09-17T13:00:00.000Z at the latest.',
+    );
+  });
+
+  it('says with whom it waits for a batch, and for how long [E12] [B1]', () => {
+    const told = play({ batch: true }, 'submit A B');
+    assert.deepEqual(why(told, 'A'), [
+      'WAITING_FOR_BATCH: It waits together with #2 for others to be tested with, until 2026-09-17T12:05:00.000Z at the latest.',
+    ]);
+  });
+
+  it('says who has the slots [E12] [C3]', () => {
+    const told = play({ concurrency: 1 }, 'submit A B C');
+    assert.deepEqual(why(told, 'B').slice(0, 2), [
+      'WAITING_FOR_SLOT: All 1 slots are taken.',
+      '  WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
+    ]);
+  });
+
+  it('says how its batch is searched [E12] [B4]', () => {
+    const told = play({ batch: true, batchingMinSize: 4 }, 'submit A B C D\nfail ABCD');
+    assert.deepEqual(why(told, 'C').slice(0, 2), [
+      'BISECTION: Its batch failed, and the batch is split to find out which pull requests are to blame.',
+      '  TESTING: It is tested together with #4. Its tests run on top of #1, #2: 1 of 1 required checks are open (ci).',
+    ]);
+  });
+
+  it('says with whom it conflicts [E12] [C9]', () => {
+    const told = play({}, 'conflict B A\nsubmit A B');
+    assert.deepEqual(why(told, 'B'), [
+      'CONFLICT_AHEAD: It conflicts with #1 ahead of it, and is tried again once that has landed or left.',
+    ]);
+  });
+
+  it('says that the target itself is broken [E12] [V10]', () => {
+    const told = play({}, 'submit A B C\nfail A\nfail B\nfail C\nfail HEAD');
+    assert.match(why(told, 'C')[0] ?? '', /^TARGET_RED: The head of main fails ci by itself/);
+  });
+
+  it('says who vouches for it, and what is being landed [E12] [V8] [L1]', () => {
+    const told = play({ canOptimisticallyMerge: true }, 'hold landings\nsubmit A B\npass A+B');
+    assert.deepEqual(why(told, 'A'), [
+      'VOUCHED: A pull request behind it passed together with it: both land together.',
+    ]);
+    assert.deepEqual(why(told, 'B'), ['LANDING: It is being landed right now.']);
+  });
+
+  it('says that the line is full [E12] [O3]', () => {
+    const told = play({ concurrency: 1 }, 'submit A');
+    for (let number = 2; number <= 27; number += 1) told.submit(number as never);
+    told.queue = { ...told.queue, index: { ...told.queue.index, admitted: 500 } };
+    const late = { ...findEntry(told.queue, 27 as never), admission: undefined, state: 'NOT_READY' } as never;
+    const [reason] = explain(told.queue, late, told.now).reasons;
+    assert.equal(reason?.text, 'The line is full: 500 pull requests are in it, and it holds 500.');
+  });
+
+  it('says why it left [E12] [E11]', () => {
+    const told = play({}, 'submit A B\ncancel A\nfail B');
+    assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: It failed ci. Fix it and submit it again.']);
+    assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
+  });
+
+  it('says what stops the whole queue before anything else [E12] [Q3] [I2]', () => {
+    const told = play({}, 'submit A\npause');
+    assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PAUSED/);
+    told.queue = { ...told.queue, parked: { reason: 'a promise would have been broken', since: told.now } };
+    assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PARKED: The queue stopped itself: a promise would have been broken/);
+  });
+});
