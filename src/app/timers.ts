@@ -40,7 +40,11 @@ export class Timers {
   async #sweep(): Promise<void> {
     try {
       const repositories = await this.#app.store.repositories.listAll();
-      for (const loaded of await loadQueues(this.#app, repositories)) this.#arm(loaded);
+      for (const loaded of await loadQueues(this.#app, repositories)) {
+        this.#arm(loaded);
+        // What fell due while nobody was there has no timer any more: it is in the past.
+        if (loaded.queue.entries.size > 0) await this.#wake(loaded.id);
+      }
     } catch (error) {
       // The next sweep asks for everything again.
       this.#app.log.warn({ err: error }, 'could not look for queues that are due');
@@ -48,7 +52,7 @@ export class Timers {
     this.#sweepSoon(SWEEP_EVERY_MS);
   }
 
-  #arm({ id, queue }: LoadedQueue): void {
+  #arm({ id, queue }: Pick<LoadedQueue, 'id' | 'queue'>): void {
     const now = this.#app.clock.now();
     const at = nextWakeAt(queue, now);
     const known = this.#timers.get(id);
@@ -65,9 +69,10 @@ export class Timers {
     try {
       const result = await runner.run(queueId, () => ({ kind: 'time_passed', at: clock.now() }));
       // A queue that stays due waits for something else than time: the sweep looks again.
-      if (result?.isStored === false && !this.#isDue(result.queue)) this.#timers.delete(queueId);
+      if (result?.isStored === false && !this.#isDue(result.queue)) this.#arm({ id: queueId, queue: result.queue });
     } catch (error) {
       log.warn({ err: error, queue: queueId }, 'could not wake a queue');
+      this.#timers.get(queueId)?.callOff();
       this.#timers.delete(queueId);
     }
   }

@@ -62,6 +62,7 @@ class GroupFormer {
   readonly #demand: Demand;
   readonly #claims = new Claims();
   readonly #candidates = new Map<NodeId, Candidate>();
+  readonly #blocked = new Set<NodeId>();
   #opened = 0;
   readonly #ahead = new Map<NodeId, ReadonlySet<NodeId>>();
 
@@ -78,10 +79,15 @@ class GroupFormer {
 
   place(entry: Entry): void {
     const targets = targetsOf(this.#queue, entry);
-    const draft = this.#findDraftFor(entry, this.#claims.overlapping(targets)) ?? this.#open();
+    const overlapping = this.#claims.overlapping(targets);
+    if (this.#size === 1 && !overlapping.isDisjointFrom(this.#blocked)) {
+      this.#block(targets);
+      return;
+    }
+    const draft = this.#findDraftFor(entry, overlapping) ?? this.#open();
     draft.entries.push(entry);
-    // Asked again: groups may have been joined on the way.
-    for (const id of this.#claims.overlapping(targets)) {
+    // Groups may have been joined on the way.
+    for (const id of this.#size === 1 ? overlapping : this.#claims.overlapping(targets)) {
       if (id === draft.id) continue;
       draft.ahead.add(id);
       // What impacts everything stands behind everything: there is nothing further.
@@ -89,6 +95,14 @@ class GroupFormer {
     }
     this.#claims.add(draft.id, targets);
     if (draft.entries.length >= this.#size || !isBatchable(this.#queue, entry)) this.#close(draft);
+  }
+
+  /** It stands behind something that cannot start, and neither can whatever stands behind it: that is all to know. */
+  #block(targets: ImpactedTargets): void {
+    this.#opened += 1;
+    this.#blocked.add(-this.#opened);
+    this.#claims.add(-this.#opened, targets);
+    this.isBlocked ||= targets.kind === 'all';
   }
 
   /** The open group the entry can join: it must be the last of all that the entry overlaps with. */
@@ -152,8 +166,12 @@ class GroupFormer {
   #close(draft: Draft): void {
     if (draft.isClosed) return;
     draft.isClosed = true;
-    if (this.#demand.canStart(draft.ahead)) this.startable += 1;
-    else this.isBlocked ||= draft.entries.some((entry) => targetsOf(this.#queue, entry).kind === 'all');
+    if (this.#demand.canStart(draft.ahead)) {
+      this.startable += 1;
+      return;
+    }
+    this.#blocked.add(draft.id);
+    this.isBlocked ||= draft.entries.some((entry) => targetsOf(this.#queue, entry).kind === 'all');
   }
 }
 

@@ -105,6 +105,7 @@ export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumb
 
 /** The target moved: what bisections have cleared is known to pass only on top of what they were based on. */
 export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
+  if (work.queue.bisectionsEver === 0) return;
   const isBy = (number: number) => landed.length > 0 && landed.every(({ clearedIn }) => clearedIn === number);
   for (const bisection of work.queue.bisections) {
     if (bisection.isOnHead && !isBy(bisection.number)) keepBisection(work, { ...bisection, isOnHead: false });

@@ -5,7 +5,7 @@ import { type Candidate, compositionOf, type Landed } from './candidate.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { CandidateLanded, LandedEntry, LandingRefused } from './event.ts';
 import { advanceTarget, moveTarget } from './evolve-target.ts';
-import { footprintOf, targetsOf } from './footprint.ts';
+import { Footprint, targetsOf } from './footprint.ts';
 import { retargetLanded } from './impact.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from './queue.ts';
@@ -98,19 +98,21 @@ function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): 
 
 /** Candidates that do not contain all of what landed stay good only if they share no target with the rest of it. */
 function compose(work: Work, landed: readonly Entry[]): void {
+  const traces = landed.map((entry) => ({ entry, footprint: new Footprint().add(targetsOf(work.queue, entry)) }));
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined) continue;
     const inside = new Set(compositionOf(candidate).map(({ submission }) => submission));
-    const beside = landed.filter(({ submission }) => !inside.has(submission));
+    const beside = traces.filter(({ entry }) => !inside.has(entry.submission));
     const [first] = beside;
     if (first === undefined) continue;
-    const footprint = footprintOf(work.queue, compositionOf(candidate));
-    const isDisjoint = !beside.some((entry) => footprint.overlaps(targetsOf(work.queue, entry)));
+    const isDisjoint = !unlanded(work.queue, compositionOf(candidate)).some((entry) =>
+      beside.some(({ footprint }) => footprint.overlaps(targetsOf(work.queue, entry))),
+    );
     if (!isDisjoint || mustBeExact(work.queue)) {
-      abandon(work, candidate, { reason: 'TARGET_BRANCH_MOVED', prNumber: first.prNumber });
+      abandon(work, candidate, { reason: 'TARGET_BRANCH_MOVED', prNumber: first.entry.prNumber });
     } else {
-      const composedWith = [...candidate.composedWith, ...beside.map(({ prNumber }) => prNumber)];
+      const composedWith = [...candidate.composedWith, ...beside.map(({ entry }) => entry.prNumber)];
       keepCandidate(work, { ...candidate, composedWith });
     }
   }

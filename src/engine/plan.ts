@@ -190,6 +190,7 @@ function startReplacements(work: Work): void {
 /** Answers how many it started. */
 function startGroups(work: Work): number {
   const { pending } = work.queue.index;
+  if (isAsBefore(work)) return 0;
   const isUrgentWaiting = pending.size > 0 && entryOf(work, firstOf(pending) as PrNumber).priority.value === 0;
   let slots = freeSlots(work);
   if (pending.size === 0 || (slots <= 0 && !isUrgentWaiting)) return 0;
@@ -204,6 +205,24 @@ function startGroups(work: Work): number {
     slots = freeSlots(work);
   }
   return numbers.size;
+}
+
+/**
+ * Nothing changed in this step that decides what can be started: then nothing can, as it could not after the step before.
+ * Most steps are like that, and looking at everything that waits is dear.
+ */
+function isAsBefore({ before, queue }: Work): boolean {
+  if (queue.settings.batch || queue.index.pending !== before.index.pending) return false;
+  if (queue.settings !== before.settings || queue.state !== before.state || queue.target !== before.target)
+    return false;
+  if (queue.redTarget !== before.redTarget || queue.parked !== before.parked) return false;
+  const [then, now] = [lineOf(before), lineOf(queue)];
+  return then.length === now.length && then.every((candidate, index) => isAlike(before, queue, candidate, now[index]));
+}
+
+function isAlike(before: Queue, queue: Queue, then: Candidate, now: Candidate | undefined): boolean {
+  if (now === undefined || then.number !== now.number) return false;
+  return isUnderTest(then) === isUnderTest(now) && isFailure(before, then) === isFailure(queue, now);
 }
 
 /** Where no slot is free for an urgent entry, the last candidate of the line that is not urgent gives up its own. */
