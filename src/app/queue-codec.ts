@@ -197,6 +197,7 @@ const NO_ENTRY = {
   bisection: undefined,
   setAside: undefined,
   vouchedBy: undefined,
+  unreadySince: 0,
   wasTested: false,
   clearedIn: undefined,
   isDirectMergeSpent: false,

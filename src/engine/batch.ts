@@ -166,6 +166,8 @@ class GroupFormer {
   #close(draft: Draft): void {
     if (draft.isClosed) return;
     draft.isClosed = true;
+    // Whoever could still join what it stands behind would have to go in front of it.
+    for (const other of this.drafts) if (draft.ahead.has(other.id)) this.#close(other);
     if (this.#demand.canStart(draft.ahead)) {
       this.startable += 1;
       return;
@@ -181,15 +183,17 @@ function isFinished({ isClosed, entries }: Draft): boolean {
 }
 
 function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: number): Group {
-  const waitsUntil = isClosed ? undefined : patienceOf(queue, entries);
+  const waitsUntil = isClosed ? undefined : patienceOf(queue, entries, at);
   return { id, entries, ahead, fires: waitsUntil === undefined || at >= waitsUntil, waitsUntil };
 }
 
 /** A group waits for others from the admission of its oldest entry on, unless one of them must not wait. */
-function patienceOf({ settings }: Queue, entries: readonly Entry[]): number | undefined {
-  if (entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
+function patienceOf({ settings }: Queue, entries: readonly Entry[], at: number): number | undefined {
+  const waitMs = settings.batchingMaxWaitTimeMinutes * 60_000;
+  if (waitMs === 0 || entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
   const oldest = Math.min(...entries.map(({ admission }) => admission?.at ?? 0));
-  return oldest + settings.batchingMaxWaitTimeMinutes * 60_000;
+  // A clock that went back by more than the wait makes nobody wait for it to come round again.
+  return at < oldest - waitMs ? undefined : oldest + waitMs;
 }
 
 export function isBatchable(queue: Queue, entry: Entry): boolean {

@@ -61,12 +61,12 @@ const CLOCK_LEEWAY_MS = 5 * 60_000;
  * The checks after one more report. Reports are repeated, late and out of order: what a check finally is depends only on
  * its newest attempt, and of one attempt the first COMPLETED report stands.
  */
-export function withReport(checks: readonly Check[], report: Check): readonly Check[] {
+export function withReport(checks: readonly Check[], report: Check, isRequired: boolean): readonly Check[] {
   const isAhead = (report.startedAt ?? 0) > report.reportedAt + CLOCK_LEEWAY_MS;
   const given = isAhead ? { ...report, startedAt: undefined } : report;
   const index = checks.findIndex(({ name }) => name === given.name);
   const known = checks[index];
-  if (known === undefined) return checks.length < MAX_CHECKS ? [...checks, given] : checks;
+  if (known === undefined) return isRequired || checks.length < MAX_CHECKS ? [...checks, given] : checks;
   return supersedes(known, given) ? checks.with(index, given) : checks;
 }
 

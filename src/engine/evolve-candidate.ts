@@ -109,7 +109,8 @@ function report(work: Work, candidate: Candidate, { at, check }: CheckReported):
   // A failure may still be cleared by running its check again; a pass, or a timeout, is final.
   const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
   if (!isOpen && !isReopenable) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
-  const checks = withReport(candidate.checks, { ...check, reportedAt: at });
+  const isRequired = candidate.required?.names.includes(check.name) === true;
+  const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
   if (checks === candidate.checks) return ignored(`${check.name} was reported before.`);
   const reported = { ...candidate, checks };
   keepCandidate(work, reported);

@@ -23,7 +23,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
   const landed = event.entries.flatMap((entry) => asked.filter(({ prNumber }) => prNumber === entry.prNumber));
   assert(landed.length === asked.length || event.how === 'PREFIX', 'a push lands all that it was asked to land');
   work.queue = { ...queue, landing: undefined };
-  advanceTarget(work, event.pushedSha, true);
+  advanceTarget(work, event.pushedSha, { isDescendant: true, reason: 'MERGE_GRAPH_MERGE' });
   noteTargetMoved(work, landed);
   for (const entry of event.entries) mergeEntry(work, candidate, event, entry);
   endLanded(work, candidate, landed);
@@ -62,15 +62,15 @@ function mergeEntry(
   if (entry === undefined || candidate.commit === undefined || candidate.pass === undefined) return;
   const isDirect = candidate.purpose.kind === 'direct';
   const { provenBy, provenSha } = candidate.pass;
-  const isReused = provenBy !== candidate.number;
+  const testedSha = isDirect ? entry.pr.headSha : provenSha;
   const landed: Landed = {
-    // The commit that was pushed is not the one that was tested, where another's run has proved the tree.
-    kind: kind === 'IDENTICAL' && isReused ? 'SAME_TREE' : kind,
+    // Where another commit has proved the tree, the one that was pushed is not the one that was tested.
+    kind: kind === 'IDENTICAL' && testedSha !== event.pushedSha ? 'SAME_TREE' : kind,
     sha,
     tree,
     pushedSha: event.pushedSha,
     pushedTree: event.pushedTree,
-    testedSha: isDirect ? entry.pr.headSha : provenSha,
+    testedSha,
     testedTree: candidate.commit.tree,
     candidate: provenBy,
     base: event.base,

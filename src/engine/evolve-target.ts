@@ -3,6 +3,7 @@ import { giveUpDirectMerge } from './direct-merge.ts';
 import type { TargetObserved } from './event.ts';
 import { abandonLine } from './line.ts';
 import type { Sha } from './pull-request.ts';
+import type { ReasonCode } from './reason.ts';
 import { forgetSuspicion } from './red-target.ts';
 import { candidatesOf } from './roster.ts';
 import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
@@ -20,7 +21,8 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
 export function moveTarget(work: Work, to: { readonly head: Sha | undefined; readonly isDescendant: boolean }): void {
   const { queue } = work;
   const isFirstLook = queue.heads === 0;
-  advanceTarget(work, to.head, to.isDescendant && queue.target !== undefined);
+  const isDescendant = to.isDescendant && queue.target !== undefined;
+  advanceTarget(work, to.head, { isDescendant, reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
   noteTargetMoved(work, []);
   abandonLine(work, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
   for (const candidate of candidatesOf(work.queue)) {
@@ -30,12 +32,16 @@ export function moveTarget(work: Work, to: { readonly head: Sha | undefined; rea
 }
 
 /** The target has a new head, however it came to it. */
-export function advanceTarget(work: Work, head: Sha | undefined, isDescendant: boolean): void {
+export function advanceTarget(
+  work: Work,
+  head: Sha | undefined,
+  { isDescendant, reason }: { readonly isDescendant: boolean; readonly reason: ReasonCode },
+): void {
   const heads = work.queue.heads + 1;
   const epochs = isDescendant ? work.queue.epochs : work.queue.epochs + 1;
   const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs };
   work.queue = { ...work.queue, heads, epochs, target };
-  forgetSuspicion(work);
+  forgetSuspicion(work, reason);
 }
 
 function raiseAlarm(work: Work, head: Sha | undefined): void {

@@ -15,11 +15,13 @@ import { findBreachAnywhere } from './invariants.ts';
 import { withMode } from './mode.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
 import { type Entry, findEntry, isAdmitted, isLanding, type Queue } from './queue.ts';
+import { isReady, readinessOf } from './readiness.ts';
 import type { ReasonCode } from './reason.ts';
 import { removeEntry } from './remove-entry.ts';
 import { restartTests, resumeAfterRed } from './restart.ts';
+import { candidatesOf } from './roster.ts';
 import { checkSettings } from './settings.ts';
-import { APPLIED, ignored, keep, type Move, move, type Outcome, refused, type Work } from './work.ts';
+import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, type Work } from './work.ts';
 
 /** Folds a fact into the state. It makes no choice about what to do next: that is plan's. */
 export function evolve(work: Work, event: QueueEvent): Outcome {
@@ -54,14 +56,16 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
 }
 function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const { queue } = work;
+  if (queue.parked !== undefined && event.state === 'RUNNING') {
+    const outcome = unpark(work);
+    if (outcome.kind !== 'applied' || queue.modeSwitch !== undefined) return outcome;
+  }
   if (queue.modeSwitch !== undefined) {
     return refused(
       'MODE_CHANGE_IN_PROGRESS',
       `The queue is switching to ${queue.modeSwitch.to} mode. Its settings can be changed once the pull requests in it have landed or left.`,
     );
   }
-  const breach = queue.parked !== undefined && event.state === 'RUNNING' ? findBreachAnywhere(queue) : undefined;
-  if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);
   const [problem] = checkSettings(event.settings);
   if (problem !== undefined) return refused('VALIDATION_FAILED', `${problem.name} ${problem.message}.`);
   const { mode = queue.settings.mode, ...others } = event.settings;
@@ -74,13 +78,27 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
       'A paused queue with pull requests in it cannot change its mode, because nothing would ever land. Resume or drain it first.',
     );
   }
-  work.queue = { ...queue, state, settings: { ...queue.settings, ...others } };
-  if (event.state === 'RUNNING') {
-    work.queue = { ...work.queue, parked: undefined };
-    resumeAfterRed(work);
-  }
+  work.queue = { ...work.queue, state, settings: { ...queue.settings, ...others } };
+  if (event.state === 'RUNNING') resumeAfterRed(work);
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
   else if (isSwitch) work.queue = withMode(work.queue, mode);
+  return APPLIED;
+}
+
+/** An operator has looked. What the event that parked it was the answer to is asked for again. */
+function unpark(work: Work): Outcome {
+  const breach = findBreachAnywhere(work.queue);
+  if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);
+  work.queue = { ...work.queue, parked: undefined };
+  const { landing } = work.queue;
+  if (landing !== undefined) {
+    const { candidate, expectedHead } = landing;
+    work.effects.push({ kind: 'land_candidate', candidate, expectedHead });
+  }
+  for (const { number: candidate, state, twin } of candidatesOf(work.queue)) {
+    if (state === 'building') work.effects.push({ kind: 'build_candidate', candidate });
+    else if (state === 'testing' && twin === undefined) work.effects.push({ kind: 'start_checks', candidate });
+  }
   return APPLIED;
 }
 
@@ -105,6 +123,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     priority: event.priority ?? known?.priority ?? DEFAULT_PRIORITY,
     noBatch: event.noBatch ?? known?.noBatch ?? false,
     submittedAt: event.at,
+    unreadySince: event.at,
     submission: work.queue.submissions + 1,
     admission: undefined,
     targets: event.targets,
@@ -173,8 +192,11 @@ function refresh(work: Work, entry: Entry, pr: Entry['pr'], targets: Entry['targ
   const isSameHead = pr.headSha === entry.pr.headSha;
   // Targets, and an attempt to land directly, belong to one head commit: those of an earlier head say nothing.
   const isDirectMergeSpent = isSameHead && entry.isDirectMergeSpent;
-  keep(work, { ...entry, pr, targets: isSameHead ? entry.targets : undefined, isDirectMergeSpent });
-  if (targets !== undefined) retarget(work, { ...entry, pr, isDirectMergeSpent }, targets);
+  const refreshed = { ...entry, pr, targets: isSameHead ? entry.targets : undefined, isDirectMergeSpent };
+  const wasReady = isReady(readinessOf(work.queue, entry));
+  const since = wasReady && !isReady(readinessOf(work.queue, refreshed)) ? work.at : entry.unreadySince;
+  keep(work, { ...refreshed, unreadySince: since });
+  if (targets !== undefined) retarget(work, entryOf(work, entry.prNumber), targets);
 }
 
 /** Whether what was observed ends the entry, the most telling reason first. */

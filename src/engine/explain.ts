@@ -2,12 +2,14 @@ import { formatInstant, type Instant } from '../lib/clock.ts';
 import { formGroups } from './batch.ts';
 import type { CandidateNumber } from './candidate.ts';
 import { type Candidate, isUnderTest } from './candidate.ts';
+import { isBehindDirectMerge } from './direct-merge.ts';
 import { type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { admittedInOrder } from './order.ts';
 import type { BlockReason } from './pull-request.ts';
 import { type Entry, findCandidate, isAdmitted, isLive, lineLimit, type Queue } from './queue.ts';
 import { readinessOf } from './readiness.ts';
 import { reasonText } from './reason.ts';
+import { isTargetSuspected } from './red-target.ts';
 import { lineOf, unlanded } from './roster.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
 import { holdEndsAt, openChecks } from './verdict.ts';
@@ -47,6 +49,11 @@ function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
       reason('LANDING_DIRECTLY', 'It is up to date and has passed its checks: it is being landed directly.', {
         testRun: entry.candidate,
       }),
+    ];
+  }
+  if (isBehindDirectMerge(queue, entry)) {
+    return [
+      reason('BEHIND_DIRECT_MERGE', 'A pull request that it overlaps with is being landed directly: it is next.'),
     ];
   }
   const text = `The line is full: ${queue.index.admitted} pull requests are in it, and it holds ${lineLimit(queue)}.`;
@@ -120,7 +127,7 @@ function passedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: 
     ];
   }
   const ahead = unlanded(queue, candidate.beneath);
-  if (ahead.length > 0) return ahead.map((entry) => waitingFor(queue, entry, now, depth));
+  if (ahead.length > 0) return waitingForSome(queue, ahead, now, depth);
   return [
     reason('LANDS_NEXT', 'It has passed and lands as soon as the landing before it is done.', {
       testRun: candidate.number,
@@ -139,16 +146,38 @@ function failedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: 
   const open = unlanded(queue, candidate.beneath).filter(({ state }) => state !== 'TESTS_PASSED');
   if (open.length > 0) {
     const blame = reason('BLAME_OPEN', 'Whether that is its own fault depends on what it was tested on top of.');
-    return [failed, { ...blame, reasons: open.map((entry) => waitingFor(queue, entry, now, depth)) }];
+    return [failed, { ...blame, reasons: waitingForSome(queue, open, now, depth) }];
   }
-  if (queue.suspicion !== undefined && queue.redTarget === undefined) {
-    return [
-      failed,
-      reason('TARGET_SUSPECTED', `The head of ${queue.branch} is tested by itself first: others failed the same way.`),
-    ];
+  return [failed, ...holdReasons(queue, candidate, now, depth)];
+}
+
+/** Why an entry whose failure is its own is still here. */
+function holdReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
+  // That the target is red is said before anything else.
+  if (queue.redTarget !== undefined) return [];
+  const ahead = unlanded(queue, candidate.beneath);
+  if (candidate.members.length > 1 && ahead.length > 0) {
+    const text = 'Its batch is split to find out why, as soon as what it was tested on top of has landed.';
+    return [{ ...reason('BISECTION_WAITING', text), reasons: waitingForSome(queue, ahead, now, depth) }];
+  }
+  if (isTargetSuspected(queue, candidate)) {
+    const text = `The head of ${queue.branch} is tested by itself first: others failed the same way.`;
+    return [reason('TARGET_SUSPECTED', text)];
   }
   const until = formatInstant(holdEndsAt(queue, candidate));
-  return [failed, reason('HELD', `It is held for the pull requests behind it, until ${until} at the latest.`)];
+  return [reason('HELD', `It is held for the pull requests behind it, until ${until} at the latest.`)];
+}
+
+/** A line may be long: the first few are named, those that are not done yet before the others. */
+const NAMED = 3;
+
+function waitingForSome(queue: Queue, entries: readonly Entry[], now: Instant, depth: number): ExplanationReason[] {
+  const open = entries.filter(({ state }) => state !== 'TESTS_PASSED');
+  const sorted = [...open, ...entries.filter(({ state }) => state === 'TESTS_PASSED')];
+  // What the first waits for is told whole; of the others it is enough to know where they stand.
+  const named = sorted.slice(0, NAMED).map((entry, index) => waitingFor(queue, entry, now, index === 0 ? depth : 1));
+  const more = entries.length - named.length;
+  return more === 0 ? named : [...named, reason('AND_MORE', `It waits for ${more} more pull requests ahead of it.`)];
 }
 
 function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason[] {
@@ -158,8 +187,11 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
   const reasons: ExplanationReason[] = [];
   const ahead = lineOf(queue).filter(({ number }) => group.ahead.has(number));
   const held = ahead.find((candidate) => candidate.state === 'failed');
-  if (held !== undefined) {
-    for (const other of unlanded(queue, held.members)) reasons.push(waitingFor(queue, other, now, depth));
+  if (held !== undefined) reasons.push(...waitingForSome(queue, unlanded(queue, held.members), now, depth));
+  if (group.ahead.size > queue.settings.concurrency) {
+    const text = `It stands behind ${group.ahead.size} candidates that have not landed, and is not tested on more than ${queue.settings.concurrency}.`;
+    const first = ahead.flatMap((candidate) => unlanded(queue, candidate.members)).slice(0, 1);
+    reasons.push({ ...reason('TOO_FAR_BEHIND', text), reasons: waitingForSome(queue, first, now, depth) });
   }
   if (!group.fires && group.waitsUntil !== undefined) {
     const others = group.entries.filter(({ prNumber }) => prNumber !== entry.prNumber);
@@ -188,7 +220,12 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
 function slotHolders(queue: Queue, now: Instant, depth: number): ExplanationReason[] {
   if (depth < MAX_DEPTH) return [];
   const holders = lineOf(queue).filter(isUnderTest);
-  return holders.flatMap((candidate) => unlanded(queue, candidate.members).map((e) => waitingFor(queue, e, now, 2)));
+  return waitingForSome(
+    queue,
+    holders.flatMap((candidate) => unlanded(queue, candidate.members)),
+    now,
+    2,
+  );
 }
 
 /** "waiting for #12, which is testing since 10:04 and has 2 of 5 required checks open" */

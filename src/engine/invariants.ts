@@ -98,8 +98,9 @@ function breachOfLanding(before: Queue, { queue, effects }: Step): string | unde
     if (effect.kind !== 'land_candidate') continue;
     const candidate = findCandidate(queue, effect.candidate);
     if (queue.state === 'PAUSED' || queue.parked !== undefined) return 'a paused queue lands';
-    if (before.landing !== undefined && queue.landing?.candidate === before.landing.candidate)
-      return 'two landings at once';
+    // Un-parking asks again for the landing that was under way; nothing else does.
+    const isUnderWay = before.landing !== undefined && queue.landing === before.landing;
+    if (isUnderWay && before.parked === undefined) return 'two landings at once';
     if (candidate?.state !== 'passed') return `candidate ${effect.candidate} lands without having passed`;
     if (effect.expectedHead !== queue.target?.sha) return 'a landing expects another head than the one known';
     const waiting = unlanded(queue, candidate.beneath).find(({ vouchedBy }) => vouchedBy === undefined);

@@ -57,11 +57,11 @@ export function plan(work: Work): void {
 function cancelOverdue(work: Work): void {
   const limitMs = work.queue.settings.notReadyTimeoutHours * 3_600_000;
   if (limitMs === 0) return;
-  for (;;) {
-    const prNumber = firstOf(work.queue.index.unready);
-    if (prNumber === undefined) return;
+  // By submission: nobody has been unready for longer than he is here.
+  for (const prNumber of walk(work.queue.index.unready)) {
     const entry = entryOf(work, prNumber);
     if (work.at < entry.submittedAt + limitMs) return;
+    if (work.at < entry.unreadySince + limitMs) continue;
     removeEntry(work, entry, { to: 'CANCELLED', reason: 'NOT_READY_TIMEOUT_EXPIRED' });
   }
 }
@@ -211,11 +211,12 @@ function startGroups(work: Work): number {
  * Nothing changed in this step that decides what can be started: then nothing can, as it could not after the step before.
  * Most steps are like that, and looking at everything that waits is dear.
  */
-function isAsBefore({ before, queue }: Work): boolean {
+function isAsBefore({ before, queue, strategy }: Work): boolean {
   if (queue.settings.batch || queue.index.pending !== before.index.pending) return false;
   if (queue.settings !== before.settings || queue.state !== before.state || queue.target !== before.target)
     return false;
   if (queue.redTarget !== before.redTarget || queue.parked !== before.parked) return false;
+  if (freeSlots({ queue, strategy }) !== freeSlots({ queue: before, strategy })) return false;
   const [then, now] = [lineOf(before), lineOf(queue)];
   return then.length === now.length && then.every((candidate, index) => isAlike(before, queue, candidate, now[index]));
 }

@@ -135,6 +135,8 @@ export interface Entry {
   readonly priority: Priority;
   readonly noBatch: boolean;
   readonly submittedAt: Instant;
+  /** Since when something of its own has kept it from being ready; of no meaning while nothing does. */
+  readonly unreadySince: Instant;
   /** The number of this submission, among all of the queue. */
   readonly submission: number;
   /** The last admission of this cycle; undefined while NOT_READY. */

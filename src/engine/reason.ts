@@ -18,6 +18,7 @@ export const REASON_CODES = [
   'IMPACTED_TARGETS_CHANGED',
   'CONFLICTS_WITH_PREREQUISITE',
   'TARGET_BRANCH_MOVED',
+  'TARGET_BRANCH_RED',
   'LANDING_NOT_COMPOSABLE',
   'LANDING_INTERRUPTED',
   'BISECTION_REQUIRED',
@@ -108,6 +109,8 @@ const SENTENCES: { readonly [Code in ReasonCode]: Sentence } = {
     `It conflicts with ${context.prNumber === undefined ? 'a pull request' : `#${context.prNumber}`} ahead of it, and is tried again once that has landed or left.`,
   TARGET_BRANCH_MOVED: (context) =>
     `${cause(context)} landed first, and it was not tested with it: it is tested again.`,
+  TARGET_BRANCH_RED: ({ branch }) =>
+    `${branch} fails by itself: what failed on it is tested again once it is repaired.`,
   LANDING_NOT_COMPOSABLE: ({ branch }) =>
     `It could not be put on what landed on ${branch} meanwhile without another test: it is tested again.`,
   LANDING_INTERRUPTED: 'Landing it together with others stopped half-way: it is tested again.',

@@ -1,5 +1,7 @@
+import { releaseFromBisection } from './bisection-runs.ts';
 import type { Candidate } from './candidate.ts';
 import { mayStartTests, type Queue, type Suspicion } from './queue.ts';
+import type { ReasonCode } from './reason.ts';
 import { candidatesFor, unlanded } from './roster.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
@@ -14,10 +16,14 @@ const ENOUGH = 2;
 
 /** False while the target itself may be to blame for the failure: its entries wait. */
 export function mayBlame({ queue }: Work, candidate: Candidate): boolean {
-  if (queue.redTarget !== undefined) return false;
+  return queue.redTarget === undefined && !isTargetSuspected(queue, candidate);
+}
+
+/** Others failed in the same way on this head, and nobody knows yet whether it is the head's own fault. */
+export function isTargetSuspected(queue: Queue, candidate: Candidate): boolean {
   const { suspicion } = queue;
-  if (suspicion === undefined || suspicion.isCleared || suspicion.failed.length < ENOUGH) return true;
-  return !isAlike(queue, suspicion, candidate);
+  if (suspicion === undefined || suspicion.isCleared || suspicion.failed.length < ENOUGH) return false;
+  return isAlike(queue, suspicion, candidate);
 }
 
 /** An entry is about to be removed for the failure of this candidate. */
@@ -65,9 +71,9 @@ export function concludeHeadTests(work: Work): void {
 }
 
 /** The head moved, or an operator wants to go on: what was suspected of the old head says nothing any more. */
-export function forgetSuspicion(work: Work): void {
+export function forgetSuspicion(work: Work, reason: ReasonCode): void {
   for (const run of candidatesFor(work.queue, 'head')) {
-    endCandidate(work, run, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH', prNumber: undefined });
+    endCandidate(work, run, { reason, prNumber: undefined });
   }
   work.queue = { ...work.queue, suspicion: undefined, redTarget: undefined };
 }
@@ -81,12 +87,24 @@ export function clearSuspicion(work: Work): void {
 function holdQueue(work: Work, run: Candidate): void {
   const checks = run.failure?.checks ?? [];
   work.queue = { ...work.queue, redTarget: { since: work.at, candidate: run.number, checks } };
+  dissolveBisections(work, run);
   const what = checks.length === 0 ? 'its checks' : checks.join(', ');
   work.effects.push({
     kind: 'raise_alarm',
     code: 'RED_TARGET',
     text: `The head of ${work.queue.branch} fails ${what} by itself. The queue holds until the head moves or tests are restarted.`,
   });
+}
+
+/** What failed on a head that is red by itself has proved nothing: searches that are based on it begin again later. */
+function dissolveBisections(work: Work, { base, number }: Candidate): void {
+  for (const bisection of work.queue.bisections) {
+    if (bisection.base.ordinal !== base.ordinal) continue;
+    const members = bisection.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
+    for (const entry of unlanded(work.queue, members)) {
+      releaseFromBisection(work, entry, { reason: 'TARGET_BRANCH_RED', candidate: number });
+    }
+  }
 }
 
 function isAlike(queue: Queue, suspicion: Suspicion, candidate: Candidate): boolean {

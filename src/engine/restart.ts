@@ -20,7 +20,7 @@ export function resumeAfterRed(work: Work): void {
 }
 
 function retestHeld(work: Work, because: Because): void {
-  forgetSuspicion(work);
+  forgetSuspicion(work, because.reason);
   for (const candidate of [...lineOf(work.queue), ...candidatesFor(work.queue, 'bisection')]) {
     if (candidate.state === 'failed') replaceCandidate(work, candidate, because, 0);
   }

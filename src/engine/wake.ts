@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { firstOf } from '../lib/sorted-list.ts';
+import { walk } from '../lib/sorted-list.ts';
 import { formGroups } from './batch.ts';
 import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
@@ -10,7 +10,7 @@ import { holdEndsAt, isFailure } from './verdict.ts';
 /** When something happens by itself unless something else happens before; undefined where nothing does. */
 export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFERENCE_STRATEGY): Instant | undefined {
   if (queue.parked !== undefined) return undefined;
-  const instants = [...testingDeadlines(queue), ...holdEnds(queue, now), ...notReadyEnds(queue)];
+  const instants = [...testingDeadlines(queue), ...holdEnds(queue, now), ...notReadyEnds(queue, now)];
   if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
@@ -32,11 +32,18 @@ function holdEnds(queue: Queue, now: Instant): Instant[] {
     .filter((instant) => instant > now);
 }
 
-function notReadyEnds(queue: Queue): Instant[] {
+function notReadyEnds(queue: Queue, now: Instant): Instant[] {
   const limitMs = queue.settings.notReadyTimeoutHours * 3_600_000;
-  const prNumber = firstOf(queue.index.unready);
-  const entry = prNumber === undefined ? undefined : findEntry(queue, prNumber);
-  return limitMs === 0 || entry === undefined ? [] : [entry.submittedAt + limitMs];
+  if (limitMs === 0) return [];
+  const instants: Instant[] = [];
+  for (const prNumber of walk(queue.index.unready)) {
+    const entry = findEntry(queue, prNumber);
+    if (entry === undefined) continue;
+    instants.push(entry.unreadySince + limitMs);
+    // Those that came later cannot end before.
+    if (entry.submittedAt + limitMs > now) break;
+  }
+  return instants;
 }
 
 /** Only waits that are still to end: a group that may be tested and is not waits for something else than time. */

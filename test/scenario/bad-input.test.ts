@@ -175,18 +175,21 @@ describe('a clock that jumps', () => {
       `
       submit A
       clock -3h
-      tick
+      tick                  # nobody waits three hours for a clock to come round again
       submit B
-      testing AB
+      clock 1h
+      tick
+      testing A A+B
       clock 2h
       tick
       states AB=testing
       clock -4h
       submit C D
-      testing AB AB+CD
+      testing A A+B A+B+CD
       order A B C D
       tick
-      pass AB
+      pass A
+      pass B
       pass CD
       target M+A+B+C+D
       `,

@@ -236,7 +236,7 @@ describe('a red target is not the next pull request’s fault', () => {
     );
   });
 
-  it('holds a search and lets a restart try it again [V10] [C12]', () => {
+  it('gives up a search on a red head, and tests its entries again when it goes on [V10] [B4]', () => {
     play(
       { batch: true, batchingMinSize: 4, bisectionConcurrency: 4 },
       `
@@ -249,10 +249,11 @@ describe('a red target is not the next pull request’s fault', () => {
       fail ~B
       fail HEAD
       alarm RED_TARGET
-      fail ~CD
       states CD=pending
+      why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED
+      testing
       resume
-      testing ~C ~C+D
+      testing CD
       `,
     );
   });

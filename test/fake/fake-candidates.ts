@@ -1,0 +1,200 @@
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
+import type { GitModel, ModelCommit } from './git-model.ts';
+
+type Recipe = Pick<BuildRequest, 'candidateId' | 'mergeMethod' | 'plannedAt'>;
+type Conflict = Extract<BuildAnswer, { kind: 'conflict' }>;
+export type Landed = Extract<LandAnswer, { kind: 'landed' }>;
+export type LandingPlan = Landed | Extract<LandAnswer, { kind: 'not_composable' }>;
+
+const SLUICE = 'Sluice';
+
+/** The commit of a candidate, or with whom it conflicts. What it depends on must be there. */
+export function buildCommit(git: GitModel, request: BuildRequest): ModelCommit | Conflict {
+  const { beneath, members } = request;
+  const base = git.getCommit(request.base);
+  const parent = request.parent === undefined ? undefined : git.findCommit(request.parent);
+  const foundation = parent === undefined ? assemble(git, request, base, beneath) : { tips: [parent] };
+  if (foundation.conflicting !== undefined) {
+    const { prNumber: culprit } = foundation.conflicting;
+    return { kind: 'conflict', prNumber: members[0]?.prNumber ?? culprit, culprit };
+  }
+  const start = foundation.tips.at(-1) ?? base;
+  const { tips, conflicting } = assemble(git, request, start, members);
+  if (conflicting !== undefined) {
+    const ahead = [...beneath, ...members.slice(0, tips.length)];
+    const culprit = findCulprit(git, request, { base, ahead, conflicting });
+    return { kind: 'conflict', prNumber: conflicting.prNumber, culprit };
+  }
+  return tips.at(-1) ?? addEmptyCommit(git, request, start);
+}
+
+/**
+ * What has to be pushed onto exactly `expectedHead`. It depends on the request alone, so that it can be worked out again
+ * to find out whether it was pushed.
+ */
+export function planLanding(git: GitModel, request: LandRequest): LandingPlan {
+  const numbers = request.entries.map(({ prNumber }) => prNumber);
+  const line = findTestedLine(git, request);
+  const identical = line && findPartAfter(line, request, numbers);
+  if (identical !== undefined) return landing('IDENTICAL', identical, numbers);
+  const start = git.getCommit(request.expectedHead);
+  const { tips, conflicting } = assemble(git, request, start, request.entries);
+  if (conflicting !== undefined) return refuse(`Pull request ${conflicting.prNumber} conflicts with the present head.`);
+  const tip = tips.at(-1);
+  if (tip === undefined) return refuse('There is nothing to land.');
+  if (tip.tree === request.tree) return landing('SAME_TREE', tips, numbers);
+  if (request.composedWith.length === 0) return refuse('On the present head it would not be what was tested.');
+  const foundation = (line && findFoundation(line, numbers)) ?? request.base;
+  const overlap = findOverlap(git, request, { foundation, tip });
+  return overlap === undefined ? landing('COMPOSED', tips, numbers) : refuse(overlap);
+}
+
+interface Assembled {
+  readonly tips: readonly ModelCommit[];
+  readonly conflicting?: CandidateEntry;
+}
+
+function assemble(git: GitModel, recipe: Recipe, start: ModelCommit, entries: readonly CandidateEntry[]): Assembled {
+  const tips: ModelCommit[] = [];
+  for (const entry of entries) {
+    const next = applyEntry(git, recipe, tips.at(-1) ?? start, entry);
+    if (next === undefined) return { tips, conflicting: entry };
+    tips.push(next);
+  }
+  return { tips };
+}
+
+/** The tip with one more entry; undefined where they conflict. */
+function applyEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
+  if (recipe.mergeMethod === 'REBASE') return rebaseEntry(git, recipe, tip, entry);
+  const merge = git.merge(tip.sha, entry.headSha);
+  if (merge.kind !== 'clean') return undefined;
+  const isSquash = recipe.mergeMethod === 'SQUASH';
+  return git.writeCommit({
+    parents: isSquash ? [tip.sha] : [tip.sha, entry.headSha],
+    tree: merge.tree,
+    author: isSquash ? entry.author : SLUICE,
+    message: `${entry.title} (#${entry.prNumber})${trailersOf(recipe, entry)}`,
+    at: recipe.plannedAt,
+  });
+}
+
+/** The entry's own commits made again, without merges and without those that bring nothing any more. */
+function rebaseEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
+  const replayed: { readonly commit: ModelCommit; readonly tree: Sha }[] = [];
+  let { tree } = tip;
+  for (const commit of git.listFirstParents(entry.headSha, tip.sha)) {
+    const [parent, second] = commit.parents;
+    if (parent === undefined) return undefined;
+    if (second !== undefined) continue;
+    const merge = git.mergeTrees({ base: git.getCommit(parent).tree, ours: tree, theirs: commit.tree });
+    if (merge.kind !== 'clean') return undefined;
+    if (merge.tree !== tree) replayed.push({ commit, tree: merge.tree });
+    tree = merge.tree;
+  }
+  // An entry always gets a commit of its own.
+  if (replayed.length === 0) replayed.push({ commit: git.getCommit(entry.headSha), tree });
+  let last = tip;
+  for (const [index, { commit, tree: made }] of replayed.entries()) {
+    const trailers = index === replayed.length - 1 ? trailersOf(recipe, entry) : '';
+    const { author } = commit;
+    const message = `${withoutTrailers(commit.message)}${trailers}`;
+    last = git.writeCommit({ parents: [last.sha], tree: made, author, message, at: recipe.plannedAt });
+  }
+  return last;
+}
+
+function addEmptyCommit(git: GitModel, recipe: Recipe, { sha, tree }: ModelCommit): ModelCommit {
+  const message = `Test the head of the target\n\nSluice-Candidate: ${recipe.candidateId}`;
+  return git.writeCommit({ parents: [sha], tree, author: SLUICE, message, at: recipe.plannedAt });
+}
+
+function findCulprit(
+  git: GitModel,
+  recipe: Recipe,
+  {
+    base,
+    ahead,
+    conflicting,
+  }: { readonly base: ModelCommit; readonly ahead: readonly CandidateEntry[]; readonly conflicting: CandidateEntry },
+): PrNumber | undefined {
+  let tip = base;
+  if (applyEntry(git, recipe, tip, conflicting) === undefined) return undefined;
+  for (const entry of ahead) {
+    const next = applyEntry(git, recipe, tip, entry);
+    if (next === undefined || applyEntry(git, recipe, next, conflicting) === undefined) return entry.prNumber;
+    tip = next;
+  }
+  return ahead.at(-1)?.prNumber;
+}
+
+/** The last commits of the entries in a tested commit, oldest first; undefined where it was not built on its base. */
+function findTestedLine(git: GitModel, { base, sha, tree }: LandRequest): readonly ModelCommit[] | undefined {
+  if (git.findCommit(sha)?.tree !== tree || !git.isAncestor(base, sha)) return undefined;
+  const commits = git.listFirstParents(sha, base);
+  if (commits[0]?.parents[0] !== base) return undefined;
+  const line = commits.filter((commit) => findPrNumber(commit) !== undefined);
+  return line.at(-1)?.sha === sha ? line : undefined;
+}
+
+function findPartAfter(
+  line: readonly ModelCommit[],
+  { base, expectedHead }: LandRequest,
+  numbers: readonly PrNumber[],
+): readonly ModelCommit[] | undefined {
+  const place = expectedHead === base ? 0 : line.findIndex(({ sha }) => sha === expectedHead) + 1;
+  if (place === 0 && expectedHead !== base) return undefined;
+  const part = line.slice(place);
+  return areOf(part, numbers) ? part : undefined;
+}
+
+/** What the entries at the end of the line were put on; undefined where that is the base. */
+function findFoundation(line: readonly ModelCommit[], numbers: readonly PrNumber[]): Sha | undefined {
+  const count = line.length - numbers.length;
+  return count > 0 && areOf(line.slice(count), numbers) ? line[count - 1]?.sha : undefined;
+}
+
+function areOf(commits: readonly ModelCommit[], numbers: readonly PrNumber[]): boolean {
+  return commits.length === numbers.length && commits.every((commit, i) => findPrNumber(commit) === numbers[i]);
+}
+
+/** Why the tip is not the tested tree with the paths of the other side, or undefined when it is. */
+function findOverlap(
+  git: GitModel,
+  { expectedHead, tree }: LandRequest,
+  { foundation, tip }: { readonly foundation: Sha; readonly tip: ModelCommit },
+): string | undefined {
+  const before = git.getCommit(foundation).tree;
+  const ours = git.listChanges(before, tree);
+  const theirs = git.listChanges(before, git.getCommit(expectedHead).tree);
+  const added = git.listChanges(tree, tip.tree);
+  const shared = [...ours.keys()].find((path) => theirs.has(path));
+  if (shared !== undefined) return `Both sides changed ${JSON.stringify(shared)}.`;
+  const isSum = added.size === theirs.size && [...theirs].every(([path, content]) => added.get(path) === content);
+  return isSum ? undefined : 'On the present head it would be more than what was tested and what has landed since.';
+}
+
+function landing(how: Landed['how'], commits: readonly ModelCommit[], numbers: readonly PrNumber[]): LandingPlan {
+  const last = commits.at(-1);
+  if (last === undefined) return refuse('There is nothing to land.');
+  const entries = commits.map(({ sha, tree }, index) => ({ prNumber: numbers[index] as PrNumber, sha, tree }));
+  return { kind: 'landed', how, pushedSha: last.sha, pushedTree: last.tree, entries };
+}
+
+function refuse(detail: string): LandingPlan {
+  return { kind: 'not_composable', detail };
+}
+
+function trailersOf({ candidateId }: Recipe, { prNumber }: CandidateEntry): string {
+  return `\n\nSluice-Pull-Request: ${prNumber}\nSluice-Candidate: ${candidateId}`;
+}
+
+function withoutTrailers(message: string): string {
+  return message.replace(/\n\nSluice-Pull-Request: [\s\S]*$/, '');
+}
+
+function findPrNumber({ message }: ModelCommit): PrNumber | undefined {
+  const number = /\nSluice-Pull-Request: (\d+)\n/.exec(message)?.[1];
+  return number === undefined ? undefined : (Number(number) as PrNumber);
+}

@@ -1,0 +1,202 @@
+import { hash } from 'node:crypto';
+import type { Check, CheckConclusion, CheckStatus } from '../../src/engine/check.ts';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import type { Instant, Timing } from '../../src/lib/clock.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import type { FakeRepository, Notice } from './fake-repository.ts';
+import { isGreen } from './is-green.ts';
+import type { Weather } from './weather.ts';
+
+/** What CI says about one check of one commit. */
+export interface CiReport {
+  readonly sha: Sha;
+  /** Undefined for a run on the head of a pull request. */
+  readonly candidateId: string | undefined;
+  readonly check: Omit<Check, 'reportedAt'>;
+}
+
+/** Probabilities, each for one attempt of one check. */
+export interface CiRates {
+  /** What is green fails. */
+  readonly flaky: number;
+  /** What is red passes. */
+  readonly blind: number;
+  readonly cancelled: number;
+  /** The runner dies: it never completes. */
+  readonly lost: number;
+  /** A failure is run again by somebody. */
+  readonly rerun: number;
+  /** Without start times. */
+  readonly timeless: number;
+  /** With a clock that is an hour ahead. */
+  readonly ahead: number;
+}
+
+export interface FakeCiOptions {
+  readonly repository: FakeRepository;
+  readonly timers: Timing;
+  readonly random: Prng;
+  readonly weather: Weather;
+  readonly rates: CiRates;
+  /** What it runs on every commit it is shown. */
+  readonly checks: readonly string[];
+  /** Of a run; the wait for a runner, and for somebody to run it again, is of the same order. */
+  readonly durationMs: readonly [min: number, max: number];
+  /** How many trees are red for no reason but what they are. */
+  readonly redTreeRate?: number;
+  /** How often a run of a discarded candidate is stopped; the others go on to their end. */
+  readonly stopRate?: number;
+  readonly report: (report: CiReport) => void;
+}
+
+interface Run {
+  readonly sha: Sha;
+  readonly candidateId: string | undefined;
+  readonly name: string;
+  readonly attempt: number;
+  readonly skewMs: number;
+  readonly isTimeless: boolean;
+  startedAt: Instant | undefined;
+  isOver: boolean;
+}
+
+const FAILURES = ['FAILURE', 'FAILURE', 'ERROR', 'TIMED_OUT', 'ACTION_REQUIRED'] as const;
+const PASSES = ['SUCCESS', 'SUCCESS', 'SUCCESS', 'SUCCESS', 'NEUTRAL', 'SKIPPED'] as const;
+const STOPS = ['CANCELLED', 'STALE'] as const;
+const HOUR_MS = 3_600_000;
+const STOP_RATE = 0.5;
+
+/**
+ * CI that tests every candidate it is shown. Whether a check passes is a property of the tree alone, except for what
+ * the rates add. It remembers what passed: that is the truth about what may land.
+ */
+export class FakeCi {
+  /** What it runs from now on. */
+  checks: readonly string[];
+  readonly #options: FakeCiOptions;
+  /** By candidate. */
+  readonly #runs = new Map<string, Run[]>();
+  readonly #reports = new Map<string, CiReport>();
+  readonly #passed = new Map<Sha, Set<string>>();
+  readonly #failed = new Map<Sha, Set<string>>();
+  readonly #commitsOf = new Map<Sha, Set<Sha>>();
+
+  constructor(options: FakeCiOptions) {
+    this.#options = options;
+    this.checks = options.checks;
+    options.repository.watch((notice) => this.#hear(notice));
+  }
+
+  /** Tests a commit that is no candidate: the head of a pull request. */
+  test(sha: Sha): void {
+    this.#start(sha, undefined);
+  }
+
+  /** Names of the checks that passed on this commit. */
+  passedOn(sha: Sha): readonly string[] {
+    return [...(this.#passed.get(sha) ?? [])];
+  }
+
+  /** Names of the checks that failed on this commit, once at least, or were cut off. */
+  failedOn(sha: Sha): readonly string[] {
+    return [...(this.#failed.get(sha) ?? [])];
+  }
+
+  /** Whether all these checks passed on one commit with this tree. */
+  hasPassed(tree: Sha, names: readonly string[]): boolean {
+    if (names.length === 0) return true;
+    const commits = [...(this.#commitsOf.get(tree) ?? [])];
+    return commits.some((sha) => names.every((name) => this.#passed.get(sha)?.has(name)));
+  }
+
+  isGreen(tree: Sha, name: string): boolean {
+    const { repository, redTreeRate = 0 } = this.#options;
+    if (!isGreen(repository.git.getTree(tree).files, name)) return false;
+    return Number.parseInt(hash('sha1', `${tree} ${name}`).slice(0, 8), 16) >= redTreeRate * 2 ** 32;
+  }
+
+  /** Says the last thing it said about every check of some commits once more: for reports that got lost. */
+  redeliver(isWanted: (sha: Sha) => boolean = () => true): void {
+    for (const report of this.#reports.values()) if (isWanted(report.sha)) this.#options.report(report);
+  }
+
+  #hear(notice: Notice): void {
+    if (notice.kind === 'candidate_published') this.#start(notice.sha, notice.candidateId);
+    if (notice.kind === 'candidate_discarded') this.#stop(notice.candidateId);
+  }
+
+  #start(sha: Sha, candidateId: string | undefined): void {
+    const { tree } = this.#options.repository.git.getCommit(sha);
+    const commits = this.#commitsOf.get(tree) ?? new Set();
+    this.#commitsOf.set(tree, commits.add(sha));
+    for (const name of this.checks) this.#begin({ sha, candidateId, name, attempt: 1 }, tree);
+  }
+
+  #begin(of: Pick<Run, 'sha' | 'candidateId' | 'name' | 'attempt'>, tree: Sha): void {
+    const { timers, random, durationMs } = this.#options;
+    const [shortestMs] = durationMs;
+    const isTimeless = this.#happens('timeless');
+    const skewMs = this.#happens('ahead') ? HOUR_MS : 0;
+    const run: Run = { ...of, isTimeless, skewMs, startedAt: undefined, isOver: false };
+    const runs = this.#runs.get(run.candidateId ?? run.sha) ?? [];
+    this.#runs.set(run.candidateId ?? run.sha, [...runs, run]);
+    if (random.chance(0.5)) this.#report(run, 'QUEUED', undefined);
+    timers.after(random.between(0, shortestMs), () => {
+      if (run.isOver) return;
+      run.startedAt = timers.now() + skewMs;
+      this.#report(run, 'IN_PROGRESS', undefined);
+      timers.after(random.between(...durationMs), () => this.#finish(run, tree));
+    });
+  }
+
+  #finish(run: Run, tree: Sha): void {
+    if (run.isOver) return;
+    run.isOver = true;
+    if (this.#happens('lost')) return;
+    const { random } = this.#options;
+    if (this.#happens('cancelled')) {
+      this.#failed.set(run.sha, (this.#failed.get(run.sha) ?? new Set()).add(run.name));
+      return this.#report(run, 'COMPLETED', random.pick(STOPS));
+    }
+    const isGood = this.isGreen(tree, run.name);
+    const isPass = isGood ? !this.#happens('flaky') : this.#happens('blind');
+    const book = isPass ? this.#passed : this.#failed;
+    book.set(run.sha, (book.get(run.sha) ?? new Set()).add(run.name));
+    this.#report(run, 'COMPLETED', isPass ? random.pick(PASSES) : random.pick(FAILURES));
+    if (!isPass && this.#happens('rerun')) this.#runAgain(run, tree);
+  }
+
+  #runAgain({ sha, candidateId, name, attempt }: Run, tree: Sha): void {
+    const { timers, random, durationMs } = this.#options;
+    timers.after(random.between(...durationMs), () => {
+      this.#begin({ sha, candidateId, name, attempt: attempt + 1 }, tree);
+    });
+  }
+
+  #stop(candidateId: string): void {
+    const { random, stopRate = STOP_RATE } = this.#options;
+    if (!random.chance(stopRate)) return;
+    for (const run of this.#runs.get(candidateId) ?? []) {
+      if (run.isOver) continue;
+      run.isOver = true;
+      this.#report(run, 'COMPLETED', 'CANCELLED');
+    }
+  }
+
+  #report(run: Run, status: CheckStatus, conclusion: CheckConclusion | undefined): void {
+    const { sha, candidateId, name, attempt, isTimeless } = run;
+    const startedAt = isTimeless ? undefined : run.startedAt;
+    const url = `https://ci.test/${sha}/${encodeURIComponent(name)}/${attempt}`;
+    const report = { sha, candidateId, check: { name, status, conclusion, startedAt, url, summary: undefined } };
+    this.#reports.set(`${sha} ${name}`, report);
+    this.#options.report(report);
+  }
+
+  #happens(fault: keyof CiRates): boolean {
+    const { weather, random, rates } = this.#options;
+    const isDrawn = random.chance(rates[fault]);
+    if (!isDrawn || weather.isCalm) return false;
+    weather.count(`ci.${fault}`);
+    return true;
+  }
+}

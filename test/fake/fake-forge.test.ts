@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
+import { Fault } from '../../src/lib/fault.ts';
+import { forgeContract } from '../contract/forge.ts';
+import { FakeForge } from './fake-forge.ts';
+import { type FakeChange, FakeRepository } from './fake-repository.ts';
+
+const WHERE = { id: 'app', host: 'forge.test', owner: 'acme', name: 'app', git: undefined, checks: [] };
+const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
+const PLANNED_AT = Date.UTC(2025, 0, 2);
+
+forgeContract('fake', async () => {
+  const repository = new FakeRepository();
+  const forge = new FakeForge(repository);
+  const change = (given: { readonly files?: FakeChange['files']; message?: string | Buffer; author?: string }) => ({
+    files: given.files ?? {},
+    ...(given.message === undefined ? {} : { message: String(given.message) }),
+    ...(given.author === undefined ? {} : { author: given.author }),
+  });
+  return {
+    forge,
+    repository: WHERE,
+    commit: async (branch, given) => repository.commit(branch, change(given)),
+    createBranch: async (branch, sha) => repository.moveBranch(branch, sha),
+    deleteBranch: async (branch) => repository.moveBranch(branch, undefined),
+    openPullRequest: async (base, given) => repository.openPullRequest({ base, ...change(given) }),
+    pushToPullRequest: async (number, given) => repository.push(number, change(given)),
+    closePullRequest: async (number) => repository.close(number),
+    landPullRequest: async (number, branch) => repository.moveBranch(branch, repository.getPullRequestHead(number)),
+    breakRepository: async () => {
+      forge.isBroken = true;
+      return async () => {
+        forge.isBroken = false;
+      };
+    },
+    close: async () => undefined,
+  };
+});
+
+type Built = Extract<BuildAnswer, { kind: 'built' }> & BuildRequest;
+type Landed = Extract<LandAnswer, { kind: 'landed' }>;
+
+let repository: FakeRepository;
+let forge: FakeForge;
+let base: Sha;
+let count = 0;
+
+beforeEach(() => {
+  repository = new FakeRepository();
+  forge = new FakeForge(repository);
+  base = repository.commit('main', { files: { shared: '0\n1\n2\n3', other: '0\n1' } });
+});
+
+function open(title: string, ...changes: readonly FakeChange['files'][]): CandidateEntry {
+  const [first = {}, ...others] = changes;
+  const { number } = repository.openPullRequest({ base: 'main', files: first, message: title });
+  for (const files of others) repository.push(number, { files });
+  return { prNumber: number, headSha: repository.getPullRequestHead(number), title, author: 'Ada' };
+}
+
+function request(members: readonly CandidateEntry[], more: Partial<BuildRequest> = {}): BuildRequest {
+  count += 1;
+  const candidateId = `c${count}`;
+  const where = { repository: WHERE, targetBranch: 'main', candidateId, base, parent: undefined };
+  return { ...where, beneath: [], members, mergeMethod: 'SQUASH', plannedAt: PLANNED_AT, ...more };
+}
+
+async function build(members: readonly CandidateEntry[], more: Partial<BuildRequest> = {}): Promise<Built> {
+  const asked = request(members, more);
+  const answer = await forge.buildCandidate(asked);
+  assert.equal(answer.kind, 'built');
+  return { ...asked, ...(answer as Extract<BuildAnswer, { kind: 'built' }>) };
+}
+
+function landRequest(built: Built, more: Partial<LandRequest> = {}): LandRequest {
+  const { sha, tree, members: entries, candidateId, mergeMethod, plannedAt } = built;
+  const where = { repository: WHERE, targetBranch: 'main', candidateId, expectedHead: built.base, base: built.base };
+  return { ...where, sha, tree, entries, composedWith: [], mergeMethod, plannedAt, ...more };
+}
+
+async function land(built: Built, more: Partial<LandRequest> = {}): Promise<LandAnswer> {
+  return forge.landCandidate(landRequest(built, more));
+}
+
+async function mustLand(built: Built, more: Partial<LandRequest> = {}): Promise<Landed> {
+  const answer = await land(built, more);
+  assert.equal(answer.kind, 'landed', JSON.stringify(answer));
+  assert.equal(repository.findHead('main'), (answer as Landed).pushedSha);
+  return answer as Landed;
+}
+
+const isUnavailable = (error: unknown) => error instanceof Fault && error.code === 'FORGE_UNAVAILABLE';
+
+describe('fake forge: candidates', () => {
+  for (const mergeMethod of METHODS) {
+    it(`${mergeMethod}: the same request is the same commit, and no two candidates share one`, async () => {
+      const entries = [open('A', { a: 'a' }, { aa: 'a' }), open('B', { b: 'b' })];
+      const asked = request(entries, { mergeMethod });
+      const first = await forge.buildCandidate(asked);
+      assert.deepEqual(await forge.buildCandidate(asked), first);
+      const shas = new Set<Sha>();
+      for (const members of [entries, entries.slice(1), []]) {
+        for (let round = 0; round < 2; round += 1) shas.add((await build(members, { mergeMethod })).sha);
+      }
+      assert.equal(shas.size, 6);
+      const head = await build([]);
+      assert.equal(head.tree, repository.git.getCommit(base).tree);
+    });
+
+    it(`${mergeMethod}: on a parent it is the same tree as without, also when the parent is lost`, async () => {
+      const [a, b] = [open('A', { shared: 'a\n1\n2\n3' }), open('B', { shared: '0\n1\n2\nb' })];
+      const parent = await build([a], { mergeMethod });
+      const onParent = await build([b], { mergeMethod, parent: parent.sha, beneath: [a] });
+      const anew = await build([b], { mergeMethod, beneath: [a] });
+      assert.equal(onParent.tree, anew.tree);
+      assert.equal(repository.git.isAncestor(parent.sha, onParent.sha), true);
+      assert.equal(repository.git.getTree(anew.tree).files.get('shared'), 'a\n1\n2\nb');
+      const lost = 'b'.repeat(40) as Sha;
+      assert.equal((await build([b], { mergeMethod, parent: lost, beneath: [a] })).tree, anew.tree);
+    });
+
+    it(`${mergeMethod}: the culprit is the entry at which the conflict begins`, async () => {
+      const free = open('Free', { other: 'x\n1' });
+      const top = open('Top', { shared: 'top\n1\n2\n3' });
+      const end = open('End', { shared: '0\n1\n2\nend' });
+      const both = open('Both', { shared: 'x\n1\n2\ny' });
+      const conflict = async (members: readonly CandidateEntry[], more: Partial<BuildRequest> = {}) => {
+        const answer = await forge.buildCandidate(request(members, { mergeMethod, ...more }));
+        return answer.kind === 'conflict' ? [answer.prNumber, answer.culprit] : answer.kind;
+      };
+      const number = both.prNumber;
+      assert.deepEqual(await conflict([free, top, end, both]), [number, top.prNumber]);
+      assert.deepEqual(await conflict([both], { beneath: [free, end, top] }), [number, end.prNumber]);
+      assert.deepEqual(await conflict([free], { beneath: [top, both] }), [free.prNumber, number]);
+      base = repository.commit('main', { files: { shared: 'theirs\n1\n2\n3' } });
+      assert.deepEqual(await conflict([free, both]), [number, undefined]);
+    });
+  }
+
+  it('what is not there is a fault', async () => {
+    const entry = open('A', { a: 'a' });
+    repository.push(entry.prNumber, { files: { a: 'b' } }, { isForced: true });
+    assert.equal((await forge.buildCandidate(request([entry]))).kind, 'built');
+    await forge.discardCandidate({ ...request([]), candidateId: `c${count}`, prNumber: undefined, isBisection: false });
+    repository.git.collectGarbage();
+    await assert.rejects(forge.buildCandidate(request([entry])), isUnavailable);
+    const sha = entry.headSha;
+    await assert.rejects(forge.isAncestor({ repository: WHERE, ancestor: base, descendant: sha }), isUnavailable);
+    assert.equal(await forge.isAncestor({ repository: WHERE, ancestor: sha, descendant: base }), false);
+  });
+
+  it('required checks come from the base, and from protection', async () => {
+    const loosening = open('Loosen', { '.sluice.yaml': 'merge: {required_statuses: [none]}' });
+    assert.deepEqual((await build([loosening])).sources, {
+      file: undefined,
+      fileProblem: undefined,
+      protection: undefined,
+      commands: '',
+    });
+    base = repository.commit('main', { files: { '.sluice.yaml': 'merge: {required_statuses: [unit]}' } });
+    forge.protection = ['lint'];
+    const { file, protection } = (await build([])).sources;
+    assert.deepEqual([file, protection], [['unit'], ['lint']]);
+  });
+
+  it('is shown once however often it is published, and discarded', async () => {
+    const seen: string[] = [];
+    repository.watch(({ kind }) => seen.push(kind));
+    const built = await build([]);
+    const publish = { ...built, prNumber: 7 as PrNumber, isBisection: true };
+    for (let round = 0; round < 2; round += 1) {
+      const branch = `sluice/pr-7/${built.candidateId}-bisection`;
+      assert.deepEqual(await forge.publishCandidate(publish), { kind: 'published', branch });
+      assert.equal(repository.findHead(branch), built.sha);
+    }
+    for (let round = 0; round < 2; round += 1) await forge.discardCandidate(publish);
+    assert.deepEqual(seen, ['candidate_published', 'candidate_discarded']);
+    assert.deepEqual(
+      repository.git.listRefs('').map(([ref]) => ref),
+      ['refs/heads/main'],
+    );
+  });
+});
+
+describe('fake forge: landing', () => {
+  for (const mergeMethod of METHODS) {
+    it(`${mergeMethod}: the tested commits land, alone, in a row and with what they vouch for`, async () => {
+      const [a, b, c] = [open('A', { a: 'a' }, { aa: 'a' }), open('B', { b: 'b' }), open('C', { c: 'c' })];
+      const first = await build([a], { mergeMethod });
+      const second = await build([b], { mergeMethod, parent: first.sha, beneath: [a] });
+      const third = await build([c], { mergeMethod, parent: second.sha, beneath: [a, b] });
+      assert.equal((await land(third)).kind, 'not_composable');
+      assert.deepEqual((await mustLand(first)).how, 'IDENTICAL');
+      const landed = await mustLand(third, { expectedHead: first.sha, entries: [b, c] });
+      assert.deepEqual([landed.how, landed.pushedSha, landed.pushedTree], ['IDENTICAL', third.sha, third.tree]);
+      assert.deepEqual(
+        landed.entries.map(({ prNumber, sha }) => [prNumber, sha]),
+        [
+          [b.prNumber, second.sha],
+          [c.prNumber, third.sha],
+        ],
+      );
+      assert.deepEqual(repository.moves.map(({ from, to, tree, by }) => [from, to, tree, by]).slice(1), [
+        [base, first.sha, first.tree, first.candidateId],
+        [first.sha, third.sha, third.tree, third.candidateId],
+      ]);
+    });
+
+    it(`${mergeMethod}: with the tested tree anew, and together with what is disjoint`, async () => {
+      const [a, b, c] = [open('A', { a: 'a' }), open('B', { b: 'b' }), open('C', { c: 'c' })];
+      const first = await build([a], { mergeMethod });
+      const second = await build([b], { mergeMethod, beneath: [a] });
+      const beside = await build([c], { mergeMethod });
+      await mustLand(first);
+      const again = await mustLand(second, { expectedHead: first.sha });
+      assert.deepEqual([again.how, again.pushedTree], ['SAME_TREE', second.tree]);
+      const more = { expectedHead: again.pushedSha };
+      assert.equal((await land(beside, more)).kind, 'not_composable');
+      const composed = await mustLand(beside, { ...more, composedWith: [a.prNumber, b.prNumber] });
+      assert.equal(composed.how, 'COMPOSED');
+      assert.equal(composed.pushedTree, (await build([a, b, c], { mergeMethod })).tree);
+    });
+
+    it(`${mergeMethod}: asked again after it landed, it says so again`, async () => {
+      const [a, c] = [open('A', { a: 'a' }), open('C', { c: 'c' })];
+      const [one, beside] = [await build([a], { mergeMethod }), await build([c], { mergeMethod })];
+      const asked = [landRequest(one), landRequest(beside, { expectedHead: one.sha, composedWith: [a.prNumber] })];
+      for (const each of asked) {
+        const answer = await forge.landCandidate(each);
+        assert.equal(answer.kind, 'landed');
+        const { length } = repository.moves;
+        repository.close(each.entries[0]?.prNumber as PrNumber);
+        assert.deepEqual(await forge.landCandidate(each), answer);
+        assert.equal(repository.moves.length, length);
+      }
+      repository.commit('main', { files: { later: 'x' } });
+      assert.equal((await forge.landCandidate(asked[0] as LandRequest)).kind, 'landed');
+      assert.equal((await forge.landCandidate(asked[1] as LandRequest)).kind, 'landed');
+    });
+  }
+
+  it('a path that both sides changed is not put together, whether or not it merges', async () => {
+    const a = open('A', { shared: 'a\n1\n2\n3', w: 'w' });
+    const [b, twin] = [open('B', { shared: '0\n1\n2\nb' }), open('Twin', { shared: 'a\n1\n2\n3', t: 't' })];
+    const [one, other, same] = [await build([a]), await build([b]), await build([twin])];
+    await mustLand(one);
+    for (const each of [other, same]) {
+      const answer = await land(each, { expectedHead: one.sha, composedWith: [a.prNumber] });
+      assert.deepEqual(answer, { kind: 'not_composable', detail: 'Both sides changed "shared".' });
+    }
+    assert.equal(repository.findHead('main'), one.sha);
+  });
+
+  it('neither a pull request that moved lands, nor one that is closed or gone', async () => {
+    const [a, b] = [open('A', { a: 'a' }), open('B', { b: 'b' })];
+    const built = await build([a, b]);
+    const moved = { kind: 'pull_request_moved', prNumber: b.prNumber };
+    repository.close(b.prNumber);
+    assert.deepEqual(await land(built), moved);
+    repository.reopen(b.prNumber);
+    repository.push(b.prNumber, { files: { b: 'c' } });
+    assert.deepEqual(await land(built), moved);
+    repository.deletePullRequest(b.prNumber);
+    assert.deepEqual(await land(built), moved);
+    assert.equal(repository.findHead('main'), base);
+  });
+
+  it('a target that somebody else moved is told with where it is', async () => {
+    const built = await build([open('A', { a: 'a' })]);
+    const foreign = repository.commit('main', { files: { f: 'f' } });
+    assert.deepEqual(await land(built), { kind: 'target_moved', head: foreign, isDescendant: true });
+    const orphan = repository.commit('aside', { files: { f: 'f' } });
+    repository.moveBranch('main', orphan);
+    assert.deepEqual(await land(built), { kind: 'target_moved', head: orphan, isDescendant: false });
+    repository.moveBranch('main', undefined);
+    assert.deepEqual(await land(built), { kind: 'target_moved', head: undefined, isDescendant: false });
+    assert.ok(repository.moves.every(({ by }) => by === 'foreign'));
+  });
+
+  it('its noes are noes', async () => {
+    const refusal = { reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: 'No.' } as const;
+    forge = new FakeForge(repository, {
+      refuseLanding: ({ entries }) => ({ kind: 'refused', prNumber: entries[0]?.prNumber as PrNumber, ...refusal }),
+    });
+    const a = open('A', { a: 'a' });
+    assert.deepEqual(await land(await build([a])), { kind: 'refused', prNumber: a.prNumber, ...refusal });
+    assert.equal(repository.findHead('main'), base);
+  });
+});
+
+describe('fake forge: pull requests', () => {
+  const facts = (number: PrNumber) => forge.findPullRequest({ repository: WHERE, number, targetBranch: 'main' });
+  const heads = () => forge.listPullRequestHeads();
+
+  it('have a life of their own', async () => {
+    const { number, headSha } = repository.openPullRequest({ base: 'main', files: { a: 'a' }, isDraft: true });
+    assert.deepEqual([(await facts(number))?.status, (await facts(number))?.blockReasons], ['draft', ['draft']]);
+    repository.setDraft(number, false);
+    assert.equal((await facts(number))?.mergeability, 'MERGEABLE');
+    repository.moveBranch('release', base);
+    repository.retarget(number, 'release');
+    assert.equal((await facts(number))?.baseBranch, 'release');
+    repository.close(number);
+    assert.deepEqual([(await facts(number))?.status, (await heads()).size], ['closed', 0]);
+    repository.reopen(number);
+    assert.equal((await heads()).get(number), headSha);
+    repository.push(number, { files: { a: 'b' } }, { isUntrusted: true });
+    assert.equal((await facts(number))?.isHeadUntrusted, true);
+    repository.deletePullRequest(number);
+    assert.equal(await facts(number), undefined);
+  });
+
+  it('are merged by hand, and stay so', async () => {
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const other = repository.openPullRequest({ base: 'main', files: { a: 'x' } });
+    assert.equal(repository.mergeByHand(number, 'SQUASH'), true);
+    assert.equal(repository.mergeByHand(other.number), false);
+    assert.equal((await facts(number))?.status, 'merged');
+    assert.deepEqual((await facts(other.number))?.blockReasons, ['conflict']);
+    repository.close(number);
+    assert.equal((await facts(number))?.status, 'merged');
+  });
+
+  it('say when they contain the target and what passed on them', async () => {
+    forge = new FakeForge(repository, { passedChecks: () => ['unit'] });
+    const { number, headSha } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const { tree } = repository.git.getCommit(headSha);
+    assert.deepEqual((await facts(number))?.upToDate, { targetHead: base, tree, passedChecks: ['unit'] });
+    const head = repository.commit('main', { files: { b: 'b' } });
+    assert.equal((await facts(number))?.upToDate, undefined);
+    repository.updatePullRequest(number);
+    assert.equal((await facts(number))?.upToDate?.targetHead, head);
+  });
+
+  it('that landed are merged where the forge sees it', async () => {
+    const a = open('A', { a: 'a' });
+    await mustLand(await build([a]));
+    assert.equal((await facts(a.prNumber))?.status, 'open');
+    forge = new FakeForge(repository, { marksLanded: true });
+    base = repository.getHead('main');
+    const b = open('B', { b: 'b' });
+    await mustLand(await build([b]));
+    assert.equal((await facts(b.prNumber))?.status, 'merged');
+  });
+});

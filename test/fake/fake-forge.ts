@@ -1,0 +1,228 @@
+import { hash } from 'node:crypto';
+import type { Mergeability, PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { RequiredSources } from '../../src/engine/required.ts';
+import type {
+  AncestryQuestion,
+  BuildAnswer,
+  BuildRequest,
+  DiscardRequest,
+  Forge,
+  ForgeRepository,
+  LandAnswer,
+  LandRequest,
+  PublishAnswer,
+  PublishRequest,
+  PullRequestQuery,
+  TestBranchParts,
+} from '../../src/forge/forge.ts';
+import { parseConfiguration } from '../../src/forge/plain/required-sources.ts';
+import { Fault } from '../../src/lib/fault.ts';
+import { buildCommit, type Landed, planLanding } from './fake-candidates.ts';
+import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';
+
+export interface FakeForgeOptions {
+  /** Checks that passed on the head of a pull request: with it, a pull request says when it is up to date. */
+  readonly passedChecks?: (head: Sha) => readonly string[];
+  /** The forge has not worked out yet whether a pull request can be merged. */
+  readonly isUndecided?: (number: PrNumber) => boolean;
+  /** What lands counts as merged also where its commits were made anew. */
+  readonly marksLanded?: boolean;
+  /** Noes of the forge, given instead of the act. */
+  readonly refuseBuild?: (request: BuildRequest) => Extract<BuildAnswer, { kind: 'unbuildable' }> | undefined;
+  readonly refusePublish?: (request: PublishRequest) => Extract<PublishAnswer, { kind: 'refused' }> | undefined;
+  readonly refuseLanding?: (request: LandRequest) => Extract<LandAnswer, { kind: 'refused' }> | undefined;
+}
+
+type Standing = Pick<PullRequestFacts, 'mergeability' | 'blockReasons'>;
+
+const CONFIGURATION_FILE = '.sluice.yaml';
+
+/**
+ * The forge port over a repository in memory. Every act happens at once: where it takes time, fails, or loses its
+ * answer, somebody between it and the caller sees to that.
+ */
+export class FakeForge implements Forge {
+  /** What the branch protection requires; registered checks count where there is none. */
+  protection: readonly string[] | undefined;
+  isBroken = false;
+  readonly #repository: FakeRepository;
+  readonly #options: FakeForgeOptions;
+
+  constructor(repository: FakeRepository, options: FakeForgeOptions = {}) {
+    this.#repository = repository;
+    this.#options = options;
+  }
+
+  async findPullRequest({ number }: PullRequestQuery): Promise<PullRequestFacts | undefined> {
+    this.#answer();
+    const pr = this.#repository.findPullRequest(number);
+    if (pr === undefined) return undefined;
+    const { base, title, author, status, isHeadUntrusted } = pr;
+    return {
+      number,
+      headSha: this.#repository.getPullRequestHead(number),
+      baseBranch: base,
+      title,
+      author,
+      url: `https://forge.test/pull/${number}`,
+      status,
+      ...this.#standingOf(pr),
+      ...(isHeadUntrusted ? { isHeadUntrusted } : {}),
+      ...this.#upToDate(pr),
+    };
+  }
+
+  async findBranchHead(_repository: ForgeRepository, branch: string): Promise<Sha | undefined> {
+    this.#answer();
+    return this.#repository.findHead(branch);
+  }
+
+  async listPullRequestHeads(): Promise<ReadonlyMap<PrNumber, Sha>> {
+    this.#answer();
+    return this.#repository.listOpenHeads();
+  }
+
+  async isAncestor({ ancestor, descendant }: AncestryQuestion): Promise<boolean> {
+    const git = this.#answer();
+    this.#ensurePresent([descendant]);
+    return git.isAncestor(ancestor, descendant);
+  }
+
+  async buildCandidate(request: BuildRequest): Promise<BuildAnswer> {
+    const git = this.#answer();
+    const { base, parent, beneath, members } = request;
+    const isOnParent = parent !== undefined && git.findCommit(parent) !== undefined;
+    const entries = isOnParent ? members : [...beneath, ...members];
+    this.#ensurePresent([base, ...entries.map(({ headSha }) => headSha)]);
+    const refusal = this.#options.refuseBuild?.(request);
+    if (refusal !== undefined) return refusal;
+    const built = buildCommit(git, request);
+    if ('kind' in built) return built;
+    git.changeRefs([{ ref: candidateRef(request), sha: built.sha }]);
+    return { kind: 'built', sha: built.sha, tree: built.tree, sources: this.#sourcesOf(request) };
+  }
+
+  testBranchOf({ candidateId, prNumber, isBisection }: TestBranchParts): string {
+    const subject = prNumber === undefined ? 'head' : `pr-${prNumber}`;
+    return `sluice/${subject}/${candidateId}${isBisection ? '-bisection' : ''}`;
+  }
+
+  async publishCandidate(request: PublishRequest): Promise<PublishAnswer> {
+    const git = this.#answer();
+    const { sha, candidateId } = request;
+    this.#ensurePresent([sha]);
+    const refusal = this.#options.refusePublish?.(request);
+    if (refusal !== undefined) return refusal;
+    const branch = this.testBranchOf(request);
+    if (git.findRef(branchRef(branch)) !== sha) {
+      git.changeRefs([{ ref: branchRef(branch), sha }]);
+      this.#repository.tell({ kind: 'candidate_published', candidateId, branch, sha });
+    }
+    return { kind: 'published', branch };
+  }
+
+  async discardCandidate(request: DiscardRequest): Promise<void> {
+    const git = this.#answer();
+    const branch = branchRef(this.testBranchOf(request));
+    const wasPublished = git.findRef(branch) !== undefined;
+    git.changeRefs([
+      { ref: candidateRef(request), sha: undefined },
+      { ref: branch, sha: undefined },
+    ]);
+    if (wasPublished) this.#repository.tell({ kind: 'candidate_discarded', candidateId: request.candidateId });
+  }
+
+  async landCandidate(request: LandRequest): Promise<LandAnswer> {
+    const git = this.#answer();
+    const { targetBranch, expectedHead, entries } = request;
+    const head = this.#repository.findHead(targetBranch);
+    if (head !== expectedHead) return this.#findEarlierLanding(request, head);
+    const moved = entries.find((entry) => !this.#isAsTested(entry));
+    if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved.prNumber };
+    const refusal = this.#options.refuseLanding?.(request);
+    if (refusal !== undefined) return refusal;
+    const answer = planLanding(git, request);
+    if (answer.kind === 'landed') this.#land(request, answer);
+    return answer;
+  }
+
+  async checkAccess(): Promise<string | undefined> {
+    return this.isBroken ? 'The repository does not answer.' : undefined;
+  }
+
+  async close(): Promise<void> {}
+
+  #answer() {
+    if (this.isBroken) throw new Fault('FORGE_UNAVAILABLE', 'The forge is down.');
+    return this.#repository.git;
+  }
+
+  #ensurePresent(shas: readonly Sha[]): void {
+    const lost = shas.find((sha) => this.#repository.git.findCommit(sha) === undefined);
+    if (lost !== undefined) throw new Fault('FORGE_UNAVAILABLE', `The repository does not have the commit ${lost}.`);
+  }
+
+  #standingOf({ number, base, status }: FakePullRequest): Standing {
+    if (status === 'closed' || status === 'merged') return blocked('NOT_MERGEABLE', 'closed');
+    if (status === 'draft') return blocked('NOT_MERGEABLE', 'draft');
+    if (this.#options.isUndecided?.(number) === true) return blocked('IN_PROGRESS');
+    const target = this.#repository.findHead(base);
+    if (target === undefined) return blocked('NOT_MERGEABLE', 'other');
+    const merge = this.#repository.git.merge(target, this.#repository.getPullRequestHead(number));
+    if (merge.kind === 'clean') return blocked('MERGEABLE');
+    return blocked('NOT_MERGEABLE', merge.kind === 'conflict' ? 'conflict' : 'other');
+  }
+
+  #upToDate({ number, base, status }: FakePullRequest): Pick<PullRequestFacts, 'upToDate'> {
+    const { git } = this.#repository;
+    const { passedChecks } = this.#options;
+    const [head, targetHead] = [this.#repository.getPullRequestHead(number), this.#repository.findHead(base)];
+    if (passedChecks === undefined || status !== 'open' || targetHead === undefined) return {};
+    if (!git.isAncestor(targetHead, head)) return {};
+    return { upToDate: { targetHead, tree: git.getCommit(head).tree, passedChecks: passedChecks(head) } };
+  }
+
+  #sourcesOf({ base, repository }: BuildRequest): RequiredSources {
+    const content = this.#repository.git.getFiles(base).get(CONFIGURATION_FILE);
+    const { file, fileProblem } =
+      content === undefined ? { file: undefined, fileProblem: undefined } : parseConfiguration(Buffer.from(content));
+    const names = this.protection ?? repository.checks.map(({ name }) => name);
+    const commands = repository.checks.length === 0 ? '' : hash('sha1', JSON.stringify(repository.checks));
+    return { file, fileProblem, protection: names.length === 0 ? undefined : names, commands };
+  }
+
+  /** The answer to an earlier request may have got lost after its push. */
+  #findEarlierLanding(request: LandRequest, head: Sha | undefined): LandAnswer {
+    const { git } = this.#repository;
+    const isDescendant = head !== undefined && git.isAncestor(request.expectedHead, head);
+    const moved = { kind: 'target_moved', head, isDescendant } as const;
+    if (!isDescendant || request.entries.some(({ headSha }) => git.findCommit(headSha) === undefined)) return moved;
+    const plan = planLanding(git, request);
+    return plan.kind === 'landed' && this.#isOnLine(plan.pushedSha, head) ? plan : moved;
+  }
+
+  #isOnLine(sha: Sha, head: Sha): boolean {
+    const { git } = this.#repository;
+    if (head === sha) return true;
+    return git.isAncestor(sha, head) && git.listFirstParents(head, sha)[0]?.parents[0] === sha;
+  }
+
+  #isAsTested({ prNumber, headSha }: LandRequest['entries'][number]): boolean {
+    const status = this.#repository.findPullRequest(prNumber)?.status;
+    return this.#repository.findPullRequestHead(prNumber) === headSha && status !== 'closed';
+  }
+
+  #land(request: LandRequest, answer: Landed): void {
+    this.#repository.moveBranch(request.targetBranch, answer.pushedSha, { request, answer });
+    if (this.#options.marksLanded !== true) return;
+    for (const { prNumber } of answer.entries) this.#repository.markMerged(prNumber);
+  }
+}
+
+function blocked(mergeability: Mergeability, ...blockReasons: Standing['blockReasons']): Standing {
+  return { mergeability, blockReasons };
+}
+
+function candidateRef({ candidateId }: { readonly candidateId: string }): string {
+  return `refs/sluice/candidates/${candidateId}`;
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import { GitModel } from './git-model.ts';
+
+/** A model in which commits are made from parents and files. */
+function createModel() {
+  const git = new GitModel();
+  let at = 0;
+  const commit = (parents: readonly Sha[], files: Readonly<Record<string, string>>) => {
+    at += 1;
+    const tree = git.writeTree(new Map(Object.entries(files)));
+    return git.writeCommit({ parents, tree, author: 'Ada', message: 'x', at }).sha;
+  };
+  const merged = (target: Sha, head: Sha) => {
+    const merge = git.merge(target, head);
+    return merge.kind === 'clean' ? Object.fromEntries(git.getTree(merge.tree).files) : merge;
+  };
+  return { git, commit, merged };
+}
+
+describe('git model', () => {
+  it('names equal content equally, and equal commits', () => {
+    const { git } = createModel();
+    const one = git.writeTree(
+      new Map([
+        ['a', '1'],
+        ['b', '2'],
+      ]),
+    );
+    assert.equal(
+      git.writeTree(
+        new Map([
+          ['b', '2'],
+          ['a', '1'],
+        ]),
+      ),
+      one,
+    );
+    assert.notEqual(
+      git.writeTree(
+        new Map([
+          ['a', '2'],
+          ['b', '1'],
+        ]),
+      ),
+      one,
+    );
+    assert.match(one, /^[0-9a-f]{40}$/);
+    const draft = { parents: [], tree: one, author: 'Ada', message: 'x', at: 1 };
+    assert.equal(git.writeCommit(draft).sha, git.writeCommit({ ...draft }).sha);
+    assert.notEqual(git.writeCommit(draft).sha, git.writeCommit({ ...draft, at: 2 }).sha);
+  });
+
+  it('merges by path and by line', () => {
+    const { commit, merged } = createModel();
+    const base = commit([], { f: '1\n2\n3', gone: 'x', kept: 'k' });
+    const ours = commit([base], { f: 'one\n2\n3', gone: 'x', kept: 'k', mine: 'm' });
+    const theirs = commit([base], { f: '1\n2\nthree', kept: 'k', yours: 'y' });
+    assert.deepEqual(merged(ours, theirs), { f: 'one\n2\nthree', kept: 'k', mine: 'm', yours: 'y' });
+    const clash = commit([base], { f: 'uno\n2\n3', gone: 'changed', kept: 'k' });
+    assert.deepEqual(merged(ours, clash), { kind: 'conflict', paths: ['f'] });
+    assert.deepEqual(merged(theirs, clash), { kind: 'conflict', paths: ['gone'] });
+    const longer = commit([base], { f: '0\n1\n2\n3', gone: 'x', kept: 'k' });
+    assert.deepEqual(merged(ours, longer), { kind: 'conflict', paths: ['f'] });
+    assert.deepEqual(merged(ours, commit([], { z: 'z' })), { kind: 'unrelated' });
+  });
+
+  it('finds the youngest commit in common', () => {
+    const { git, commit, merged } = createModel();
+    const root = commit([], { a: '0' });
+    const main = commit([root], { a: '1' });
+    const branch = commit([root], { a: '0', b: 'b' });
+    const updated = commit([branch, main], { a: '1', b: 'b' });
+    const later = commit([main], { a: '2' });
+    assert.equal(git.findMergeBase(later, updated), main);
+    assert.equal(git.findMergeBase(later, branch), root);
+    assert.equal(git.findMergeBase(main, updated), main);
+    assert.deepEqual(merged(later, updated), { a: '2', b: 'b' });
+    assert.deepEqual(merged(updated, main), { a: '1', b: 'b' });
+  });
+
+  it('knows ancestors and lines of first parents', () => {
+    const { git, commit } = createModel();
+    const root = commit([], { a: '0' });
+    const side = commit([root], { b: '0' });
+    const one = commit([root], { a: '1' });
+    const two = commit([one, side], { a: '2' });
+    assert.equal(git.isAncestor(side, two), true);
+    assert.equal(git.isAncestor(two, two), true);
+    assert.equal(git.isAncestor(side, one), false);
+    assert.equal(git.isAncestor('f'.repeat(40) as Sha, two), false);
+    assert.deepEqual(
+      git.listFirstParents(two, root).map(({ sha }) => sha),
+      [one, two],
+    );
+    assert.deepEqual(git.listFirstParents(one, two), []);
+  });
+
+  it('changes refs only from where they are said to be, all or none', () => {
+    const { git, commit } = createModel();
+    const [one, two] = [commit([], { a: '1' }), commit([], { a: '2' })];
+    assert.equal(git.changeRefs([{ ref: 'x', sha: one, expected: undefined }]), 'done');
+    assert.equal(git.changeRefs([{ ref: 'x', sha: two, expected: undefined }]), 'stale');
+    assert.equal(
+      git.changeRefs([
+        { ref: 'y', sha: two },
+        { ref: 'x', sha: two, expected: two },
+      ]),
+      'stale',
+    );
+    assert.deepEqual(git.listRefs(''), [['x', one]]);
+    assert.equal(git.changeRefs([{ ref: 'x', sha: two, expected: one }]), 'done');
+    assert.equal(git.findRef('x'), two);
+    assert.equal(git.collectGarbage(), 1);
+    assert.equal(git.findCommit(one), undefined);
+    assert.equal(git.changeRefs([{ ref: 'x', sha: undefined }]), 'done');
+    assert.equal(git.findRef('x'), undefined);
+  });
+});

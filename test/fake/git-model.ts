@@ -1,0 +1,213 @@
+import { hash } from 'node:crypto';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { mergeFiles } from './merge-files.ts';
+
+/** Path -> content. There are no folders: a path is a name. */
+export type Files = ReadonlyMap<string, string>;
+
+/** Equal files are one tree, with one id. */
+export interface ModelTree {
+  readonly id: Sha;
+  readonly files: Files;
+}
+
+export interface ModelCommit {
+  readonly sha: Sha;
+  readonly parents: readonly Sha[];
+  readonly tree: Sha;
+  readonly author: string;
+  readonly message: string;
+  readonly at: Instant;
+  /** 1 more than that of its youngest parent: an ancestor always has a lower one. */
+  readonly generation: number;
+}
+
+export interface CommitDraft {
+  readonly parents: readonly Sha[];
+  readonly tree: Sha;
+  readonly author: string;
+  readonly message: string;
+  readonly at: Instant;
+}
+
+export interface RefChange {
+  readonly ref: string;
+  /** Undefined removes it. */
+  readonly sha: Sha | undefined;
+  /** Where it must be; undefined where it must not exist. Absent: wherever it is. */
+  readonly expected?: Sha | undefined;
+}
+
+export type ModelMerge =
+  | { readonly kind: 'clean'; readonly tree: Sha }
+  | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  /** The two have no commit in common. */
+  | { readonly kind: 'unrelated' };
+
+/** As much of git as a merge queue needs, in memory. */
+export class GitModel {
+  readonly #commits = new Map<Sha, ModelCommit>();
+  readonly #trees = new Map<Sha, ModelTree>();
+  readonly #refs = new Map<string, Sha>();
+  readonly #merges = new Map<string, ModelMerge>();
+
+  writeTree(files: Files): Sha {
+    const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+    const id = hash('sha1', JSON.stringify(sorted)) as Sha;
+    if (!this.#trees.has(id)) this.#trees.set(id, { id, files: new Map(sorted) });
+    return id;
+  }
+
+  getTree(id: Sha): ModelTree {
+    return present(this.#trees.get(id), `tree ${id}`);
+  }
+
+  /** The same draft is the same commit. */
+  writeCommit(draft: CommitDraft): ModelCommit {
+    const { parents, tree, author, message, at } = draft;
+    const sha = hash('sha1', JSON.stringify(['commit', parents, tree, author, message, at])) as Sha;
+    const known = this.#commits.get(sha);
+    if (known !== undefined) return known;
+    this.getTree(tree);
+    const generation = 1 + Math.max(0, ...parents.map((parent) => this.getCommit(parent).generation));
+    const commit = { sha, parents, tree, author, message, at, generation };
+    this.#commits.set(sha, commit);
+    return commit;
+  }
+
+  findCommit(sha: Sha): ModelCommit | undefined {
+    return this.#commits.get(sha);
+  }
+
+  getCommit(sha: Sha): ModelCommit {
+    return present(this.#commits.get(sha), `commit ${sha}`);
+  }
+
+  getFiles(sha: Sha): Files {
+    return this.getTree(this.getCommit(sha).tree).files;
+  }
+
+  findRef(ref: string): Sha | undefined {
+    return this.#refs.get(ref);
+  }
+
+  listRefs(prefix: string): readonly (readonly [ref: string, sha: Sha])[] {
+    return [...this.#refs].filter(([ref]) => ref.startsWith(prefix));
+  }
+
+  /** All or nothing: `stale` where one of them is not where it must be. */
+  changeRefs(changes: readonly RefChange[]): 'done' | 'stale' {
+    const isStale = (change: RefChange) => 'expected' in change && this.#refs.get(change.ref) !== change.expected;
+    if (changes.some(isStale)) return 'stale';
+    for (const { ref, sha } of changes) {
+      if (sha === undefined) this.#refs.delete(ref);
+      else this.#refs.set(ref, this.getCommit(sha).sha);
+    }
+    return 'done';
+  }
+
+  isAncestor(ancestor: Sha, descendant: Sha): boolean {
+    const wanted = this.#commits.get(ancestor);
+    if (wanted === undefined) return false;
+    const seen = new Set<Sha>();
+    const open = [descendant];
+    for (let sha = open.pop(); sha !== undefined; sha = open.pop()) {
+      if (sha === ancestor) return true;
+      if (seen.has(sha)) continue;
+      seen.add(sha);
+      const commit = this.getCommit(sha);
+      if (commit.generation > wanted.generation) open.push(...commit.parents);
+    }
+    return false;
+  }
+
+  /** The youngest commit that both have; undefined where they share none. */
+  findMergeBase(one: Sha, other: Sha): Sha | undefined {
+    const sides = new Map<Sha, number>();
+    const open: ModelCommit[] = [];
+    const visit = (sha: Sha, side: number) => {
+      if (!sides.has(sha)) insertByGeneration(open, this.getCommit(sha));
+      sides.set(sha, (sides.get(sha) ?? 0) | side);
+    };
+    visit(one, 1);
+    visit(other, 2);
+    for (let commit = open.pop(); commit !== undefined; commit = open.pop()) {
+      const side = sides.get(commit.sha) ?? 0;
+      if (side === 3) return commit.sha;
+      for (const parent of commit.parents) visit(parent, side);
+    }
+    return undefined;
+  }
+
+  /** The tip and its first parents, oldest first, down to what `without` already has. */
+  listFirstParents(tip: Sha, without: Sha): readonly ModelCommit[] {
+    const list: ModelCommit[] = [];
+    let next: Sha | undefined = tip;
+    while (next !== undefined && !this.isAncestor(next, without)) {
+      const commit: ModelCommit = this.getCommit(next);
+      list.push(commit);
+      next = commit.parents[0];
+    }
+    return list.reverse();
+  }
+
+  /** What merging `head` into `target` gives. */
+  merge(target: Sha, head: Sha): ModelMerge {
+    const key = target + head;
+    const known = this.#merges.get(key);
+    if (known !== undefined) return known;
+    const base = this.findMergeBase(target, head);
+    const treeOf = (sha: Sha) => this.getCommit(sha).tree;
+    const merge: ModelMerge =
+      base === undefined
+        ? { kind: 'unrelated' }
+        : this.mergeTrees({ base: treeOf(base), ours: treeOf(target), theirs: treeOf(head) });
+    this.#merges.set(key, merge);
+    return merge;
+  }
+
+  mergeTrees({ base, ours, theirs }: { readonly base: Sha; readonly ours: Sha; readonly theirs: Sha }): ModelMerge {
+    if (base === ours || ours === theirs) return { kind: 'clean', tree: theirs };
+    if (base === theirs) return { kind: 'clean', tree: ours };
+    const filesOf = (id: Sha) => this.getTree(id).files;
+    const merged = mergeFiles({ base: filesOf(base), ours: filesOf(ours), theirs: filesOf(theirs) });
+    if (merged.conflicts.length > 0) return { kind: 'conflict', paths: merged.conflicts };
+    return { kind: 'clean', tree: this.writeTree(merged.files) };
+  }
+
+  /** Path -> new content, undefined where it was removed. */
+  listChanges(from: Sha, to: Sha): ReadonlyMap<string, string | undefined> {
+    const [before, after] = [this.getTree(from).files, this.getTree(to).files];
+    const changes = new Map<string, string | undefined>();
+    for (const [path, content] of after) if (before.get(path) !== content) changes.set(path, content);
+    for (const path of before.keys()) if (!after.has(path)) changes.set(path, undefined);
+    return changes;
+  }
+
+  /** Forgets the commits that no ref leads to; answers how many. Trees stay, for whoever checks what happened. */
+  collectGarbage(): number {
+    const kept = new Set<Sha>();
+    const open = [...this.#refs.values()];
+    for (let sha = open.pop(); sha !== undefined; sha = open.pop()) {
+      if (kept.has(sha)) continue;
+      kept.add(sha);
+      open.push(...this.getCommit(sha).parents);
+    }
+    const lost = [...this.#commits.keys()].filter((sha) => !kept.has(sha));
+    for (const sha of lost) this.#commits.delete(sha);
+    return lost.length;
+  }
+}
+
+/** Keeps the youngest last. */
+function insertByGeneration(list: ModelCommit[], commit: ModelCommit): void {
+  let place = list.length;
+  while (place > 0 && (list[place - 1] as ModelCommit).generation > commit.generation) place -= 1;
+  list.splice(place, 0, commit);
+}
+
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new RangeError(`there is no ${what}`);
+  return value;
+}

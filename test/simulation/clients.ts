@@ -1,0 +1,100 @@
+import type { App } from '../../src/app/app.ts';
+import type { Caller } from '../../src/app/caller.ts';
+import { findQueue } from '../../src/app/find-queue.ts';
+import { lookAtTarget } from '../../src/app/observe-target.ts';
+import { findPullRequest, findTargets } from '../../src/app/pull-request-facts.ts';
+import { isRefusal } from '../../src/app/refusal.ts';
+import { reportCheck } from '../../src/app/report-check.ts';
+import { findEntry } from '../../src/engine/queue.ts';
+import { Fault } from '../../src/lib/fault.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import type { OrganizationId } from '../../src/storage/accounts.ts';
+import type { CiReport } from '../fake/fake-ci.ts';
+import type { Notice } from '../fake/fake-repository.ts';
+import type { Coverage } from './coverage.ts';
+import { HOST, type Servers } from './servers.ts';
+import type { SimWorld } from './sim-world.ts';
+
+export const BRANCH = 'main';
+export const REPO = { host: HOST, owner: 'acme', name: 'app' } as const;
+export const QUEUE = { repo: REPO, targetBranch: BRANCH } as const;
+
+export const ORGANIZATION = { id: 'org' as OrganizationId, slug: 'default', createdAt: 0 };
+export const ADA: Caller = {
+  organization: ORGANIZATION,
+  tokenId: 'token',
+  name: 'ada',
+  scopes: new Set(['admin']),
+  repositoryIds: null,
+};
+
+export interface ClientsOptions {
+  readonly world: SimWorld;
+  readonly servers: Servers;
+  readonly random: Prng;
+  readonly coverage: Coverage;
+  readonly onBug: (error: unknown) => void;
+}
+
+const PATIENCE_MS = 8_000;
+const TRIES = 4;
+
+/** Whoever calls the servers from outside: asks one of them, and again where there is no answer or a bad one. */
+export class Clients {
+  readonly #options: ClientsOptions;
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+  }
+
+  ask(call: (app: App) => Promise<unknown>, tries = TRIES): void {
+    const { world, servers, random, coverage, onBug } = this.#options;
+    if (tries === 0) return;
+    const again = () => this.ask(call, tries - 1);
+    const app = servers.pick();
+    if (app === undefined) {
+      world.schedule(random.between(500, 2_000), again);
+      return;
+    }
+    const callOff = world.schedule(PATIENCE_MS, again);
+    call(app).then(
+      (answer) => {
+        callOff();
+        if (isRefusal(answer)) coverage.note(`refusal.${answer.code}`);
+      },
+      (error: unknown) => {
+        callOff();
+        if (!(error instanceof Fault)) onBug(error);
+        world.schedule(random.between(100, 1_500), again);
+      },
+    );
+  }
+
+  /** CI says each thing once, and does not care what comes of it. */
+  report({ sha, candidateId, check }: CiReport): void {
+    const isByName = candidateId !== undefined && this.#options.random.chance(0.5);
+    const of = isByName ? { testRunId: candidateId } : { sha };
+    this.ask((app) => reportCheck(app, ADA, { repo: REPO, of, check }), 1);
+  }
+
+  /** A forge says that something changed: whoever hears it goes and looks. */
+  notify(notice: Notice): void {
+    this.ask((app) => look(app, notice), 1);
+  }
+}
+
+async function look(app: App, notice: Notice): Promise<void> {
+  const found = await findQueue(app, ADA, QUEUE);
+  if (isRefusal(found)) return;
+  if (notice.kind === 'branch_moved' && notice.branch === BRANCH) await lookAtTarget(app, found);
+  if (notice.kind !== 'pull_request_changed') return;
+  const { prNumber } = notice;
+  const known = findEntry(found.queue, prNumber);
+  if (known === undefined) return;
+  const pr = await findPullRequest(app, found, prNumber);
+  const targets = pr && (await findTargets(app, found.id, { prNumber, sha: pr.headSha }));
+  await app.runner.run(found.id, (queue) => {
+    if (findEntry(queue, prNumber)?.pr !== known.pr) return undefined;
+    return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
+  });
+}

@@ -1,0 +1,126 @@
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import type { CourierRates } from '../fake/courier.ts';
+import type { CiRates } from '../fake/fake-ci.ts';
+import type { FaultRates } from './faulty.ts';
+
+export const CHECKS = ['unit', 'lint'] as const;
+export const AREAS = ['x', 'y', 'z'] as const;
+
+/** Under what a run takes place: drawn from its seed, once, before anything happens. */
+export interface Conditions {
+  readonly servers: 1 | 2;
+  readonly pullRequests: number;
+  /** How long people and faults are at it before everything calms down. */
+  readonly busyMs: number;
+  /** How many things people do besides opening pull requests. */
+  readonly acts: number;
+  readonly settings: QueueSettings;
+  /** What the forge's branch protection requires, where the queue says nothing. */
+  readonly protection: readonly string[];
+  /** Uploaded targets name every area that a change touches. */
+  readonly isHonest: boolean;
+  /** Clocks of servers jump. */
+  readonly hasBadClocks: boolean;
+  readonly wideRate: number;
+  /** How many calls to the store take any time. */
+  readonly storeDelayRate: number;
+  readonly rates: Rates;
+}
+
+export interface Rates {
+  readonly forge: FaultRates;
+  readonly landing: FaultRates;
+  readonly store: FaultRates;
+  readonly notices: CourierRates;
+  readonly ci: CiRates;
+  /** Noes of the forge. */
+  readonly refusal: number;
+}
+
+const REQUIRED = [['unit', 'lint'], ['unit', 'lint'], ['unit', 'lint'], ['unit'], [], null, null] as const;
+
+export function drawConditions(random: Prng): Conditions {
+  const strength = random.pick([0.4, 1, 1, 2] as const);
+  return {
+    servers: random.chance(0.6) ? 2 : 1,
+    pullRequests: random.between(6, 12),
+    busyMs: random.between(35_000, 70_000),
+    acts: random.between(4, 18),
+    settings: drawSettings(random),
+    protection: random.pick([['unit'], ['unit', 'lint']] as const),
+    isHonest: random.chance(0.7),
+    hasBadClocks: random.chance(0.25),
+    wideRate: random.pick([0, 0.2, 0.5] as const),
+    storeDelayRate: random.pick([0.03, 0.1, 0.4] as const),
+    rates: drawRates(random, strength),
+  };
+}
+
+function drawSettings(random: Prng): QueueSettings {
+  const mode = random.pick(['SINGLE', 'PARALLEL', 'PARALLEL'] as const);
+  return {
+    ...DEFAULT_SETTINGS,
+    mode,
+    concurrency: random.pick([1, 2, 3, 5] as const),
+    bisectionConcurrency: random.pick([null, null, 0, 1, 3] as const),
+    testingTimeoutMinutes: random.pick([1, 1, 2] as const),
+    pendingFailureDepth: random.pick([0, 0, 1, 3] as const),
+    canOptimisticallyMerge: random.chance(0.4),
+    batch: random.chance(0.5),
+    batchingMaxWaitTimeMinutes: random.pick([0, 1] as const),
+    batchingMinSize: random.pick([2, 3, 4] as const),
+    batchingRules: random.chance(0.15) ? [{ targetPattern: 'x*', policy: 'ISOLATE' }] : [],
+    optimizationMode: random.chance(0.5) ? 'BISECTION_SKIP_REDUNDANT_TESTS' : 'OFF',
+    directMergeMode: random.chance(0.3) ? 'ALWAYS' : 'OFF',
+    mergeMethod: random.pick(['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const),
+    exactLanding: random.chance(0.25),
+    reusePassedTrees: random.chance(0.8),
+    requiredStatuses: random.pick(REQUIRED),
+  };
+}
+
+/** One setting, or a few, as somebody may change them in the middle of everything. */
+export function drawSettingsChange(random: Prng): Partial<QueueSettings> {
+  const { mode: _mode, ...drawn } = drawSettings(random);
+  const names = random.shuffle(Object.keys(drawn) as (keyof typeof drawn)[]).slice(0, 6);
+  // What is required matters most when it changes.
+  const chosen = random.chance(0.3) ? [...names, 'requiredStatuses' as const] : names;
+  return Object.fromEntries(chosen.map((name) => [name, drawn[name]]));
+}
+
+function drawRates(random: Prng, strength: number): Rates {
+  const of = (rate: number) => rate * strength;
+  return {
+    forge: {
+      refused: of(0.03),
+      lost: of(0.02),
+      timedOutBefore: of(0.005),
+      timedOutAfter: of(0.01),
+      doneAfterTimeout: of(0.004),
+      crashBefore: of(0.001),
+      crashAfter: of(0.001),
+    },
+    landing: {
+      refused: of(0.04),
+      lost: of(0.05),
+      timedOutBefore: of(0.02),
+      timedOutAfter: of(0.03),
+      doneAfterTimeout: of(0.02),
+      crashBefore: of(0.03),
+      crashAfter: of(0.08),
+    },
+    store: { refused: of(0.004), lost: of(0.002), crashBefore: of(0.0008), crashAfter: of(0.0008) },
+    notices: { lost: of(0.05), doubled: of(0.1), late: of(0.05) },
+    ci: {
+      flaky: of(random.pick([0.02, 0.1] as const)),
+      blind: random.chance(0.2) ? 0.05 : 0,
+      cancelled: of(0.03),
+      lost: of(0.02),
+      rerun: 0.3,
+      timeless: of(0.1),
+      ahead: of(0.03),
+    },
+    refusal: random.chance(0.3) ? of(0.02) : 0,
+  };
+}

@@ -1,0 +1,67 @@
+/** What happened, and how often: over many runs, everything that is worth a test must have. */
+export class Coverage {
+  readonly counts = new Map<string, number>();
+
+  note(what: string, times = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + times);
+  }
+
+  addAll(counts: Readonly<Record<string, number>>): void {
+    for (const [what, times] of Object.entries(counts)) this.note(what, times);
+  }
+
+  toRecord(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+const FORGE_FAULTS = [
+  'refused',
+  'lost',
+  'timedOutBefore',
+  'timedOutAfter',
+  'doneAfterTimeout',
+  'crashBefore',
+  'crashAfter',
+];
+const STORE_FAULTS = ['refused', 'lost', 'crashBefore', 'crashAfter'];
+const CI_FAULTS = ['flaky', 'blind', 'cancelled', 'lost', 'rerun', 'timeless', 'ahead'];
+const COURIER_FAULTS = ['lost', 'doubled', 'late'];
+
+/** Without one of these in a whole set of seeds, the set proves less than it says. */
+export const MUST_OCCUR: readonly string[] = [
+  ...FORGE_FAULTS.map((kind) => `forge.${kind}`),
+  ...STORE_FAULTS.map((kind) => `store.queues.${kind}`),
+  ...CI_FAULTS.map((kind) => `ci.${kind}`),
+  ...COURIER_FAULTS.flatMap((kind) => [`notice.${kind}`, `report.${kind}`]),
+  'clock jump',
+  'stale commit',
+  'crash after the push',
+  'bisection',
+  'vouch',
+  'set aside',
+  'red target',
+  'twin',
+  'reuse',
+  'direct merge',
+  'nothing required',
+  'landed.IDENTICAL',
+  'landed.SAME_TREE',
+  'landed.COMPOSED',
+  'alarm.FOREIGN_PUSH',
+  'alarm.RED_TARGET',
+  'alarm.TARGET_GONE',
+  'mode switch',
+  'reason.SKIP_THE_LINE_INTERRUPTED',
+  'reason.TEST_RUN_TIMEOUT',
+  'reason.TEST_RUN_INCONCLUSIVE',
+  'reason.TEST_RUN_FAILED_BY_OPTIMIZATION',
+  'reason.LANDING_NOT_COMPOSABLE',
+  'reason.PR_UPDATED_AT_MERGE_TIME',
+  'reason.PR_PUSHED_TO',
+  'reason.PR_BASE_BRANCH_CHANGED',
+  'reason.MANUAL_MERGE',
+  'reason.START_TEST_RUN_MERGE_CONFLICT',
+  'reason.PREREQUISITE_MERGE_ITEM_FAILED',
+  'reason.IMPACTED_TARGETS_CHANGED',
+];

@@ -1,0 +1,178 @@
+import { Fault, type FaultCode } from '../../src/lib/fault.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import { never, type SimProcess } from './sim-process.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** How a call goes wrong. Each is a probability for every single call; what is absent does not happen. */
+export interface FaultRates {
+  /** An error at once, and nothing was done: 5xx, 429, connection refused. */
+  readonly refused?: number;
+  /** It was done, and the answer is an error. */
+  readonly lost?: number;
+  /** Silence for `timeoutMs`, then an error; nothing was done. */
+  readonly timedOutBefore?: number;
+  /** It was done, then silence for `timeoutMs`, then an error. */
+  readonly timedOutAfter?: number;
+  /** Silence, an error, and only after that is it done: what the caller does next may be overtaken. */
+  readonly doneAfterTimeout?: number;
+  /** It was done, and there is no answer, ever. */
+  readonly silent?: number;
+  /** The caller's process dies before it was done. */
+  readonly crashBefore?: number;
+  /** It was done, and the caller's process dies before it hears of it. */
+  readonly crashAfter?: number;
+}
+
+type FaultKind = keyof FaultRates;
+
+export interface FaultyOptions {
+  readonly world: SimWorld;
+  /** Whose calls these are: they stop when it dies. */
+  readonly process: SimProcess;
+  /** Of the port, in the book of faults. */
+  readonly name: string;
+  /** What its errors are. */
+  readonly code: FaultCode;
+  readonly random: Prng;
+  readonly rates: FaultRates | ((method: string) => FaultRates);
+  /** How long a call takes. Absent: it is answered at once. */
+  readonly delayMs?: readonly [min: number, max: number];
+  /** How many of the calls take any time at all. */
+  readonly delayRate?: number;
+  readonly timeoutMs?: number;
+  /** Methods that nothing happens to. */
+  readonly spared?: readonly string[];
+  /** Methods that answer without a promise, and always. */
+  readonly synchronous?: readonly string[];
+  /** Properties that read as something else, such as `isShared`. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
+}
+
+const KINDS: readonly FaultKind[] = [
+  'refused',
+  'lost',
+  'timedOutBefore',
+  'timedOutAfter',
+  'doneAfterTimeout',
+  'silent',
+  'crashBefore',
+  'crashAfter',
+];
+const TIMEOUT_MS = 30_000;
+const SPARED = ['close'];
+const SYNCHRONOUS = ['testBranchOf'];
+
+/**
+ * A port as one process sees it through a bad line: the same methods, some of which fail, some after they were carried
+ * out. Objects within it are wrapped too; everything else is as it is.
+ */
+export function faulty<Port extends object>(port: Port, options: FaultyOptions): Port {
+  const wrapped = new Map<string | symbol, unknown>();
+  return new Proxy(port, {
+    get(target, property) {
+      const { overrides } = options;
+      if (overrides !== undefined && Object.hasOwn(overrides, property)) return overrides[property as string];
+      if (wrapped.has(property)) return wrapped.get(property);
+      const value: unknown = Reflect.get(target, property);
+      if (!isObject(value) || ArrayBuffer.isView(value)) return value;
+      const wrapper =
+        typeof value === 'function'
+          ? method(options, String(property), (args) => Reflect.apply(value, target, args))
+          : faulty(value, { ...options, name: `${options.name}.${String(property)}` });
+      wrapped.set(property, wrapper);
+      return wrapper;
+    },
+  });
+}
+
+function method(options: FaultyOptions, name: string, act: (args: readonly unknown[]) => unknown) {
+  const { synchronous = SYNCHRONOUS } = options;
+  if (synchronous.includes(name)) return (...args: readonly unknown[]) => act(args);
+  return (...args: readonly unknown[]) => call(options, name, async () => act(args));
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+async function call(options: FaultyOptions, method: string, act: () => Promise<unknown>): Promise<unknown> {
+  const { world, process, spared = SPARED } = options;
+  if (!process.isAlive) return never();
+  if (spared.includes(method)) return process.hear(world.track(act));
+  const fault = draw(options, method);
+  const delays = [delayOf(options), delayOf(options)] as const;
+  return process.hear(carryOut(options, { fault, act, delays }));
+}
+
+interface Call {
+  readonly fault: FaultKind | undefined;
+  readonly act: () => Promise<unknown>;
+  /** On the way there and back. */
+  readonly delays: readonly [number, number];
+}
+
+async function carryOut(options: FaultyOptions, { fault, act, delays: [there, back] }: Call): Promise<unknown> {
+  const { world, process, timeoutMs = TIMEOUT_MS } = options;
+  await wait(world, there);
+  // What had not left when its process died does not leave.
+  if (!process.isAlive) return never();
+  if (fault !== undefined && !world.isCalm) world.count(`${options.name}.${fault}`);
+  switch (world.isCalm ? undefined : fault) {
+    case undefined: {
+      const answer = await world.track(act);
+      await wait(world, back);
+      return answer;
+    }
+    case 'refused':
+      throw error(options, 'answers with an error');
+    case 'lost':
+      await world.track(act);
+      await wait(world, back);
+      throw error(options, 'answers with an error');
+    case 'timedOutBefore':
+      await world.pause(timeoutMs);
+      throw error(options, 'does not answer');
+    case 'timedOutAfter':
+      await world.track(act);
+      await world.pause(timeoutMs);
+      throw error(options, 'does not answer');
+    case 'doneAfterTimeout':
+      world.schedule(timeoutMs + there + back + 1, () => void world.track(act).catch(() => undefined));
+      await world.pause(timeoutMs);
+      throw error(options, 'does not answer');
+    case 'silent':
+      await world.track(act);
+      return never();
+    case 'crashBefore':
+      process.crash();
+      return never();
+    case 'crashAfter':
+      await world.track(act);
+      process.crash();
+      return never();
+  }
+}
+
+function wait(world: SimWorld, ms: number): Promise<void> | undefined {
+  return ms === 0 ? undefined : world.pause(ms);
+}
+
+function delayOf({ random, delayMs, delayRate = 1 }: FaultyOptions): number {
+  if (delayMs === undefined || !random.chance(delayRate)) return 0;
+  return random.between(...delayMs);
+}
+
+/** At most one thing goes wrong with a call. */
+function draw({ random, rates }: FaultyOptions, method: string): FaultKind | undefined {
+  const of = typeof rates === 'function' ? rates(method) : rates;
+  let left = random.next();
+  for (const kind of KINDS) {
+    left -= of[kind] ?? 0;
+    if (left < 0) return kind;
+  }
+  return undefined;
+}
+
+function error({ code, name }: FaultyOptions, what: string): Fault {
+  return new Fault(code, `Simulated: ${name} ${what}.`);
+}

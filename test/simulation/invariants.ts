@@ -1,0 +1,364 @@
+import { decodeTransition } from '../../src/app/queue-codec.ts';
+import type { Candidate, Member } from '../../src/engine/candidate.ts';
+import { compositionOf } from '../../src/engine/candidate.ts';
+import { landingEntries } from '../../src/engine/evolve-landing.ts';
+import { targetsOf } from '../../src/engine/footprint.ts';
+import { findBreachAnywhere } from '../../src/engine/invariants.ts';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import { type Entry, findCandidate, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
+import { REASON_CODES } from '../../src/engine/reason.ts';
+import type { ImpactedTargets } from '../../src/engine/targets.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { TransitionRow } from '../../src/storage/queues.ts';
+import type { FakeCi } from '../fake/fake-ci.ts';
+import type { BranchMove, FakeRepository } from '../fake/fake-repository.ts';
+import type { Chapter, Chronicle } from './chronicle.ts';
+
+/** What there is to judge by: what was stored, what the forge has, and what CI truly said. */
+export interface Evidence {
+  readonly chronicle: Chronicle;
+  readonly repository: FakeRepository;
+  readonly ci: FakeCi;
+  /** What the target has, by submission. */
+  readonly landed: Map<number, LandingMove>;
+  /** Landings that were carried out after they had been given up. */
+  readonly strays: Set<BranchMove>;
+}
+
+/** The target was moved by us. */
+export interface LandingMove extends BranchMove {
+  readonly from: Sha;
+  readonly to: Sha;
+  readonly tree: Sha;
+  readonly landing: NonNullable<BranchMove['landing']>;
+}
+
+export function isLandingMove(move: BranchMove): move is LandingMove {
+  return move.landing !== undefined && move.from !== undefined && move.to !== undefined;
+}
+
+/** Each answers in a sentence what is broken, or nothing. */
+type OfLanding = (evidence: Evidence, move: LandingMove) => string | undefined;
+type OfChapter = (evidence: Evidence, chapter: Chapter) => string | undefined;
+
+export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
+  '1 what lands passed its required checks': landsWhatPassed,
+  '2 a landing starts from the recorded base': startsFromBase,
+  '3 the head that lands is the head submitted': landsWhatWasSubmitted,
+  '7 only disjoint entries land untested together': combinesOnlyDisjoint,
+  '8 nothing lands twice': landsOnce,
+};
+
+/** Only where targets are true, no check is blind, and the target was not red before. */
+export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, move: LandingMove): string | undefined {
+  const names = chronicle.candidates.get(move.landing.request.candidateId)?.required?.names ?? [];
+  const before = git.getCommit(move.from).tree;
+  const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));
+  return red && `${red} is red at ${move.to}`;
+}
+
+export const OF_CHAPTERS: Readonly<Record<string, OfChapter>> = {
+  '4 no entry is both landed and removed': endsOnce,
+  '5 landing respects dependencies': keepsOrder,
+  'C6 what is taken for a foreign push is one': knowsItsOwnMoves,
+  'V1 who fails a check did': failsForACheck,
+  'I1 no queue is parked': isNotParked,
+  'I1 what is true of every queue': keepsEngineInvariants,
+  'C10 a tree that passed is not run again': runsNothingTwice,
+};
+
+export function landsWhatPassed(evidence: Evidence, { to, tree, landing }: LandingMove): string | undefined {
+  const { request, answer } = landing;
+  const candidate = evidence.chronicle.candidates.get(request.candidateId);
+  if (candidate?.commit === undefined) return 'no such candidate was stored';
+  if (candidate.commit.sha !== request.sha || candidate.commit.tree !== request.tree)
+    return 'another commit was asked for';
+  const doubt = findDoubt(evidence, candidate);
+  if (doubt !== undefined) return `candidate ${candidate.number}: ${doubt}`;
+  if (answer.how === 'IDENTICAL') return to === request.sha ? undefined : 'IDENTICAL is not the tested commit';
+  if (answer.how === 'SAME_TREE') return tree === request.tree ? undefined : 'SAME_TREE is not the tested tree';
+  return answer.how === 'COMPOSED' ? undefined : `landed as ${answer.how}`;
+}
+
+/** Why CI did not prove the candidate's tree, by what CI itself knows. */
+function findDoubt({ ci, chronicle, repository: { git } }: Evidence, candidate: Candidate): string | undefined {
+  const { pass, required, commit, members } = candidate;
+  if (pass === undefined || required === undefined || commit === undefined) return 'it never passed';
+  const lacks = (sha: Sha) => required.names.find((name) => !ci.passedOn(sha).includes(name));
+  const head = members[0]?.headSha;
+  switch (pass.by) {
+    case 'nothing_required':
+      return required.names.length === 0 ? undefined : 'checks were required';
+    case 'own_run':
+      return lacks(commit.sha) && `${lacks(commit.sha)} never passed on its commit`;
+    case 'head_checks':
+      if (head === undefined || git.getCommit(head).tree !== commit.tree) return 'the head has another tree';
+      return lacks(head) && `${lacks(head)} never passed on the head`;
+    case 'reused_run': {
+      const proof = chronicle.candidate(pass.provenBy);
+      if (proof?.commit === undefined || proof.pass?.by !== 'own_run') return 'the run it names proves nothing';
+      if (proof.commit.tree !== commit.tree) return 'the run it names was of another tree';
+      if (!git.isAncestor(proof.base.sha, candidate.base.sha)) return 'the run it names was on another base';
+      return lacks(proof.commit.sha) && `${lacks(proof.commit.sha)} never passed in the run it names`;
+    }
+  }
+}
+
+export function startsFromBase({ repository: { git } }: Evidence, move: LandingMove): string | undefined {
+  const { from, to, landing } = move;
+  if (from !== landing.request.expectedHead) return `the head was ${from}, expected ${landing.request.expectedHead}`;
+  if (!git.isAncestor(from, to)) return 'the old head is not in the new one';
+  return git.listFirstParents(to, from)[0]?.parents[0] === from ? undefined : 'the first parents do not lead to it';
+}
+
+export function landsWhatWasSubmitted({ chronicle }: Evidence, { landing }: LandingMove): string | undefined {
+  const { candidateId, entries } = landing.request;
+  const candidate = chronicle.candidates.get(candidateId);
+  for (const { prNumber, headSha } of entries) {
+    const member = candidate && compositionOf(candidate).find((each) => each.prNumber === prNumber);
+    const stay = member && chronicle.stays.get(member.submission);
+    if (stay === undefined) return `#${prNumber} was not in the queue`;
+    if (member?.headSha !== headSha || !stay.heads.has(headSha)) return `#${prNumber} landed at ${headSha}`;
+  }
+  return undefined;
+}
+
+/** What moved the target since the candidate's base was landed by the queue, and shares neither targets nor paths. */
+export function combinesOnlyDisjoint(evidence: Evidence, move: LandingMove): string | undefined {
+  const { request, answer } = move.landing;
+  const candidate = evidence.chronicle.candidates.get(request.candidateId);
+  if (answer.how !== 'COMPOSED' || candidate === undefined) return undefined;
+  const decision = evidence.chronicle.decisions.get(candidate.number);
+  if (decision === undefined) return 'nobody decided to land it';
+  if (decision.settings.mode !== 'PARALLEL' || decision.settings.exactLanding) return 'composing was not allowed';
+  const paths = new Set<string>();
+  for (let { from } = move; from !== candidate.base.sha; ) {
+    const other = evidence.repository.moves.find((each) => each.to === from && isLandingMove(each));
+    if (other === undefined || !isLandingMove(other)) return `composed with a foreign push to ${from}`;
+    from = other.from;
+    for (const one of partsOf(evidence, other)) {
+      if (compositionOf(candidate).some((member) => isSameMember(member, one))) continue;
+      const targets = findStay(evidence, other, one.prNumber)?.targets;
+      for (const [submission, own] of decision.targets) {
+        if (overlap(own, targets)) return `#${one.prNumber} and submission ${submission} share a target`;
+      }
+      for (const path of one.paths) paths.add(path);
+    }
+  }
+  return findMixedPath(evidence, move, paths);
+}
+
+interface Part {
+  readonly prNumber: number;
+  readonly headSha: Sha;
+  readonly paths: Iterable<string>;
+}
+
+/** What each entry of a landing changed. */
+function partsOf({ repository: { git } }: Evidence, { from, landing }: LandingMove): Part[] {
+  let { tree } = git.getCommit(from);
+  return landing.answer.entries.map((entry) => {
+    const paths = [...git.listChanges(tree, entry.tree).keys()];
+    tree = entry.tree;
+    const headSha = landing.request.entries.find(({ prNumber }) => prNumber === entry.prNumber)?.headSha as Sha;
+    return { prNumber: entry.prNumber, headSha, paths };
+  });
+}
+
+function isSameMember(member: Member, part: Part): boolean {
+  return member.prNumber === part.prNumber && member.headSha === part.headSha;
+}
+
+function findStay({ chronicle }: Evidence, { landing }: LandingMove, prNumber: number) {
+  const candidate = chronicle.candidates.get(landing.request.candidateId);
+  const member = candidate && compositionOf(candidate).find((each) => each.prNumber === prNumber);
+  return member && chronicle.stays.get(member.submission);
+}
+
+/** Paths of the others are as they were on the target; all other paths are as they were tested. */
+function findMixedPath(evidence: Evidence, move: LandingMove, others: ReadonlySet<string>): string | undefined {
+  const { git } = evidence.repository;
+  const [pushed, tested] = [git.getTree(move.tree).files, git.getTree(move.landing.request.tree).files];
+  const before = git.getFiles(move.from);
+  for (const { paths } of partsOf(evidence, move)) {
+    for (const path of paths) if (others.has(path)) return `${path} was changed on both sides`;
+  }
+  for (const path of new Set([...pushed.keys(), ...tested.keys(), ...before.keys()])) {
+    const expected = others.has(path) ? before.get(path) : tested.get(path);
+    if (pushed.get(path) !== expected) return `${path} is neither as tested nor as it was`;
+  }
+  return undefined;
+}
+
+export function landsOnce({ chronicle, landed }: Evidence, move: LandingMove): string | undefined {
+  const candidate = chronicle.candidates.get(move.landing.request.candidateId);
+  for (const { prNumber } of move.landing.request.entries) {
+    const member = candidate && compositionOf(candidate).find((each) => each.prNumber === prNumber);
+    if (member === undefined) continue;
+    if (landed.has(member.submission)) return `#${prNumber} had landed at ${landed.get(member.submission)?.at}`;
+    landed.set(member.submission, move);
+  }
+  return undefined;
+}
+
+/** An entry ends once; one that the target has ends as merged, and says truly how. */
+export function endsOnce({ chronicle, landed, repository }: Evidence, { step }: Chapter): string | undefined {
+  for (const entry of step.ended) {
+    const name = `#${entry.prNumber}`;
+    if ((chronicle.stays.get(entry.submission)?.endings ?? 0) > 1) return `${name} ended twice`;
+    if (entry.state !== 'MERGED') {
+      if (landed.has(entry.submission)) return `${name} landed and is ${entry.state}`;
+      continue;
+    }
+    if (entry.landed === undefined) continue;
+    const { base, pushedSha, pushedTree } = entry.landed;
+    const move = repository.moves.find(({ to, from }) => to === pushedSha && from === base);
+    if (move?.landing === undefined || move.tree !== pushedTree) return `${name} says it landed, and it did not`;
+  }
+  return undefined;
+}
+
+/** The target was believed to be moved by somebody else: somebody else did, or we did after we had given up. */
+export function knowsItsOwnMoves(evidence: Evidence, { before, event, step: { queue } }: Chapter): string | undefined {
+  const isNews = event.kind === 'target_observed' || event.kind === 'landing_refused';
+  if (!isNews || before.heads === 0 || queue.heads === before.heads) return undefined;
+  const head = queue.target?.sha;
+  const isForeign = (move: BranchMove) => move.to === head && (move.landing === undefined || evidence.strays.has(move));
+  return evidence.repository.moves.some(isForeign) ? undefined : `nobody else moved it to ${head}`;
+}
+
+/** CI truly failed the candidate that an entry is removed for. */
+export function failsForACheck({ chronicle, ci }: Evidence, { step: { ended } }: Chapter): string | undefined {
+  for (const { prNumber, because } of ended) {
+    if (because.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') continue;
+    const sha = because.candidate === undefined ? undefined : chronicle.candidate(because.candidate)?.commit?.sha;
+    const hasFailed = sha !== undefined && because.checks?.some((name) => ci.failedOn(sha).includes(name));
+    if (!hasFailed)
+      return `#${prNumber} failed ${because.checks?.join()} in candidate ${because.candidate}: it did not`;
+  }
+  return undefined;
+}
+
+/** In the end, what the target has is merged in the books too. */
+export function findUnrecorded({ chronicle, landed }: Evidence): string | undefined {
+  for (const [submission, { to }] of landed) {
+    const entry = chronicle.stays.get(submission)?.entry;
+    if (entry?.state !== 'MERGED') return `#${entry?.prNumber} landed with ${to} and is ${entry?.state}`;
+  }
+  return undefined;
+}
+
+/** When a landing is decided, nothing that stands ahead of what lands and overlaps with it is left to land. */
+export function keepsOrder(_evidence: Evidence, { step: { queue, effects } }: Chapter): string | undefined {
+  for (const effect of effects) {
+    const candidate = effect.kind === 'land_candidate' ? findCandidate(queue, effect.candidate) : undefined;
+    if (candidate === undefined) continue;
+    const landing = landingEntries(queue, candidate);
+    const others = [...valuesOf(queue.entries)].filter((other) => isInLine(other) && !landing.includes(other));
+    for (const entry of landing) {
+      const isInTheWay = (other: Entry) =>
+        overlap(targetsOf(queue, entry), targetsOf(queue, other)) && isAhead(queue, other, { entry, landing });
+      const ahead = others.find(isInTheWay);
+      if (ahead !== undefined) return `#${entry.prNumber} lands before #${ahead.prNumber}`;
+    }
+  }
+  return undefined;
+}
+
+function isInLine(entry: Entry): boolean {
+  return isAdmitted(entry) && entry.setAside === undefined && entry.bisection === undefined;
+}
+
+interface Landing {
+  readonly entry: Entry;
+  readonly landing: readonly Entry[];
+}
+
+function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boolean {
+  const candidateOf = ({ candidate }: Entry) => (candidate === undefined ? undefined : findCandidate(queue, candidate));
+  const [own, others] = [candidateOf(entry), candidateOf(other)];
+  if (own === undefined || own.purpose.kind === 'direct') return true;
+  if (others !== undefined) return others.place < own.place;
+  return other.priority.value === 0 && landing.every(({ priority }) => priority.value > 0);
+}
+
+/** An empty list overlaps with nothing but ALL. */
+function overlap(one: ImpactedTargets | undefined, other: ImpactedTargets | undefined): boolean {
+  if (one === undefined || other === undefined || one.kind === 'all' || other.kind === 'all') return true;
+  return one.targets.some((target) => other.targets.includes(target));
+}
+
+function isNotParked(_evidence: Evidence, { step: { outcome, queue } }: Chapter): string | undefined {
+  if (outcome.kind === 'parked') return outcome.detail;
+  return queue.parked?.reason;
+}
+
+function keepsEngineInvariants(_evidence: Evidence, { step: { queue } }: Chapter): string | undefined {
+  const breach = findBreachAnywhere(queue);
+  // Targets that change while an entry is being landed: what was built without it goes once the landing is over.
+  const isPassing = queue.landing !== undefined && breach?.includes('lacks #') === true;
+  return isPassing ? undefined : breach;
+}
+
+export function runsNothingTwice({ chronicle }: Evidence, { step: { queue, effects } }: Chapter): string | undefined {
+  if (!queue.settings.reusePassedTrees) return undefined;
+  for (const effect of effects) {
+    const run = effect.kind === 'start_checks' ? findCandidate(queue, effect.candidate) : undefined;
+    // Whether a suspected head still passes is another question.
+    if (run === undefined || run.purpose.kind === 'head') continue;
+    const proof = [...chronicle.candidates.values()].find((other) => proves(other, run));
+    if (proof !== undefined) return `candidate ${run.number} is run although ${proof.number} passed with its tree`;
+  }
+  return undefined;
+}
+
+function proves(proof: Candidate, run: Candidate): boolean {
+  return (
+    proof.number !== run.number &&
+    proof.pass?.by === 'own_run' &&
+    proof.commit?.tree === run.commit?.tree &&
+    proof.base.epoch === run.base.epoch &&
+    proof.base.ordinal <= run.base.ordinal &&
+    proof.required?.commands === run.required?.commands &&
+    [...(proof.required?.names ?? [])].sort().join() === [...(run.required?.names ?? [])].sort().join()
+  );
+}
+
+/** Longer than an answer of the store is under way: what was paused before that, the server could know. */
+const STORE_ANSWER_MS = 25;
+
+/** 6: a landing is not even begun in a queue that is paused or parked. */
+export function findPausedLanding({ stillSince, queue }: Chronicle, now: Instant): string | undefined {
+  if (stillSince === undefined || now - stillSince <= STORE_ANSWER_MS) return undefined;
+  return `landCandidate was called ${now - stillSince} ms after the queue became ${queue.parked ? 'parked' : queue.state}`;
+}
+
+/** 9: every transition says why, by a code and in words. */
+export function findUnexplained(rows: readonly TransitionRow[]): string | undefined {
+  for (const row of rows) {
+    const { reason, text, checks } = decodeTransition(row);
+    const name = `#${row.prNumber} became ${row.to}`;
+    if (!(REASON_CODES as readonly string[]).includes(reason)) return `${name} for ${reason}`;
+    if (text.length < 8 || /undefined|null|NaN/.test(text)) return `${name}: ${text}`;
+    if (row.to === 'FAILED' && reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' && (checks ?? []).length === 0) {
+      return `${name} without naming a check`;
+    }
+  }
+  return undefined;
+}
+
+/** Whoever is still here waits for somebody outside, and truly so. */
+export function findStuck(
+  { chronicle: { queue } }: Evidence,
+  isAdmissible: (entry: Entry) => boolean,
+): string | undefined {
+  const [candidate] = valuesOf(queue.candidates);
+  if (candidate !== undefined) return `candidate ${candidate.number} is ${candidate.state} for good`;
+  if (queue.landing !== undefined) return `the landing of candidate ${queue.landing.candidate} never ends`;
+  for (const entry of valuesOf(queue.entries)) {
+    if (entry.state !== 'NOT_READY' || !isLive(entry.state)) return `#${entry.prNumber} is ${entry.state} for good`;
+    if (isAdmissible(entry)) return `#${entry.prNumber} is not admitted although it is ready`;
+  }
+  return undefined;
+}

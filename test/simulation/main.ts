@@ -1,0 +1,98 @@
+import { parseArgs } from 'node:util';
+import { runSeeds } from './run-seeds.ts';
+import type { StoreKind } from './sim-store.ts';
+import type { RunReport } from './simulate.ts';
+import { describeFailure, Summary } from './summary.ts';
+
+const HELP = `npm run simulate -- [options]      runs the real queue in a simulated world, once for every seed
+npm run simulate -- policy ...     compares what the queue costs under other rules
+
+A run is one or two servers on one store, a forge, a CI and people, all on a clock of their own. Everything that
+happens by chance comes from the seed: settings, changes, faults, crashes. The invariants of test/simulation/invariants.ts
+are checked at every step; in the end everything must have settled. The same seed is the same run, always.
+
+  --seeds N        how many seeds (1000)
+  --from S         the first of them (1)
+  --seed X         only this one
+  --store KIND     memory or sqlite; otherwise every 20th seed is on SQLite
+  --jobs J         how many threads (one for each core)
+  --verbose        a line for each seed
+  --help           this
+
+When a seed fails, its last events are printed, the queue as it was then, and the command that runs it again.
+Put it into test/simulation/frozen-seeds.ts once its cause is found.
+`;
+
+const MAX_SHOWN = 5;
+const PROGRESS_EVERY = 100;
+
+const options = {
+  seeds: { type: 'string', default: '1000' },
+  from: { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  store: { type: 'string' },
+  jobs: { type: 'string' },
+  verbose: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+if (process.argv[2] === 'policy') {
+  process.argv.splice(2, 1);
+  await import('./policy/main.ts');
+} else {
+  process.exitCode = await run(process.argv.slice(2));
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  let values: ReturnType<typeof parse>;
+  try {
+    values = parse(args);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    return 2;
+  }
+  if (values.isHelp) return say(HELP);
+  const summary = new Summary();
+  const { seeds, store, jobs, isVerbose } = values;
+  await runSeeds({ seeds, store, jobs, onReport: (report) => tell(summary, report, isVerbose) });
+  if (seeds.length > 1) say(`\n${summary.table}\n`);
+  say(`\n${summary.speed}, ${summary.failed.length} failed\n`);
+  if (summary.failed.length > 0) say(`failed: ${summary.failed.map(({ seed }) => seed).join(' ')}\n`);
+  return summary.failed.length === 0 ? 0 : 1;
+}
+
+function parse(args: readonly string[]) {
+  const { values } = parseArgs({ args: [...args], options });
+  const from = toNumber('seed', values.seed ?? values.from);
+  const count = values.seed === undefined ? toNumber('seeds', values.seeds) : 1;
+  if (values.store !== undefined && values.store !== 'memory' && values.store !== 'sqlite') {
+    throw new TypeError('--store must be memory or sqlite');
+  }
+  return {
+    seeds: Array.from({ length: count }, (_, index) => from + index),
+    store: values.store as StoreKind | undefined,
+    jobs: values.jobs === undefined ? undefined : toNumber('jobs', values.jobs),
+    isVerbose: values.verbose,
+    isHelp: values.help,
+  };
+}
+
+function toNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`--${name} must be a whole number`);
+  return number;
+}
+
+function tell(summary: Summary, report: RunReport, isVerbose: boolean): void {
+  summary.add(report);
+  const { seed, failure, tasks, events } = report;
+  if (failure !== undefined && summary.failed.length <= MAX_SHOWN) say(`\n${describeFailure(report)}\n\n`);
+  else if (failure !== undefined) say(`seed ${seed}: ${failure}\n`);
+  else if (isVerbose) say(`seed ${seed}: ok, ${tasks} tasks, ${events} events\n`);
+  if (!isVerbose && summary.runs % PROGRESS_EVERY === 0) say(`${summary.speed}\n`);
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}

@@ -1,0 +1,339 @@
+import { cancelPullRequest } from '../../src/app/cancel-pull-request.ts';
+import { restartTestsOnPullRequest } from '../../src/app/restart-tests-on-pull-request.ts';
+import { setImpactedTargets } from '../../src/app/set-impacted-targets.ts';
+import { submitPullRequest } from '../../src/app/submit-pull-request.ts';
+import { updateQueue } from '../../src/app/update-queue.ts';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { RequestableQueueState } from '../../src/engine/queue.ts';
+import type { QueueSettings } from '../../src/engine/settings.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import type { ChangeMaker, MadeChange, Trait } from '../fake/change-maker.ts';
+import type { FakeCi } from '../fake/fake-ci.ts';
+import type { FakeRepository } from '../fake/fake-repository.ts';
+import type { Chronicle } from './chronicle.ts';
+import { ADA, BRANCH, type Clients, QUEUE } from './clients.ts';
+import { AREAS, type Conditions, drawSettingsChange } from './conditions.ts';
+import type { Coverage } from './coverage.ts';
+import type { Servers } from './servers.ts';
+import type { SimWorld } from './sim-world.ts';
+
+export interface PeopleOptions {
+  readonly world: SimWorld;
+  readonly conditions: Conditions;
+  readonly repository: FakeRepository;
+  readonly maker: ChangeMaker;
+  readonly ci: FakeCi;
+  readonly servers: Servers;
+  readonly clients: Clients;
+  readonly chronicle: Chronicle;
+  readonly coverage: Coverage;
+  readonly random: Prng;
+}
+
+export const OTHER_BRANCH = 'release';
+
+/** Who open pull requests, change their minds, and get in the queue's way. */
+export class People {
+  readonly #options: PeopleOptions;
+  readonly #random: Prng;
+  /** What each pull request truly impacts. */
+  readonly #areas = new Map<PrNumber, Set<string>>();
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+    this.#random = options.random;
+  }
+
+  /** Plans everything that they do until it is over. */
+  begin(): void {
+    const { world, conditions } = this.#options;
+    const { busyMs, pullRequests, acts, hasBadClocks } = conditions;
+    const within = (share: number) => this.#random.between(0, Math.round(busyMs * share));
+    for (let index = 0; index < pullRequests; index += 1) world.schedule(within(0.6), () => this.#open());
+    for (let index = 0; index < acts; index += 1) world.schedule(within(0.95), () => this.#act());
+    if (hasBadClocks) for (let jump = 0; jump < 4; jump += 1) world.schedule(within(0.9), () => this.#jumpClock());
+  }
+
+  /** Just when it is about to land, somebody changes something about it. */
+  meddle(number: PrNumber): void {
+    const { world } = this.#options;
+    if (world.isCalm || !this.#random.chance(MEDDLING_RATE)) return;
+    world.schedule(this.#random.between(0, 400), () => this.#do(this.#random.pick(MEDDLINGS), number));
+  }
+
+  upload(number: PrNumber): void {
+    const sha = this.#options.repository.findPullRequestHead(number);
+    if (sha === undefined) return;
+    const given = this.#random.chance(0.3) ? undefined : sha;
+    const impactedTargets = this.#targetsOf(number);
+    const input = { ...QUEUE, prNumber: number, sha: given, impactedTargets };
+    this.#options.clients.ask((app) => setImpactedTargets(app, ADA, input));
+  }
+
+  update(settings: Partial<QueueSettings>, state: RequestableQueueState | undefined): void {
+    const input = { ...QUEUE, settings, state, keepsUnnamedSettings: this.#random.chance(0.5) };
+    this.#options.clients.ask((app) => updateQueue(app, ADA, input));
+  }
+
+  restartTests(number: PrNumber): void {
+    this.#options.clients.ask((app) => restartTestsOnPullRequest(app, ADA, { ...QUEUE, prNumber: number }));
+  }
+
+  /** Removes from the target whatever makes it red by itself. */
+  repairTarget(): boolean {
+    const { repository } = this.#options;
+    const head = repository.findHead(BRANCH);
+    if (head === undefined) return false;
+    const files = repository.git.getFiles(head);
+    const bad = [...files].filter(([path, content]) => path.endsWith('.right') || content.startsWith('red: '));
+    if (bad.length === 0) return false;
+    const gone = Object.fromEntries(bad.map(([path]) => [path, undefined]));
+    repository.commit(BRANCH, { files: gone, message: 'Repair' });
+    return true;
+  }
+
+  #open(): void {
+    const { repository, world, conditions } = this.#options;
+    if (repository.findHead(BRANCH) === undefined) return;
+    const change = this.#make(repository.getHead(BRANCH));
+    const isDraft = this.#random.chance(0.05);
+    const { number, headSha } = repository.openPullRequest({ base: BRANCH, isDraft, ...change });
+    this.#note(number, change);
+    this.#test(headSha);
+    if (this.#random.chance(conditions.settings.mode === 'PARALLEL' ? 0.9 : 0.4)) {
+      world.schedule(this.#random.between(0, 3_000), () => this.upload(number));
+    }
+    // Whoever hopes to land directly waits until the checks on the head are there.
+    const waitMs = this.#isDirect ? this.#random.between(0, 15_000) : this.#random.between(0, 2_000);
+    world.schedule(waitMs, () => this.#submit(number));
+  }
+
+  get #isDirect(): boolean {
+    return this.#options.conditions.settings.directMergeMode === 'ALWAYS';
+  }
+
+  #submit(number: PrNumber, priority?: string | number): void {
+    const drawn = priority ?? this.#random.pick([undefined, undefined, undefined, 'high', 'low', 42]);
+    const noBatch = this.#random.pick([undefined, undefined, undefined, true, false]);
+    const input = { ...QUEUE, prNumber: number, priority: drawn, noBatch };
+    this.#options.clients.ask((app) => submitPullRequest(app, ADA, input));
+  }
+
+  #make(base: Sha, trait?: Trait): MadeChange {
+    const { maker, repository } = this.#options;
+    return maker.make(repository.git.getFiles(base), trait);
+  }
+
+  #note(number: PrNumber, { areas }: MadeChange): void {
+    this.#areas.set(number, new Set([...(this.#areas.get(number) ?? []), ...areas]));
+  }
+
+  #test(sha: Sha): void {
+    if (this.#isDirect) this.#options.ci.test(sha);
+  }
+
+  #targetsOf(number: PrNumber): readonly string[] | 'ALL' {
+    if (this.#random.chance(0.05)) return 'ALL';
+    if (this.#options.conditions.isHonest) return [...(this.#areas.get(number) ?? [])];
+    return this.#random.shuffle(AREAS).slice(0, this.#random.integer(3));
+  }
+
+  #jumpClock(): void {
+    this.#options.servers.jumpClock();
+  }
+
+  #act(): void {
+    const { repository } = this.#options;
+    const act = this.#random.pick(ACTS_BY_WEIGHT);
+    const known = repository.listPullRequests();
+    const live = [...valuesOf(this.#options.chronicle.queue.entries)].map(({ prNumber }) => prNumber);
+    // Mostly one that is in the queue: that is where it hurts.
+    const number = this.#random.chance(0.8) ? this.#random.pick(live) : this.#random.pick(known)?.number;
+    if (act !== undefined && number !== undefined) this.#do(act, number);
+  }
+
+  #do(act: Act, number: PrNumber): void {
+    const { repository, coverage, chronicle } = this.#options;
+    if (repository.findPullRequest(number) === undefined || repository.findHead(BRANCH) === undefined) return;
+    coverage.note(`act.${act}`);
+    chronicle.note(`-- somebody: ${act} #${number}`);
+    this[act](number);
+  }
+
+  push(number: PrNumber): void {
+    const { repository, world } = this.#options;
+    if (!repository.isOpen(number)) return;
+    const isForced = this.#random.chance(0.3);
+    const change = this.#make(isForced ? repository.getHead(BRANCH) : repository.getPullRequestHead(number));
+    const sha = repository.push(number, change, { isForced, isUntrusted: this.#random.chance(0.2) });
+    this.#note(number, change);
+    this.#test(sha);
+    if (this.#random.chance(0.7)) world.schedule(this.#random.between(0, 6_000), () => this.upload(number));
+    if (this.#random.chance(0.7)) world.schedule(this.#random.between(0, 6_000), () => this.#submit(number));
+  }
+
+  catchUp(number: PrNumber): void {
+    const { repository, world } = this.#options;
+    const sha = repository.isOpen(number) ? repository.updatePullRequest(number) : undefined;
+    if (sha === undefined) return;
+    this.#test(sha);
+    this.upload(number);
+    world.schedule(this.#random.between(0, 12_000), () => this.#submit(number));
+  }
+
+  /** Undoes what was done to a pull request, and submits it again. */
+  #later(number: PrNumber, undo: () => void): void {
+    const { repository, world } = this.#options;
+    world.schedule(this.#random.between(100, 10_000), () => {
+      if (repository.findPullRequest(number) === undefined) return;
+      undo();
+      this.#submit(number);
+    });
+  }
+
+  close(number: PrNumber): void {
+    const { repository } = this.#options;
+    repository.close(number);
+    if (this.#random.chance(0.6)) {
+      this.#later(number, () => repository.reopen(number));
+    }
+  }
+
+  draft(number: PrNumber): void {
+    const { repository } = this.#options;
+    repository.setDraft(number, true);
+    this.#later(number, () => repository.setDraft(number, false));
+  }
+
+  retarget(number: PrNumber): void {
+    const { repository } = this.#options;
+    repository.retarget(number, OTHER_BRANCH);
+    if (this.#random.chance(0.7)) {
+      this.#later(number, () => repository.retarget(number, BRANCH));
+    }
+  }
+
+  remove(number: PrNumber): void {
+    this.#options.repository.deletePullRequest(number);
+  }
+
+  mergeByHand(number: PrNumber): void {
+    this.#options.repository.mergeByHand(number, this.#random.pick(['MERGE_COMMIT', 'SQUASH'] as const));
+  }
+
+  pushToTarget(): void {
+    const { repository } = this.#options;
+    repository.commit(
+      BRANCH,
+      this.#make(repository.getHead(BRANCH), this.#random.pick(['own', 'shared', 'clash'] as const)),
+    );
+  }
+
+  /** The target is red for a while. */
+  breakTarget(): void {
+    const { repository, world } = this.#options;
+    repository.commit(BRANCH, this.#make(repository.getHead(BRANCH), 'red'));
+    world.schedule(this.#random.between(20_000, 60_000), () => {
+      this.repairTarget();
+    });
+  }
+
+  /** Takes the last commit off the target. */
+  rewindTarget(): void {
+    const { repository } = this.#options;
+    const [parent] = repository.git.getCommit(repository.getHead(BRANCH)).parents;
+    if (parent !== undefined) repository.moveBranch(BRANCH, parent);
+  }
+
+  removeTarget(): void {
+    const { repository, world } = this.#options;
+    const head = repository.getHead(BRANCH);
+    repository.moveBranch(BRANCH, undefined);
+    world.schedule(this.#random.between(500, 6_000), () => repository.moveBranch(BRANCH, head));
+  }
+
+  collectGarbage(): void {
+    this.#options.repository.git.collectGarbage();
+  }
+
+  cancel(number: PrNumber): void {
+    const { clients, world } = this.#options;
+    clients.ask((app) => cancelPullRequest(app, ADA, { ...QUEUE, prNumber: number }));
+    if (this.#random.chance(0.5)) world.schedule(this.#random.between(0, 5_000), () => this.#submit(number));
+  }
+
+  makeUrgent(number: PrNumber): void {
+    this.#submit(number, 'urgent');
+  }
+
+  halt(): void {
+    const { world } = this.#options;
+    this.update({}, this.#random.pick(['PAUSED', 'PAUSED', 'DRAINING'] as const));
+    world.schedule(this.#random.between(1_000, 15_000), () => this.update({}, 'RUNNING'));
+  }
+
+  changeSettings(): void {
+    this.update(drawSettingsChange(this.#random), undefined);
+  }
+
+  changeRequired(): void {
+    this.update({ requiredStatuses: this.#random.pick([['unit'], ['unit', 'lint'], ['lint'], null]) }, undefined);
+  }
+
+  changeMode(): void {
+    this.update({ mode: this.#random.pick(['SINGLE', 'PARALLEL'] as const) }, undefined);
+  }
+}
+
+type Act =
+  | 'push'
+  | 'catchUp'
+  | 'close'
+  | 'draft'
+  | 'retarget'
+  | 'remove'
+  | 'mergeByHand'
+  | 'pushToTarget'
+  | 'breakTarget'
+  | 'rewindTarget'
+  | 'removeTarget'
+  | 'collectGarbage'
+  | 'cancel'
+  | 'restartTests'
+  | 'makeUrgent'
+  | 'upload'
+  | 'halt'
+  | 'changeSettings'
+  | 'changeRequired'
+  | 'changeMode';
+
+const WEIGHTS: Readonly<Record<Act, number>> = {
+  push: 4,
+  catchUp: 3,
+  close: 2,
+  draft: 1,
+  retarget: 1,
+  remove: 1,
+  mergeByHand: 2,
+  pushToTarget: 2,
+  breakTarget: 1,
+  rewindTarget: 1,
+  removeTarget: 1,
+  collectGarbage: 2,
+  cancel: 3,
+  restartTests: 3,
+  makeUrgent: 4,
+  upload: 4,
+  halt: 3,
+  changeSettings: 3,
+  changeRequired: 2,
+  changeMode: 2,
+};
+
+const ACTS_BY_WEIGHT = (Object.entries(WEIGHTS) as [Act, number][]).flatMap(([name, weight]) =>
+  Array.from({ length: weight }, () => name),
+);
+
+const MEDDLING_RATE = 0.12;
+const MEDDLINGS = ['upload', 'upload', 'cancel', 'push', 'close', 'halt', 'pushToTarget', 'rewindTarget'] as const;

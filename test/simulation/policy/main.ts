@@ -1,0 +1,36 @@
+/** `npm run simulate -- policy ...`: what would these settings do? */
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Fault } from '../../../src/lib/fault.ts';
+import { HELP } from './help.ts';
+import { parseOptions } from './options.ts';
+import { Progress } from './progress.ts';
+import { showJson, showTable } from './report.ts';
+import { simulate } from './simulate.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Answers the exit code: 0, or 2 where what was asked for cannot be done. */
+export async function run(args: readonly string[]): Promise<number> {
+  const progress = new Progress(process.stderr);
+  try {
+    const options = parseOptions(args);
+    if (options === 'help') {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    const report = await simulate(options, progress);
+    progress.end();
+    process.stdout.write(options.isJson ? showJson(report) : showTable(report));
+    return 0;
+  } catch (error) {
+    progress.end();
+    if (!(error instanceof UsageError || error instanceof Fault)) throw error;
+    process.stderr.write(`${error instanceof Fault ? error.detail : error.message}\nSee --help.\n`);
+    return 2;
+  }
+}
+
+const [, started = ''] = process.argv;
+if (started !== '' && realpathSync(started) === fileURLToPath(import.meta.url)) {
+  process.exitCode = await run(process.argv.slice(2));
+}

@@ -1,0 +1,122 @@
+import type { Outcome } from './referee.ts';
+import { HOUR_MS, MINUTE_MS, type Workload } from './workload.ts';
+
+export interface Measures {
+  readonly pullRequests: number;
+  readonly merged: number;
+  readonly removed: number;
+  /** Still in the queue when nothing was left that could happen. */
+  readonly undecided: number;
+  readonly mergedPerHour: number;
+  /** From submission, of those that landed; null where none did. */
+  readonly timeToLandMinutes: { readonly p50: number | null; readonly p95: number | null; readonly p99: number | null };
+  readonly runs: number;
+  readonly runsPerDecided: number;
+  readonly ciHours: number;
+  readonly restarts: number;
+  readonly wronglyRemoved: number;
+  readonly brokenLanded: number;
+  readonly makespanHours: number;
+  readonly holds: number;
+}
+
+/** One policy's work on one workload. */
+export interface Played {
+  readonly workload: Workload;
+  readonly outcome: Outcome;
+}
+
+/** Several workloads count as queues one after the other. */
+export function measure(played: readonly Played[]): Measures {
+  const sum = (of: (each: Played) => number) => played.reduce((total, each) => total + of(each), 0);
+  const pullRequests = sum(({ workload }) => workload.changes.length);
+  const merged = sum(({ outcome }) => outcome.landedAt.size);
+  const removed = sum(({ outcome }) => outcome.removedAt.size);
+  const runs = sum(({ outcome }) => outcome.runs);
+  const makespanMs = sum(makespanOf);
+  const times = played.flatMap(timesToLand).sort((a, b) => a - b);
+  return {
+    pullRequests,
+    merged,
+    removed,
+    undecided: pullRequests - merged - removed,
+    mergedPerHour: ratio(merged, makespanMs / HOUR_MS),
+    timeToLandMinutes: { p50: percentile(times, 50), p95: percentile(times, 95), p99: percentile(times, 99) },
+    runs,
+    runsPerDecided: ratio(runs, merged + removed),
+    ciHours: round(sum(({ outcome }) => outcome.ciMs) / HOUR_MS),
+    restarts: sum(({ outcome }) => outcome.restarts),
+    wronglyRemoved: sum(wronglyRemoved),
+    brokenLanded: sum(brokenLanded),
+    makespanHours: round(makespanMs / HOUR_MS),
+    holds: sum(({ outcome }) => outcome.holds),
+  };
+}
+
+function timesToLand({ workload, outcome }: Played): number[] {
+  return workload.changes.flatMap(({ number, submittedAt }) => {
+    const landedAt = outcome.landedAt.get(number);
+    return landedAt === undefined ? [] : [(landedAt - submittedAt) / MINUTE_MS];
+  });
+}
+
+/** The nearest rank of a sorted list. */
+function percentile(sorted: readonly number[], percent: number): number | null {
+  const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+  return value === undefined ? null : round(value);
+}
+
+/** From the first submission to the last decision. */
+function makespanOf({ workload, outcome }: Played): number {
+  const startsAt = workload.changes[0]?.submittedAt ?? 0;
+  let endsAt = startsAt;
+  for (const decided of [outcome.landedAt, outcome.removedAt]) {
+    for (const at of decided.values()) endsAt = Math.max(endsAt, at);
+  }
+  return endsAt - startsAt;
+}
+
+function partnersOf({ changes }: Workload): Map<number, number[]> {
+  const partners = new Map<number, number[]>();
+  for (const { number, breaksWith, conflictsWith } of changes) {
+    for (const other of [breaksWith, conflictsWith]) {
+      if (other === undefined) continue;
+      partners.set(number, [...(partners.get(number) ?? []), other]);
+      partners.set(other, [...(partners.get(other) ?? []), number]);
+    }
+  }
+  return partners;
+}
+
+/** Removed, though it is sound by itself and nothing landed that it could not be together with. */
+function wronglyRemoved({ workload, outcome }: Played): number {
+  const partners = partnersOf(workload);
+  return workload.changes.filter(
+    ({ number, isBroken, isUnmergeable }) =>
+      outcome.removedAt.has(number) &&
+      !isBroken &&
+      !isUnmergeable &&
+      !(partners.get(number) ?? []).some((other) => outcome.landedAt.has(other)),
+  ).length;
+}
+
+/** Landed, though it is broken by itself or together with what had landed before it. */
+function brokenLanded({ workload, outcome }: Played): number {
+  const partners = partnersOf(workload);
+  const before = new Set<number>();
+  let count = 0;
+  for (const number of outcome.landedAt.keys()) {
+    const isBroken = workload.changes[number - 1]?.isBroken === true;
+    if (isBroken || (partners.get(number) ?? []).some((other) => before.has(other))) count += 1;
+    before.add(number);
+  }
+  return count;
+}
+
+function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : round(part / whole);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,139 @@
+import { EventClock } from './event-clock.ts';
+import { type Outcome, Referee } from './referee.ts';
+import type { Change, Workload } from './workload.ts';
+
+export interface WindowSize {
+  readonly start: number;
+  readonly floor: number;
+}
+
+interface Item {
+  readonly change: Change;
+  run: Run | undefined;
+}
+
+interface Run {
+  readonly number: number;
+  /** The run right ahead that had not failed: this one is built on it. */
+  readonly parent: Run | undefined;
+  readonly startedAt: number;
+  state: 'running' | 'passed' | 'failed';
+  hasLanded: boolean;
+  callOff: () => void;
+}
+
+/**
+ * One line, as Zuul's dependent pipeline has it: each of the first `window` changes is tested as if all ahead of it will
+ * pass. When one fails, those behind start again without it at once; it is removed when nothing is ahead of it any more.
+ * The window grows by one with a landing and is halved by a removal.
+ */
+export function runOptimisticWindow(workload: Workload, size: WindowSize, onDecided?: () => void): Outcome {
+  return new Line(workload, size, onDecided).run();
+}
+
+class Line {
+  readonly #workload: Workload;
+  readonly #referee: Referee;
+  readonly #clock: EventClock;
+  readonly #floor: number;
+  readonly #items: Item[] = [];
+  #window: number;
+
+  constructor(workload: Workload, size: WindowSize, onDecided?: () => void) {
+    this.#workload = workload;
+    this.#referee = new Referee(workload, onDecided);
+    this.#clock = new EventClock(workload.changes[0]?.submittedAt ?? 0);
+    this.#floor = size.floor;
+    this.#window = Math.max(size.start, size.floor);
+  }
+
+  run(): Outcome {
+    for (const change of this.#workload.changes) {
+      this.#clock.at(change.submittedAt, () => {
+        this.#items.push({ change, run: undefined });
+        this.#settle();
+      });
+    }
+    while (this.#clock.advance());
+    return this.#referee;
+  }
+
+  /** What can be decided is, before anything starts: a removal has made the window smaller by then. */
+  #settle(): void {
+    do {
+      while (this.#decideFirst());
+      this.#startRuns();
+    } while (this.#canDecideFirst());
+  }
+
+  /** Also calls off what is out of date behind the window: it starts again when the window gets there. */
+  #startRuns(): void {
+    let ahead: Run | undefined;
+    for (const [index, item] of this.#items.entries()) {
+      if (index >= this.#window && item.run === undefined) return;
+      if (item.run !== undefined && !isCurrent(item.run, ahead)) this.#cutOff(item);
+      if (index < this.#window) item.run ??= this.#start(item, ahead);
+      if (item.run?.state !== 'failed') ahead = item.run;
+    }
+  }
+
+  #start({ change }: Item, parent: Run | undefined): Run {
+    const { number } = change;
+    const now = this.#clock.now;
+    const run: Run = { number, parent, startedAt: now, state: 'running', hasLanded: false, callOff: () => {} };
+    const beneath = numbersBeneath(run);
+    const isInBase = (other: number) => this.#referee.landedAt.has(other);
+    if (this.#referee.findConflict(number, { beneath, isInBase }) !== undefined) {
+      run.state = 'failed';
+      return run;
+    }
+    const passes = this.#referee.beginRun({ members: [number], beneath, isInBase });
+    run.callOff = this.#clock.after(change.durationMs + this.#workload.chance.gitMs, () => {
+      run.state = passes ? 'passed' : 'failed';
+      this.#referee.ciMs += change.durationMs;
+      this.#settle();
+    });
+    return run;
+  }
+
+  #cutOff(item: Item): void {
+    const { run } = item;
+    item.run = undefined;
+    this.#referee.restarts += 1;
+    if (run?.state !== 'running') return;
+    run.callOff();
+    this.#referee.ciMs += this.#clock.now - run.startedAt;
+  }
+
+  #canDecideFirst(): boolean {
+    const run = this.#items[0]?.run;
+    return run !== undefined && run.state !== 'running' && isCurrent(run, undefined);
+  }
+
+  #decideFirst(): boolean {
+    const run = this.#items[0]?.run;
+    if (run === undefined || !this.#canDecideFirst()) return false;
+    this.#items.shift();
+    if (run.state === 'passed') {
+      run.hasLanded = true;
+      this.#window += 1;
+      this.#referee.land(run.number, this.#clock.now + this.#workload.chance.gitMs);
+    } else {
+      this.#window = Math.max(this.#floor, Math.floor(this.#window / 2));
+      this.#referee.remove(run.number, this.#clock.now);
+    }
+    return true;
+  }
+}
+
+/** What it was built on is still what lies ahead of it, or has landed. */
+function isCurrent({ parent }: Run, ahead: Run | undefined): boolean {
+  return parent === ahead || (ahead === undefined && parent?.hasLanded === true);
+}
+
+function numbersBeneath(run: Run): number[] {
+  const numbers: number[] = [];
+  for (let other = run.parent; other !== undefined && !other.hasLanded; other = other.parent)
+    numbers.push(other.number);
+  return numbers;
+}

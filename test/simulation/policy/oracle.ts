@@ -1,0 +1,22 @@
+import { type Outcome, Referee } from './referee.ts';
+import type { Workload } from './workload.ts';
+
+/**
+ * Knows every outcome beforehand: it gives one run to each change that can land, all at once, and sends the others away
+ * as they come. No queue that waits for a run as long as a change needs is faster.
+ */
+export function runOracle(workload: Workload): Outcome {
+  const referee = new Referee(workload);
+  const isInBase = (number: number) => referee.landedAt.has(number);
+  for (const { number, submittedAt, durationMs } of workload.changes) {
+    const tested = { members: [number], beneath: [], isInBase };
+    if (referee.findConflict(number, tested) !== undefined || !referee.isSound(tested)) {
+      referee.remove(number, submittedAt);
+      continue;
+    }
+    referee.runs += 1;
+    referee.ciMs += durationMs;
+    referee.land(number, submittedAt + durationMs + 2 * workload.chance.gitMs);
+  }
+  return referee;
+}

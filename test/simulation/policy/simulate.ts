@@ -1,0 +1,121 @@
+import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../../src/engine/settings.ts';
+import { generate } from './generate.ts';
+import { measure, type Played } from './measure.ts';
+import { runOptimisticWindow } from './optimistic-window.ts';
+import type { Options, Source } from './options.ts';
+import { runOracle } from './oracle.ts';
+import { changesOf, readOutcomes } from './outcomes-csv.ts';
+import type { Progress } from './progress.ts';
+import type { Outcome } from './referee.ts';
+import type { Column, Report } from './report.ts';
+import { runSerial } from './serial.ts';
+import { runSluice } from './sluice.ts';
+import { readHistory } from './stored-history.ts';
+import { UsageError } from './usage-error.ts';
+import type { Chance, Change, Workload } from './workload.ts';
+
+/** What a source has to say, before chance strikes it. */
+interface Material {
+  readonly source: string;
+  readonly notes: readonly string[];
+  /** Of each queue. */
+  readonly queues: readonly (readonly Change[])[];
+  /** What the columns of Sluice begin with. */
+  readonly settings: QueueSettings;
+  readonly asItWas: Outcome | undefined;
+}
+
+type Policy = (workload: Workload, onDecided: () => void) => Outcome;
+
+export async function simulate(options: Options, progress: Progress): Promise<Report> {
+  const { seed, flakeRate, gitMs } = options;
+  const material = await gather(options.source);
+  const chance: Chance = { seed, flakeRate, gitMs };
+  const workloads = material.queues.map((changes) => ({ source: material.source, changes, chance }));
+  const play = (name: string, policy: Policy) =>
+    measure(
+      workloads.map((workload): Played => {
+        progress.begin(name, workload.changes.length);
+        return { workload, outcome: policy(workload, progress.tick) };
+      }),
+    );
+  const changes = material.queues.flat();
+  if (changes.length === 0) throw new UsageError('There are no pull requests to play with.');
+  return {
+    workload: {
+      source: material.source,
+      seed,
+      pullRequests: changes.length,
+      broken: changes.filter(({ isBroken }) => isBroken).length,
+      flakeRate,
+      notes: material.notes,
+    },
+    columns: [
+      ...historyColumn(material, workloads),
+      ...sluiceColumns(options, material.settings, play),
+      ...(options.hasBaselines ? baselineColumns(options, play) : []),
+    ],
+  };
+}
+
+type Play = (name: string, policy: Policy) => Column['measures'];
+
+function historyColumn({ asItWas }: Material, [workload]: readonly Workload[]): Column[] {
+  if (asItWas === undefined || workload === undefined) return [];
+  return [{ name: 'as it was', kind: 'history', measures: measure([{ workload, outcome: asItWas }]) }];
+}
+
+function sluiceColumns({ variants }: Options, base: QueueSettings, play: Play): Column[] {
+  return variants.map(({ name, settings: changed }): Column => {
+    const settings = { ...base, ...changed };
+    const measures = play(name, (workload, onDecided) => runSluice(workload, settings, onDecided));
+    return { name, kind: 'sluice', settings: unusual(settings), measures };
+  });
+}
+
+function unusual(settings: QueueSettings): Partial<QueueSettings> {
+  const isUnusual = (name: keyof QueueSettings) =>
+    JSON.stringify(settings[name]) !== JSON.stringify(DEFAULT_SETTINGS[name]);
+  return Object.fromEntries(SETTING_NAMES.filter(isUnusual).map((name) => [name, settings[name]]));
+}
+
+function baselineColumns({ window }: Options, play: Play): Column[] {
+  return [
+    { name: 'oracle', kind: 'oracle', measures: play('oracle', runOracle) },
+    { name: 'serial', kind: 'serial', measures: play('serial', runSerial) },
+    {
+      name: 'window',
+      kind: 'window',
+      measures: play('window', (workload, onDecided) => runOptimisticWindow(workload, window, onDecided)),
+    },
+  ];
+}
+
+async function gather(source: Source): Promise<Material> {
+  const plain = { notes: [], settings: DEFAULT_SETTINGS, asItWas: undefined };
+  switch (source.kind) {
+    case 'generated':
+      return { ...plain, source: 'made up', queues: [generate(source.recipe)] };
+    case 'outcomes':
+      return { ...plain, ...(await gatherOutcomes(source)) };
+    case 'history': {
+      const { changes, ...history } = await readHistory(source);
+      return { ...history, queues: [changes] };
+    }
+  }
+}
+
+async function gatherOutcomes(
+  source: Extract<Source, { kind: 'outcomes' }>,
+): Promise<Pick<Material, 'source' | 'queues'>> {
+  const projects = await readOutcomes(source.file);
+  const chosen = projects.filter(({ project }) => source.project === undefined || source.project === project);
+  if (chosen.length === 0) {
+    const names = projects.map(({ project }) => project).join(', ');
+    throw new UsageError(`The file has no project ${source.project}. It has: ${names}.`);
+  }
+  return {
+    source: source.project ?? `${chosen.length} projects`,
+    queues: chosen.map((each) => changesOf(each, source.arrivals, source.limit)),
+  };
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { encodeQueue } from '../../../src/app/queue-codec.ts';
+import { QueueRunner } from '../../../src/app/queue-runner.ts';
+import type { CandidateNumber } from '../../../src/engine/candidate.ts';
+import type { QueueEvent } from '../../../src/engine/event.ts';
+import type { PrNumber, Sha } from '../../../src/engine/pull-request.ts';
+import { createQueue, type EntryId, type Queue } from '../../../src/engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../../src/engine/settings.ts';
+import { ALL_TARGETS } from '../../../src/engine/targets.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { valuesOf } from '../../../src/lib/int-map.ts';
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import { aRepository, storeQueue, storeRepository } from '../../contract/store-world.ts';
+import { readHistory } from './stored-history.ts';
+import { MINUTE_MS } from './workload.ts';
+
+const NOON = Date.UTC(2026, 8, 17, 12);
+const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
+
+/** A queue with a store beneath it: each act takes place at a minute after noon. */
+class Past {
+  readonly #runner: QueueRunner;
+  readonly #id: Awaited<ReturnType<typeof storeQueue>>['id'];
+  #tries = 0;
+
+  constructor(store: Store, id: Awaited<ReturnType<typeof storeQueue>>['id']) {
+    this.#runner = new QueueRunner(store, systemClock);
+    this.#id = id;
+  }
+
+  async tell(minute: number, of: (queue: Queue) => Record<string, unknown>): Promise<void> {
+    const at = NOON + minute * MINUTE_MS;
+    await this.#runner.run(this.#id, (queue) => ({ at, actor: 'ada', ...of(queue) }) as unknown as QueueEvent);
+  }
+
+  async submit(minute: number, number: number, headSha = `head-${number}`): Promise<void> {
+    const open = { baseBranch: 'main', title: '', author: '', url: '', status: 'open', blockReasons: [] };
+    const pr = { number: number as PrNumber, headSha: headSha as Sha, ...open, mergeability: 'MERGEABLE' };
+    const entryId = `entry-${number}` as EntryId;
+    await this.tell(minute, () => ({ kind: 'pull_request_submitted', entryId, pr, targets: ALL_TARGETS }));
+    await this.#build(minute);
+  }
+
+  /** The one candidate under test ends, and lands where it passed. */
+  async finish(minute: number, conclusion: 'SUCCESS' | 'FAILURE'): Promise<void> {
+    const check = { name: 'ci', status: 'COMPLETED', conclusion };
+    await this.tell(minute, (queue) => ({ kind: 'check_reported', candidate: underTest(queue), check }));
+    if (conclusion === 'SUCCESS') await this.tell(minute, (queue) => landingOf(queue));
+    await this.#build(minute);
+  }
+
+  async #build(minute: number): Promise<void> {
+    this.#tries += 1;
+    const commit = { sha: `sha-${this.#tries}`, tree: `tree-${this.#tries}`, sources: SOURCES };
+    await this.tell(minute, (queue) => ({ kind: 'candidate_built', candidate: underTest(queue), ...commit }));
+  }
+}
+
+function underTest(queue: Queue): CandidateNumber {
+  // Two failures in a row make the queue test its head as well, which nobody answers here.
+  const [candidate] = [...valuesOf(queue.candidates)].filter(({ purpose }) => purpose.kind === 'main');
+  return candidate?.number ?? (0 as CandidateNumber);
+}
+
+function landingOf(queue: Queue): Record<string, unknown> {
+  const [candidate] = [...valuesOf(queue.candidates)].filter(({ number }) => number === queue.landing?.candidate);
+  const tree = candidate?.commit?.tree;
+  const entries = candidate?.members.map(({ prNumber }) => ({ prNumber, sha: `landed-${prNumber}`, tree }));
+  const pushed = { base: queue.target?.sha, pushedSha: `head after ${candidate?.number}`, pushedTree: tree };
+  return { kind: 'candidate_landed', candidate: candidate?.number, how: 'SAME_TREE', ...pushed, entries };
+}
+
+describe('the stored history of a queue', () => {
+  let directory = '';
+  const place = { kind: 'history', repo: 'git.example/acme/app', branch: 'main', days: 7 } as const;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'sluice-policy-'));
+    const store = await openSqliteStore({ directory });
+    const { organizationId } = await storeRepository(store);
+    const repository = await store.repositories.save(aRepository({ organizationId, name: 'app' }));
+    const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 1 }, 'RUNNING'));
+    const queue = await storeQueue(store, { repositoryId: repository.id, branch: 'main', body });
+    await live(new Past(store, queue.id));
+    await store.close();
+  });
+
+  after(() => rm(directory, { recursive: true }));
+
+  /** 1 lands, 2 is broken, 3 fails and then lands as it was, 4 is cancelled. */
+  async function live(past: Past): Promise<void> {
+    await past.tell(0, () => ({ kind: 'target_observed', head: 'head', since: 0, isDescendant: true }));
+    await past.submit(0, 1);
+    await past.submit(2, 2);
+    await past.submit(3, 3);
+    await past.submit(4, 4);
+    await past.tell(5, () => ({ kind: 'pull_request_cancelled', prNumber: 4 }));
+    await past.finish(10, 'SUCCESS');
+    await past.finish(30, 'FAILURE');
+    await past.finish(36, 'FAILURE');
+    await past.submit(40, 3);
+    await past.finish(50, 'SUCCESS');
+  }
+
+  it('becomes a workload: when they came, how long CI took, and who was to blame', async () => {
+    const { changes, settings, notes, source } = await readHistory({ ...place, data: directory });
+    assert.equal(source, 'git.example/acme/app main');
+    assert.deepEqual(
+      changes.map(({ number, submittedAt, durationMs, isBroken }) => ({
+        number,
+        at: (submittedAt - NOON) / MINUTE_MS,
+        takes: durationMs / MINUTE_MS,
+        isBroken,
+      })),
+      [
+        { number: 1, at: 0, takes: 10, isBroken: false },
+        { number: 2, at: 2, takes: 20, isBroken: true },
+        { number: 3, at: 3, takes: 6, isBroken: false },
+      ],
+    );
+    assert.equal(settings.concurrency, 1);
+    assert.match(notes[1] ?? '', /left out: 1 /);
+  });
+
+  it('says what became of them', async () => {
+    const { asItWas } = await readHistory({ ...place, data: directory });
+    assert.deepEqual([...asItWas.landedAt], [[1, NOON + 10 * MINUTE_MS]]);
+    assert.deepEqual([...asItWas.removedAt.keys()], [2, 3]);
+    assert.equal(asItWas.runs, 3);
+  });
+
+  it('is read from a copy, and a folder in use is said to be', async () => {
+    const store = await openSqliteStore({ directory });
+    await assert.rejects(readHistory({ ...place, data: directory }), /A server is using .*sluice backup/);
+    await store.snapshots?.backup(join(directory, 'copy.db'));
+    await store.close();
+    const files = await readdir(directory);
+    const { changes } = await readHistory({ ...place, data: join(directory, 'copy.db') });
+    assert.equal(changes.length, 3);
+    assert.deepEqual(await readdir(directory), files);
+  });
+
+  it('is asked for by names that are there', async () => {
+    const ask = (changed: object) => readHistory({ ...place, data: directory, ...changed });
+    await assert.rejects(ask({ repo: 'git.example/acme/none' }), /Choose a repository .*git\.example\/acme\/app/);
+    await assert.rejects(ask({ branch: 'next' }), /has no queue for next\. There are: main\./);
+    await assert.rejects(ask({ data: join(directory, 'nothing') }), /neither a data folder nor a backup/);
+  });
+});

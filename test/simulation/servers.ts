@@ -1,0 +1,158 @@
+import type { App } from '../../src/app/app.ts';
+import type { Authenticator } from '../../src/app/authenticate.ts';
+import { Directory } from '../../src/app/directory.ts';
+import { EffectWorker } from '../../src/app/effect-worker.ts';
+import { QueueRunner } from '../../src/app/queue-runner.ts';
+import { Reconciler } from '../../src/app/reconcile.ts';
+import { Timers } from '../../src/app/timers.ts';
+import type { Forge } from '../../src/forge/forge.ts';
+import { Fault } from '../../src/lib/fault.ts';
+import type { Log } from '../../src/lib/log.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import type { Store } from '../../src/storage/store.ts';
+import type { Conditions } from './conditions.ts';
+import { faulty } from './faulty.ts';
+import type { SimProcess } from './sim-process.ts';
+import type { SimWorld } from './sim-world.ts';
+
+export const HOST = 'forge.test';
+
+export interface ServersOptions {
+  readonly world: SimWorld;
+  readonly conditions: Conditions;
+  readonly store: Store;
+  readonly forge: Forge;
+  readonly random: Prng;
+  readonly onLandingCalled: () => void;
+  readonly onCrash: () => void;
+  readonly onAlarm: (code: string) => void;
+  /** Something failed that is no fault of the world. */
+  readonly onBug: (error: unknown) => void;
+}
+
+interface Life {
+  readonly app: App;
+  readonly process: SimProcess;
+  /** Calls that this life waits for. */
+  underWay: number;
+}
+
+const FORGE_TIMEOUT_MS = 4_000;
+const RESTART_MS = [300, 4_000] as const;
+
+/** The servers of one run: the real shell, each life of it on a line of its own that breaks now and then. */
+export class Servers {
+  /** The most calls that ever were under way at once. */
+  busiest = 0;
+  lives = 0;
+  readonly #options: ServersOptions;
+  readonly #present: (Life | undefined)[] = [];
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+    for (let index = 0; index < options.conditions.servers; index += 1) this.#start(index);
+  }
+
+  /** One that is up, if any is. */
+  pick(): App | undefined {
+    const up = this.#present.filter((life) => life !== undefined);
+    return this.#options.random.pick(up)?.app;
+  }
+
+  /** The clock of one of them is set, forward or back. */
+  jumpClock(): void {
+    const { random, world } = this.#options;
+    const life = random.pick(this.#present);
+    if (life === undefined || world.isCalm) return;
+    life.process.skewMs += random.between(-90_000, 90_000);
+    world.count('clock jump');
+  }
+
+  #start(index: number): void {
+    const { world, onCrash, random } = this.#options;
+    this.lives += 1;
+    const process = world.spawn({
+      name: `server-${index}`,
+      onCrash: () => {
+        this.#present[index] = undefined;
+        onCrash();
+        world.schedule(random.between(...RESTART_MS), () => this.#start(index));
+      },
+    });
+    const life: Life = { app: this.#createApp(process, () => life), process, underWay: 0 };
+    this.#present[index] = life;
+    new EffectWorker(life.app, `life-${this.lives}`).start();
+    new Timers(life.app).start();
+    new Reconciler(life.app).start();
+  }
+
+  #createApp(process: SimProcess, life: () => Life): App {
+    const { world, conditions, random } = this.#options;
+    const { rates, servers, storeDelayRate } = conditions;
+    const store = faulty(this.#options.store, {
+      world,
+      process,
+      name: 'store',
+      code: 'STORE_UNAVAILABLE',
+      random: random.fork(),
+      rates: rates.store,
+      delayMs: [1, 5],
+      delayRate: storeDelayRate,
+      overrides: { isShared: servers > 1 },
+    });
+    const forge = faulty(this.#options.forge, {
+      world,
+      process,
+      name: 'forge',
+      code: 'FORGE_UNAVAILABLE',
+      random: random.fork(),
+      rates: (method) => (method === 'landCandidate' ? rates.landing : rates.forge),
+      delayMs: [10, 600],
+      delayRate: 0.4,
+      timeoutMs: FORGE_TIMEOUT_MS,
+    });
+    return {
+      store,
+      runner: new QueueRunner(store, process.clock),
+      directory: new Directory(store),
+      forges: new Map([[HOST, this.#watch(forge, life)]]),
+      clock: process.clock,
+      log: this.#createLog(),
+      backupFolder: '',
+      // Callers come with their rights.
+      auth: undefined as unknown as Authenticator,
+    };
+  }
+
+  /** The same forge; calls are counted while they are under way, and a landing is told before it goes out. */
+  #watch(forge: Forge, life: () => Life): Forge {
+    return new Proxy(forge, {
+      get: (target, property) => {
+        const method: unknown = Reflect.get(target, property);
+        if (typeof method !== 'function' || property === 'testBranchOf') return method;
+        return (...args: readonly unknown[]) => {
+          if (property === 'landCandidate' && life().process.isAlive) this.#options.onLandingCalled();
+          return this.#count(life(), Reflect.apply(method, target, args) as Promise<unknown>);
+        };
+      },
+    });
+  }
+
+  #count(life: Life, answer: Promise<unknown>): Promise<unknown> {
+    life.underWay += 1;
+    const underWay = this.#present.reduce((sum, each) => sum + (each?.underWay ?? 0), 0);
+    this.busiest = Math.max(this.busiest, underWay);
+    return answer.finally(() => {
+      life.underWay -= 1;
+    });
+  }
+
+  #createLog(): Log {
+    const { onAlarm, onBug } = this.#options;
+    const look = (facts: object) => {
+      if ('err' in facts && !(facts.err instanceof Fault)) onBug(facts.err);
+      if ('alarm' in facts) onAlarm(String(facts.alarm));
+    };
+    return { debug: () => undefined, info: () => undefined, warn: look, error: look };
+  }
+}

@@ -1,0 +1,483 @@
+import { candidateIdOf } from '../../src/app/entry-id.ts';
+import { encodeQueue } from '../../src/app/queue-codec.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
+import { createQueue, type Entry } from '../../src/engine/queue.ts';
+import { getIn, valuesOf } from '../../src/lib/int-map.ts';
+import type { EffectSettlement, QueueId } from '../../src/storage/queues.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { ChangeMaker } from '../fake/change-maker.ts';
+import { Courier } from '../fake/courier.ts';
+import { type CiReport, FakeCi } from '../fake/fake-ci.ts';
+import { FakeForge } from '../fake/fake-forge.ts';
+import { type BranchMove, FakeRepository, type Notice } from '../fake/fake-repository.ts';
+import { type Chapter, Chronicle } from './chronicle.ts';
+import { BRANCH, Clients, ORGANIZATION, REPO } from './clients.ts';
+import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
+import { Coverage } from './coverage.ts';
+import { describeQueue } from './describe-queue.ts';
+import {
+  type Evidence,
+  findPausedLanding,
+  findStuck,
+  findUnexplained,
+  findUnrecorded,
+  isLandingMove,
+  OF_CHAPTERS,
+  OF_LANDINGS,
+  staysGreen,
+} from './invariants.ts';
+import { OTHER_BRANCH, People } from './people.ts';
+import { Servers } from './servers.ts';
+import { openSimStore, type StoreKind, tapCommits } from './sim-store.ts';
+import { SimWorld } from './sim-world.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly store?: StoreKind | undefined;
+}
+
+export interface RunReport {
+  readonly seed: number;
+  readonly store: StoreKind;
+  readonly failure: string | undefined;
+  /** The latest, oldest first, and the queue after them; only of a run that failed. */
+  readonly lastEvents: readonly string[];
+  readonly conditions: Conditions;
+  readonly tasks: number;
+  readonly events: number;
+  /** The same for the same seed: what became of the target, and when. */
+  readonly trace: string;
+  readonly coverage: Readonly<Record<string, number>>;
+}
+
+const QUEUE_ID = 'queue' as QueueId;
+const REPOSITORY_ID = 'repository' as RepositoryId;
+/** One in so many runs has the embedded store beneath it. */
+const SQLITE_EVERY = 20;
+const SETTLE_MS = 90 * 60_000;
+const TICK_MS = 3_000;
+const MAX_TASKS = 200_000;
+/** The last one comes when every message that was late has arrived. */
+const NUDGES = [1, 6, 30];
+
+export async function simulate({ seed, store = defaultStore(seed) }: RunOptions): Promise<RunReport> {
+  const run = new Run(seed, await openSimStore(store));
+  const onRejection = (error: unknown) => run.noteBug(error);
+  process.on('unhandledRejection', onRejection);
+  try {
+    await run.go();
+  } catch (error) {
+    run.noteBug(error);
+  } finally {
+    process.off('unhandledRejection', onRejection);
+    await run.close();
+  }
+  return run.report(store);
+}
+
+function defaultStore(seed: number): StoreKind {
+  return seed % SQLITE_EVERY === 0 ? 'sqlite' : 'memory';
+}
+
+/** One run under one seed: a world, what is in it, and who watches it. */
+class Run {
+  readonly #world: SimWorld;
+  readonly #conditions: Conditions;
+  readonly #coverage = new Coverage();
+  readonly #bare: Store;
+  readonly #store: Store;
+  readonly #repository: FakeRepository;
+  readonly #forge: FakeForge;
+  readonly #ci: FakeCi;
+  readonly #chronicle: Chronicle;
+  readonly #evidence: Evidence;
+  readonly #servers: Servers;
+  readonly #people: People;
+  readonly #notices: Courier<Notice>;
+  readonly #undecided = new Map<PrNumber, number>();
+  /** Candidates whose refs were made after they had ended. */
+  readonly #late = new Set<string>();
+  #failure: string | undefined;
+  #scene: readonly string[] = [];
+  #ticks = 0;
+
+  constructor(seed: number, store: Store) {
+    const world = new SimWorld({ seed, maxTasks: MAX_TASKS });
+    const conditions = drawConditions(world.random.fork());
+    this.#world = world;
+    this.#conditions = conditions;
+    this.#bare = store;
+    this.#repository = new FakeRepository(() => world.now);
+    const maker = this.#createMaker();
+    this.#repository.commit(BRANCH, { files: maker.initialFiles });
+    this.#repository.moveBranch(OTHER_BRANCH, this.#repository.getHead(BRANCH));
+    this.#forge = this.#createForge();
+    this.#chronicle = this.#createChronicle();
+    this.#store = tapCommits(store, {
+      onCommitted: (commit) => this.#chronicle.take(commit),
+      onStale: () => this.#coverage.note('stale commit'),
+      onSettled: (id, settlement) => {
+        if (settlement.kind !== 'postpone') this.#chronicle.note(`-- effect ${id}: ${describeSettlement(settlement)}`);
+      },
+    });
+    this.#servers = this.#createServers();
+    const [onBug, coverage] = [(error: unknown) => this.noteBug(error), this.#coverage];
+    const clients = new Clients({ world, servers: this.#servers, random: world.random.fork(), coverage, onBug });
+    this.#ci = this.#createCi(clients);
+    this.#notices = this.#createCourier('notice', (notice: Notice) => clients.notify(notice));
+    this.#evidence = {
+      chronicle: this.#chronicle,
+      repository: this.#repository,
+      ci: this.#ci,
+      landed: new Map(),
+      strays: new Set(),
+    };
+    this.#people = new People({
+      world,
+      conditions,
+      repository: this.#repository,
+      maker,
+      ci: this.#ci,
+      servers: this.#servers,
+      clients,
+      chronicle: this.#chronicle,
+      coverage,
+      random: world.random.fork(),
+    });
+    this.#repository.watch((notice) => this.#hear(notice));
+  }
+
+  async go(): Promise<void> {
+    await this.#prepare();
+    const world = this.#world;
+    const endAt = world.now + this.#conditions.busyMs;
+    this.#people.begin();
+    await world.runUntilTrue(() => this.#failure !== undefined, endAt - this.#conditions.busyMs / 3);
+    await this.#chronicle.verify(this.#bare);
+    await world.runUntilTrue(() => this.#failure !== undefined, endAt);
+    world.now = Math.max(world.now, endAt);
+    world.calm();
+    if (this.#failure === undefined) await this.#settle();
+    if (this.#failure === undefined) await this.#audit();
+  }
+
+  close(): Promise<void> {
+    return this.#bare.close();
+  }
+
+  noteBug(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#fail('a bug', text);
+  }
+
+  report(store: StoreKind): RunReport {
+    const coverage = new Coverage();
+    coverage.addAll(this.#coverage.toRecord());
+    coverage.addAll(this.#world.faultCounts());
+    coverage.note('lives', this.#servers.lives);
+    return {
+      seed: this.#world.seed as number,
+      store,
+      failure: this.#failure,
+      lastEvents: this.#failure === undefined ? [] : [...this.#chronicle.lastEvents, ...this.#scene],
+      conditions: this.#conditions,
+      tasks: this.#world.tasks,
+      events: this.#chronicle.events,
+      trace: this.#repository.moves.map(({ at, to }) => `${at} ${to}`).join('\n'),
+      coverage: coverage.toRecord(),
+    };
+  }
+
+  #fail(invariant: string, text: string | undefined): void {
+    if (text === undefined || this.#failure !== undefined) return;
+    const at = new Date(this.#world.now).toISOString().slice(11, 23);
+    this.#failure = `${invariant}: ${text} (at ${at}, event ${this.#chronicle.version})`;
+    this.#chronicle.conclude();
+    this.#scene = describeQueue(this.#chronicle.queue);
+  }
+
+  #createMaker(): ChangeMaker {
+    const weights = { own: 5, shared: 2, red: 1 };
+    const { wideRate } = this.#conditions;
+    return new ChangeMaker({ random: this.#world.random.fork(), areas: AREAS, checks: CHECKS, weights, wideRate });
+  }
+
+  #createForge(): FakeForge {
+    const random = this.#world.random.fork();
+    const isDirect = this.#conditions.settings.directMergeMode === 'ALWAYS';
+    const happens = (what: string) => {
+      const isDrawn = random.chance(this.#conditions.rates.refusal) && !this.#world.isCalm;
+      if (isDrawn) this.#coverage.note(`forge.${what}`);
+      return isDrawn;
+    };
+    const detail = 'Simulated.';
+    const forge = new FakeForge(this.#repository, {
+      marksLanded: true,
+      isUndecided: (number) => (this.#undecided.get(number) ?? 0) > this.#world.now,
+      ...(isDirect ? { passedChecks: (head) => this.#ci.passedOn(head) } : {}),
+      refuseBuild: ({ candidateId }) =>
+        !this.#isLate(candidateId) && happens('refusesBuild')
+          ? { kind: 'unbuildable', reason: 'START_TEST_RUN_RETRY_EXHAUSTED', detail }
+          : undefined,
+      refusePublish: ({ candidateId }) =>
+        !this.#isLate(candidateId) && happens('refusesPublish')
+          ? { kind: 'refused', reason: 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH', detail }
+          : undefined,
+      refuseLanding: ({ entries: [first] }) =>
+        first !== undefined && happens('refusesLanding')
+          ? { kind: 'refused', prNumber: first.prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail }
+          : undefined,
+    });
+    forge.protection = this.#conditions.protection;
+    return forge;
+  }
+
+  /** A request that was carried out after its candidate had been discarded: nobody is left to undo it. */
+  #isLate(candidateId: string): boolean {
+    const isLate = this.#chronicle.candidates.get(candidateId)?.endedAt !== undefined;
+    if (isLate) this.#late.add(candidateId);
+    return isLate;
+  }
+
+  #createChronicle(): Chronicle {
+    return new Chronicle({
+      queueId: QUEUE_ID,
+      created: createQueue(BRANCH, this.#conditions.settings, 'RUNNING'),
+      now: () => this.#world.now,
+      onChapter: (chapter) => this.#judgeChapter(chapter),
+      onTransitions: (rows) => this.#fail('9 every removal has a reason', findUnexplained(rows)),
+      onBreach: (invariant, text) => this.#fail(invariant, text),
+    });
+  }
+
+  #createServers(): Servers {
+    return new Servers({
+      world: this.#world,
+      conditions: this.#conditions,
+      store: this.#store,
+      forge: this.#forge,
+      random: this.#world.random.fork(),
+      onLandingCalled: () =>
+        this.#fail('6 a paused queue lands nothing', findPausedLanding(this.#chronicle, this.#world.now)),
+      onCrash: () => this.#noteCrash(),
+      onAlarm: (code) => this.#coverage.note(`alarm.${code}`),
+      onBug: (error) => this.noteBug(error),
+    });
+  }
+
+  #createCi(clients: Clients): FakeCi {
+    const world = this.#world;
+    const reports = this.#createCourier('report', (report: CiReport) => clients.report(report));
+    return new FakeCi({
+      repository: this.#repository,
+      timers: world.timers,
+      random: world.random.fork(),
+      weather: world,
+      checks: CHECKS,
+      durationMs: [1_000, 9_000],
+      rates: this.#conditions.rates.ci,
+      report: (report) => reports.send(report),
+    });
+  }
+
+  #createCourier<Message>(name: string, deliver: (message: Message) => void): Courier<Message> {
+    const { random, timers: clock } = this.#world;
+    const rates = this.#conditions.rates.notices;
+    const delays = { delayMs: [10, 1_000], lateMs: [5_000, 60_000] } as const;
+    return new Courier<Message>({
+      name,
+      clock,
+      random: random.fork(),
+      weather: this.#world,
+      rates,
+      ...delays,
+      deliver,
+    });
+  }
+
+  async #prepare(): Promise<void> {
+    const { now: at } = this.#world;
+    const store = this.#bare;
+    await store.accounts.createOrganization(ORGANIZATION, {
+      id: 'token',
+      organizationId: ORGANIZATION.id,
+      name: 'ada',
+      hash: 'hash',
+      scopes: ['admin'],
+      repositoryIds: null,
+      origin: 'first',
+      createdAt: at,
+      expiresAt: null,
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    const registered = { git: null, checks: [], junit: [], createdAt: at, updatedAt: at };
+    await store.repositories.save({ id: REPOSITORY_ID, organizationId: ORGANIZATION.id, ...REPO, ...registered });
+    const body = encodeQueue(this.#chronicle.queue);
+    const row = { id: QUEUE_ID, repositoryId: REPOSITORY_ID, branch: BRANCH, version: 1, body, createdAt: at };
+    await store.queues.create(row, { version: 1, at, kind: 'queue_created', body: '{}' });
+  }
+
+  #hear(notice: Notice): void {
+    const world = this.#world;
+    if (notice.kind === 'pull_request_changed' && world.random.chance(0.2) && !world.isCalm) {
+      this.#undecided.set(notice.prNumber, world.now + world.random.between(100, 6_000));
+    }
+    if (notice.kind === 'branch_moved' && notice.branch === BRANCH) this.#judgeMove();
+    if (notice.kind === 'pull_request_changed' || notice.kind === 'branch_moved') this.#notices.send(notice);
+  }
+
+  #judgeMove(): void {
+    const move = this.#repository.moves.at(-1) as BranchMove;
+    const { landed, strays } = this.#evidence;
+    this.#chronicle.note(`-- ${BRANCH} ${short(move.from)} -> ${short(move.to)} by ${describeMover(move)}`);
+    if (!isLandingMove(move)) {
+      const { from, to } = move;
+      const isRewound = from === undefined || to === undefined || !this.#repository.git.isAncestor(from, to);
+      // What was taken off the target may land again.
+      if (isRewound) landed.clear();
+      return;
+    }
+    const { landing } = this.#chronicle.queue;
+    if (landing === undefined || candidateIdOf(QUEUE_ID, landing.candidate) !== move.by) strays.add(move);
+    this.#coverage.note(`landed.${move.landing.answer.how}`);
+    for (const [name, find] of Object.entries(OF_LANDINGS)) this.#fail(name, find(this.#evidence, move));
+    const { isHonest, rates } = this.#conditions;
+    if (isHonest && rates.ci.blind === 0) this.#fail('1 the target stays green', staysGreen(this.#evidence, move));
+  }
+
+  #judgeChapter(chapter: Chapter): void {
+    for (const [name, find] of Object.entries(OF_CHAPTERS)) this.#fail(name, find(this.#evidence, chapter));
+    this.#noteSights(chapter);
+    const { landing, candidates } = chapter.step.queue;
+    const isBegun = landing !== undefined && chapter.before.landing !== landing;
+    const member = isBegun ? getIn(candidates, landing.candidate)?.members[0] : undefined;
+    if (member !== undefined) this.#people.meddle(member.prNumber);
+  }
+
+  #noteSights({ before, step: { queue, transitions, endedCandidates, outcome } }: Chapter): void {
+    const coverage = this.#coverage;
+    coverage.note(`outcome.${outcome.kind}`);
+    for (const { because, to } of transitions) {
+      coverage.note(`reason.${because.reason}`);
+      coverage.note(`state.${to}`);
+      if (because.reason === 'MERGE_GRAPH_DIRECT_MERGE') coverage.note('direct merge');
+    }
+    if (queue.bisectionsEver > before.bisectionsEver) coverage.note('bisection');
+    if (queue.redTarget !== undefined && before.redTarget === undefined) coverage.note('red target');
+    if (queue.modeSwitch !== undefined && before.modeSwitch === undefined) coverage.note('mode switch');
+    if (queue.entries !== before.entries) this.#noteEntries([...valuesOf(queue.entries)]);
+    for (const { pass } of endedCandidates) {
+      if (pass?.by === 'reused_run') coverage.note('reuse');
+      if (pass?.by === 'nothing_required') coverage.note('nothing required');
+    }
+    if ([...valuesOf(queue.candidates)].some(({ twin }) => twin !== undefined)) coverage.note('twin');
+  }
+
+  #noteEntries(entries: readonly Entry[]): void {
+    if (entries.some(({ vouchedBy }) => vouchedBy !== undefined)) this.#coverage.note('vouch');
+    if (entries.some(({ setAside }) => setAside !== undefined)) this.#coverage.note('set aside');
+  }
+
+  #noteCrash(): void {
+    const { landing } = this.#chronicle.queue;
+    if (landing === undefined) return;
+    this.#coverage.note('crash during a landing');
+    const id = candidateIdOf(QUEUE_ID, landing.candidate);
+    if (this.#repository.moves.some(({ by }) => by === id)) this.#coverage.note('crash after the push');
+  }
+
+  /** Faults are over: with a little help from an operator, everything comes to an end. */
+  async #settle(): Promise<void> {
+    const world = this.#world;
+    const deadline = world.now + SETTLE_MS;
+    this.#tick(deadline);
+    while (this.#failure === undefined && world.now < deadline) {
+      await world.runUntilTrue(() => this.#failure !== undefined || this.#isQuiet(), deadline);
+      await world.runFor(2 * TICK_MS);
+      if (this.#isQuiet() && (await this.#bare.queues.listEffects(QUEUE_ID)).length === 0) return;
+    }
+    const [effect] = await this.#bare.queues.listEffects(QUEUE_ID);
+    this.#fail('liveness', this.#findStuck() ?? `the effect ${effect?.kind} is never done: ${effect?.lastError}`);
+  }
+
+  #isQuiet(): boolean {
+    const { candidates, landing } = this.#chronicle.queue;
+    return candidates.size === 0 && landing === undefined && this.#findStuck() === undefined;
+  }
+
+  #findStuck(): string | undefined {
+    return findStuck(this.#evidence, (entry) => this.#isAdmissible(entry));
+  }
+
+  #isAdmissible({ prNumber, submission, targets }: Entry): boolean {
+    const { queue } = this.#chronicle;
+    const pr = this.#repository.findPullRequest(prNumber);
+    const target = this.#repository.findHead(BRANCH);
+    if (pr?.status !== 'open' || target === undefined) return true;
+    if (pr.base !== BRANCH) return false;
+    const needsTargets = queue.settings.mode === 'PARALLEL' && submission > queue.submissionsBeforeParallel;
+    if (needsTargets && targets === undefined) return true;
+    const head = this.#repository.getPullRequestHead(prNumber);
+    return this.#repository.git.merge(target, head).kind === 'clean';
+  }
+
+  /** What a person on duty does every now and then. */
+  #tick(deadline: number): void {
+    const { queue } = this.#chronicle;
+    const people = this.#people;
+    if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
+    if (queue.redTarget !== undefined) this.#release();
+    if (NUDGES.includes(this.#ticks)) this.#nudge();
+    this.#ticks += 1;
+    if (this.#world.now < deadline) this.#world.schedule(TICK_MS, () => this.#tick(deadline));
+  }
+
+  /** Whatever got lost is said once more. Not again and again: what must happen by itself has to. */
+  #nudge(): void {
+    const { queue } = this.#chronicle;
+    for (const { prNumber, state, targets } of valuesOf(queue.entries)) {
+      if (state === 'NOT_READY' && targets === undefined) this.#people.upload(prNumber);
+      this.#notices.send({ kind: 'pull_request_changed', prNumber });
+    }
+    const open = new Set([...valuesOf(queue.candidates)].map(({ commit }) => commit?.sha));
+    this.#ci.redeliver((sha) => open.has(sha));
+  }
+
+  /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
+  #release(): void {
+    const { queue } = this.#chronicle;
+    if (this.#people.repairTarget()) return;
+    this.#people.update({}, 'RUNNING');
+    const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
+    // A queue that is switching modes takes no other state.
+    if (queue.state === 'SWITCHING_MODES' && held !== undefined) this.#people.restartTests(held.prNumber);
+  }
+
+  async #audit(): Promise<void> {
+    await this.#chronicle.verify(this.#bare);
+    const { git } = this.#repository;
+    const left = [...git.listRefs('refs/sluice/'), ...git.listRefs('refs/heads/sluice/')].map(([ref]) => ref);
+    const ref = left.find((name) => ![...this.#late].some((id) => name.includes(id)));
+    if (ref !== undefined) this.#fail('refs of ended candidates are gone', `${ref} is left`);
+    this.#fail('2 every landing is recorded', findUnrecorded(this.#evidence));
+    if (this.#world.faults.size === 0) this.#fail('a run meets faults', 'it met none');
+    if (this.#servers.busiest < 2) this.#fail('a run interleaves', 'no two calls were ever under way at once');
+  }
+}
+
+function short(sha: string | undefined): string {
+  return sha?.slice(0, 10) ?? 'nothing';
+}
+
+function describeMover({ landing }: BranchMove): string {
+  if (landing === undefined) return 'somebody else';
+  const { request, answer } = landing;
+  const numbers = request.entries.map(({ prNumber }) => `#${prNumber}`).join(' ');
+  return `us: ${numbers} ${answer.how} tested as ${short(request.sha)} on ${short(request.base)}`;
+}
+
+function describeSettlement(settlement: EffectSettlement): string {
+  return 'error' in settlement ? `${settlement.kind}, ${settlement.error}` : settlement.kind;
+}

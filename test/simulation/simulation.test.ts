@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FROZEN_SEEDS } from './frozen-seeds.ts';
+import { runSeeds } from './run-seeds.ts';
+import { simulate } from './simulate.ts';
+import { describeFailure, Summary } from './summary.ts';
+
+const SEEDS = 2_000;
+
+async function runAll(seeds: readonly number[]): Promise<Summary> {
+  const summary = new Summary();
+  await runSeeds({ seeds, onReport: (report) => summary.add(report) });
+  const [first] = summary.failed;
+  const others = summary.failed.map(({ seed }) => seed).join(' ');
+  if (first !== undefined) assert.fail(`${describeFailure(first)}\nfailed seeds: ${others}`);
+  return summary;
+}
+
+describe('simulation', () => {
+  it('is the same for the same seed, on either store', async () => {
+    for (const seed of [3, 20, 41]) {
+      const [one, two] = [await simulate({ seed }), await simulate({ seed })];
+      assert.deepEqual([one.trace, one.tasks, one.coverage], [two.trace, two.tasks, two.coverage]);
+      assert.notEqual(one.trace, '');
+    }
+  });
+
+  it('keeps every invariant under the seeds that once broke one', async () => {
+    await runAll(FROZEN_SEEDS.map(([seed]) => seed));
+  });
+
+  it('keeps every invariant under thousands of seeds, and settles [I1] [I3] [I4] [C11] [L1] [L2] [L5] [L7]', async (test) => {
+    const summary = await runAll(Array.from({ length: SEEDS }, (_, index) => index + 1));
+    assert.deepEqual(summary.missing, [], 'everything that is worth a test occurs');
+    test.diagnostic(summary.speed);
+  });
+});

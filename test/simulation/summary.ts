@@ -1,0 +1,62 @@
+import { MUST_OCCUR } from './coverage.ts';
+import type { RunReport } from './simulate.ts';
+
+interface Sight {
+  times: number;
+  seeds: number;
+}
+
+/** What many runs came to. */
+export class Summary {
+  runs = 0;
+  tasks = 0;
+  events = 0;
+  readonly failed: RunReport[] = [];
+  readonly #sights = new Map<string, Sight>();
+  readonly #startedAt = performance.now();
+
+  add(report: RunReport): void {
+    this.runs += 1;
+    this.tasks += report.tasks;
+    this.events += report.events;
+    if (report.failure !== undefined) this.failed.push(report);
+    for (const [what, times] of Object.entries(report.coverage)) {
+      const sight = this.#sights.get(what) ?? { times: 0, seeds: 0 };
+      this.#sights.set(what, { times: sight.times + times, seeds: sight.seeds + 1 });
+    }
+  }
+
+  /** What is worth a test and did not occur in any run. */
+  get missing(): readonly string[] {
+    return MUST_OCCUR.filter((what) => !this.#sights.has(what));
+  }
+
+  get speed(): string {
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const each = (count: number) => (count / seconds).toFixed(count / seconds < 100 ? 1 : 0);
+    const speeds = `${each(this.runs)} seeds/s, ${each(this.tasks)} tasks/s, ${each(this.events)} stored events/s`;
+    return `${this.runs} seeds in ${seconds.toFixed(1)} s: ${speeds}`;
+  }
+
+  get table(): string {
+    const rows = [...this.#sights].sort(([a], [b]) => (a < b ? -1 : 1));
+    const width = Math.max(0, ...rows.map(([what]) => what.length));
+    const lines = rows.map(
+      ([what, { times, seeds }]) =>
+        `${what.padEnd(width)} ${String(times).padStart(9)} times in ${String(seeds).padStart(6)} seeds`,
+    );
+    return [...lines, ...this.missing.map((what) => `${what.padEnd(width)}     never`)].join('\n');
+  }
+}
+
+/** Everything one needs to find out why a seed fails, and how to run it again. */
+export function describeFailure({ seed, store, failure, lastEvents, conditions }: RunReport): string {
+  const { settings, rates: _rates, ...others } = conditions;
+  return [
+    ...lastEvents.map((line) => `  ${line.slice(0, 400)}`),
+    `  settings: ${JSON.stringify(settings)}`,
+    `  conditions: ${JSON.stringify(others)}`,
+    `seed ${seed} (${store}): ${failure}`,
+    `again: npm run simulate -- --seed ${seed}${seed % 20 === 0 || store === 'memory' ? '' : ` --store ${store}`}`,
+  ].join('\n');
+}
