@@ -37,8 +37,8 @@ const options = {
 } as const;
 
 if (process.argv[2] === 'policy') {
-  process.argv.splice(2, 1);
-  await import('./policy/main.ts');
+  const policy = await import('./policy/main.ts');
+  process.exitCode = await policy.run(process.argv.slice(3));
 } else {
   process.exitCode = await run(process.argv.slice(2));
 }

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+describe('npm run simulate', () => {
+  it('runs seeds, and says how to run one again', async () => {
+    const { stdout, stderr } = await run(process.execPath, [MAIN, '--seeds', '4']);
+    assert.match(stdout + stderr, /4 seeds in .* 0 failed/);
+  });
+
+  it('hands over to the policy mode', async () => {
+    const { stdout } = await run(process.execPath, [MAIN, 'policy', '--prs', '20', '--json']);
+    assert.doesNotThrow(() => JSON.parse(stdout), stdout);
+  });
+
+  it('teaches', async () => {
+    for (const mode of [[], ['policy']]) {
+      const { stdout } = await run(process.execPath, [MAIN, ...mode, '--help']);
+      assert.match(stdout, /npm run simulate/);
+    }
+  });
+
+  it('refuses what it does not know with a sentence', async () => {
+    await assert.rejects(run(process.execPath, [MAIN, '--sedes', '4']), /--sedes/);
+  });
+});
