@@ -15,7 +15,7 @@ export async function lookAtTarget(app: App, found: FoundQueue): Promise<void> {
  */
 export async function observeTarget(app: App, found: FoundQueue, head: Sha | undefined): Promise<void> {
   const { target, landing, heads } = found.queue;
-  if (head === target?.sha || landing !== undefined) return;
+  if (head === target?.sha || landing?.isBegun) return;
   const isDescendant = head !== undefined && target !== undefined && (await isAncestor(app, found, target.sha, head));
   await app.runner.run(found.id, () => ({
     kind: 'target_observed',

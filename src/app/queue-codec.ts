@@ -51,6 +51,8 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
   return indexed({
     ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
     ...stored,
+    // A row that is older than the distinction may have begun.
+    landing: stored.landing && { ...stored.landing, isBegun: stored.landing.isBegun ?? true },
     settings,
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),
@@ -179,14 +181,19 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
 
 export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
-  return { ...NO_ENTRY, ...rest, targets: targets === undefined ? undefined : decodeTargets(targets, sets) };
+  return {
+    ...NO_ENTRY,
+    ...rest,
+    unreadySince: rest.unreadySince ?? rest.submittedAt,
+    targets: targets === undefined ? undefined : decodeTargets(targets, sets),
+  };
 }
 
 /** One that ended, or is only shown: what its targets weigh need not be read to say how many there are. */
 export function decodeShownEntry(row: EntryRow): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
-  return { ...NO_ENTRY, ...rest, targets: shown };
+  return { ...NO_ENTRY, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
 }
 
 /** What JSON leaves out because it is undefined, and what older rows do not have yet. */
@@ -197,9 +204,9 @@ const NO_ENTRY = {
   bisection: undefined,
   setAside: undefined,
   vouchedBy: undefined,
-  unreadySince: 0,
   wasTested: false,
   clearedIn: undefined,
+  apart: undefined,
   isDirectMergeSpent: false,
   removalAskedBy: undefined,
   landed: undefined,

@@ -146,6 +146,16 @@ export class QueueRunner {
     }
   }
 
+  #tell(loaded: LoadedQueue, effects: number): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(loaded, effects);
+      } catch {
+        // It is stored, whatever a listener makes of it; each looks again by itself after a while.
+      }
+    }
+  }
+
   #line(queueId: QueueId): Line {
     const known = this.#lines.get(queueId);
     if (known !== undefined) return known;
@@ -217,7 +227,7 @@ export class QueueRunner {
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
         line.loaded = attempt.after;
         const effects = attempt.commit?.effects.length ?? 0;
-        if (attempt.commit !== undefined) for (const listener of this.#listeners) listener(attempt.after, effects);
+        if (attempt.commit !== undefined) this.#tell(attempt.after, effects);
         attempt.answer();
         return;
       }

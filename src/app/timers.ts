@@ -66,14 +66,15 @@ export class Timers {
 
   async #wake(queueId: QueueId): Promise<void> {
     const { runner, clock, log } = this.#app;
+    this.#timers.get(queueId)?.callOff();
+    this.#timers.delete(queueId);
     try {
       const result = await runner.run(queueId, () => ({ kind: 'time_passed', at: clock.now() }));
       // A queue that stays due waits for something else than time: the sweep looks again.
       if (result?.isStored === false && !this.#isDue(result.queue)) this.#arm({ id: queueId, queue: result.queue });
     } catch (error) {
+      // The next sweep wakes it.
       log.warn({ err: error, queue: queueId }, 'could not wake a queue');
-      this.#timers.get(queueId)?.callOff();
-      this.#timers.delete(queueId);
     }
   }
 

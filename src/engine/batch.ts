@@ -116,14 +116,15 @@ class GroupFormer {
       return undefined;
     }
     const [last, ...others] = drafts.filter(({ id }) => !drafts.some(({ ahead }) => ahead.has(id)));
-    if (last === undefined || [last, ...others].some(isFinished)) return undefined;
+    if (last === undefined || [last, ...others].some((draft) => isFinished(draft) || !fits(draft, entry)))
+      return undefined;
     return others.length === 0 ? last : this.#join(last, others);
   }
 
   /** What one bisection cleared stays together, as long as nothing came between: its last run had exactly that tree. */
-  #findClearedWith({ clearedIn }: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
-    const draft = this.drafts.find(({ entries }) => entries[0]?.clearedIn === clearedIn);
-    if (draft === undefined || draft.isClosed) return undefined;
+  #findClearedWith(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
+    const draft = this.drafts.find(({ entries }) => entries[0]?.clearedIn === entry.clearedIn);
+    if (draft === undefined || draft.isClosed || !fits(draft, entry)) return undefined;
     const isBehindAnother = this.drafts.some(({ id, ahead }) => overlapping.has(id) && ahead.has(draft.id));
     return isBehindAnother ? undefined : draft;
   }
@@ -131,7 +132,8 @@ class GroupFormer {
   /** An entry that overlaps with several open groups makes one of them, if they fit together. */
   #join(first: Draft, others: readonly Draft[]): Draft | undefined {
     const size = others.reduce((sum, { entries }) => sum + entries.length, first.entries.length);
-    if (size >= this.#size) return undefined;
+    if (size >= this.#size || others.some(({ entries }) => entries.some((other) => !fits(first, other))))
+      return undefined;
     const joined = new Set(others.map(({ id }) => id));
     const isBehindOne = this.drafts.some(({ ahead }) => ahead.has(first.id) || others.some(({ id }) => ahead.has(id)));
     if (isBehindOne) return undefined;
@@ -177,13 +179,19 @@ class GroupFormer {
   }
 }
 
+/** Nothing in the group failed together with the entry before. */
+function fits({ entries }: Draft, { apart }: Entry): boolean {
+  return apart === undefined || entries.every((other) => other.apart === undefined || other.apart === apart);
+}
+
 /** Nobody else joins it. */
 function isFinished({ isClosed, entries }: Draft): boolean {
   return isClosed || entries[0]?.clearedIn !== undefined;
 }
 
 function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: number): Group {
-  const waitsUntil = isClosed ? undefined : patienceOf(queue, entries, at);
+  // Where nobody is admitted, there is nobody to wait for.
+  const waitsUntil = isClosed || queue.state !== 'RUNNING' ? undefined : patienceOf(queue, entries, at);
   return { id, entries, ahead, fires: waitsUntil === undefined || at >= waitsUntil, waitsUntil };
 }
 
@@ -233,10 +241,21 @@ export function hopsBehind(queue: Queue, candidate: Candidate, groups: readonly 
   for (const node of [...line, ...groups.map((group) => ({ id: group.id, ahead: group.ahead, other: undefined }))]) {
     if (!node.ahead.has(candidate.number)) continue;
     ahead.set(node.id, node.ahead);
-    const direct = [...node.ahead].filter((id) => ![...node.ahead].some((between) => ahead.get(between)?.has(id)));
-    const nearest = Math.min(...direct.map((id) => hops.get(id) ?? Number.POSITIVE_INFINITY));
+    const nearest = Math.min(...directlyAhead(node.ahead, ahead).map((id) => hops.get(id) ?? Number.POSITIVE_INFINITY));
     hops.set(node.id, nearest + 1);
     successors.push({ candidate: node.other, id: node.id, hops: nearest + 1 });
   }
   return successors;
+}
+
+/** Those behind the candidate asked about that nothing between covers; `behind` is in the order of the line. */
+function directlyAhead(ids: ReadonlySet<NodeId>, behind: ReadonlyMap<NodeId, ReadonlySet<NodeId>>): readonly NodeId[] {
+  const covered = new Set<NodeId>();
+  const direct: NodeId[] = [];
+  for (const [id, ahead] of [...behind].reverse()) {
+    if (!ids.has(id) || covered.has(id)) continue;
+    direct.push(id);
+    for (const further of ahead) covered.add(further);
+  }
+  return direct;
 }

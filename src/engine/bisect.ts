@@ -40,7 +40,13 @@ export function startBisection(work: Work, candidate: Candidate): void {
     move(work, entry, { to: 'PENDING', ...failure, reason: 'BISECTION_REQUIRED', candidate: candidate.number });
   }
   const parts = split(work, { members: candidate.members, candidate: undefined, isHeld: false });
-  const bisection: Bisection = { number, base, isOnHead: true, chains: [{ survivors: [], parts }], failedSets };
+  const bisection: Bisection = {
+    number,
+    base,
+    isOnHead: true,
+    chains: [{ number: 1, survivors: [], parts }],
+    failedSets,
+  };
   work.queue = {
     ...work.queue,
     bisectionsEver: number,
@@ -87,12 +93,15 @@ function concludeFront(work: Work, number: number): boolean {
 
 function clearFront(work: Work, place: Place, front: Part, run: Candidate): void {
   endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
-  const clearedIn = getBisection(work, place.number).isOnHead ? place.number : undefined;
+  const { isOnHead, chains } = getBisection(work, place.number);
+  const clearedIn = isOnHead ? place.number : undefined;
+  const apart = `${place.number}.${chains[place.index]?.number}`;
   for (const entry of unlanded(work.queue, front.members)) {
-    const cleared = { ...entry, bisection: undefined, wasTested: true, clearedIn };
+    const cleared = { ...entry, bisection: undefined, wasTested: true, clearedIn, apart };
     move(work, cleared, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: run.number });
   }
-  keepChain(work, place, ({ survivors, parts }) => ({
+  keepChain(work, place, ({ survivors, parts, ...chain }) => ({
+    ...chain,
     survivors: [...survivors, ...front.members],
     parts: parts.slice(1),
   }));
@@ -117,7 +126,8 @@ function splitFront(work: Work, place: Place, front: Part, run: Candidate): bool
     prNumber: run.members[0]?.prNumber as PrNumber,
   });
   dropRun(work, front, because);
-  keepChain(work, place, ({ survivors, parts }) => ({
+  keepChain(work, place, ({ survivors, parts, ...chain }) => ({
+    ...chain,
     survivors,
     parts: [...split(work, front), ...parts.slice(1).map((part) => ({ ...part, isHeld: true }))],
   }));
@@ -130,7 +140,8 @@ function regroupRest(work: Work, place: Place, from: number, because: Because): 
   const rest = chain?.parts.slice(from) ?? [];
   for (const part of rest) dropRun(work, part, because);
   const members = rest.flatMap((part) => part.members);
-  keepChain(work, place, ({ survivors, parts }) => ({
+  keepChain(work, place, ({ survivors, parts, ...chain }) => ({
+    ...chain,
     survivors,
     parts: [
       ...parts.slice(0, from),
@@ -210,7 +221,9 @@ function skipRun(work: Work, number: number, { index, partIndex, part }: Startab
   }
   keepChain(work, { number, index }, (chain) => ({ ...chain, parts: chain.parts.toSpliced(partIndex, 1) }));
   const bisection = getBisection(work, number);
-  keepBisection(work, { ...bisection, chains: [...bisection.chains, { survivors: [], parts: pieces }] });
+  const last = Math.max(...bisection.chains.map((chain) => chain.number));
+  const detached = { number: last + 1, survivors: [], parts: pieces };
+  keepBisection(work, { ...bisection, chains: [...bisection.chains, detached] });
 }
 
 function startRun(work: Work, { number, base }: Bisection, { index, partIndex, part, beneath }: Startable): void {

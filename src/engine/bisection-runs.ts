@@ -63,7 +63,8 @@ export function removeFromBisections(work: Work, leaving: Entry, because: Becaus
     for (const [index, chain] of bisection.chains.entries()) {
       if (![...chain.survivors, ...chain.parts.flatMap(({ members }) => members)].some(isIt)) continue;
       const parts = chain.parts.map((part) => withoutEntry(work, part, leaving, because));
-      keepChain(work, { number: bisection.number, index }, ({ survivors }) => ({
+      keepChain(work, { number: bisection.number, index }, ({ survivors, ...rest }) => ({
+        ...rest,
         survivors: survivors.filter((member) => !isIt(member)),
         parts,
       }));

@@ -16,6 +16,8 @@ export interface Bisection {
 
 /** Parts that are tested on top of each other: each on the survivors and all the parts before it. */
 export interface Chain {
+  /** Counted within the bisection. */
+  readonly number: number;
   /** Cleared so far, in order. They are back in the line and may have landed. */
   readonly survivors: readonly Member[];
   readonly parts: readonly Part[];

@@ -3,6 +3,7 @@ import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { Footprint, footprintOf, targetsOf } from './footprint.ts';
 import { type Entry, isAdmitted, lineLimit, mayStartTests, type Queue, toMember } from './queue.ts';
+import { isReady, readinessOf } from './readiness.ts';
 import type { RequiredChecks } from './required.ts';
 import { candidatesFor, unlanded } from './roster.ts';
 import { passCandidate, startCandidate } from './test-run.ts';
@@ -93,14 +94,21 @@ export function isBehindDirectMerge(queue: Queue, entry: Entry): boolean {
   );
 }
 
+/** A queue that is paused goes on with it later; one that drains admits nobody, by whichever way. */
+function isWanted(queue: Queue, entry: Entry): boolean {
+  const isOpen = queue.state === 'RUNNING' || queue.state === 'PAUSED';
+  return isOpen && queue.settings.directMergeMode === 'ALWAYS' && isReady(readinessOf(queue, entry));
+}
+
 function giveUpOvertaken(work: Work): void {
   for (const candidate of candidatesFor(work.queue, 'direct')) {
-    if (work.queue.landing?.candidate === candidate.number) continue;
+    if (work.queue.landing?.isBegun && work.queue.landing.candidate === candidate.number) continue;
     const [entry] = unlanded(work.queue, candidate.members);
     const isOvertaken =
       entry === undefined ||
       entry.pr.headSha !== candidate.members[0]?.headSha ||
       candidate.base.sha !== work.queue.target?.sha ||
+      !isWanted(work.queue, entry) ||
       !isLaneEmpty(work.queue, entry);
     if (isOvertaken) giveUpDirectMerge(work, candidate);
   }

@@ -28,6 +28,7 @@ export type CandidateEvent =
   | CandidateUnbuildable
   | CheckReported
   | ChecksLost
+  | LandingBegun
   | CandidateLanded
   | LandingRefused;
 
@@ -126,6 +127,11 @@ export interface ChecksLost extends OfCandidate {
   readonly kind: 'checks_lost';
   /** What our own restart interrupts counts against nobody. */
   readonly cause: 'runner_lost' | 'server_restarted';
+}
+
+/** From now on nobody can say whether the target has moved until an answer is there. */
+export interface LandingBegun extends OfCandidate {
+  readonly kind: 'landing_begun';
 }
 
 export interface CandidateLanded extends OfCandidate {

@@ -11,7 +11,7 @@ import type {
   CheckReported,
   ChecksLost,
 } from './event.ts';
-import { concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
+import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
 import { takeOut } from './line.ts';
 import { findCandidate, findEntry } from './queue.ts';
 import { clearSuspicion } from './red-target.ts';
@@ -37,6 +37,8 @@ export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
       return report(work, candidate, event);
     case 'checks_lost':
       return loseChecks(work, candidate, event);
+    case 'landing_begun':
+      return beginLanding(work, candidate);
     case 'candidate_landed':
       return concludeLanding(work, candidate, event);
     case 'landing_refused':

@@ -13,6 +13,15 @@ import { releaseSetAside, removeEntry } from './remove-entry.ts';
 import { lineOf, unlanded } from './roster.ts';
 import { APPLIED, endCandidate, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
 
+/** Until it has begun, a landing can be called off by whatever happens; from then on only its answer ends it. */
+export function beginLanding(work: Work, candidate: Candidate): Outcome {
+  const { landing } = work.queue;
+  if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} is not landing.`);
+  if (landing.isBegun) return ignored(`The landing of candidate ${candidate.number} has begun already.`);
+  work.queue = { ...work.queue, landing: { ...landing, isBegun: true } };
+  return APPLIED;
+}
+
 /** The target was moved to what passed: what is in it has left the queue for good. */
 export function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
   const { queue } = work;

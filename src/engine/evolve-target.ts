@@ -4,14 +4,14 @@ import type { TargetObserved } from './event.ts';
 import { abandonLine } from './line.ts';
 import type { Sha } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
-import { forgetSuspicion } from './red-target.ts';
+import { forgetSuspicion, retestSuspected } from './red-target.ts';
 import { candidatesOf } from './roster.ts';
 import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
 
 export function observeTarget(work: Work, event: TargetObserved): Outcome {
   const { queue } = work;
   if (event.head === queue.target?.sha) return ignored('The target is where it was.');
-  if (queue.landing !== undefined) return ignored('A landing is under way: its own answer says where the target is.');
+  if (queue.landing?.isBegun) return ignored('A landing is under way: its own answer says where the target is.');
   if (event.since !== queue.heads) return ignored('The target was looked at before it moved last.');
   moveTarget(work, event);
   return APPLIED;
@@ -37,6 +37,7 @@ export function advanceTarget(
   head: Sha | undefined,
   { isDescendant, reason }: { readonly isDescendant: boolean; readonly reason: ReasonCode },
 ): void {
+  retestSuspected(work);
   const heads = work.queue.heads + 1;
   const epochs = isDescendant ? work.queue.epochs : work.queue.epochs + 1;
   const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs };

@@ -47,6 +47,7 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
     case 'candidate_unbuildable':
     case 'check_reported':
     case 'checks_lost':
+    case 'landing_begun':
     case 'candidate_landed':
     case 'landing_refused':
       return evolveCandidate(work, event);
@@ -56,9 +57,10 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
 }
 function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const { queue } = work;
-  if (queue.parked !== undefined && event.state === 'RUNNING') {
+  const isSwitching = queue.modeSwitch !== undefined;
+  if (queue.parked !== undefined && event.state === 'RUNNING' && !(isSwitching && hasChanges(event))) {
     const outcome = unpark(work);
-    if (outcome.kind !== 'applied' || queue.modeSwitch !== undefined) return outcome;
+    if (outcome.kind !== 'applied' || isSwitching) return outcome;
   }
   if (queue.modeSwitch !== undefined) {
     return refused(
@@ -79,10 +81,14 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
     );
   }
   work.queue = { ...work.queue, state, settings: { ...queue.settings, ...others } };
-  if (event.state === 'RUNNING') resumeAfterRed(work);
+  if (event.state === 'RUNNING') resumeAfterRed(work, event.actor);
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
   else if (isSwitch) work.queue = withMode(work.queue, mode);
   return APPLIED;
+}
+
+function hasChanges({ settings }: QueueUpdated): boolean {
+  return Object.keys(settings).length > 0;
 }
 
 /** An operator has looked. What the event that parked it was the answer to is asked for again. */
@@ -133,6 +139,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     vouchedBy: undefined,
     wasTested: false,
     clearedIn: undefined,
+    apart: undefined,
     isDirectMergeSpent: false,
     removalAskedBy: undefined,
     landed: undefined,

@@ -5,12 +5,13 @@ import { type Candidate, isUnderTest } from './candidate.ts';
 import { isBehindDirectMerge } from './direct-merge.ts';
 import { type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { admittedInOrder } from './order.ts';
+import { freeSlots } from './plan.ts';
 import type { BlockReason } from './pull-request.ts';
 import { type Entry, findCandidate, isAdmitted, isLive, lineLimit, type Queue } from './queue.ts';
 import { readinessOf } from './readiness.ts';
 import { reasonText } from './reason.ts';
 import { isTargetSuspected } from './red-target.ts';
-import { lineOf, unlanded } from './roster.ts';
+import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
 import { holdEndsAt, openChecks } from './verdict.ts';
 
@@ -102,6 +103,8 @@ function testingReason(queue: Queue, candidate: Candidate): ExplanationReason {
   const testRun = number;
   if (state === 'building')
     return reason('BUILDING', 'The commit to test is being built.', { testRun, since: plannedAt });
+  if (twin === number)
+    return reason('CHECKS_WAITING', 'Its commit is built; its checks start when the queue goes on.', { testRun });
   if (twin !== undefined) {
     return reason('WAITING_FOR_EQUAL_TREE', 'Exactly the same tree is under test: its result is waited for.', {
       testRun: twin,
@@ -201,8 +204,7 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
       reason('WAITING_FOR_BATCH', `It waits${withWhom} for others to be tested with, until ${until} at the latest.`),
     );
   }
-  const taken = lineOf(queue).filter(isUnderTest).length;
-  if (taken >= queue.settings.concurrency) {
+  if (freeSlots({ queue, strategy: REFERENCE_STRATEGY }) <= 0) {
     const text = `All ${queue.settings.concurrency} slots are taken.`;
     reasons.push({ ...reason('WAITING_FOR_SLOT', text), reasons: slotHolders(queue, now, depth) });
   }
@@ -219,7 +221,8 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
 
 function slotHolders(queue: Queue, now: Instant, depth: number): ExplanationReason[] {
   if (depth < MAX_DEPTH) return [];
-  const holders = lineOf(queue).filter(isUnderTest);
+  const isSharing = queue.settings.bisectionConcurrency === 0;
+  const holders = [...lineOf(queue), ...(isSharing ? candidatesFor(queue, 'bisection') : [])].filter(isUnderTest);
   return waitingForSome(
     queue,
     holders.flatMap((candidate) => unlanded(queue, candidate.members)),

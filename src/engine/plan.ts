@@ -1,3 +1,4 @@
+import { changedKeys, getIn } from '../lib/int-map.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
 import { ALL_GROUPS, type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
 import { advanceBisections, startBisectionRuns } from './bisect.ts';
@@ -91,7 +92,7 @@ function admit(work: Work, entry: Entry): void {
 
 /** An urgent entry goes ahead of everything it overlaps with, except of what is urgent itself or being landed. */
 function makeWayForUrgent(work: Work): void {
-  if (!mayWork(work.queue)) return;
+  if (!mayStartTests(work.queue)) return;
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);
     if (entry.priority.value > 0) return;
@@ -121,6 +122,8 @@ function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean
  * vouches for. There is one landing at a time: the next one needs to know where it left the target.
  */
 function landNext(work: Work): void {
+  // A queue that may not land takes back what has not begun.
+  if (!mayWork(work.queue) && work.queue.landing?.isBegun === false) work.queue = { ...work.queue, landing: undefined };
   if (!mayWork(work.queue) || work.queue.landing !== undefined) return;
   for (const { number } of [...candidatesFor(work.queue, 'direct'), ...lineOf(work.queue)]) {
     const candidate = findCandidate(work.queue, number);
@@ -145,7 +148,10 @@ export function isLandable(queue: Queue, candidate: Candidate): boolean {
 function land(work: Work, { number }: Candidate): void {
   const { target } = work.queue;
   if (target === undefined) return;
-  work.queue = { ...work.queue, landing: { candidate: number, expectedHead: target.sha, since: work.at } };
+  work.queue = {
+    ...work.queue,
+    landing: { candidate: number, expectedHead: target.sha, since: work.at, isBegun: false },
+  };
   work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: target.sha });
 }
 
@@ -217,8 +223,15 @@ function isAsBefore({ before, queue, strategy }: Work): boolean {
     return false;
   if (queue.redTarget !== before.redTarget || queue.parked !== before.parked) return false;
   if (freeSlots({ queue, strategy }) !== freeSlots({ queue: before, strategy })) return false;
+  if (didTargetsChange(before, queue)) return false;
   const [then, now] = [lineOf(before), lineOf(queue)];
   return then.length === now.length && then.every((candidate, index) => isAlike(before, queue, candidate, now[index]));
+}
+
+function didTargetsChange(before: Queue, queue: Queue): boolean {
+  return changedKeys(before.entries, queue.entries).some(
+    (key) => getIn(before.entries, key)?.targets !== getIn(queue.entries, key)?.targets,
+  );
 }
 
 function isAlike(before: Queue, queue: Queue, then: Candidate, now: Candidate | undefined): boolean {
@@ -240,6 +253,7 @@ class Gate {
   readonly #queue: Queue;
   readonly #failures: readonly Candidate[];
   readonly #reach: number;
+  readonly #hops = new Map<NodeId, ReadonlyMap<NodeId, number>>();
 
   constructor({ queue, strategy }: Work) {
     this.#queue = queue;
@@ -258,9 +272,17 @@ class Gate {
     if (this.#queue.settings.pendingFailureDepth === 0) return !this.#isBehindFailure(group.ahead);
     return this.#failures.every((failure) => {
       if (!group.ahead.has(failure.number)) return true;
-      const behind = hopsBehind(this.#queue, failure, groups).find(({ id }) => id === group.id);
-      return behind !== undefined && behind.hops <= this.#queue.settings.pendingFailureDepth;
+      const hops = this.#hopsFrom(failure, groups).get(group.id);
+      return hops !== undefined && hops <= this.#queue.settings.pendingFailureDepth;
     });
+  }
+
+  #hopsFrom(failure: Candidate, groups: readonly Group[]): ReadonlyMap<NodeId, number> {
+    const known = this.#hops.get(failure.number);
+    if (known !== undefined) return known;
+    const hops = new Map(hopsBehind(this.#queue, failure, groups).map((successor) => [successor.id, successor.hops]));
+    this.#hops.set(failure.number, hops);
+    return hops;
   }
 
   #isBehindFailure(ahead: ReadonlySet<NodeId>): boolean {
@@ -276,7 +298,7 @@ function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[])
   const predecessors = lineOf(queue).filter(({ number }) => ahead.includes(number));
   const beneath = new Map<number, Member>();
   for (const candidate of predecessors) {
-    for (const entry of unlanded(queue, compositionOf(candidate))) beneath.set(entry.submission, toMember(entry));
+    for (const entry of unlanded(queue, candidate.members)) beneath.set(entry.submission, toMember(entry));
   }
   const candidate = addCandidate(work, {
     purpose: { kind: 'main' },

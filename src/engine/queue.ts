@@ -41,7 +41,7 @@ export interface Queue {
   readonly passes: IntMap<Candidate>;
   readonly bisections: readonly Bisection[];
   readonly bisectionsEver: number;
-  /** The one landing that is under way: it is not known yet whether the target has moved. */
+  /** The one landing that is asked for or under way. */
   readonly landing: Landing | undefined;
   /** Set while failures look as if the target itself were broken. */
   readonly suspicion: Suspicion | undefined;
@@ -92,6 +92,8 @@ export interface Landing {
   readonly candidate: CandidateNumber;
   readonly expectedHead: Sha;
   readonly since: Instant;
+  /** It may have happened: only its answer says. Before that it is a plan like any other. */
+  readonly isBegun: boolean;
 }
 
 /** Entries that failed alone, one after the other, by the same checks, on one head of the target. */
@@ -158,6 +160,11 @@ export interface Entry {
    * it cleared, and with nobody else, its tree is known to pass.
    */
   readonly clearedIn: number | undefined;
+  /**
+   * The part of a bisection that cleared it. What different parts cleared failed together and was never tested together
+   * again: it is not put into one group, or the search would begin anew.
+   */
+  readonly apart: string | undefined;
   /** Landing it directly was tried for this head and did not work out. */
   readonly isDirectMergeSpent: boolean;
   /** Who asked for its removal while it was landing: it leaves unless it lands. */
@@ -248,7 +255,7 @@ export function mustBeExact({ settings }: Queue): boolean {
 
 /** It is being landed right now: whether it left the queue as merged is not ours to say until the answer is there. */
 export function isLanding(queue: Queue, entry: Entry): boolean {
-  const candidate = queue.landing === undefined ? undefined : findCandidate(queue, queue.landing.candidate);
+  const candidate = queue.landing?.isBegun ? findCandidate(queue, queue.landing.candidate) : undefined;
   if (candidate === undefined) return false;
   const isIt = ({ submission }: Member) => submission === entry.submission;
   return candidate.members.some(isIt) || candidate.beneath.some(isIt);

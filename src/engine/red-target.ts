@@ -1,8 +1,9 @@
 import { releaseFromBisection } from './bisection-runs.ts';
-import type { Candidate } from './candidate.ts';
-import { mayStartTests, type Queue, type Suspicion } from './queue.ts';
+import type { Candidate, CandidateNumber } from './candidate.ts';
+import { abandon } from './line.ts';
+import { findCandidate, mayStartTests, type Queue, type Suspicion } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
-import { candidatesFor, unlanded } from './roster.ts';
+import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 
@@ -15,7 +16,7 @@ import { addCandidate, endCandidate, type Work } from './work.ts';
 const ENOUGH = 2;
 
 /** False while the target itself may be to blame for the failure: its entries wait. */
-export function mayBlame({ queue }: Work, candidate: Candidate): boolean {
+export function mayBlame({ queue }: Pick<Work, 'queue'>, candidate: Candidate): boolean {
   return queue.redTarget === undefined && !isTargetSuspected(queue, candidate);
 }
 
@@ -70,6 +71,23 @@ export function concludeHeadTests(work: Work): void {
   }
 }
 
+/**
+ * The head moved while it was suspected, or red: what failed on it is tested again on the new one, and nobody is removed for
+ * a failure that may have been the old one's.
+ */
+export function retestSuspected(work: Work): void {
+  const { queue } = work;
+  for (const { number } of lineOf(queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate?.state !== 'failed' || mayBlame({ queue }, candidate)) continue;
+    abandon(work, candidate, { reason: 'TARGET_BRANCH_RED' });
+  }
+  const isSuspect = candidatesFor(queue, 'bisection').some(
+    (run) => run.state === 'failed' && !mayBlame({ queue }, run),
+  );
+  if (isSuspect && queue.target !== undefined) dissolveBisections(work, queue.target.ordinal, undefined);
+}
+
 /** The head moved, or an operator wants to go on: what was suspected of the old head says nothing any more. */
 export function forgetSuspicion(work: Work, reason: ReasonCode): void {
   for (const run of candidatesFor(work.queue, 'head')) {
@@ -87,7 +105,7 @@ export function clearSuspicion(work: Work): void {
 function holdQueue(work: Work, run: Candidate): void {
   const checks = run.failure?.checks ?? [];
   work.queue = { ...work.queue, redTarget: { since: work.at, candidate: run.number, checks } };
-  dissolveBisections(work, run);
+  dissolveBisections(work, run.base.ordinal, run.number);
   const what = checks.length === 0 ? 'its checks' : checks.join(', ');
   work.effects.push({
     kind: 'raise_alarm',
@@ -97,12 +115,15 @@ function holdQueue(work: Work, run: Candidate): void {
 }
 
 /** What failed on a head that is red by itself has proved nothing: searches that are based on it begin again later. */
-function dissolveBisections(work: Work, { base, number }: Candidate): void {
+function dissolveBisections(work: Work, headOrdinal: number, run: CandidateNumber | undefined): void {
   for (const bisection of work.queue.bisections) {
-    if (bisection.base.ordinal !== base.ordinal) continue;
+    if (bisection.base.ordinal !== headOrdinal) continue;
     const members = bisection.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
     for (const entry of unlanded(work.queue, members)) {
-      releaseFromBisection(work, entry, { reason: 'TARGET_BRANCH_RED', candidate: number });
+      releaseFromBisection(work, entry, {
+        reason: 'TARGET_BRANCH_RED',
+        ...(run === undefined ? {} : { candidate: run }),
+      });
     }
   }
 }

@@ -11,18 +11,18 @@ export function restartTests(work: Work, entry: Entry, actor: string): void {
   if (own === undefined) return;
   const because: Because = { reason: 'TESTS_RESTARTED_BY_API_REQUEST' };
   replaceCandidate(work, own, because, 0, actor);
-  if (work.queue.redTarget !== undefined) retestHeld(work, because);
+  if (work.queue.redTarget !== undefined) retestHeld(work, because, actor);
 }
 
 /** An operator sets the queue to RUNNING: whatever was held because the target is red is tested again. */
-export function resumeAfterRed(work: Work): void {
-  if (work.queue.redTarget !== undefined) retestHeld(work, { reason: 'TESTS_RESTARTED_BY_USER' });
+export function resumeAfterRed(work: Work, actor: string): void {
+  if (work.queue.redTarget !== undefined) retestHeld(work, { reason: 'TESTS_RESTARTED_BY_USER' }, actor);
 }
 
-function retestHeld(work: Work, because: Because): void {
+function retestHeld(work: Work, because: Because, actor: string): void {
   forgetSuspicion(work, because.reason);
   for (const candidate of [...lineOf(work.queue), ...candidatesFor(work.queue, 'bisection')]) {
-    if (candidate.state === 'failed') replaceCandidate(work, candidate, because, 0);
+    if (candidate.state === 'failed') replaceCandidate(work, candidate, because, 0, actor);
   }
 }
 

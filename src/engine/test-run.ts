@@ -2,7 +2,7 @@ import { assert } from '../lib/assert.ts';
 import { listOf } from '../lib/int-map.ts';
 import { repointPart } from './bisection-runs.ts';
 import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
-import { type Because, findCandidate, type Queue } from './queue.ts';
+import { type Because, findCandidate, mayStartTests, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
@@ -37,6 +37,11 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
 }
 
 function runChecks(work: Work, candidate: Candidate): void {
+  if (!mayStartTests(work.queue)) {
+    // It waits for nobody but the queue, which starts it when it goes on.
+    keepCandidate(work, { ...candidate, twin: candidate.number });
+    return;
+  }
   keepCandidate(work, { ...candidate, twin: undefined, testingSince: work.at });
   work.effects.push({ kind: 'start_checks', candidate: candidate.number });
 }
@@ -114,8 +119,8 @@ export function runOrphans(work: Work): void {
   }
 }
 
-function isOrphan(queue: Queue, { twin }: Candidate): boolean {
-  return twin !== undefined && findCandidate(queue, twin)?.state !== 'testing';
+function isOrphan(queue: Queue, { number, twin }: Candidate): boolean {
+  return twin !== undefined && (twin === number || findCandidate(queue, twin)?.state !== 'testing');
 }
 
 function twinsOf(queue: Queue, number: CandidateNumber): Candidate[] {

@@ -25,13 +25,12 @@ export function verdictOf(candidate: Candidate): CheckVerdict {
   return verdicts.includes('inconclusive') ? 'inconclusive' : 'passed';
 }
 
-/** The required checks that did not pass, in the order in which they are required. */
+/** The required checks that failed or, where none did, those without a usable answer. */
 export function failedChecks({ required, checks }: Candidate): string[] {
-  const isFailed = (name: string) => {
-    const verdict = verdictOfCheck(checks.find((check) => check.name === name));
-    return verdict === 'failed' || verdict === 'inconclusive';
-  };
-  return (required?.names ?? []).filter(isFailed);
+  const having = (verdict: CheckVerdict) =>
+    (required?.names ?? []).filter((name) => verdictOfCheck(checks.find((check) => check.name === name)) === verdict);
+  const failed = having('failed');
+  return failed.length > 0 ? failed : having('inconclusive');
 }
 
 /** Concludes from the checks of a candidate that is under test, or that failed and whose checks are run again. */

@@ -174,7 +174,8 @@ export function endCandidate(work: Work, candidate: Candidate, ending: Ending): 
   const state = isDecided ? candidate.state : 'abandoned';
   const ended: Candidate = { ...candidate, state, endedAt: work.at, ending };
   work.endedCandidates.push(ended);
-  work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number) };
+  const landing = work.queue.landing?.candidate === candidate.number ? undefined : work.queue.landing;
+  work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number), landing };
   if (ended.pass?.by === 'own_run') rememberPass(work, ended);
   if (candidate.state !== 'waiting') work.effects.push({ kind: 'discard_candidate', candidate: candidate.number });
 }

@@ -127,7 +127,7 @@ describe('what the required checks say', () => {
       runs A A+B
       fail A by=b
       states A=failed
-      checks A=a,b
+      checks A=b
       `,
     );
     play({}, 'sources protection=a,b\nsubmit A\ncut A by=a\npass A by=b\nstates A=testing\nruns A A');

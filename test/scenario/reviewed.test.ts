@@ -103,6 +103,87 @@ describe('what went wrong once', () => {
     told.play('submit B unready\nstates A=testing');
   });
 
+  it('starts what waits when its targets free it from what it stood behind [C1] [C5]', () => {
+    const told = play({ mode: 'PARALLEL', concurrency: 3 }, 'submit A[x] B[x] C[x]\nfail A+B\nsubmit D[x]');
+    told.play('states D=pending\ntargets D[y]\nstates D=testing\ntesting A A+B+C D');
+  });
+
+  it('does not search for ever for what fails only together [B7]', () => {
+    const isGreen = (tree: string) => !(tree.includes('A') && tree.includes('C'));
+    const told = play(
+      { batch: true, batchingMinSize: 4, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' },
+      'submit A B C D',
+    );
+    for (let round = 0; round < 40; round += 1) {
+      const open = told.candidates().find(({ state, twin }) => state === 'testing' && twin === undefined);
+      if (open === undefined) break;
+      told.reportCheck(open.number, { conclusion: isGreen(told.treeOf(open)) ? 'SUCCESS' : 'FAILURE' });
+      if (round === 4) told.play('foreign X');
+    }
+    told.play('states ABD=merged C=failed');
+    assert.ok(told.queue.bisectionsEver <= 2, `${told.queue.bisectionsEver} searches`);
+  });
+
+  it('a landing beside it removes nobody who failed on a head that is suspected, or red [V10]', () => {
+    for (const verdict of ['', '\nfail HEAD']) {
+      const told = new Scenario({ mode: 'PARALLEL', concurrency: 6 });
+      told.play(`submit A[x] B[y] C[z] E[v] D[w]\nfail A\nfail B\nfail C${verdict}\nfail E\nstates CE=held`);
+      told.play('pass D\nstates D=merged CE=testing\nwhy C=TEST_RUN_STARTED\ntesting C E\npass C E');
+      told.play('states CE=merged');
+    }
+  });
+
+  it('a direct merge lands nothing that is not ready any more, or not wanted [L8] [E2]', () => {
+    for (const act of ['block A', 'retarget A', 'drain', 'set directMergeMode=OFF']) {
+      const told = play({ directMergeMode: 'ALWAYS' }, `hold builds\nsubmit A uptodate\n${act}\nrelease builds`);
+      assert.notEqual(told.stateOf('A'), 'MERGED', act);
+    }
+  });
+
+  it('a landing that has not begun is called off by whatever happens [L7] [L5] [E6]', () => {
+    // Nobody takes up landings: they are asked for, and have not begun.
+    const begin = 'hold landers\nsubmit A B\npass A\n';
+    for (const act of ['pause', 'cancel A', 'push A', 'close A', 'foreign X', 'submit C urgent']) {
+      const told = play({}, `${begin}${act}`);
+      assert.equal(told.queue.landing, undefined, act);
+      assert.equal(told.stateOf('A') === 'TESTS_PASSED', act === 'pause', act);
+    }
+    const told = play({}, `${begin}pause\ncancel A\nstates A=cancelled`);
+    assert.equal(
+      told.last?.transitions.some(({ to }) => to === 'MERGED'),
+      false,
+    );
+  });
+
+  it('a landing that is paused before it began is asked for again when the queue goes on [L5]', () => {
+    const told = play({}, 'hold landers\nsubmit A\npass A\npause\nstates A=passed\nrelease landers\nresume');
+    told.play('states A=merged');
+    assert.equal(
+      told.steps.flatMap(({ effects }) => effects).filter(({ kind }) => kind === 'land_candidate').length,
+      2,
+    );
+  });
+
+  it('a queue that drains, or switches its mode, does not wait for batches [B1] [Q4]', () => {
+    play({ batch: true }, 'submit A\ndrain\nstates A=testing');
+    play(
+      { batch: true },
+      'submit A\nset mode=PARALLEL\nqueue SWITCHING_MODES\nstates A=testing\npass A\nqueue RUNNING',
+    );
+  });
+
+  it('a commit that is built while the queue is paused is shown to CI when it goes on [L5] [I2]', () => {
+    play(
+      {},
+      'hold builds\nsubmit A\npause\nrelease builds\nruns\nstates A=testing\nresume\nruns A\npass A\nstates A=merged',
+    );
+  });
+
+  it('names only what failed, not what was cut off beside it [V3] [E11]', () => {
+    const told = play({ requiredStatuses: ['a', 'b'] }, 'submit A\ncut A by=b\nfail A by=a\nstates A=failed');
+    assert.deepEqual(told.lastOf('A')?.because.checks, ['a']);
+  });
+
   it('starts what waits when a search that shared its slots gives one back [B8] [C3]', () => {
     const told = play(
       { batch: true, batchingMinSize: 2, concurrency: 1, bisectionConcurrency: 0 },

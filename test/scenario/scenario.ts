@@ -71,6 +71,7 @@ export class Scenario {
   readonly #landings: Effect[] = [];
   readonly #builds: Effect[] = [];
   #areLandingsHeld = false;
+  #areLandingsAwaited = false;
   #areBuildsHeld = false;
   #landingKind: LandedKind | undefined;
   last: Step | undefined;
@@ -483,6 +484,7 @@ export class Scenario {
 
   #hold(what: string | undefined, isHeld: boolean): void {
     if (what === 'landings') this.#areLandingsHeld = isHeld;
+    else if (what === 'landers') this.#areLandingsAwaited = isHeld;
     else if (what === 'builds') this.#areBuildsHeld = isHeld;
     else throw new Error(`${what} cannot be held`);
     if (isHeld) return;
@@ -519,6 +521,8 @@ export class Scenario {
         this.runs.push(this.label(this.#live(effect.candidate)));
         return;
       case 'land_candidate':
+        if (this.#areLandingsAwaited) return;
+        this.tell({ kind: 'landing_begun', at: this.now, candidate: effect.candidate });
         if (this.#areLandingsHeld) this.#landings.push(effect);
         else this.#land(effect.candidate);
         return;
@@ -589,6 +593,11 @@ export class Scenario {
     if (this.queue.landing?.candidate !== number) return;
     const candidate = this.#live(number);
     const base = this.#head();
+    if (this.queue.landing.expectedHead !== base) {
+      const problem = { kind: 'target_moved', head: base, isDescendant: true } as const;
+      this.tell({ kind: 'landing_refused', at: this.now, candidate: number, problem });
+      return;
+    }
     const entries = compositionOf(candidate).filter((member) => findLiveMember(this.queue, member) !== undefined);
     this.history.push(...entries.map((member) => `${letter(member.prNumber)}${suffix(member.headSha)}`));
     const pushedTree = this.#treeName(this.history);

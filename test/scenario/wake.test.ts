@@ -37,7 +37,7 @@ describe('when a queue wants to be woken', () => {
   });
 
   it('is not a batch’s wait in a queue that starts nothing [B1] [L5]', () => {
-    play({ batch: true }, 'submit A\nwake 5m\npause\nwake never\ndrain\nwake 5m');
+    play({ batch: true }, 'submit A\nwake 5m\npause\nwake never\ndrain\nstates A=testing\nwake 5h');
   });
 
   it('is not a wait while no slot is free, and not one that is over [B1] [C3]', () => {

@@ -4,15 +4,18 @@ import { findCandidate } from '../../engine/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf, toCandidateEntries } from './effect-run.ts';
 
-/** The one it is built on is being built itself; that takes as long as a merge. */
-const PARENT_DELAY_MS = 25;
+/** The one it is built on is being built itself; that takes as long as a merge, or until git answers again. */
+function parentDelayMs(ageMs: number): number {
+  return Math.min(5_000, Math.max(25, ageMs / 4));
+}
 
 export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Promise<EffectAnswer> {
   const { queue } = run.found;
   const candidate = findCandidate(queue, effect.candidate);
   if (candidate?.state !== 'building') return DONE;
   const parent = candidate.parent === undefined ? undefined : await loadCandidate(run, candidate.parent);
-  if (parent?.state === 'building') return { kind: 'later', delayMs: PARENT_DELAY_MS };
+  if (parent?.state === 'building')
+    return { kind: 'later', delayMs: parentDelayMs(run.app.clock.now() - parent.plannedAt) };
   const answer = await run.forge.buildCandidate({
     ...placeOf(run, candidate.number),
     base: candidate.base.sha,

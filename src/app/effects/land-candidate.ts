@@ -31,11 +31,21 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
     mergeMethod: queue.settings.mergeMethod,
     plannedAt: candidate.plannedAt,
   };
-  const now = await run.app.runner.find(run.found.id);
-  if (now === undefined || !isStillAsked(now.queue, effect)) return DONE;
-  if (now.queue.state === 'PAUSED' || now.queue.parked !== undefined)
-    return { kind: 'later', delayMs: PAUSED_DELAY_MS };
+  const now = await begin(run, effect);
+  if (now === undefined || !isStillAsked(now, effect)) return DONE;
+  if (now.state === 'PAUSED' || now.parked !== undefined) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   return { kind: 'event', event: toEvent(candidate, effect, await run.forge.landCandidate(request)) };
+}
+
+/** Says that the landing begins, so that nothing calls it off any more, and looks at the queue a last time. */
+async function begin({ app, found }: EffectRun, effect: LandCandidate): Promise<Queue | undefined> {
+  const { candidate } = effect;
+  const begun = await app.runner.run(found.id, (queue) =>
+    isStillAsked(queue, effect) && queue.landing?.isBegun === false
+      ? { kind: 'landing_begun', at: app.clock.now(), candidate }
+      : undefined,
+  );
+  return begun?.isStored ? begun.queue : (await app.runner.find(found.id))?.queue;
 }
 
 function isStillAsked({ landing }: Queue, { candidate, expectedHead }: LandCandidate): boolean {
