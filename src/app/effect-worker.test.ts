@@ -192,6 +192,24 @@ describe('EffectWorker', () => {
     await world.worker.stop();
   });
 
+  it('comes back to what has to wait, without counting that as a failure [C1]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.forge.gate = promise;
+    world.worker.start();
+    await world.submit();
+    await world.submit();
+    await world.clock.pass(1);
+    assert.deepEqual(
+      (await world.effects()).map(({ attempts }) => attempts),
+      [0, 0],
+    );
+    resolve();
+    await world.clock.pass(100);
+    assert.equal(await world.stateOf(2 as CandidateNumber), 'testing');
+    await world.worker.stop();
+  });
+
   it('ends an effect whose answer comes too late to be stored [I4]', async () => {
     const world = await World.create();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -4,6 +4,7 @@ import type { Check } from './check.ts';
 import type { PrNumber, Sha } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredChecks } from './required.ts';
+import type { QueueSettings } from './settings.ts';
 
 /** Counted within a queue, from 1. The API's `testRunId` is made from it. */
 export type CandidateNumber = Brand<number, 'CandidateNumber'>;
@@ -57,6 +58,8 @@ export interface Candidate {
   readonly members: readonly Member[];
   /** The candidate whose commit is base + beneath, so that this one can be built on top of it. */
   readonly parent: CandidateNumber | undefined;
+  /** As the queue had it when this was planned: landing it again after a lost answer must give the same commits. */
+  readonly mergeMethod: QueueSettings['mergeMethod'];
   /** How many candidates like this one ended without a usable answer before it. */
   readonly tries: number;
   readonly state: CandidateState;

@@ -95,10 +95,13 @@ function mergeEntry(
 /** The landed candidate is over, and so are the runs of what it vouched for. What did not land is tested again. */
 function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): void {
   const submissions = new Set(landed.map(({ submission }) => submission));
-  for (const other of lineOf(work.queue)) {
-    if (other.number === candidate.number || other.members.some(({ submission }) => !submissions.has(submission)))
-      continue;
-    endCandidate(work, other, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
+  for (const { number } of lineOf(work.queue)) {
+    const other = findCandidate(work.queue, number);
+    if (other === undefined || number === candidate.number) continue;
+    const left = other.members.filter(({ submission }) => !submissions.has(submission));
+    if (left.length === other.members.length) continue;
+    if (left.length > 0) abandon(work, other, { reason: 'LANDING_INTERRUPTED' });
+    else endCandidate(work, other, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
   }
   if (candidate.members.every(({ submission }) => submissions.has(submission))) {
     endCandidate(work, candidate, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });

@@ -10,7 +10,7 @@ import { holdEndsAt, isFailure } from './verdict.ts';
 /** When something happens by itself unless something else happens before; undefined where nothing does. */
 export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFERENCE_STRATEGY): Instant | undefined {
   if (queue.parked !== undefined) return undefined;
-  const instants = [...testingDeadlines(queue), ...holdEnds(queue, now), ...notReadyEnds(queue, now)];
+  const instants = [...testingDeadlines(queue), ...holdEnds(queue, now), ...notReadyEnds(queue)];
   if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
@@ -32,18 +32,18 @@ function holdEnds(queue: Queue, now: Instant): Instant[] {
     .filter((instant) => instant > now);
 }
 
-function notReadyEnds(queue: Queue, now: Instant): Instant[] {
+function notReadyEnds(queue: Queue): Instant[] {
   const limitMs = queue.settings.notReadyTimeoutHours * 3_600_000;
   if (limitMs === 0) return [];
-  const instants: Instant[] = [];
+  let earliest = Number.POSITIVE_INFINITY;
   for (const prNumber of walk(queue.index.unready)) {
     const entry = findEntry(queue, prNumber);
     if (entry === undefined) continue;
-    instants.push(entry.unreadySince + limitMs);
-    // Those that came later cannot end before.
-    if (entry.submittedAt + limitMs > now) break;
+    // By submission: whoever came later than this cannot end before it.
+    if (entry.submittedAt + limitMs >= earliest) break;
+    earliest = Math.min(earliest, entry.unreadySince + limitMs);
   }
-  return instants;
+  return Number.isFinite(earliest) ? [earliest] : [];
 }
 
 /** Only waits that are still to end: a group that may be tested and is not waits for something else than time. */

@@ -146,6 +146,7 @@ export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candida
     ...plan,
     number,
     place: replaced?.place ?? number,
+    mergeMethod: work.queue.settings.mergeMethod,
     tries: replaced?.tries ?? 0,
     state: 'waiting',
     plannedAt: work.at,

@@ -198,3 +198,18 @@ function findPrNumber({ message }: ModelCommit): PrNumber | undefined {
   const number = /\nSluice-Pull-Request: (\d+)\n/.exec(message)?.[1];
   return number === undefined ? undefined : (Number(number) as PrNumber);
 }
+
+/** The landing that commits on the target's line say they are of. */
+export function findByTrailers(git: GitModel, request: LandRequest, head: Sha): Landed | undefined {
+  const numbers = request.entries.map(({ prNumber }) => prNumber);
+  const line = git.listFirstParents(head, request.expectedHead);
+  const own = line.filter(
+    (commit) =>
+      commit.message.includes(`Sluice-Candidate: ${request.candidateId}`) && findPrNumber(commit) !== undefined,
+  );
+  const last = own.at(-1);
+  if (last === undefined || !areOf(own, numbers)) return undefined;
+  const how = last.sha === request.sha ? 'IDENTICAL' : last.tree === request.tree ? 'SAME_TREE' : 'COMPOSED';
+  const found = landing(how, own, numbers);
+  return found.kind === 'landed' ? found : undefined;
+}

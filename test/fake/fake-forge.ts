@@ -17,7 +17,7 @@ import type {
 } from '../../src/forge/forge.ts';
 import { parseConfiguration } from '../../src/forge/plain/required-sources.ts';
 import { Fault } from '../../src/lib/fault.ts';
-import { buildCommit, type Landed, planLanding } from './fake-candidates.ts';
+import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';
 
 export interface FakeForgeOptions {
@@ -196,7 +196,11 @@ export class FakeForge implements Forge {
     const { git } = this.#repository;
     const isDescendant = head !== undefined && git.isAncestor(request.expectedHead, head);
     const moved = { kind: 'target_moved', head, isDescendant } as const;
-    if (!isDescendant || request.entries.some(({ headSha }) => git.findCommit(headSha) === undefined)) return moved;
+    if (!isDescendant) return moved;
+    // What the pull requests were is gone: what was made of them still says whose it is.
+    if (request.entries.some(({ headSha }) => git.findCommit(headSha) === undefined)) {
+      return findByTrailers(git, request, head) ?? moved;
+    }
     const plan = planLanding(git, request);
     return plan.kind === 'landed' && this.#isOnLine(plan.pushedSha, head) ? plan : moved;
   }

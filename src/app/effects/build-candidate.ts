@@ -22,7 +22,7 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
     parent: parent?.commit?.sha,
     beneath: await toCandidateEntries(run, candidate.beneath),
     members: await toCandidateEntries(run, candidate.members),
-    mergeMethod: queue.settings.mergeMethod,
+    mergeMethod: candidate.mergeMethod,
     plannedAt: candidate.plannedAt,
   });
   return { kind: 'event', event: toEvent(candidate, answer) };

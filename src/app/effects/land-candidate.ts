@@ -28,7 +28,7 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
     tree,
     entries,
     composedWith: candidate.composedWith,
-    mergeMethod: queue.settings.mergeMethod,
+    mergeMethod: candidate.mergeMethod,
     plannedAt: candidate.plannedAt,
   };
   const now = await begin(run, effect);

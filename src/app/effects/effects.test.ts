@@ -1,0 +1,465 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
+import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.ts';
+import { branchRef, FakeRepository } from '../../../test/fake/fake-repository.ts';
+import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import { createQueue, type EntryId, findCandidate, type Queue } from '../../engine/queue.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
+import type { BuildRequest, LandRequest } from '../../forge/forge.ts';
+import { setIn } from '../../lib/int-map.ts';
+import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { App } from '../app.ts';
+import type { Authenticator } from '../authenticate.ts';
+import { Directory } from '../directory.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { toForgeRepository } from '../find-queue.ts';
+import { encodeQueue } from '../queue-codec.ts';
+import { QueueRunner } from '../queue-runner.ts';
+import { buildCandidate } from './build-candidate.ts';
+import { discardCandidate } from './discard-candidate.ts';
+import type { EffectAnswer, EffectRun } from './effect-run.ts';
+import { landCandidate } from './land-candidate.ts';
+import { startChecks } from './start-checks.ts';
+
+const NOON = Date.UTC(2026, 8, 17, 12);
+const [FIRST, SECOND] = [1 as CandidateNumber, 2 as CandidateNumber];
+const [A, B] = [1 as PrNumber, 2 as PrNumber];
+const DONE = { kind: 'done' };
+
+/** The fake forge, and what it was asked. */
+class WatchedForge extends FakeForge {
+  readonly builds: BuildRequest[] = [];
+  readonly landings: LandRequest[] = [];
+
+  override buildCandidate(request: BuildRequest) {
+    this.builds.push(request);
+    return super.buildCandidate(request);
+  }
+
+  override landCandidate(request: LandRequest) {
+    this.landings.push(request);
+    return super.landCandidate(request);
+  }
+}
+
+/** A queue on a repository in memory; effects are carried out only by the test. */
+class World {
+  now = NOON;
+  readonly repository = new FakeRepository(() => this.now);
+  readonly forge: WatchedForge;
+  readonly app: App;
+  queueId = '' as QueueId;
+
+  constructor(options: FakeForgeOptions) {
+    this.forge = new WatchedForge(this.repository, options);
+    this.forge.protection = ['ci'];
+    const store = createMemoryStore();
+    const ignore = () => undefined;
+    const clock = {
+      now: () => this.now,
+      after: (_ms: number, act: () => void) => {
+        const turn = setImmediate(act);
+        return () => clearImmediate(turn);
+      },
+    };
+    this.app = {
+      store,
+      runner: new QueueRunner(store, clock),
+      directory: new Directory(store),
+      forges: new Map([['forge.test', this.forge]]),
+      clock,
+      log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      backupFolder: '',
+      auth: undefined as unknown as Authenticator,
+    };
+  }
+
+  static async create(settings: Partial<QueueSettings> = {}, options: FakeForgeOptions = {}): Promise<World> {
+    const world = new World(options);
+    world.repository.commit('main', { files: { readme: 'hello' } });
+    const { id: repositoryId } = await storeRepository(world.app.store, { host: 'forge.test', checks: [] });
+    const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 2, ...settings }, 'RUNNING'));
+    world.queueId = (await storeQueue(world.app.store, { repositoryId, body })).id;
+    const head = world.repository.getHead('main');
+    await world.tell({ kind: 'target_observed', at: world.now, head, since: 0, isDescendant: true });
+    return world;
+  }
+
+  async tell(event: QueueEvent): Promise<void> {
+    const result = await this.app.runner.run(this.queueId, () => event);
+    assert.notEqual(result?.outcome.kind, 'refused');
+  }
+
+  async submit(files: Readonly<Record<string, string>>, message = 'A change'): Promise<PrNumber> {
+    const names = Object.keys(files);
+    const { number } = this.repository.openPullRequest({ base: 'main', files, message });
+    const repository = toForgeRepository((await this.app.store.repositories.listAll())[0] as never);
+    const pr = await this.forge.findPullRequest({ repository, number, targetBranch: 'main' });
+    assert.ok(pr);
+    const entryId = `entry-${number}` as EntryId;
+    const targets = { kind: 'list', digest: names.join(), count: names.length, targets: names } as const;
+    const none = { targets, priority: undefined, noBatch: undefined };
+    await this.tell({ kind: 'pull_request_submitted', at: this.now, actor: 'ada', entryId, pr, ...none });
+    return number;
+  }
+
+  /** The queue as a worker finds it now. */
+  async run(): Promise<EffectRun> {
+    const found = await this.app.runner.find(this.queueId);
+    assert.ok(found);
+    const repository = (await this.app.store.repositories.listAll()).find(({ id }) => id === found.repositoryId);
+    assert.ok(repository);
+    return { app: this.app, found, forge: this.forge, repository: toForgeRepository(repository) };
+  }
+
+  async queue(): Promise<Queue> {
+    return (await this.run()).found.queue;
+  }
+
+  async tellAnswer(answer: EffectAnswer): Promise<void> {
+    if (answer.kind === 'event') await this.tell({ ...answer.event, at: this.now });
+  }
+
+  async build(candidate: CandidateNumber): Promise<void> {
+    await this.tellAnswer(await buildCandidate(await this.run(), { kind: 'build_candidate', candidate }));
+  }
+
+  async pass(candidate: CandidateNumber): Promise<void> {
+    const nothing = { startedAt: undefined, url: undefined, summary: undefined };
+    const check = { name: 'ci', status: 'COMPLETED' as const, conclusion: 'SUCCESS' as const, ...nothing };
+    await this.tell({ kind: 'check_reported', at: this.now, candidate, check });
+  }
+
+  async setState(state: 'RUNNING' | 'PAUSED'): Promise<void> {
+    await this.tell({ kind: 'queue_updated', at: this.now, actor: 'ada', settings: {}, state });
+  }
+
+  async cancel(prNumber: PrNumber): Promise<void> {
+    await this.tell({ kind: 'pull_request_cancelled', at: this.now, actor: 'ada', prNumber });
+  }
+
+  get head(): Sha {
+    return this.repository.getHead('main');
+  }
+
+  get testBranches(): string[] {
+    return this.repository.git.listRefs(branchRef('sluice/')).map(([ref]) => ref);
+  }
+}
+
+describe('landing a candidate', () => {
+  let world: World;
+  let base: Sha;
+
+  beforeEach(async () => {
+    world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
+    base = world.head;
+    await world.submit({ a: 'a' }, 'Add a');
+    await world.build(FIRST);
+    await world.pass(FIRST);
+  });
+
+  function land(run: EffectRun, expectedHead = base): Promise<EffectAnswer> {
+    return landCandidate(run, { kind: 'land_candidate', candidate: FIRST, expectedHead });
+  }
+
+  async function refuse(): Promise<void> {
+    const problem = { kind: 'not_composable' as const };
+    await world.tell({ kind: 'landing_refused', at: world.now, candidate: FIRST, problem });
+  }
+
+  it('asks for exactly what passed, from the head that is expected [L1]', async () => {
+    const run = await world.run();
+    const candidate = findCandidate(run.found.queue, FIRST);
+    const answer = await land(run);
+    assert.deepEqual(world.forge.landings, [
+      {
+        repository: run.repository,
+        targetBranch: 'main',
+        candidateId: candidateIdOf(world.queueId, FIRST),
+        expectedHead: base,
+        base,
+        ...candidate?.commit,
+        entries: [{ prNumber: A, headSha: world.repository.getPullRequestHead(A), title: 'Add a', author: 'Ada' }],
+        composedWith: [],
+        mergeMethod: 'MERGE_COMMIT',
+        plannedAt: NOON,
+      },
+    ]);
+    assert.equal(answer.kind === 'event' && answer.event.kind, 'candidate_landed');
+    await world.tellAnswer(answer);
+    assert.equal((await world.queue()).target?.sha, world.head);
+    assert.equal((await world.queue()).landing, undefined);
+  });
+
+  it('names its own base and what landed since, where that is another head [L1] [L3]', async () => {
+    world = await World.create({ mode: 'PARALLEL' });
+    base = world.head;
+    await world.submit({ a: 'a' });
+    await world.submit({ b: 'b' });
+    for (const candidate of [FIRST, SECOND]) await world.build(candidate);
+    await world.pass(FIRST);
+    await world.tellAnswer(await land(await world.run()));
+    const expectedHead = world.head;
+    world.now += 60_000;
+    await world.pass(SECOND);
+    const answer = await landCandidate(await world.run(), { kind: 'land_candidate', candidate: SECOND, expectedHead });
+    const { composedWith, plannedAt, ...request } = world.forge.landings[1] as LandRequest;
+    assert.deepEqual([request.base, request.expectedHead, composedWith, plannedAt], [base, expectedHead, [A], NOON]);
+    assert.equal(answer.kind === 'event' && 'how' in answer.event && answer.event.how, 'COMPOSED');
+  });
+
+  it('lands nothing for a landing that is not asked for any more [L1] [I4]', async () => {
+    const earlier = await world.run();
+    await refuse();
+    assert.deepEqual(await land(earlier), DONE);
+    assert.deepEqual(await land(await world.run()), DONE);
+    assert.equal(world.head, base);
+  });
+
+  it('lands nothing for a landing from another head than the one asked for now [L1]', async () => {
+    const other = world.repository.getPullRequestHead(A);
+    assert.deepEqual(await land(await world.run(), other), DONE);
+    assert.deepEqual(world.forge.landings, []);
+  });
+
+  it('lands nothing that has not passed [L1]', async () => {
+    const { found, ...run } = await world.run();
+    const candidate = findCandidate(found.queue, FIRST);
+    assert.ok(candidate);
+    const candidates = setIn(found.queue.candidates, FIRST, { ...candidate, state: 'testing' as const });
+    assert.deepEqual(await land({ ...run, found: { ...found, queue: { ...found.queue, candidates } } }), DONE);
+    assert.deepEqual(world.forge.landings, []);
+  });
+
+  /** The forge was asked, and nobody knows what came of it. */
+  async function begin(): Promise<void> {
+    world.forge.isBroken = true;
+    await assert.rejects(land(await world.run()));
+    world.forge.isBroken = false;
+  }
+
+  it('begins no landing in a queue that was paused a moment ago, and lands when it goes on [L5]', async () => {
+    const earlier = await world.run();
+    await world.setState('PAUSED');
+    for (const run of [earlier, await world.run()]) assert.deepEqual(await land(run), DONE);
+    assert.deepEqual(world.forge.landings, []);
+    await world.setState('RUNNING');
+    await land(await world.run());
+    assert.notEqual(world.head, base);
+  });
+
+  it('waits with a landing that has begun while the queue is paused [L5]', async () => {
+    await begin();
+    const earlier = await world.run();
+    await world.setState('PAUSED');
+    for (const run of [earlier, await world.run()]) {
+      assert.deepEqual(await land(run), { kind: 'later', delayMs: 1_000 });
+    }
+    assert.equal(world.head, base);
+    await world.setState('RUNNING');
+    await land(await world.run());
+    assert.notEqual(world.head, base);
+  });
+
+  it('waits while the queue is parked, also where that happened a moment ago [I2]', async () => {
+    const earlier = await world.run();
+    const pushed = { pushedSha: base, pushedTree: base };
+    await world.tell({
+      kind: 'candidate_landed',
+      at: NOON,
+      candidate: FIRST,
+      how: 'SAME_TREE',
+      base,
+      ...pushed,
+      entries: [],
+    });
+    assert.ok((await world.queue()).parked);
+    for (const run of [earlier, await world.run()]) {
+      assert.deepEqual(await land(run), { kind: 'later', delayMs: 1_000 });
+    }
+    assert.equal(world.head, base);
+  });
+
+  it('lands nothing in a queue that is gone [Q2]', async () => {
+    const earlier = await world.run();
+    await world.app.store.queues.delete(world.queueId, earlier.found.version, NOON);
+    world.app.runner.forget(world.queueId);
+    assert.deepEqual(await land(earlier), DONE);
+    assert.equal(world.head, base);
+  });
+
+  it('lands nothing whose removal was asked for before it began [L7]', async () => {
+    const earlier = await world.run();
+    await world.cancel(A);
+    for (const run of [earlier, await world.run()]) assert.deepEqual(await land(run), DONE);
+    assert.deepEqual(world.forge.landings, []);
+    assert.equal((await world.app.store.queues.findEntries(world.queueId, [A]))[0]?.state, 'CANCELLED');
+  });
+
+  it('says that it landed where the removal was asked for after the target moved [L7]', async () => {
+    await land(await world.run());
+    const landed = world.head;
+    await world.cancel(A);
+    const answer = await land(await world.run());
+    assert.equal(answer.kind === 'event' && answer.event.kind, 'candidate_landed');
+    await world.tellAnswer(answer);
+    assert.equal(world.head, landed);
+    const row = await world.app.store.queues.findEntries(world.queueId, [A]);
+    assert.equal(row[0]?.state, 'MERGED');
+  });
+
+  it('tells where the target is instead, and whether the old head is in it [L6] [C6]', async () => {
+    const head = world.repository.commit('main', { files: { x: 'x' } });
+    const problem = { kind: 'target_moved', head, isDescendant: true };
+    assert.deepEqual(await land(await world.run()), {
+      kind: 'event',
+      event: { kind: 'landing_refused', candidate: FIRST, problem },
+    });
+  });
+
+  it('names the pull request that was pushed to [L6]', async () => {
+    world.repository.push(A, { files: { a: 'b' } });
+    const problem = { kind: 'entry_refused', prNumber: A, reason: 'PR_UPDATED_AT_MERGE_TIME' };
+    assert.deepEqual(await land(await world.run()), {
+      kind: 'event',
+      event: { kind: 'landing_refused', candidate: FIRST, problem },
+    });
+  });
+});
+
+describe('building a candidate', () => {
+  let world: World;
+
+  beforeEach(async () => {
+    world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
+    await world.submit({ a: 'a' }, 'Add a');
+    await world.submit({ b: 'b' }, 'Add b');
+  });
+
+  async function build(candidate: CandidateNumber): Promise<EffectAnswer> {
+    return buildCandidate(await world.run(), { kind: 'build_candidate', candidate });
+  }
+
+  it('waits for the one it is built on, the longer the longer that takes [C1]', async () => {
+    assert.deepEqual(await build(SECOND), { kind: 'later', delayMs: 25 });
+    world.now += 8_000;
+    assert.deepEqual(await build(SECOND), { kind: 'later', delayMs: 2_000 });
+    world.now += 3_600_000;
+    assert.deepEqual(await build(SECOND), { kind: 'later', delayMs: 5_000 });
+    assert.deepEqual(world.forge.builds, []);
+  });
+
+  it('is built on the commit of the one ahead, also where that has ended since [C1] [L1]', async () => {
+    await world.build(FIRST);
+    const parent = findCandidate(await world.queue(), FIRST)?.commit?.sha;
+    const base = world.head;
+    await world.pass(FIRST);
+    await world.tellAnswer(
+      await landCandidate(await world.run(), { kind: 'land_candidate', candidate: FIRST, expectedHead: base }),
+    );
+    assert.equal(findCandidate(await world.queue(), FIRST), undefined);
+    await world.build(SECOND);
+    const entry = (prNumber: PrNumber, title: string) => ({
+      prNumber,
+      headSha: world.repository.getPullRequestHead(prNumber),
+      title,
+      author: 'Ada',
+    });
+    const { repository } = await world.run();
+    assert.deepEqual(world.forge.builds[1], {
+      repository,
+      targetBranch: 'main',
+      candidateId: candidateIdOf(world.queueId, SECOND),
+      base,
+      parent,
+      beneath: [entry(A, 'Add a')],
+      members: [entry(B, 'Add b')],
+      mergeMethod: 'MERGE_COMMIT',
+      plannedAt: NOON,
+    });
+    assert.equal(findCandidate(await world.queue(), SECOND)?.state, 'testing');
+  });
+
+  it('is not built again, nor once it has ended [C11]', async () => {
+    await world.build(FIRST);
+    assert.deepEqual(await build(FIRST), DONE);
+    await world.cancel(B);
+    assert.deepEqual(await build(SECOND), DONE);
+    assert.equal(world.forge.builds.length, 1);
+  });
+
+  it('tells who conflicts with whom [C9]', async () => {
+    await world.cancel(B);
+    const clashing = await world.submit({ a: 'another' }, 'Add another a');
+    await world.build(FIRST);
+    const candidate = 3 as CandidateNumber;
+    assert.deepEqual(await build(candidate), {
+      kind: 'event',
+      event: { kind: 'candidate_conflicted', candidate, prNumber: clashing, culprit: A },
+    });
+  });
+});
+
+describe('showing a candidate to CI', () => {
+  const refusal = { kind: 'refused', reason: 'START_TEST_RUN_NO_REQUIRED_STATUSES', detail: 'no' } as const;
+
+  it('publishes its commit under a branch of its own, and removes that when it has ended [C11]', async () => {
+    const world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
+    await world.submit({ a: 'a' });
+    const start = { kind: 'start_checks', candidate: FIRST } as const;
+    assert.deepEqual(await startChecks(await world.run(), start), DONE);
+    assert.deepEqual(world.testBranches, []);
+    await world.build(FIRST);
+    assert.deepEqual(await startChecks(await world.run(), start), DONE);
+    const id = candidateIdOf(world.queueId, FIRST);
+    assert.deepEqual(world.testBranches, [branchRef(`sluice/pr-1/${id}`)]);
+    await world.cancel(A);
+    await discardCandidate(await world.run(), { kind: 'discard_candidate', candidate: FIRST });
+    assert.deepEqual(world.testBranches, []);
+    assert.equal(world.repository.git.findRef(`refs/sluice/candidates/${id}`), undefined);
+    assert.deepEqual(await startChecks(await world.run(), start), DONE);
+    assert.deepEqual(world.testBranches, []);
+  });
+
+  it('shows nothing of a candidate that is decided [V1]', async () => {
+    const world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
+    await world.submit({ a: 'a' });
+    await world.build(FIRST);
+    await world.pass(FIRST);
+    assert.deepEqual(await startChecks(await world.run(), { kind: 'start_checks', candidate: FIRST }), DONE);
+    assert.deepEqual(world.testBranches, []);
+  });
+
+  it('tells that it cannot be shown [C8]', async () => {
+    const world = await World.create({}, { refusePublish: () => refusal });
+    await world.submit({ a: 'a' });
+    await world.build(FIRST);
+    const { reason, detail } = refusal;
+    assert.deepEqual(await startChecks(await world.run(), { kind: 'start_checks', candidate: FIRST }), {
+      kind: 'event',
+      event: { kind: 'candidate_unbuildable', candidate: FIRST, reason, detail },
+    });
+  });
+
+  it('names the branch of a search as what it is [B4]', async () => {
+    const world = await World.create({ batch: true, batchingMinSize: 2 });
+    await world.submit({ a: 'a' });
+    await world.submit({ b: 'b' });
+    await world.build(FIRST);
+    const nothing = { startedAt: undefined, url: undefined, summary: undefined };
+    const check = { name: 'ci', status: 'COMPLETED' as const, conclusion: 'FAILURE' as const, ...nothing };
+    await world.tell({ kind: 'check_reported', at: NOON, candidate: FIRST, check });
+    await world.build(SECOND);
+    await startChecks(await world.run(), { kind: 'start_checks', candidate: SECOND });
+    const branch = branchRef(`sluice/pr-1/${candidateIdOf(world.queueId, SECOND)}-bisection`);
+    assert.deepEqual(world.testBranches, [branch]);
+    await world.cancel(A);
+    await discardCandidate(await world.run(), { kind: 'discard_candidate', candidate: SECOND });
+    assert.deepEqual(world.testBranches, []);
+  });
+});

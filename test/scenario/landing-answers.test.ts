@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CandidateLanded } from '../../src/engine/event.ts';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import { step } from '../../src/engine/step.ts';
+import { play, type Scenario } from './scenario.ts';
+import { numberOf } from './words.ts';
+
+const PARALLEL = { mode: 'PARALLEL' } as const;
+
+/** The answer that the candidate itself became the head, or what is given instead. */
+function landed(told: Scenario, label: string, names: string, more: Partial<CandidateLanded> = {}): CandidateLanded {
+  const { number, commit } = told.candidate(label);
+  assert.ok(commit && told.queue.target);
+  const { sha, tree } = commit;
+  return {
+    kind: 'candidate_landed',
+    at: told.now,
+    candidate: number,
+    how: 'IDENTICAL',
+    base: told.queue.target.sha,
+    pushedSha: sha,
+    pushedTree: tree,
+    entries: [...names].map((name) => ({ prNumber: numberOf(name), sha, tree })),
+    ...more,
+  };
+}
+
+describe('answers to a landing', () => {
+  it('count only for the candidate that is landing [L1] [I4]', () => {
+    const told = play(PARALLEL, 'hold landings\nsubmit A[x] B[y]\npass A\npass B');
+    told.tell(landed(told, 'B', 'B'));
+    told.play('ignored\nstates AB=passed');
+    const candidate = told.candidate('B').number;
+    told.tell({ kind: 'landing_refused', at: told.now, candidate, problem: { kind: 'not_composable' } });
+    told.play('ignored\nstates AB=passed\nrelease landings\nstates AB=merged');
+  });
+
+  it('park the queue where the commit is the tested one and its tree is not [L3] [I1]', () => {
+    const told = play({}, 'hold landings\nsubmit A\npass A');
+    const outcome = step(told.queue, landed(told, 'A', 'A', { pushedTree: 'tree:X' as Sha })).outcome;
+    assert.equal(outcome.kind, 'parked');
+  });
+
+  it('name the run that proved the tree, where that was another one [L3] [C10]', () => {
+    const told = play(
+      {},
+      'hold landings\nsubmit A\npause\npass A\nsubmit B urgent\nresume\ncancel B\nstates A=passed\nruns A B B+A',
+    );
+    const { number, commit } = told.candidate('A');
+    told.tell(landed(told, 'A', 'A'));
+    const proof = told.ended.get(numberOf('A'))?.landed;
+    assert.notEqual(number, 1);
+    assert.deepEqual([proof?.kind, proof?.testedSha, proof?.candidate], ['SAME_TREE', 'c1', 1]);
+    assert.equal(proof?.pushedSha, commit?.sha);
+  });
+
+  it('test again what overlaps with what has landed, by targets it got meanwhile [C4] [C5] [L7]', () => {
+    play(
+      PARALLEL,
+      `
+      hold landings
+      submit B[y] A[x]
+      pass A
+      targets A[y]
+      states B=testing
+      release landings
+      states A=merged B=testing
+      trail B TARGET_BRANCH_MOVED TEST_RUN_STARTED
+      runs B A B
+      pass B
+      proof B=SAME_TREE
+      `,
+    );
+  });
+
+  it('name everything of a batch that landed beside [L3]', () => {
+    play(
+      { ...PARALLEL, batch: true, batchingMinSize: 2 },
+      'submit A[x] B[x]\nsubmit C[y] nobatch\npass AB\npass C\nstates ABC=merged\nproof C=COMPOSED+A+B',
+    );
+  });
+
+  it('name the last of those it cannot be composed with [L4] [E11]', () => {
+    const told = play(PARALLEL, 'submit A[x] B[y] C[z]\npass B\npass C\nset exactLanding=true\npass A');
+    const why = told.trailOf('A').find(({ because }) => because.reason === 'LANDING_NOT_COMPOSABLE');
+    assert.equal(why?.because.prNumber, numberOf('C'));
+  });
+
+  it('let the next one land where the first cannot be composed any more [L4] [L1]', () => {
+    play(
+      PARALLEL,
+      `
+      submit A[x] B[y]
+      pass B
+      submit C[z]
+      pause
+      set exactLanding=true
+      pass A
+      pass C
+      resume
+      states C=merged A=testing
+      target M+B+C
+      `,
+    );
+  });
+
+  it('make what was vouched for stand behind what it overlaps with now, when they refuse [C5] [V8] [L6]', () => {
+    play(
+      { ...PARALLEL, canOptimisticallyMerge: true },
+      `
+      hold landings
+      submit A[p] B[x] C[x]
+      pass B+C
+      states B=passed
+      targets B[p,x]
+      refuse C PR_UPDATED_AT_MERGE_TIME
+      states C=failed B=testing
+      testing A A+B
+      `,
+    );
+  });
+
+  it('do not let a tree that was refused pass by another run it had [L4] [C10]', () => {
+    play(
+      {},
+      `
+      hold landings
+      submit A
+      pause
+      pass A
+      submit B urgent
+      resume
+      cancel B
+      states A=passed
+      refuse composition
+      states A=testing
+      runs A B B+A A
+      `,
+    );
+  });
+
+  it('about somebody who is not there put everything back [L6] [I4]', () => {
+    const told = play({}, 'hold landings\nsubmit A\npass A\nrefuse Z GITHUB_API_MERGE_PR_FAILED');
+    assert.ok(told.trailOf('A').some(({ because }) => because.reason === 'LANDING_INTERRUPTED'));
+  });
+});
+
+describe('a target that was away', () => {
+  it('is not known to contain what it had before [C10] [C6]', () => {
+    const told = play({}, 'submit A\npause\npass A\ngone');
+    const head = 'head:M' as Sha;
+    told.tell({ kind: 'target_observed', at: told.now, head, since: told.queue.heads, isDescendant: true });
+    told.play('resume\nstates A=testing\nruns A A');
+  });
+});
+
+describe('a conflict with somebody who has left meanwhile', () => {
+  it('is looked at again at once [C9]', () => {
+    const told = play({}, 'hold builds\nsubmit A');
+    const candidate = told.candidate('A').number;
+    const [prNumber, culprit] = [numberOf('A'), numberOf('Z')];
+    told.tell({ kind: 'candidate_conflicted', at: told.now, candidate, prNumber, culprit });
+    told.play('aside\nrelease builds\nstates A=testing\npass A\nstates A=merged');
+  });
+});
+
+describe('direct merges beside the line', () => {
+  const DIRECT = { ...PARALLEL, directMergeMode: 'ALWAYS' } as const;
+
+  it('keep only those waiting that they overlap with [L8] [C2]', () => {
+    play(DIRECT, 'hold builds\nsubmit A[x] uptodate\nsubmit B[x]\nsubmit C[y]\nstates AB=waiting C=testing');
+  });
+
+  it('land before the line, which would have them overtaken [L8]', () => {
+    play(
+      DIRECT,
+      `
+      submit B[y]
+      hold builds
+      submit A[x] uptodate
+      pause
+      release builds
+      pass B
+      resume
+      states AB=merged
+      why A=MERGE_GRAPH_DIRECT_MERGE
+      target M+A+B
+      `,
+    );
+  });
+
+  it('are awaited by a switch of modes [Q4] [L8]', () => {
+    play(
+      DIRECT,
+      `
+      hold landings
+      submit B[y]
+      submit A[x] uptodate
+      set mode=SINGLE
+      queue SWITCHING_MODES
+      cancel B
+      states A=waiting B=cancelled
+      queue SWITCHING_MODES
+      release landings
+      states A=merged
+      queue RUNNING
+      `,
+    );
+  });
+});
