@@ -2,7 +2,7 @@ import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { Claims, type NodeId } from './claims.ts';
 import { orderKey } from './entry-index.ts';
-import { targetsOf } from './footprint.ts';
+import { Footprint, targetsOf } from './footprint.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
 import type { BatchingRule } from './settings.ts';
@@ -62,7 +62,8 @@ class GroupFormer {
   readonly #demand: Demand;
   readonly #claims = new Claims();
   readonly #candidates = new Map<NodeId, Candidate>();
-  readonly #blocked = new Set<NodeId>();
+  /** What groups that cannot start impact. */
+  readonly #blocked = new Footprint();
   #opened = 0;
   readonly #ahead = new Map<NodeId, ReadonlySet<NodeId>>();
 
@@ -79,11 +80,12 @@ class GroupFormer {
 
   place(entry: Entry): void {
     const targets = targetsOf(this.#queue, entry);
-    const overlapping = this.#claims.overlapping(targets);
-    if (this.#size === 1 && !overlapping.isDisjointFrom(this.#blocked)) {
+    if (this.#size === 1 && this.#blocked.overlaps(targets)) {
+      // It stands behind something that cannot start, and so does whatever stands behind it: that is all to know.
       this.#block(targets);
       return;
     }
+    const overlapping = this.#claims.overlapping(targets);
     const draft = this.#findDraftFor(entry, overlapping) ?? this.#open();
     draft.entries.push(entry);
     // Groups may have been joined on the way.
@@ -97,12 +99,9 @@ class GroupFormer {
     if (draft.entries.length >= this.#size || !isBatchable(this.#queue, entry)) this.#close(draft);
   }
 
-  /** It stands behind something that cannot start, and neither can whatever stands behind it: that is all to know. */
   #block(targets: ImpactedTargets): void {
-    this.#opened += 1;
-    this.#blocked.add(-this.#opened);
-    this.#claims.add(-this.#opened, targets);
-    this.isBlocked ||= targets.kind === 'all';
+    this.#blocked.add(targets);
+    this.isBlocked = this.#blocked.isAll;
   }
 
   /** The open group the entry can join: it must be the last of all that the entry overlaps with. */
@@ -174,8 +173,7 @@ class GroupFormer {
       this.startable += 1;
       return;
     }
-    this.#blocked.add(draft.id);
-    this.isBlocked ||= draft.entries.some((entry) => targetsOf(this.#queue, entry).kind === 'all');
+    for (const entry of draft.entries) this.#block(targetsOf(this.#queue, entry));
   }
 }
 

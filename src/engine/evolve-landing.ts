@@ -118,7 +118,8 @@ function compose(work: Work, landed: readonly Entry[]): void {
     const beside = traces.filter(({ entry }) => !inside.has(entry.submission));
     const [first] = beside;
     if (first === undefined) continue;
-    const isDisjoint = !unlanded(work.queue, compositionOf(candidate)).some((entry) =>
+    // What lies beneath is in candidates of its own, which come first and take this one with them.
+    const isDisjoint = !unlanded(work.queue, candidate.members).some((entry) =>
       beside.some(({ footprint }) => footprint.overlaps(targetsOf(work.queue, entry))),
     );
     if (!isDisjoint || mustBeExact(work.queue)) {

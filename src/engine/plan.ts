@@ -20,6 +20,7 @@ import {
   type Because,
   type Entry,
   findCandidate,
+  findLiveMember,
   lineLimit,
   mayStartTests,
   mayWork,
@@ -142,7 +143,10 @@ function landNext(work: Work): void {
 
 export function isLandable(queue: Queue, candidate: Candidate): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
-  return unlanded(queue, candidate.beneath).every(({ vouchedBy }) => vouchedBy !== undefined);
+  return candidate.beneath.every((member) => {
+    const entry = findLiveMember(queue, member);
+    return entry === undefined || entry.vouchedBy !== undefined;
+  });
 }
 
 function land(work: Work, { number }: Candidate): void {
