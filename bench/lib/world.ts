@@ -32,7 +32,8 @@ export async function createWorld(of: {
   const child = await start();
   const token = readFileSync(path.join(dataFolder, 'admin-token'), 'utf8').trim();
   await call(child.url, token, '/registerRepository', { repo: REPO, git });
-  await call(child.url, token, '/createQueue', QUEUE);
+  // A check that nobody reports: the queue is as busy as it can be, and stays so.
+  await call(child.url, token, '/createQueue', { ...QUEUE, requiredStatuses: ['unit'] });
   for (let number = 1; number <= of.live; number++) {
     await call(child.url, token, '/submitPullRequest', { ...QUEUE, pr: { number } });
   }
