@@ -8,6 +8,7 @@ import { DEFAULT_SETTINGS, type QueueMode } from '../src/engine/settings.ts';
 import { step } from '../src/engine/step.ts';
 import type { ImpactedTargets } from '../src/engine/targets.ts';
 import { Prng } from '../src/lib/prng.ts';
+import { aPullRequest } from '../test/helpers/a-pull-request.ts';
 import { printFigure } from './lib/figure.ts';
 import { measureSimulation } from './lib/simulation.ts';
 
@@ -106,17 +107,7 @@ class Load {
       at: this.#now,
       actor: 'bench',
       entryId: `entry-${number}` as EntryId,
-      pr: {
-        number,
-        headSha: `sha${number}` as Sha,
-        baseBranch: 'main',
-        title: 'A change',
-        author: 'Ada',
-        url: '',
-        status: 'open',
-        mergeability: 'MERGEABLE',
-        blockReasons: [],
-      },
+      pr: aPullRequest(number),
       targets: this.#targets(),
       priority: undefined,
       noBatch: undefined,

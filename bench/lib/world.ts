@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { QueueCommit, QueueId } from '../../src/storage/queues.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import { type Child, startChild } from './child.ts';
 
 export const REPO = { host: 'local', owner: 'acme', name: 'app' };
@@ -142,17 +143,7 @@ function endedBody(entry: { id: string; prNumber: number; submittedAt: number },
     prNumber: entry.prNumber,
     state: 'CANCELLED',
     stateChangedAt: at,
-    pr: {
-      number: entry.prNumber,
-      headSha: 'a'.repeat(40),
-      baseBranch: 'main',
-      title: `Change ${entry.prNumber}`,
-      author: 'A',
-      url: '',
-      status: 'open',
-      mergeability: 'MERGEABLE',
-      blockReasons: [],
-    },
+    pr: aPullRequest(entry.prNumber),
     priority: { value: 100, name: 'medium', isDefault: true },
     noBatch: false,
     submittedAt: entry.submittedAt,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { storeQueue, storeRepository } from '../../test/contract/store-world.ts';
 import { FakeForge } from '../../test/fake/fake-forge.ts';
 import { FakeRepository } from '../../test/fake/fake-repository.ts';
+import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import type { CandidateNumber } from '../engine/candidate.ts';
 import type { QueueEvent } from '../engine/event.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
@@ -131,13 +132,12 @@ class World {
 
   async submit(queueId = this.queueId, baseBranch = 'main'): Promise<PrNumber> {
     const { number, headSha } = this.repository.openPullRequest({ base: 'main', files: { [`f${Math.random()}`]: '' } });
-    const standing = { status: 'open', mergeability: 'MERGEABLE', blockReasons: [] } as const;
     const event: QueueEvent = {
       kind: 'pull_request_submitted',
       at: this.clock.now(),
       actor: 'ada',
       entryId: `entry-${number}` as EntryId,
-      pr: { number, headSha, baseBranch, title: '', author: 'Ada', url: '', ...standing },
+      pr: aPullRequest(number, { headSha, baseBranch }),
       targets: undefined,
       priority: undefined,
       noBatch: undefined,
@@ -287,13 +287,12 @@ describe('EffectWorker', () => {
       body: encodeQueue({ ...found.queue, branch: 'next' }),
     });
     const { number, headSha } = world.repository.openPullRequest({ base: 'main', files: { z: '' } });
-    const standing = { status: 'open', mergeability: 'MERGEABLE', blockReasons: [] } as const;
     await other.run(id, () => ({
       kind: 'pull_request_submitted',
       at: NOON,
       actor: 'ada',
       entryId: 'entry-z' as EntryId,
-      pr: { number, headSha, baseBranch: 'next', title: '', author: '', url: '', ...standing },
+      pr: aPullRequest(number, { headSha, baseBranch: 'next' }),
       targets: undefined,
       priority: undefined,
       noBatch: undefined,

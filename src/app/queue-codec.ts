@@ -3,7 +3,7 @@ import type { Effect } from '../engine/effect.ts';
 import { buildIndex, reindex } from '../engine/entry-index.ts';
 import type { QueueEvent } from '../engine/event.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
-import { createQueue, isLive } from '../engine/queue.ts';
+import { createQueue, isLive, UNTOUCHED } from '../engine/queue.ts';
 import { reasonText } from '../engine/reason.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
@@ -179,10 +179,11 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
   return new Map(rows.map((row) => [row.digest, JSON.parse(row.body) as string[]]));
 }
 
+/** JSON leaves out what is undefined, and older rows do not have everything: that is as in an entry just submitted. */
 export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   return {
-    ...NO_ENTRY,
+    ...UNTOUCHED,
     ...rest,
     unreadySince: rest.unreadySince ?? rest.submittedAt,
     targets: targets === undefined ? undefined : decodeTargets(targets, sets),
@@ -193,24 +194,8 @@ export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
 export function decodeShownEntry(row: EntryRow): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
-  return { ...NO_ENTRY, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
+  return { ...UNTOUCHED, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
 }
-
-/** What JSON leaves out because it is undefined, and what older rows do not have yet. */
-const NO_ENTRY = {
-  because: { reason: 'API_REQUESTED' },
-  admission: undefined,
-  candidate: undefined,
-  bisection: undefined,
-  setAside: undefined,
-  vouchedBy: undefined,
-  wasTested: false,
-  clearedIn: undefined,
-  apart: undefined,
-  isDirectMergeSpent: false,
-  removalAskedBy: undefined,
-  landed: undefined,
-} as const;
 
 export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {
   return targets.kind === 'list' ? { digest: targets.digest, body: JSON.stringify(targets.targets) } : undefined;

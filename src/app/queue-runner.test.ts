@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { storeQueue } from '../../test/contract/store-world.ts';
+import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import type { QueueEvent } from '../engine/event.ts';
-import type { PrNumber, Sha } from '../engine/pull-request.ts';
+import type { PrNumber } from '../engine/pull-request.ts';
 import { createQueue, type EntryId, findEntry } from '../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -22,17 +23,7 @@ function submitted(number: number): QueueEvent {
     at: NOON + number,
     actor: 'ada',
     entryId: `entry-${number}` as EntryId,
-    pr: {
-      number: number as PrNumber,
-      headSha: 'a' as Sha,
-      baseBranch: 'main',
-      title: '',
-      author: '',
-      url: '',
-      status: 'open',
-      mergeability: 'MERGEABLE',
-      blockReasons: [],
-    },
+    pr: aPullRequest(number),
     targets: LIST,
     priority: undefined,
     noBatch: undefined,

@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPlainWorld, hasEnded, useFakeSsh } from '../../test/contract/plain-world.ts';
 import { storeQueue, storeRepository } from '../../test/contract/store-world.ts';
+import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
 import { createQueue, type EntryId } from '../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
@@ -48,18 +49,7 @@ async function addQueue(app: App, git: string, facts: Partial<PullRequestFacts> 
 }
 
 async function submit(app: App, id: QueueId, facts: Partial<PullRequestFacts>): Promise<void> {
-  const pr: PullRequestFacts = {
-    number: NUMBER,
-    headSha: 'a'.repeat(40) as Sha,
-    baseBranch: 'main',
-    title: '',
-    author: '',
-    url: '',
-    status: 'open',
-    mergeability: 'MERGEABLE',
-    blockReasons: [],
-    ...facts,
-  };
+  const pr = aPullRequest(NUMBER, { headSha: 'a'.repeat(40) as Sha, ...facts });
   await app.runner.run(id, () => ({
     kind: 'pull_request_submitted',
     at: systemClock.now(),

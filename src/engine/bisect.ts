@@ -150,13 +150,12 @@ function regroupRest(work: Work, place: Place, from: number, because: Because): 
   }));
 }
 
-/** Starts as many runs as there are free slots, the oldest bisection first. Answers how many it started. */
-export function startBisectionRuns(work: Work, slots: number): number {
-  let started = 0;
+/** Starts as many runs as there are free slots, the oldest bisection first. */
+export function startBisectionRuns(work: Work, slots: number): void {
+  let free = slots;
   for (const { number } of work.queue.bisections) {
-    while (started < slots && startNextRun(work, number)) started += 1;
+    while (free > 0 && startNextRun(work, number)) free -= 1;
   }
-  return started;
 }
 
 /** Starts the first part that can be; false where none can. Parts that are decided by what is known are passed over. */

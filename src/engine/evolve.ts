@@ -14,7 +14,7 @@ import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
 import { withMode } from './mode.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
-import { type Entry, findEntry, isAdmitted, isLanding, type Queue } from './queue.ts';
+import { type Entry, findEntry, isAdmitted, isLanding, type Queue, UNTOUCHED } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import type { ReasonCode } from './reason.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -55,6 +55,7 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return unreachable(event);
   }
 }
+
 function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const { queue } = work;
   const isSwitching = queue.modeSwitch !== undefined;
@@ -120,29 +121,18 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;
   }
   const entry: Entry = {
+    ...UNTOUCHED,
     id: known?.id ?? event.entryId,
     prNumber: pr.number,
     state: 'NOT_READY',
     stateChangedAt: event.at,
-    because: { reason: 'API_REQUESTED' },
     pr,
     priority: event.priority ?? known?.priority ?? DEFAULT_PRIORITY,
     noBatch: event.noBatch ?? known?.noBatch ?? false,
     submittedAt: event.at,
     unreadySince: event.at,
     submission: work.queue.submissions + 1,
-    admission: undefined,
     targets: event.targets,
-    candidate: undefined,
-    bisection: undefined,
-    setAside: undefined,
-    vouchedBy: undefined,
-    wasTested: false,
-    clearedIn: undefined,
-    apart: undefined,
-    isDirectMergeSpent: false,
-    removalAskedBy: undefined,
-    landed: undefined,
   };
   work.queue = { ...work.queue, submissions: entry.submission };
   move(work, entry, { to: 'NOT_READY', reason: 'API_REQUESTED', actor });

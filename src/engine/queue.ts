@@ -172,6 +172,22 @@ export interface Entry {
   readonly landed: Landed | undefined;
 }
 
+/** An entry that was submitted, and to which nothing has happened since. */
+export const UNTOUCHED = {
+  because: { reason: 'API_REQUESTED' },
+  admission: undefined,
+  candidate: undefined,
+  bisection: undefined,
+  setAside: undefined,
+  vouchedBy: undefined,
+  wasTested: false,
+  clearedIn: undefined,
+  apart: undefined,
+  isDirectMergeSpent: false,
+  removalAskedBy: undefined,
+  landed: undefined,
+} satisfies Partial<Entry>;
+
 export interface Because {
   readonly reason: ReasonCode;
   /** The entry that is the cause, where one is. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueEvent } from './event.ts';
 import { explain } from './explain.ts';
@@ -15,21 +16,6 @@ import { ALL_TARGETS } from './targets.ts';
 import type { Transition } from './work.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
-
-function facts(number: number, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
-  return {
-    number: number as PrNumber,
-    headSha: `${number}a` as Sha,
-    baseBranch: 'main',
-    title: `Change ${number}`,
-    author: 'Ada',
-    url: '',
-    status: 'open',
-    mergeability: 'MERGEABLE',
-    blockReasons: [],
-    ...changes,
-  };
-}
 
 /** A queue that is told what happens, one minute after the other, and remembers everything that followed. */
 class Story {
@@ -58,7 +44,7 @@ class Story {
       at: this.now,
       actor: 'ada',
       entryId: `entry-${number}` as EntryId,
-      pr: facts(number, changes),
+      pr: aPullRequest(number, changes),
       targets: undefined,
       priority: priority === undefined ? undefined : parsePriority(priority),
       noBatch,
@@ -67,7 +53,7 @@ class Story {
 
   observe(number: number, changes: Partial<PullRequestFacts> | 'gone'): Step {
     const prNumber = number as PrNumber;
-    const pr = changes === 'gone' ? undefined : facts(number, changes);
+    const pr = changes === 'gone' ? undefined : aPullRequest(number, changes);
     return this.tell({ kind: 'pull_request_observed', at: this.now, prNumber, pr, targets: undefined });
   }
 

@@ -26,6 +26,7 @@ import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import type { Transition } from '../../src/engine/work.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
+import { aPullRequest } from '../helpers/a-pull-request.ts';
 import {
   letter,
   numberOf,
@@ -286,18 +287,8 @@ export class Scenario {
   }
 
   facts(prNumber: PrNumber, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
-    return {
-      number: prNumber,
-      headSha: this.#headOf(prNumber),
-      baseBranch: 'main',
-      title: `Change ${letter(prNumber)}`,
-      author: 'Ada',
-      url: '',
-      status: 'open',
-      mergeability: 'MERGEABLE',
-      blockReasons: [],
-      ...changes,
-    };
+    const title = `Change ${letter(prNumber)}`;
+    return aPullRequest(prNumber, { headSha: this.#headOf(prNumber), title, ...changes });
   }
 
   submit(

@@ -8,6 +8,7 @@ import { step } from '../../../src/engine/step.ts';
 import { ALL_TARGETS, type ImpactedTargets } from '../../../src/engine/targets.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
 import type { Transition } from '../../../src/engine/work.ts';
+import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { EventClock } from './event-clock.ts';
 import { type Outcome, Referee } from './referee.ts';
 import { Trees } from './trees.ts';
@@ -219,17 +220,7 @@ function submissionOf({ number, submittedAt, targets }: Change): PullRequestSubm
     at: submittedAt,
     actor: 'author',
     entryId: `entry-${number}` as EntryId,
-    pr: {
-      number: number as PrNumber,
-      headSha: `change-${number}` as Sha,
-      baseBranch: 'main',
-      title: '',
-      author: '',
-      url: '',
-      status: 'open',
-      mergeability: 'MERGEABLE',
-      blockReasons: [],
-    },
+    pr: aPullRequest(number, { headSha: `change-${number}` as Sha }),
     targets: targets === undefined ? ALL_TARGETS : listOf(targets),
     priority: undefined,
     noBatch: undefined,

@@ -7,7 +7,7 @@ import { encodeQueue } from '../../../src/app/queue-codec.ts';
 import { QueueRunner } from '../../../src/app/queue-runner.ts';
 import type { CandidateNumber } from '../../../src/engine/candidate.ts';
 import type { QueueEvent } from '../../../src/engine/event.ts';
-import type { PrNumber, Sha } from '../../../src/engine/pull-request.ts';
+import type { Sha } from '../../../src/engine/pull-request.ts';
 import { createQueue, type EntryId, type Queue } from '../../../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../../src/engine/settings.ts';
 import { ALL_TARGETS } from '../../../src/engine/targets.ts';
@@ -16,6 +16,7 @@ import { valuesOf } from '../../../src/lib/int-map.ts';
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { aRepository, storeQueue, storeRepository } from '../../contract/store-world.ts';
+import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { readHistory } from './stored-history.ts';
 import { MINUTE_MS } from './workload.ts';
 
@@ -39,8 +40,7 @@ class Past {
   }
 
   async submit(minute: number, number: number, headSha = `head-${number}`): Promise<void> {
-    const open = { baseBranch: 'main', title: '', author: '', url: '', status: 'open', blockReasons: [] };
-    const pr = { number: number as PrNumber, headSha: headSha as Sha, ...open, mergeability: 'MERGEABLE' };
+    const pr = aPullRequest(number, { headSha: headSha as Sha });
     const entryId = `entry-${number}` as EntryId;
     await this.tell(minute, () => ({ kind: 'pull_request_submitted', entryId, pr, targets: ALL_TARGETS }));
     await this.#build(minute);
