@@ -245,6 +245,11 @@ export interface QueueStore {
   claimEffects(claim: EffectClaim): Promise<readonly StoredEffect[]>;
   /** `lost` (nothing written) where the effect is done already or the lease is another holder's now. */
   settleEffect(id: string, holder: string, settlement: EffectSettlement): Promise<'settled' | 'lost'>;
+  /**
+   * Prolongs the leases that are still this holder's, and answers the ids of those effects, in the order given. A lease
+   * that ran out is the holder's until another claims the effect.
+   */
+  renewLeases(holder: string, ids: readonly string[], leaseUntil: Instant): Promise<readonly string[]>;
   /** The earliest instant at which something could be claimed, as things are; undefined where nothing waits. */
   findNextEffectDueAt(): Promise<Instant | undefined>;
   /** Ends every lease, and answers how many there were: whoever held them is known to be dead. */

@@ -1,4 +1,6 @@
 import type { AccountStore } from './accounts.ts';
+import type { AlarmStore } from './alarms.ts';
+import type { LogStore } from './logs.ts';
 import type { QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
 import type { TestStore } from './tests.ts';
@@ -15,6 +17,8 @@ export interface Store {
   readonly repositories: RepositoryStore;
   readonly queues: QueueStore;
   readonly tests: TestStore;
+  readonly logs: LogStore;
+  readonly alarms: AlarmStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
   /** Answers while the store does; the readiness probe. */

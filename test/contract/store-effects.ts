@@ -34,6 +34,7 @@ export function effectPromises(open: () => Promise<OpenStore>): void {
   claimPromises(world);
   streamPromises(world);
   leasePromises(world);
+  renewalPromises(world);
   settlementPromises(world);
   parkingPromises(world);
   dueTimePromises(world);
@@ -213,6 +214,69 @@ function leasePromises({ queues, queueWith, claim, claimIds }: EffectWorld): voi
     assert.deepEqual(await queues().listEffects(id), []);
     assert.equal(await queues().settleEffect(effect.id, 'x', { kind: 'retry', dueAt: NOON, error: 'no' }), 'lost');
     assert.deepEqual(await queues().listEffects(id), []);
+  });
+}
+
+function renewalPromises({ queues, queueWith, claim, claimIds }: EffectWorld): void {
+  test('leases are prolonged by their holder, and effects stay as they are', async () => {
+    const [a, b, c] = [anEffect(), anEffect(), anEffect()];
+    const id = await queueWith(a, b);
+    const other = await queueWith(c);
+    await claimIds('x', { leaseUntil: NOON + 10 });
+    assert.deepEqual(await queues().renewLeases('x', [c.id, a.id, c.id], NOON + 20), [c.id, a.id]);
+    assert.equal(await queues().findNextEffectDueAt(), NOON + 10);
+    assert.deepEqual(await claimIds('y', { now: NOON + 19 }), [b.id]);
+    assert.deepEqual(await claim('y', { now: NOON + 20 }), [asStored(id, a), asStored(other, c)]);
+  });
+
+  test("what is not the holder's is left alone", async () => {
+    const [mine, done, settled, unclaimed] = [anEffect(), anEffect(), anEffect(), anEffect({ dueAt: NOON + 1 })];
+    const id = await queueWith(mine, done, settled, unclaimed);
+    await claimIds('x', { leaseUntil: NOON + 10 });
+    await queues().settleEffect(done.id, 'x', { kind: 'done' });
+    await queues().settleEffect(settled.id, 'x', { kind: 'postpone', dueAt: NOON + 2 });
+    const ids = [mine, done, settled, unclaimed].map((effect) => effect.id);
+    assert.deepEqual(await queues().renewLeases('y', ids, NOON + 20), []);
+    assert.deepEqual(await queues().renewLeases('x', [], NOON + 20), []);
+    assert.deepEqual(await queues().renewLeases('x', ['nothing', ...ids], NOON + 20), [mine.id]);
+    assert.deepEqual(await claimIds('y', { now: NOON + 19 }), [unclaimed.id, settled.id]);
+    await queues().commit(aCommit(id, 2, { doneEffects: [mine.id] }));
+    assert.deepEqual(await queues().renewLeases('x', [mine.id], NOON + 30), []);
+  });
+
+  test('a lease that ran out is prolonged until somebody else takes it', async () => {
+    const effect = anEffect();
+    await queueWith(effect);
+    await claimIds('x', { leaseUntil: NOON + 10 });
+    assert.deepEqual(await queues().renewLeases('x', [effect.id], NOON + 50), [effect.id]);
+    assert.deepEqual(await claimIds('y', { now: NOON + 49 }), []);
+    assert.deepEqual(await claimIds('y', { now: NOON + 50 }), [effect.id]);
+    assert.deepEqual(await queues().renewLeases('x', [effect.id], NOON * 2), []);
+    assert.equal(await queues().settleEffect(effect.id, 'y', { kind: 'done' }), 'settled');
+  });
+
+  test('of a renewal and a claim at once one gets it', async () => {
+    for (let round = 0; round < 20; round++) {
+      const effect = anEffect();
+      await queueWith(effect);
+      await claimIds('x', { leaseUntil: NOON });
+      const [renewed, claimed] = await Promise.all([
+        queues().renewLeases('x', [effect.id], NOON + 50),
+        claimIds('y', { leaseUntil: NOON + 50 }),
+      ]);
+      assert.equal(renewed.length + claimed.length, 1);
+      const holder = renewed.length === 1 ? 'x' : 'y';
+      assert.equal(await queues().settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
+    }
+  });
+
+  test('a thousand leases are prolonged at once', async () => {
+    const effects = Array.from({ length: 1000 }, () => anEffect());
+    await queueWith(...effects);
+    await claimIds('x', { limit: 1000, leaseUntil: NOON + 10 });
+    const ids = effects.map(({ id }) => id);
+    assert.deepEqual(await queues().renewLeases('x', ids, NOON + 20), ids);
+    assert.equal(await queues().findNextEffectDueAt(), NOON + 20);
   });
 }
 

@@ -44,6 +44,13 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into candidates values ('q1', 1, 'c1', 2, true, 'testing', false, 'sha', 8, null, '{"c":1}')`,
     `insert into effects values ('q1', 'f2', 2, 1, 'notify', 5, '{}', 's', 2, 'why', null, 'x', 9)`,
   ],
+  [
+    `insert into logs values ('c1', 'unit', 42, 9)`,
+    `insert into log_chunks values ('c1', 'unit', 0, 2, 'plain', hex'6f6b')`,
+    `insert into log_chunks values ('c1', 'unit', 2, 40, 'zstd', hex'28b52ffd202845000010212101001f8005')`,
+    `insert into alarms values ('a1', 'q1', 'FOREIGN_PUSH', 'somebody pushed', 9)`,
+    `insert into audit_marks values ('q1', 'sha', 2, 9)`,
+  ],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -54,13 +61,14 @@ function statementsOf(dialect: SqlDialect, version: number): string[] {
   const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
     ...migration.statements({ schema, types: dialect.columns }).map((query) => query.compile().sql),
     `insert into migrations values (${index + 1}, '${migration.name}', 0)`,
-    ...(ROWS[index] ?? []),
+    ...(ROWS[index] ?? []).map((row) => row.replace(/hex'(\w+)'/, dialect.hasRowLocks ? "'\\x$1'" : "x'$1'")),
   ]);
   const log = 'create table migrations (version bigint primary key, name text not null, applied_at bigint not null)';
   return [log, ...created];
 }
 
-async function checkRows({ accounts, repositories, queues, tests, signingKey }: Store, version: number): Promise<void> {
+async function checkRows(store: Store, version: number): Promise<void> {
+  const { accounts, repositories, queues, tests, signingKey } = store;
   assert.equal(Buffer.from(signingKey).toString('hex'), 'ab'.repeat(32));
   assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');
   assert.equal((await repositories.list('o1' as OrganizationId)).length, 1);
@@ -78,6 +86,7 @@ async function checkRows({ accounts, repositories, queues, tests, signingKey }: 
   const candidate = aCandidate(queueId, 1, { id: 'c1', state: 'testing', sha: 'sha', createdAt: 8, body: '{"c":1}' });
   assert.deepEqual(loaded?.candidates, version >= 4 ? [candidate] : []);
   await checkEffects(queues, version >= 4);
+  await checkLogsAndAlarms(store, version >= 5);
   const row = aTest(repositoryId);
   const seq = await tests.apply({ repositoryId, tests: [row], runs: [aFailure(row.id, { startedAt: 7 })] });
   const page = { repositoryId, watermark: seq, offset: 0, limit: 9 };
@@ -98,6 +107,21 @@ async function checkEffects(queues: QueueStore, hadStreams: boolean): Promise<vo
   assert.equal(await queues.settleEffect('f2', 'x', { kind: 'done' }), hadStreams ? 'settled' : 'lost');
   assert.equal(await queues.commit(aCommit(queueId, 2, { doneEffects: ['f1'] })), 'committed');
   assert.deepEqual(await queues.listEffects(queueId), []);
+}
+
+async function checkLogsAndAlarms({ logs, alarms }: Store, hadThem: boolean): Promise<void> {
+  const [key, queueId] = [{ candidateId: 'c1', check: 'unit' }, 'q1' as QueueId];
+  await logs.append(key, Buffer.from('?'), 10);
+  assert.equal(
+    Buffer.from((await logs.read(key, 0, 99))?.bytes ?? []).toString(),
+    hadThem ? `ok${'!'.repeat(40)}?` : '?',
+  );
+  const alarm = { id: 'a1', queueId, code: 'FOREIGN_PUSH', text: 'somebody pushed', at: 9 };
+  assert.equal(await alarms.raise(alarm), hadThem ? 'known' : 'raised');
+  assert.deepEqual(await alarms.list([queueId], 0, 9), [alarm]);
+  const mark = { sha: 'sha', version: 2, at: 9 };
+  assert.equal(await alarms.setMark(queueId, mark, undefined), hadThem ? 'stale' : 'set');
+  assert.deepEqual(await alarms.findMark(queueId), mark);
 }
 
 const VERSIONS = MIGRATIONS.map((_, index) => index + 1);

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { alarmStatements, auditMarkStatements } from '../../src/storage/sql/alarms.ts';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
+import { logStatements } from '../../src/storage/sql/logs.ts';
 import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
 import { effectStatements } from '../../src/storage/sql/queue-effects.ts';
 import { listEntriesStatements } from '../../src/storage/sql/queue-entries.ts';
@@ -16,6 +18,7 @@ const TABLES = [
   ...['queues', 'queue_events', 'entries', 'transitions', 'candidates', 'effects', 'earlier'],
   ...['target_sets', 'impacted_targets'],
   ...['tests', 'test_runs', 'test_states', 'test_sequences'],
+  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks'],
 ];
 
 /** Every statement's text, by name; the ones for lists as they are for a list of two. */
@@ -31,6 +34,9 @@ function allStatements(): Map<string, string> {
     entriesOfState: lists.ofState,
     tests: listStatements(compiler),
     stats: statsStatements(compiler),
+    logs: logStatements(compiler),
+    alarms: alarmStatements(compiler),
+    marks: auditMarkStatements(compiler),
   };
   const found = new Map<string, string>();
   for (const [group, statements] of Object.entries(groups)) {
@@ -67,16 +73,22 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'effects.findNextUnleased': new RegExp(`effects_by_due_time \\(due_at>\\?\\)[^]*${EARLIER}`),
   'effects.listLeased': new RegExp(`effects_leased \\(lease_until>\\?\\)[^]*${EARLIER}`),
   'effects.lease': /effects_by_id \(id=\?\)/,
+  'effects.renew': /effects_by_id \(id=\?\)/,
   'effects.remove': /effects_by_id \(id=\?\)/,
   'queue.listTransitions': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
   'tests.listFailing': /test_runs_failing .*started_at>\?[\s\S]*SEARCH tests .*repository_id=\? AND id=\?/,
   'tests.listOfKind': /SEARCH tests .*repository_id=\? AND id=\?/,
   'stats.count': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
   'stats.groupFailures': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
+  'logs.listChunks':
+    /log_chunks .*check_name=\? AND start>\? AND start<\?\)[\s\S]*SEARCH around .*check_name=\? AND start<\?\)/,
+  'logs.listOld': /logs_by_age \(last_at<\?\)/,
+  'alarms.list': /alarms_by_time \(queue_id=\? AND at>\?\)/,
+  'alarms.count': /alarms_by_code \(queue_id=\?\)/,
 };
 const UNSORTED = [
   ...['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'],
-  ...['effects.findClaimable', 'effects.findNextUnleased'],
+  ...['effects.findClaimable', 'effects.findNextUnleased', 'logs.listChunks', 'alarms.count'],
 ];
 
 describe('the plans of SQLite', () => {

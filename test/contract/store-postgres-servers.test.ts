@@ -142,6 +142,61 @@ describe('two servers on one PostgreSQL', () => {
     assert.equal(await b.queues.settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
   });
 
+  test('what both append to one log is there whole, each in its order [D6]', async (t) => {
+    const url = await postgres.createDatabase();
+    const servers = [await openAt(t, url), await openAt(t, url)];
+    const key = { candidateId: 'c', check: 'unit' };
+    const write = async ({ logs }: Store, name: string) => {
+      for (let n = 0; n < 60; n++) {
+        const line = Buffer.from(`${name} ${n} ${'x'.repeat(n * 30)}\n`);
+        if (n % 3 === 0) await logs.append(key, line, NOON);
+        else void logs.append(key, line, NOON);
+      }
+      await logs.append(key, Buffer.from(`${name} 60 \n`), NOON);
+    };
+    await Promise.all(servers.map((server, index) => write(server, `server-${index}`)));
+    const part = await servers[0]?.logs.read(key, 0, 1_000_000);
+    assert.equal(part?.bytes.length, part?.size);
+    const lines = Buffer.from(part?.bytes ?? [])
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(' '));
+    for (const name of ['server-0', 'server-1']) {
+      const numbers = lines.filter(([server]) => server === name).map(([, number]) => Number(number));
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: 61 }, (_, n) => n),
+      );
+    }
+    assert.equal(lines.length, 122);
+  });
+
+  test('a log that the other removes is there from its beginning or not at all', async (t) => {
+    const url = await postgres.createDatabase();
+    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    for (let round = 0; round < 60; round++) {
+      const key = { candidateId: `c${round}`, check: 'unit' };
+      await a.logs.append(key, Buffer.from('old '), 1);
+      const [removed] = await Promise.all([b.logs.removeBefore(2), a.logs.append(key, Buffer.from('new'), 3)]);
+      const text = Buffer.from((await b.logs.read(key, 0, 99))?.bytes ?? []).toString();
+      assert.equal(text, removed === 1 ? 'new' : 'old new');
+    }
+  });
+
+  test('of removals at once each counts what it removed', async (t) => {
+    const url = await postgres.createDatabase();
+    const servers = [await openAt(t, url), await openAt(t, url)];
+    for (let n = 0; n < 130; n++) {
+      await servers[0]?.logs.append({ candidateId: `c${n}`, check: 'unit' }, Buffer.from('a'), 1);
+    }
+    const counts = await Promise.all([...servers, ...servers].map(({ logs }) => logs.removeBefore(2)));
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      130,
+    );
+  });
+
   test('whoever sees a watermark sees everything up to it', async (t) => {
     const url = await postgres.createDatabase();
     const [a, b] = [await openAt(t, url), await openAt(t, url)];

@@ -66,6 +66,12 @@ describe('a restore of a SQLite store', () => {
     const folder = await createFolder(t);
     const other = await openStore(t, join(folder, 'other'));
     const queue = await storeQueue(other);
+    const key = { candidateId: 'c', check: 'unit' };
+    const output = Uint8Array.from(Buffer.from('ok\n'.repeat(400)));
+    await other.logs.append(key, output, 1);
+    const alarm = { id: 'a', queueId: queue.id, code: 'FOREIGN_PUSH', text: 'why', at: 1 };
+    await other.alarms.raise(alarm);
+    await other.alarms.setMark(queue.id, { sha: null, version: 1, at: 1 }, undefined);
     const file = join(folder, 'backup');
     await snapshotsOf(other).backup(file);
 
@@ -75,6 +81,9 @@ describe('a restore of a SQLite store', () => {
     await snapshotsOf(store).restore(file);
     assert.equal(await store.queues.load(lost.id), undefined);
     assert.deepEqual(await store.queues.find(queue.repositoryId, 'main'), queue);
+    assert.deepEqual(await store.logs.read(key, 0, 9999), { bytes: output, size: output.length });
+    assert.deepEqual(await store.alarms.list([queue.id], 0, 9), [alarm]);
+    assert.equal((await store.alarms.findMark(queue.id))?.version, 1);
     assert.deepEqual(store.signingKey, other.signingKey);
     assert.equal(await store.queues.commit(aCommit(queue.id, 1)), 'committed');
     await store.close();

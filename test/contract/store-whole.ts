@@ -82,6 +82,9 @@ async function fill(store: Store): Promise<Queue> {
   await store.queues.settleEffect(claimed[0]?.id ?? '', 'x', { kind: 'park', at: NOON, error: 'why' });
   const row = aTest(queue.repositoryId, { quarantinedAt: NOON });
   await store.tests.apply({ repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
+  await store.logs.append({ candidateId: 'c', check: 'unit' }, Buffer.from('ok\n'.repeat(400)), NOON);
+  await store.alarms.raise({ id: 'a', queueId: queue.id, code: 'FOREIGN_PUSH', text: 'why', at: NOON });
+  await store.alarms.setMark(queue.id, { sha: 'aa', version: 2, at: NOON }, undefined);
   return queue;
 }
 
@@ -97,6 +100,9 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
     transitions: await store.queues.listTransitionsWithin({ queueIds: [queue.id], from: 0, until: NOON * 2 }),
     watermark: await store.tests.getWatermark(queue.repositoryId),
     quarantined: await store.tests.listQuarantined(page),
+    log: await store.logs.read({ candidateId: 'c', check: 'unit' }, 0, 9999),
+    alarms: await store.alarms.list([queue.id], 0, 9),
+    mark: await store.alarms.findMark(queue.id),
     failing: await store.tests.listFailing({ ...page, from: 0, until: NOON * 2 }),
   };
 }

@@ -1,8 +1,10 @@
 import { after, before, describe } from 'node:test';
 import type { Store } from '../../src/storage/store.ts';
 import { accountPromises } from './store-accounts.ts';
+import { alarmPromises } from './store-alarms.ts';
 import { candidatePromises } from './store-candidates.ts';
 import { effectPromises } from './store-effects.ts';
+import { logPromises } from './store-logs.ts';
 import { queueListPromises } from './store-queue-lists.ts';
 import { queuePromises } from './store-queues.ts';
 import { repositoryPromises } from './store-repositories.ts';
@@ -27,6 +29,8 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('candidates', () => candidatePromises(store));
     describe('effects', () => effectPromises(open));
     describe('tests', () => testPromises(store));
+    describe('logs', () => logPromises(store));
+    describe('alarms', () => alarmPromises(store));
     describe('the whole', () => wholeStorePromises(open));
   });
 }

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Fault } from '../../lib/fault.ts';
 import type { Store } from '../store.ts';
 import { createMemoryAccounts } from './accounts.ts';
+import { createMemoryAlarms } from './alarms.ts';
+import { createMemoryLogs } from './logs.ts';
 import { createMemoryQueues } from './queues.ts';
 import { createMemoryRepositories } from './repositories.ts';
 import { createMemoryState } from './state.ts';
@@ -18,6 +20,8 @@ export function createMemoryStore(): Store {
     repositories: open(createMemoryRepositories(state)),
     queues: open(createMemoryQueues(state)),
     tests: open(createMemoryTests(state)),
+    logs: open(createMemoryLogs(state)),
+    alarms: open(createMemoryAlarms(state)),
     signingKey: Uint8Array.from(randomBytes(32)),
     ping: async () => {
       if (isClosed) throw closedFault();

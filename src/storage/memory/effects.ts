@@ -1,4 +1,5 @@
 import { assert } from '../../lib/assert.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { EffectClaim, EffectSettlement, QueueCommit, QueueStore, StoredEffect } from '../queues.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import type { MemoryEffect, MemoryQueue, MemoryState } from './state.ts';
@@ -9,6 +10,7 @@ export function memoryEffects(state: MemoryState) {
     claimEffects: async (claim) => claimEffects(state, frozenCopy(claim)),
     settleEffect: async (id, holder, settlement) =>
       settleEffect(state, id, { holder, settlement: frozenCopy(settlement) }),
+    renewLeases: async (holder, ids, leaseUntil) => renewLeases(state, { holder, ids, leaseUntil }),
     async findNextEffectDueAt() {
       const instants = firstOfStreams(state).map(({ row, lease }) => Math.max(row.dueAt, lease?.until ?? row.dueAt));
       return instants.length === 0 ? undefined : Math.min(...instants);
@@ -85,6 +87,22 @@ function settleEffect(state: MemoryState, id: string, { holder, settlement }: Se
   if (settlement.kind === 'done') queue.effects.delete(id);
   else change(effect, settled(effect.row, settlement));
   return 'settled';
+}
+
+interface Renewal {
+  readonly holder: string;
+  readonly ids: readonly string[];
+  readonly leaseUntil: Instant;
+}
+
+function renewLeases(state: MemoryState, { holder, ids, leaseUntil }: Renewal): readonly string[] {
+  const effects = [...state.queues.values()].map((queue) => queue.effects);
+  return [...new Set(ids)].filter((id) => {
+    const effect = effects.find((ofQueue) => ofQueue.has(id))?.get(id);
+    if (effect?.lease?.holder !== holder) return false;
+    effect.lease = { holder, until: leaseUntil };
+    return true;
+  });
 }
 
 function settled(

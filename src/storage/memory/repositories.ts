@@ -1,5 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { removeAlarms } from './alarms.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compareText } from './order.ts';
 import type { MemoryState } from './state.ts';
@@ -21,6 +22,7 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
       if (queues.some((queue) => !queue.isDeleted)) return 'has_queues';
       for (const queue of queues) {
         for (const candidate of queue.candidates.values()) state.candidates.delete(candidate.id);
+        removeAlarms(state, queue.row.id);
         state.queues.delete(queue.row.id);
       }
       state.tests.delete(id);

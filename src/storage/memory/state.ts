@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Token } from '../accounts.ts';
+import type { AlarmRow, AuditMark } from '../alarms.ts';
 import type {
   CandidateRow,
   EntryRow,
@@ -62,6 +63,13 @@ export interface MemoryTests {
   readonly byId: Map<string, MemoryTest>;
 }
 
+export interface MemoryLog {
+  /** In their order; copies that nobody else holds. */
+  readonly chunks: { readonly start: number; readonly bytes: Uint8Array }[];
+  size: number;
+  lastAt: Instant;
+}
+
 /** Rows are frozen copies: they are replaced, never changed, and may be handed out. */
 export interface MemoryState {
   readonly organizations: Map<string, Organization>;
@@ -75,6 +83,12 @@ export interface MemoryState {
   readonly targetSets: Map<string, MemoryTargetSet>;
   /** By repository. */
   readonly tests: Map<string, MemoryTests>;
+  /** By candidate and check. */
+  readonly logs: Map<string, MemoryLog>;
+  /** By id. */
+  readonly alarms: Map<string, AlarmRow>;
+  /** By queue. */
+  readonly auditMarks: Map<string, AuditMark>;
 }
 
 export function createMemoryState(): MemoryState {
@@ -86,5 +100,8 @@ export function createMemoryState(): MemoryState {
     candidates: new Map(),
     targetSets: new Map(),
     tests: new Map(),
+    logs: new Map(),
+    alarms: new Map(),
+    auditMarks: new Map(),
   };
 }

@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import type { Schema } from './schema.ts';
 
-export type SqlValue = string | number | null | boolean;
+export type SqlValue = string | number | null | boolean | Uint8Array;
 
 /** Everything in which the two databases differ, as far as queries and migrations are concerned. */
 export interface SqlDialect {
@@ -34,6 +34,7 @@ export interface ColumnTypes {
   readonly integer: 'bigint';
   readonly real: 'double precision';
   readonly boolean: 'boolean';
+  readonly bytes: RawBuilder<Uint8Array>;
   /** Stores a table in the order of its primary key, where the database can: one tree less to write. */
   readonly clustered: RawBuilder<unknown>;
 }
@@ -53,7 +54,7 @@ export const sqliteDialect: SqlDialect = {
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
-  columns: { ...COMMON_COLUMNS, text: sql`text`, clustered: sql`without rowid` },
+  columns: { ...COMMON_COLUMNS, text: sql`text`, bytes: sql`blob`, clustered: sql`without rowid` },
   lockMigrations: undefined,
 };
 
@@ -69,7 +70,7 @@ export const postgresDialect: SqlDialect = {
   encodeBoolean: (value) => value,
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],
-  columns: { ...COMMON_COLUMNS, text: sql`text collate "C"`, clustered: sql`` },
+  columns: { ...COMMON_COLUMNS, text: sql`text collate "C"`, bytes: sql`bytea`, clustered: sql`` },
   // The number is arbitrary; it only has to be Sluice's own within the database.
   lockMigrations: 'select pg_advisory_xact_lock(7305804393)',
 };

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { EffectClaim, EffectSettlement, QueueStore, StoredEffect } from '../queues.ts';
-import { all, execute, executeAll, type Operation, type SqlEngine, together } from './operation.ts';
+import { all, allOf, execute, executeAll, type Operation, type SqlEngine, together } from './operation.ts';
 import { toEffect } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
@@ -23,6 +23,11 @@ export function effectOperations(engine: SqlEngine, compiler: StatementCompiler)
     settleEffect: (id, holder, settlement) =>
       engine.write(function* () {
         return (yield* settle(statements, { id, holder }, settlement)) === 0 ? 'lost' : 'settled';
+      }),
+    renewLeases: (holder, ids, leaseUntil) =>
+      engine.write(function* () {
+        const renewed = new Set((yield* allOf(statements.renew({ holder, leaseUntil }, ids))).map(({ id }) => id));
+        return [...new Set(ids)].filter((id) => renewed.has(id));
       }),
     findNextEffectDueAt: () => engine.snapshot(() => findNextDueAt(statements)),
     endLeases: () => engine.write(() => execute(statements.endLeases, {})),
@@ -119,6 +124,14 @@ function claimStatements(compiler: StatementCompiler) {
         .updateTable('effects')
         .set({ lease_holder: param('holder'), lease_until: param('leaseUntil') })
         .where('id', 'in', ids),
+    ),
+    renew: compiler.list<{ holder: string; leaseUntil: number }, string>()((param, ids) =>
+      builder
+        .updateTable('effects')
+        .set({ lease_until: param('leaseUntil') })
+        .where('id', 'in', ids)
+        .where('lease_holder', '=', param('holder'))
+        .returning('id'),
     ),
     findNextUnleased: compiler.statement<object>()(() =>
       first

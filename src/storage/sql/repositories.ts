@@ -113,7 +113,10 @@ function saveStatement(compiler: StatementCompiler) {
 /** Everything that names the repository, with the remains of its deleted queues, in an order its keys allow. */
 function removalStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const tables = ['queue_events', 'entries', 'transitions', 'candidates', 'effects', 'impacted_targets'] as const;
+  const tables = [
+    ...(['queue_events', 'entries', 'transitions', 'candidates', 'effects', 'impacted_targets'] as const),
+    ...(['alarms', 'audit_marks'] as const),
+  ];
   const ofQueues = tables.map((table) =>
     compiler.statement<{ id: string }>()((param) =>
       builder

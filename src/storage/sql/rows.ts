@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Organization, OrganizationId, Scope, Token } from '../accounts.ts';
+import type { AlarmRow, AuditMark } from '../alarms.ts';
 import type {
   CandidateRow,
   EntryRow,
@@ -13,6 +14,8 @@ import type {
 import type { Repository, RepositoryId, RunnerCheck } from '../repositories.ts';
 import type { TestRow, TestRunRow } from '../tests.ts';
 import type {
+  AlarmsTable,
+  AuditMarksTable,
   CandidatesTable,
   EffectsTable,
   EntriesTable,
@@ -298,4 +301,12 @@ export function fromTestRun(place: { repositoryId: string; seq: number }, run: T
     failure_group: run.failureGroup,
     failure_summary: run.failureSummary,
   };
+}
+
+export function toAlarm(row: Selectable<AlarmsTable>): AlarmRow {
+  return { id: row.id, queueId: row.queue_id as QueueId, code: row.code, text: row.text, at: row.at };
+}
+
+export function toAuditMark(row: Selectable<AuditMarksTable>): AuditMark {
+  return { sha: row.sha, version: row.version, at: row.at };
 }

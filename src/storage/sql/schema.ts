@@ -24,6 +24,10 @@ export interface Schema {
   tests: TestsTable;
   test_runs: TestRunsTable;
   test_states: TestStatesTable;
+  logs: LogsTable;
+  log_chunks: LogChunksTable;
+  alarms: AlarmsTable;
+  audit_marks: AuditMarksTable;
 }
 
 export interface TokensTable {
@@ -178,4 +182,37 @@ export interface TestStatesTable {
   kind: TestStatus | 'QUARANTINED';
   from_seq: number;
   to_seq: number | null;
+}
+
+export interface LogsTable {
+  candidate_id: string;
+  check_name: string;
+  /** Where the next chunk begins. */
+  size: number;
+  last_at: number;
+}
+
+export interface LogChunksTable {
+  candidate_id: string;
+  check_name: string;
+  start: number;
+  /** Of the bytes as they were given. */
+  length: number;
+  encoding: 'plain' | 'zstd';
+  data: Uint8Array;
+}
+
+export interface AlarmsTable {
+  id: string;
+  queue_id: string;
+  code: string;
+  text: string;
+  at: number;
+}
+
+export interface AuditMarksTable {
+  queue_id: string;
+  sha: string | null;
+  version: number;
+  at: number;
 }

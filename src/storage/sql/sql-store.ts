@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { assert } from '../../lib/assert.ts';
 import type { Store } from '../store.ts';
 import { createAccountStore } from './accounts.ts';
+import { createAlarmStore } from './alarms.ts';
+import { createLogStore } from './logs.ts';
 import { execute, first, type SqlEngine } from './operation.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
@@ -14,12 +16,14 @@ const SIGNING_KEY_BYTES = 32;
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<Store, 'accounts' | 'repositories' | 'queues' | 'tests'> {
+): Pick<Store, 'accounts' | 'repositories' | 'queues' | 'tests' | 'logs' | 'alarms'> {
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
     queues: createQueueStore(engine, compiler),
     tests: createTestStore(engine, compiler),
+    logs: createLogStore(engine, compiler),
+    alarms: createAlarmStore(engine, compiler),
   };
 }
 

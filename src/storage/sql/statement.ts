@@ -128,7 +128,9 @@ function encode(value: unknown, encodeBoolean: (value: boolean) => SqlValue): Sq
   if (typeof value === 'boolean') return encodeBoolean(value);
   // PostgreSQL cannot store it; refused everywhere, so that no data is stuck in one kind of store.
   if (typeof value === 'string') assert(!value.includes('\0'), 'text with the character U+0000 cannot be stored');
-  else assert(value === null || typeof value === 'number', `a ${typeof value} cannot be stored`);
+  else if (!(value instanceof Uint8Array)) {
+    assert(value === null || typeof value === 'number', `a ${typeof value} cannot be stored`);
+  }
   return value as SqlValue;
 }
 

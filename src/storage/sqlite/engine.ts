@@ -164,7 +164,7 @@ export class SqliteEngine implements SqlEngine {
       this.#prepared[statement.id] = prepared;
     }
     // The dialect has encoded booleans already.
-    const bound = values as (string | number | null)[];
+    const bound = values as (string | number | null | Uint8Array)[];
     if (statement.returnsRows) return { rows: prepared.all(...bound), changes: 0 };
     return { rows: [], changes: Number(prepared.run(...bound).changes) };
   }

@@ -3,6 +3,13 @@ import { accountsRepositoriesQueues } from './001-accounts-repositories-queues.t
 import { tests } from './002-tests.ts';
 import { targetSetAges } from './003-target-set-ages.ts';
 import { candidatesEffects } from './004-candidates-effects.ts';
+import { logsAlarms } from './005-logs-alarms.ts';
 
 /** In order: the first is version 1. */
-export const MIGRATIONS: readonly Migration[] = [accountsRepositoriesQueues, tests, targetSetAges, candidatesEffects];
+export const MIGRATIONS: readonly Migration[] = [
+  accountsRepositoriesQueues,
+  tests,
+  targetSetAges,
+  candidatesEffects,
+  logsAlarms,
+];

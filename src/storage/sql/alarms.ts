@@ -1,0 +1,107 @@
+import type { AlarmRow, AlarmStore, AuditMark } from '../alarms.ts';
+import type { QueueId } from '../queues.ts';
+import { allOf, execute, first, type SqlEngine } from './operation.ts';
+import { toAlarm, toAuditMark } from './rows.ts';
+import type { StatementCompiler } from './statement.ts';
+
+export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler): AlarmStore {
+  const statements = alarmStatements(compiler);
+  return {
+    raise: (alarm) =>
+      engine.write(function* () {
+        return (yield* execute(statements.raise, alarm)) === 0 ? 'known' : 'raised';
+      }),
+    list: (queueIds, since, limit) =>
+      engine.read(function* () {
+        const rows = yield* allOf(statements.list({ since, limit }, [...new Set(queueIds)]));
+        // Each part of a long list of queues comes sorted and cut off; together they must be, too.
+        return rows
+          .map(toAlarm)
+          .sort((a, b) => b.at - a.at)
+          .slice(0, limit);
+      }),
+    count: (queueIds) =>
+      engine.read(function* () {
+        const rows = yield* allOf(statements.count({}, [...new Set(queueIds)]));
+        return rows.map(({ queue_id, code, count }) => ({ queueId: queue_id as QueueId, code, count }));
+      }),
+    ...auditMarks(engine, compiler),
+  };
+}
+
+function auditMarks(engine: SqlEngine, compiler: StatementCompiler) {
+  const statements = auditMarkStatements(compiler);
+  return {
+    findMark: (queueId) =>
+      engine.read(function* () {
+        const row = yield* first(statements.find, { queueId });
+        return row && toAuditMark(row);
+      }),
+    setMark: (queueId, mark, expectedVersion) =>
+      engine.write(function* () {
+        const changed =
+          expectedVersion === undefined
+            ? yield* execute(statements.insert, { ...mark, queueId })
+            : yield* execute(statements.update, { ...mark, queueId, expectedVersion });
+        return changed === 0 ? 'stale' : 'set';
+      }),
+  } satisfies Partial<AlarmStore>;
+}
+
+export function alarmStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    raise: compiler.statement<AlarmRow>()((param) =>
+      builder
+        .insertInto('alarms')
+        .values({
+          id: param('id'),
+          queue_id: param('queueId'),
+          code: param('code'),
+          text: param('text'),
+          at: param('at'),
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing()),
+    ),
+    list: compiler.list<{ since: number; limit: number }, string>()((param, queueIds) =>
+      builder
+        .selectFrom('alarms')
+        .selectAll()
+        .where('queue_id', 'in', queueIds)
+        .where('at', '>=', param('since'))
+        .orderBy('at', 'desc')
+        .orderBy('id')
+        .limit(param('limit')),
+    ),
+    count: compiler.list<object, string>()((_, queueIds) =>
+      builder
+        .selectFrom('alarms')
+        .select((eb) => ['queue_id', 'code', eb.fn.countAll<number>().as('count')])
+        .where('queue_id', 'in', queueIds)
+        .groupBy(['queue_id', 'code']),
+    ),
+  };
+}
+
+export function auditMarkStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  type Mark = AuditMark & { queueId: string };
+  return {
+    find: compiler.statement<{ queueId: string }>()((param) =>
+      builder.selectFrom('audit_marks').selectAll().where('queue_id', '=', param('queueId')),
+    ),
+    insert: compiler.statement<Mark>()((param) =>
+      builder
+        .insertInto('audit_marks')
+        .values({ queue_id: param('queueId'), sha: param('sha'), version: param('version'), at: param('at') })
+        .onConflict((conflict) => conflict.column('queue_id').doNothing()),
+    ),
+    update: compiler.statement<Mark & { expectedVersion: number }>()((param) =>
+      builder
+        .updateTable('audit_marks')
+        .set({ sha: param('sha'), version: param('version'), at: param('at') })
+        .where('queue_id', '=', param('queueId'))
+        .where('version', '=', param('expectedVersion')),
+    ),
+  };
+}

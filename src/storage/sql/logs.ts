@@ -1,0 +1,162 @@
+import type { LogKey, LogPart, LogStore } from '../logs.ts';
+import { type EncodedChunk, encodeChunks, joinChunks, placeChunks } from './log-chunks.ts';
+import { all, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
+import type { LogChunksTable, LogsTable } from './schema.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
+
+/** Removed in one transaction: it is over soon, and other writes come in between. */
+const REMOVED_AT_ONCE = 50;
+
+type LogStatements = ReturnType<typeof logStatements>;
+
+export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): LogStore {
+  const statements = logStatements(compiler);
+  const inOrder = orderedByKey();
+  return {
+    append: async (key, bytes, at) => {
+      if (bytes.length === 0) return;
+      const chunks = encodeChunks(bytes);
+      const added = { ...key, size: bytes.length, at };
+      await inOrder(key, () => engine.write(() => append(statements, added, chunks)));
+    },
+    read: (key, offset, limit) => engine.snapshot(() => read(statements, key, { from: offset, until: offset + limit })),
+    async removeBefore(before) {
+      let total = 0;
+      for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; total += removed) {
+        removed = await engine.write(() => removeSome(statements, before));
+      }
+      return total;
+    },
+  };
+}
+
+/** One after the other for each log: on several connections a later write could overtake an earlier one. */
+function orderedByKey(): (key: LogKey, write: () => Promise<void>) => Promise<void> {
+  const latest = new Map<string, Promise<void>>();
+  return ({ candidateId, check }, write) => {
+    const name = JSON.stringify([candidateId, check]);
+    const before = latest.get(name);
+    const written = before === undefined ? write() : before.then(write, write);
+    latest.set(name, written);
+    const forget = () => {
+      if (latest.get(name) === written) latest.delete(name);
+    };
+    written.then(forget, forget);
+    return written;
+  };
+}
+
+type Appended = LogKey & { readonly size: number; readonly at: number };
+
+/** Whoever makes the log longer holds its row until the chunks are there, so that others come after them. */
+function* append(statements: LogStatements, added: Appended, chunks: readonly EncodedChunk[]): Operation<void> {
+  const log = yield* first(statements.grow, added);
+  yield* executeAll(statements.insertChunks(placeChunks(added, (log?.size ?? 0) - added.size, chunks)));
+}
+
+function* read(
+  statements: LogStatements,
+  key: LogKey,
+  range: { readonly from: number; readonly until: number },
+): Operation<LogPart | undefined> {
+  const [logs, chunks] = yield* together(
+    callOf(statements.find, key),
+    callOf(statements.listChunks, { ...key, ...range }),
+  );
+  const [log] = logs;
+  return log && { bytes: joinChunks(chunks, range.from, range.until), size: log.size };
+}
+
+/** One that grows at this moment is passed over. */
+function* removeSome(statements: LogStatements, before: number): Operation<number> {
+  const old = yield* all(statements.listOld, { before, limit: REMOVED_AT_ONCE });
+  const keys = old.map((row) => ({ candidateId: row.candidate_id, check: row.check_name }));
+  yield* executeAll(keys.flatMap((key) => [callOf(statements.removeChunks, key), callOf(statements.remove, key)]));
+  return old.length;
+}
+
+export function logStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  return {
+    ...chunkStatements(compiler),
+    grow: growStatement(compiler),
+    find: compiler.statement<LogKey>()((param) =>
+      builder
+        .selectFrom('logs')
+        .select('size')
+        .where('candidate_id', '=', param('candidateId'))
+        .where('check_name', '=', param('check')),
+    ),
+    listOld: compiler.statement<{ before: number; limit: number }>()((param) =>
+      builder
+        .selectFrom('logs')
+        .select(['candidate_id', 'check_name'])
+        .where('last_at', '<', param('before'))
+        .limit(param('limit'))
+        .$if(hasRowLocks, (query) => query.forUpdate().skipLocked()),
+    ),
+    remove: compiler.statement<LogKey>()((param) =>
+      builder
+        .deleteFrom('logs')
+        .where('candidate_id', '=', param('candidateId'))
+        .where('check_name', '=', param('check')),
+    ),
+  };
+}
+
+function growStatement(compiler: StatementCompiler) {
+  return compiler.statement<Appended>()((param) =>
+    compiler.dialect.builder
+      .insertInto('logs')
+      .values({
+        candidate_id: param('candidateId'),
+        check_name: param('check'),
+        size: param('size'),
+        last_at: param('at'),
+      } satisfies LogsTable)
+      .onConflict((conflict) =>
+        conflict.columns(['candidate_id', 'check_name']).doUpdateSet((eb) => ({
+          size: eb('logs.size', '+', eb.ref('excluded.size')),
+          last_at: eb
+            .case()
+            .when('logs.last_at', '>', eb.ref('excluded.last_at'))
+            .then(eb.ref('logs.last_at'))
+            .else(eb.ref('excluded.last_at'))
+            .end(),
+        })),
+      )
+      .returning('size'),
+  );
+}
+
+function chunkStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const columns = ['candidate_id', 'check_name', 'start', 'length', 'encoding', 'data'] as const;
+  return {
+    insertChunks: compiler.bulk<LogChunksTable>(columns, (rows) => builder.insertInto('log_chunks').values(rows)),
+    /** From the chunk that `from` lies in: the last one that does not begin after it. */
+    listChunks: compiler.statement<LogKey & { from: number; until: number }>()((param) =>
+      builder
+        .selectFrom('log_chunks')
+        .select(['start', 'encoding', 'data'])
+        .where('candidate_id', '=', param('candidateId'))
+        .where('check_name', '=', param('check'))
+        .where('start', '>=', ({ selectFrom }) =>
+          selectFrom('log_chunks as around')
+            .select((eb) => eb.fn.max('around.start').as('start'))
+            .where('around.candidate_id', '=', param('candidateId'))
+            .where('around.check_name', '=', param('check'))
+            .where('around.start', '<=', param('from')),
+        )
+        .where('start', '<', param('until'))
+        .where((eb) => eb(eb('start', '+', eb.ref('length')), '>', param('from')))
+        .orderBy('start'),
+    ),
+    removeChunks: compiler.statement<LogKey>()((param) =>
+      builder
+        .deleteFrom('log_chunks')
+        .where('candidate_id', '=', param('candidateId'))
+        .where('check_name', '=', param('check')),
+    ),
+  };
+}
