@@ -4,7 +4,7 @@ const test = '\\.test\\.ts$';
 const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
-const port = '^src/(forge|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
+const port = '^src/(forge|runner|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
 const pure = '^src/(engine|flaky|junit)/';
 const lib = '^src/lib/';
 
@@ -41,6 +41,13 @@ module.exports = {
       ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/git/', pure, lib],
       'A forge imports its port and lib, never another forge.',
     ),
+    room('runner-port', '^src/runner/[^/]+\\.ts$', ['^src/runner/[^/]+\\.ts$', lib], 'A port knows no adapter.'),
+    room(
+      'runner-adapters',
+      '^src/runner/([^/]+)/',
+      ['^src/runner/[^/]+\\.ts$', '^src/runner/$1/', lib],
+      'A runner imports its port and lib.',
+    ),
     room(
       'storage-adapters',
       '^src/storage/([^/]+)/',
@@ -65,8 +72,14 @@ module.exports = {
       to: { path: `${port}|${pure}`, dependencyTypesNot: ['type-only'] },
     },
     room(
+      'demo-makes-a-repository',
+      '^src/cli/demo/make-repository\\.ts$',
+      ['^src/cli/demo/', '^src/git/(init|fast-import|symbolic-ref)\\.ts$'],
+      'The demo writes a repository of its own; whatever it does with it goes over HTTP.',
+    ),
+    room(
       'cli-speaks-http',
-      '^src/cli/',
+      '^src/cli/(?!demo/make-repository\\.ts)',
       ['^src/cli/', '^src/http/contract/', '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),

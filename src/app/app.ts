@@ -1,9 +1,11 @@
 import type { Forge } from '../forge/forge.ts';
 import type { Timing } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../storage/store.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Directory } from './directory.ts';
+import type { Outages } from './outages.ts';
 import type { QueueRunner } from './queue-runner.ts';
 
 /** Everything a use case may need. Made once, in main.ts. */
@@ -13,7 +15,10 @@ export interface App {
   readonly directory: Directory;
   readonly auth: Authenticator;
   readonly forges: Forges;
+  /** Runs the checks of repositories that have commands for them. */
+  readonly jobs: Runner;
   readonly clock: Timing;
+  readonly outages: Outages;
   readonly log: Log;
   /** Where backups go that are named without a folder. */
   readonly backupFolder: string;

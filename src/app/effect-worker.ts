@@ -7,7 +7,7 @@ import type { EffectSettlement, StoredEffect } from '../storage/queues.ts';
 import type { App } from './app.ts';
 import { buildCandidate } from './effects/build-candidate.ts';
 import { discardCandidate } from './effects/discard-candidate.ts';
-import type { EffectAnswer, EffectRun } from './effects/effect-run.ts';
+import type { EffectAnswer, EffectRun, LongEffect } from './effects/effect-run.ts';
 import { landCandidate } from './effects/land-candidate.ts';
 import { raiseAlarm } from './effects/raise-alarm.ts';
 import { startChecks } from './effects/start-checks.ts';
@@ -16,8 +16,9 @@ import { decodeEffect, versionOfEffect } from './queue-codec.ts';
 
 /** How many effects this server carries out at once. */
 const AT_ONCE = 8;
-/** A server that dies in the middle of an effect keeps the others from it for this long. */
-const LEASE_MS = 60_000;
+/** A server that dies in the middle of an effect keeps the others from it for this long; one that lives renews it. */
+const LEASE_MS = 20_000;
+const RENEW_EVERY_MS = 5_000;
 /** Also without being told of any: another server may have stored effects and died. */
 const LOOK_EVERY_MS = 5_000;
 /** As long as a commit takes to be seen by the server that makes it. */
@@ -29,11 +30,17 @@ const MAX_BUG_ATTEMPTS = 5;
 /**
  * Carries out what the engine asked for: claims effects with a lease, does each at least once, and stores what came of it
  * as an event together with the effect's end. Effects of one candidate keep their order; all others run side by side.
+ * What takes long, as the checks of the built-in runner do, goes on without keeping others waiting.
  */
 export class EffectWorker {
   readonly #app: App;
   readonly #holder: string;
   readonly #underWay = new Set<Promise<void>>();
+  /** Those that go on without keeping a hand busy. */
+  readonly #goingOn = new Set<Promise<void>>();
+  /** Of every effect that is this server's now, how to end it early. */
+  readonly #held = new Map<string, AbortController>();
+  #callOffRenewal: (() => void) | undefined;
   #callOff: (() => void) | undefined;
   #isLooking = false;
   #shouldLookAgain = false;
@@ -49,6 +56,7 @@ export class EffectWorker {
       if (effects > 0) this.wake();
     });
     void this.#begin();
+    this.#renewLater();
   }
 
   /** Where this is the only server, whoever holds a lease died with it. */
@@ -65,7 +73,10 @@ export class EffectWorker {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#callOff?.();
+    for (const stop of this.#held.values()) stop.abort();
     await Promise.all(this.#underWay);
+    await Promise.all(this.#goingOn);
+    this.#callOffRenewal?.();
   }
 
   /** There may be something to do. */
@@ -117,26 +128,52 @@ export class EffectWorker {
   }
 
   async #carryOut(effect: StoredEffect): Promise<void> {
+    const stop = new AbortController();
+    this.#held.set(effect.id, stop);
+    const first = await this.#settle(effect, () => this.#attempt(effect));
+    if (first === undefined) {
+      this.#held.delete(effect.id);
+      return;
+    }
+    if (this.#isStopped) stop.abort();
+    const goingOn = this.#settle(effect, async () => this.#conclude(effect, await first.goOn(stop.signal)))
+      .then(() => undefined)
+      .finally(() => {
+        this.#held.delete(effect.id);
+        this.#goingOn.delete(goingOn);
+        this.wake();
+      });
+    this.#goingOn.add(goingOn);
+  }
+
+  /** Stores what came of it. What goes on is not settled yet, and is the answer. */
+  async #settle(effect: StoredEffect, work: () => Promise<Attempt>): Promise<LongEffect | undefined> {
     try {
-      const settlement = await this.#attempt(effect).catch((error: unknown) => this.#giveWay(effect, error));
-      if (settlement === undefined) return;
-      await this.#app.store.queues.settleEffect(effect.id, this.#holder, settlement);
+      const attempt = await work().catch((error: unknown) => this.#giveWay(effect, error));
+      if (attempt?.kind === 'goes_on') return attempt;
+      if (attempt !== undefined) await this.#app.store.queues.settleEffect(effect.id, this.#holder, attempt);
     } catch (error) {
       // Its lease ends by itself, and then it is tried again.
       this.#app.log.warn({ err: error, effect: effect.id }, 'could not settle an effect');
     }
+    return undefined;
   }
 
-  /** How to settle it; undefined where that is done already. */
-  async #attempt(effect: StoredEffect): Promise<EffectSettlement | undefined> {
+  async #attempt(effect: StoredEffect): Promise<Attempt> {
     const app = this.#app;
     const found = await app.runner.find(effect.queueId);
     const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
     if (found === undefined || repository === undefined) return { kind: 'done' };
     // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
     if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
-    const run = { app, found, forge: getForge(app, repository.host), repository: toForgeRepository(repository) };
-    const answer = await carryOut(run, decodeEffect(effect));
+    const forge = getForge(app, repository.host);
+    const run = { app, found, forge, repository: toForgeRepository(repository), checks: repository.checks };
+    const answer = await carryOut(run, decodeEffect(effect), effect.id);
+    return answer.kind === 'goes_on' ? answer : this.#conclude(effect, answer);
+  }
+
+  async #conclude(effect: StoredEffect, answer: EffectAnswer): Promise<EffectSettlement | undefined> {
+    const app = this.#app;
     if (answer.kind === 'done') return { kind: 'done' };
     if (answer.kind === 'later') return { kind: 'postpone', dueAt: app.clock.now() + answer.delayMs };
     const { event } = answer;
@@ -144,6 +181,26 @@ export class EffectWorker {
       doneEffect: effect.id,
     });
     return result?.isStored === true ? undefined : { kind: 'done' };
+  }
+
+  #renewLater(): void {
+    this.#callOffRenewal = this.#app.clock.after(RENEW_EVERY_MS, () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const ids = [...this.#held.keys()];
+    try {
+      if (ids.length > 0) {
+        const until = this.#app.clock.now() + LEASE_MS;
+        const kept = new Set(await this.#app.store.queues.renewLeases(this.#holder, ids, until));
+        // Another server took it over while this one did not come to renew it.
+        for (const id of ids) if (!kept.has(id)) this.#held.get(id)?.abort();
+      }
+    } catch (error) {
+      // The next renewal may still be in time; if not, another server does the same work, and no harm.
+      this.#app.log.warn({ err: error }, 'could not renew leases');
+    }
+    if (!this.#isStopped || this.#goingOn.size > 0) this.#renewLater();
   }
 
   #giveWay(effect: StoredEffect, error: unknown): EffectSettlement {
@@ -157,12 +214,15 @@ export class EffectWorker {
   }
 }
 
+/** How to settle an effect; undefined where that is done already. */
+type Attempt = EffectSettlement | LongEffect | undefined;
+
 /** The same for the same attempt, so that a run can be repeated; different for different effects. */
 function spreadOf({ id, attempts }: StoredEffect): number {
   return Number.parseInt(hash('sha256', `${id} ${attempts}`).slice(0, 8), 16) / 0xffffffff;
 }
 
-function carryOut(run: EffectRun, effect: Effect): Promise<EffectAnswer> {
+function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAnswer | LongEffect> {
   switch (effect.kind) {
     case 'build_candidate':
       return buildCandidate(run, effect);
@@ -173,7 +233,7 @@ function carryOut(run: EffectRun, effect: Effect): Promise<EffectAnswer> {
     case 'land_candidate':
       return landCandidate(run, effect);
     case 'raise_alarm':
-      return raiseAlarm(run, effect);
+      return raiseAlarm(run, effect, id);
     default:
       return unreachable(effect);
   }

@@ -5,6 +5,7 @@ const DAY_MS = 24 * 3_600_000;
 const FIRST_MS = 60_000;
 /** Events name target sets by their digest: what happened within this time can be replayed whole. */
 const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
+const KEEP_LOGS_MS = 14 * DAY_MS;
 
 /** Once a day, removes what nobody needs any more. */
 export class Housekeeping {
@@ -29,6 +30,8 @@ export class Housekeeping {
       const { store, clock, log } = this.#app;
       const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
       if (removed > 0) log.info({ removed }, 'removed target sets that nothing names');
+      const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
+      if (logs > 0) log.info({ removed: logs }, 'removed old output of checks');
     } catch (error) {
       // Nothing depends on it today: tomorrow it is tried again.
       this.#app.log.warn({ err: error }, 'could not remove what nobody needs any more');

@@ -91,7 +91,7 @@ const BATCH_LIMIT = 256;
 export class QueueRunner {
   readonly #store: Store;
   readonly #clock: Timing;
-  readonly #listeners: Listener[] = [];
+  readonly #listeners = new Set<Listener>();
   readonly #lines = new Map<QueueId, Line>();
   readonly #underWay = new Set<Promise<void>>();
   #gate: Promise<void> | undefined;
@@ -101,9 +101,10 @@ export class QueueRunner {
     this.#clock = clock;
   }
 
-  /** Calls `listener` after every commit of this server. */
-  listen(listener: Listener): void {
-    this.#listeners.push(listener);
+  /** Calls `listener` after every commit of this server, until the returned function is called. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** The queue as it is now, or undefined where there is none (any more). */

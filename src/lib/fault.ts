@@ -12,6 +12,8 @@ export type FaultCode =
   | 'STORE_LOCKED'
   /** What the server was told cannot be so. */
   | 'MISCONFIGURED'
+  /** The machine cannot run a check now. */
+  | 'RUNNER_UNAVAILABLE'
   /** A file that should be a backup of the store is not one, or already exists where one should be written. */
   | 'BACKUP_UNUSABLE'
   /** The server stops and takes no more work. */

@@ -3,6 +3,7 @@ import type { CandidateEvent } from '../../engine/event.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
 import { getIn } from '../../lib/int-map.ts';
+import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../app.ts';
 import { candidateIdOf } from '../entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../queue-codec.ts';
@@ -14,6 +15,8 @@ export interface EffectRun {
   readonly found: LoadedQueue;
   readonly forge: Forge;
   readonly repository: ForgeRepository;
+  /** What the built-in runner has to run for every candidate. */
+  readonly checks: readonly RunnerCheck[];
 }
 
 /** What comes of it: an event for the queue, nothing, or another turn later. */
@@ -21,6 +24,15 @@ export type EffectAnswer =
   | { readonly kind: 'event'; readonly event: WithoutInstant<CandidateEvent> }
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number };
+
+/**
+ * Something that takes minutes or hours, and keeps no hand busy meanwhile. It ends early when the server stops, or when
+ * another server does the same.
+ */
+export interface LongEffect {
+  readonly kind: 'goes_on';
+  goOn(stop: AbortSignal): Promise<EffectAnswer>;
+}
 
 type WithoutInstant<E> = E extends unknown ? Omit<E, 'at'> : never;
 

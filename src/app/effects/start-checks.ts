@@ -1,8 +1,10 @@
 import type { StartChecks } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
-import { DONE, type EffectAnswer, type EffectRun, placeOf } from './effect-run.ts';
+import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf } from './effect-run.ts';
+import { runChecks } from './run-checks.ts';
 
-export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer> {
+/** Shows the commit to whatever CI there is; where the repository has commands, the built-in runner is one. */
+export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
   if (candidate?.state !== 'testing' || candidate.commit === undefined) return DONE;
   const answer = await run.forge.publishCandidate({
@@ -11,7 +13,10 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
     prNumber: candidate.members[0]?.prNumber,
     isBisection: candidate.purpose.kind === 'bisection',
   });
-  if (answer.kind === 'published') return DONE;
+  if (answer.kind === 'published') {
+    if (run.checks.length === 0) return DONE;
+    return { kind: 'goes_on', goOn: (stop) => runChecks(run, candidate, stop) };
+  }
   const { reason, detail } = answer;
   return { kind: 'event', event: { kind: 'candidate_unbuildable', candidate: candidate.number, reason, detail } };
 }

@@ -1,0 +1,96 @@
+import type { LogKey } from '../../storage/logs.ts';
+import type { App } from '../app.ts';
+
+/** The beginning of a log is kept, and its end; what is between them is left out where it is longer than both. */
+const MAX_HEAD_BYTES = 2 * 1024 * 1024;
+const MAX_TAIL_BYTES = 2 * 1024 * 1024;
+/** Written at once when there is so much, and otherwise soon. */
+const CHUNK_BYTES = 64 * 1024;
+const SOON_MS = 200;
+
+/** The output of a check on its way into the store, in few pieces and never more than is kept. */
+export class CheckLog {
+  readonly #app: Pick<App, 'store' | 'clock' | 'log'>;
+  readonly #key: LogKey;
+  #room: number;
+  #unwritten: Buffer[] = [];
+  #unwrittenBytes = 0;
+  readonly #tail = new Tail(MAX_TAIL_BYTES);
+  #writing: Promise<void> = Promise.resolve();
+  #callOff: (() => void) | undefined;
+
+  /** `size` is what the log holds already, of an attempt that was interrupted. */
+  constructor(app: Pick<App, 'store' | 'clock' | 'log'>, key: LogKey, size: number) {
+    this.#app = app;
+    this.#key = key;
+    this.#room = Math.max(0, MAX_HEAD_BYTES - size);
+  }
+
+  /** Resolves when there is room for more. */
+  async add(bytes: Buffer): Promise<void> {
+    const head = bytes.subarray(0, this.#room);
+    this.#room -= head.length;
+    if (head.length < bytes.length) this.#tail.add(bytes.subarray(head.length));
+    if (head.length === 0) return;
+    this.#unwritten.push(head);
+    this.#unwrittenBytes += head.length;
+    if (this.#unwrittenBytes >= CHUNK_BYTES) await this.#write();
+    else this.#callOff ??= this.#app.clock.after(SOON_MS, () => void this.#write());
+  }
+
+  /** Everything, and a last line, is in the store. */
+  async end(line: string): Promise<void> {
+    const { leftOut, bytes } = this.#tail.take();
+    if (leftOut > 0) this.#unwritten.push(Buffer.from(`\n[${leftOut} bytes are left out here]\n`));
+    this.#unwritten.push(...bytes, Buffer.from(line));
+    await this.#write();
+  }
+
+  #write(): Promise<void> {
+    this.#callOff?.();
+    this.#callOff = undefined;
+    const bytes = Buffer.concat(this.#unwritten);
+    this.#unwritten = [];
+    this.#unwrittenBytes = 0;
+    this.#writing = this.#writing.then(() => this.#append(bytes));
+    return this.#writing;
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    if (bytes.length === 0) return;
+    try {
+      await this.#app.store.logs.append(this.#key, bytes, this.#app.clock.now());
+    } catch (error) {
+      // A check is worth more than its log: its result still counts.
+      this.#app.log.warn({ err: error, ...this.#key }, 'could not keep the output of a check');
+    }
+  }
+}
+
+/** The last bytes of many. */
+class Tail {
+  readonly #limit: number;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #leftOut = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(bytes: Buffer): void {
+    // A copy: what was read together with it need not be kept.
+    this.#chunks.push(Buffer.from(bytes.subarray(-this.#limit)));
+    this.#leftOut += Math.max(0, bytes.length - this.#limit);
+    this.#size += Math.min(bytes.length, this.#limit);
+    while (this.#size - (this.#chunks[0]?.length ?? 0) >= this.#limit) {
+      const dropped = this.#chunks.shift()?.length ?? 0;
+      this.#size -= dropped;
+      this.#leftOut += dropped;
+    }
+  }
+
+  take(): { readonly leftOut: number; readonly bytes: readonly Buffer[] } {
+    return { leftOut: this.#leftOut, bytes: this.#chunks };
+  }
+}

@@ -1,0 +1,33 @@
+import { type Candidate, compositionOf } from '../../engine/candidate.ts';
+import type { RunnerCheck } from '../../storage/repositories.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { formatRef } from '../find-queue.ts';
+import type { EffectRun } from './effect-run.ts';
+
+/** What a check is told about what it checks. */
+export function checkVariables(
+  { found, forge, repository }: EffectRun,
+  candidate: Candidate,
+  { name }: RunnerCheck,
+): Record<string, string> {
+  const candidateId = candidateIdOf(found.id, candidate.number);
+  const { members } = candidate;
+  const isBisection = candidate.purpose.kind === 'bisection';
+  const testBranch = forge.testBranchOf({ candidateId, prNumber: members[0]?.prNumber, isBisection });
+  return {
+    CI: 'true',
+    SLUICE: 'true',
+    SLUICE_REPOSITORY: formatRef(repository),
+    SLUICE_TARGET_BRANCH: found.queue.branch,
+    SLUICE_TEST_BRANCH: testBranch,
+    SLUICE_TEST_RUN_ID: candidateId,
+    SLUICE_CHECK: name,
+    SLUICE_COMMIT: candidate.commit?.sha ?? '',
+    SLUICE_BASE_COMMIT: candidate.base.sha,
+    // All that is in it, and those among them that are tested here for the first time.
+    SLUICE_PULL_REQUESTS: compositionOf(candidate)
+      .map(({ prNumber }) => prNumber)
+      .join(' '),
+    SLUICE_TESTED_PULL_REQUESTS: members.map(({ prNumber }) => prNumber).join(' '),
+  };
+}

@@ -1,0 +1,168 @@
+import { type Candidate, compositionOf } from '../../engine/candidate.ts';
+import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import { findCandidate, type Queue } from '../../engine/queue.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import { type Instant, pause } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { JobEnd } from '../../runner/runner.ts';
+import type { RunnerCheck } from '../../storage/repositories.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { CheckLog } from './check-log.ts';
+import { checkVariables } from './check-variables.ts';
+import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
+
+const DEFAULT_TIMEOUT_MINUTES = 60;
+/** Another server may decide about the candidate; this one hears of it by looking. */
+const LOOK_EVERY_MS = 2_000;
+const INSIST = { firstMs: 200, capMs: 10_000, spread: 1 };
+
+/** What all checks of one candidate have in common. */
+interface CheckRun extends EffectRun {
+  readonly candidate: Candidate;
+  readonly testRunId: string;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Runs those checks of a candidate that have no result yet, and reports each. When the candidate is decided, or nobody
+ * wants it any more, what still runs is stopped. A server that dies on the way leaves the rest to the next one.
+ */
+export async function runChecks(run: EffectRun, candidate: Candidate, stop: AbortSignal): Promise<EffectAnswer> {
+  const watch = watchCandidate(run, candidate);
+  const testRunId = candidateIdOf(run.found.id, candidate.number);
+  const checkRun = { ...run, candidate, testRunId, stop: AbortSignal.any([stop, watch.decided]) };
+  try {
+    const open = run.checks.filter(({ name }) => !isCompleted(candidate, name));
+    const results = await Promise.allSettled(open.map((check) => runCheck(checkRun, check)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined && !watch.decided.aborted) throw failed.reason;
+  } finally {
+    watch.end();
+  }
+  return stop.aborted && !watch.decided.aborted ? { kind: 'later', delayMs: 0 } : DONE;
+}
+
+function isCompleted({ checks }: Candidate, name: string): boolean {
+  return checks.some((check) => check.name === name && check.status === 'COMPLETED');
+}
+
+/** Tells when the candidate is not under test any more. */
+function watchCandidate({ app, found }: EffectRun, { number }: Candidate) {
+  const decided = new AbortController();
+  const look = (queue: Queue | undefined) => {
+    if (queue === undefined || findCandidate(queue, number)?.state !== 'testing') decided.abort();
+  };
+  const stopListening = app.runner.listen((loaded) => {
+    if (loaded.id === found.id) look(loaded.queue);
+  });
+  const lookAgain = () => {
+    app.runner.find(found.id).then(
+      (loaded) => look(loaded?.queue),
+      // The store is away for a moment; the next look asks again.
+      () => undefined,
+    );
+    callOff = app.clock.after(LOOK_EVERY_MS, lookAgain);
+  };
+  let callOff = app.clock.after(0, lookAgain);
+  const end = () => {
+    stopListening();
+    callOff();
+  };
+  return { decided: decided.signal, end };
+}
+
+async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
+  const { app, found, forge, repository, candidate, testRunId, stop } = run;
+  const sha = candidate.commit?.sha;
+  if (sha === undefined) return;
+  const timeoutMinutes = check.timeoutMinutes ?? DEFAULT_TIMEOUT_MINUTES;
+  const log = await openLog(run, check);
+  let startedAt = app.clock.now();
+  const end = await app.jobs.run(
+    {
+      share: found.id,
+      command: check.command,
+      timeoutMs: timeoutMinutes * 60_000,
+      variables: checkVariables(run, candidate, check),
+      prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
+      onStart: async () => {
+        startedAt = app.clock.now();
+        await log.add(Buffer.from(heading(run, check)));
+        await report(run, check, { startedAt, status: 'IN_PROGRESS' });
+      },
+      onOutput: (bytes) => log.add(bytes),
+    },
+    stop,
+  );
+  const words = wordsOf(end, { timeoutMinutes, ranMs: app.clock.now() - startedAt });
+  await log.end(`\n[Sluice] ${words.text}\n`);
+  if (words.conclusion === undefined) return;
+  const { conclusion, text } = words;
+  const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId} ${check.name}`;
+  await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
+}
+
+async function openLog({ app, testRunId: candidateId }: CheckRun, { name: check }: RunnerCheck): Promise<CheckLog> {
+  const key = { candidateId, check };
+  const earlier = await app.store.logs.read(key, 0, 0);
+  return new CheckLog(app, key, earlier?.size ?? 0);
+}
+
+function heading({ candidate, found }: CheckRun, { name, command }: RunnerCheck): string {
+  const prs = compositionOf(candidate).map(({ prNumber }) => `#${prNumber}`);
+  const subject = prs.length === 0 ? 'without any pull request' : `with ${prs.join(' ')}`;
+  const place = `${found.queue.branch} at ${candidate.base.sha.slice(0, 12)} ${subject}`;
+  return `[Sluice] "${name}" on ${place}, commit ${candidate.commit?.sha ?? ''}\n[Sluice] $ ${command}\n`;
+}
+
+interface Words {
+  /** Undefined where there is no result. */
+  readonly conclusion: CheckConclusion | undefined;
+  readonly text: string;
+}
+
+function wordsOf(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): Words {
+  const after = `after ${(facts.ranMs / 1_000).toFixed(1)} s`;
+  switch (end.kind) {
+    case 'exited':
+      return end.code === 0
+        ? { conclusion: 'SUCCESS', text: `Passed ${after}.` }
+        : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code} ${after}.` };
+    case 'killed':
+      // Nothing is known about the code: the machine, or somebody on it, ended the check.
+      return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
+    case 'timed_out':
+      return { conclusion: 'TIMED_OUT', text: `Did not end within ${facts.timeoutMinutes} minutes, and was killed.` };
+    case 'stopped':
+      return { conclusion: undefined, text: `Stopped ${after}: its result is not needed here any more.` };
+  }
+}
+
+interface Progress {
+  readonly startedAt: Instant;
+  readonly status: CheckStatus;
+  readonly conclusion?: CheckConclusion;
+  readonly summary?: string;
+}
+
+/** What a check has found is not lost because the store is away for a while. */
+async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress): Promise<void> {
+  const { app, found, candidate, stop } = run;
+  const { startedAt, status, conclusion, summary } = progress;
+  const check = { name, status, conclusion, startedAt, url: undefined, summary };
+  for (let attempts = 0; ; attempts += 1) {
+    try {
+      await app.runner.run(found.id, () => ({
+        kind: 'check_reported',
+        at: app.clock.now(),
+        candidate: candidate.number,
+        check,
+      }));
+      return;
+    } catch (error) {
+      if (!(error instanceof Fault) || stop.aborted) throw error;
+      app.log.warn({ err: error, check: name }, 'could not report a check; trying again');
+      await pause(app.clock, backoffMs(attempts, INSIST));
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sha } from '../engine/pull-request.ts';
+import { Fault } from '../lib/fault.ts';
+import { gitFault, runGit } from './exec.ts';
+import type { WorkTreeRequest } from './git.ts';
+import type { Mirror } from './mirror.ts';
+
+interface WorkTreeSource {
+  readonly mirror: Mirror;
+  /** Where the objects are that the mirror does not have itself. */
+  readonly objectsDir: string;
+}
+
+const TIMEOUT_MS = 30 * 60_000;
+const MAX_BYTES = 512 * 1024 * 1024;
+
+/**
+ * Files of a commit in a folder, with a git repository of their own: whatever git is told there changes nothing
+ * elsewhere. It borrows the objects, so that nothing is copied but the files.
+ */
+export async function checkOut(source: WorkTreeSource, request: WorkTreeRequest): Promise<string | undefined> {
+  try {
+    await createRepository(source, request);
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Fault('FORGE_UNAVAILABLE', `A work tree could not be made (${code}).`, { cause });
+  }
+  if (request.isIsolated) await copyCommit(source, request);
+  return fill(request);
+}
+
+/** Names in a commit that git, or the file system, takes for none. */
+const IMPOSSIBLE = /^error: (?:invalid path .*|unable to create .*: File name too long)$/m;
+
+async function fill(request: WorkTreeRequest): Promise<string | undefined> {
+  const what = { purpose: 'fill a work tree', gitDir: gitDirOf(request) };
+  const { exitCode, stderr } = await runGit(['read-tree', '--reset', '-u', '--end-of-options', request.sha], {
+    ...what,
+    extra: { GIT_WORK_TREE: request.folder },
+    timeoutMs: TIMEOUT_MS,
+    expected: [0, 128],
+  });
+  if (exitCode === 0) return undefined;
+  const [impossible] = IMPOSSIBLE.exec(stderr) ?? [];
+  if (impossible === undefined) throw gitFault(what, stderr);
+  return gitFault(what, impossible).detail;
+}
+
+function gitDirOf({ folder }: WorkTreeRequest): string {
+  return join(folder, '.git');
+}
+
+/** What `git init` would make, without a process. */
+async function createRepository({ mirror, objectsDir }: WorkTreeSource, request: WorkTreeRequest): Promise<void> {
+  const { sha, isIsolated } = request;
+  const gitDir = gitDirOf(request);
+  await mkdir(join(gitDir, 'refs', 'heads'), { recursive: true });
+  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true });
+  await mkdir(join(gitDir, 'objects', 'pack'));
+  const shallow = isIsolated ? `${sha}\n` : await readShallow(mirror);
+  await Promise.all([
+    writeFile(join(gitDir, 'HEAD'), `${sha}\n`),
+    writeFile(join(gitDir, 'config'), formatConfig(sha)),
+    isIsolated ? undefined : writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternates(mirror, objectsDir)),
+    shallow === undefined ? undefined : writeFile(join(gitDir, 'shallow'), shallow),
+  ]);
+}
+
+function alternates(mirror: Mirror, objectsDir: string): string {
+  return [...new Set([objectsDir, join(mirror.gitDir, 'objects')])].map((folder) => `${folder}\n`).join('');
+}
+
+/** A commit is named by as many digits as its hash has. */
+function formatConfig(sha: Sha): string {
+  const isSha256 = sha.length === 64;
+  const core = `[core]\n\trepositoryformatversion = ${isSha256 ? 1 : 0}\n\tbare = false\n`;
+  return isSha256 ? `${core}[extensions]\n\tobjectformat = sha256\n` : core;
+}
+
+async function readShallow({ environment }: Mirror): Promise<string | undefined> {
+  const file = environment['GIT_SHALLOW_FILE'];
+  return file === undefined ? undefined : readFile(file, 'utf8').catch(() => undefined);
+}
+
+async function copyCommit({ mirror }: WorkTreeSource, request: WorkTreeRequest): Promise<void> {
+  const options = { gitDir: mirror.gitDir, extra: mirror.environment, timeoutMs: TIMEOUT_MS };
+  const { stdout } = await runGit(['rev-list', '--objects', '--no-walk', '--end-of-options', request.sha, '--'], {
+    ...options,
+    purpose: 'read a commit',
+    maxBytes: MAX_BYTES,
+  });
+  const pack = join(gitDirOf(request), 'objects', 'pack', 'pack');
+  const { stdout: name } = await runGit(['pack-objects', '--quiet', '--end-of-options', pack], {
+    ...options,
+    purpose: 'copy a commit',
+    input: stdout,
+  });
+  // Git writes packs for its own user alone where the umask says so; somebody else is to read this one.
+  const files = ['pack', 'idx'].map((kind) => `${pack}-${name.toString('latin1').trim()}.${kind}`);
+  await Promise.all(files.map((file) => chmod(file, 0o444)));
+}

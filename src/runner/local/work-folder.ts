@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Fault } from '../../lib/fault.ts';
+import { killMarked } from './marked-processes.ts';
+import type { User } from './user.ts';
+
+/** The folder in which this runner's jobs have theirs. */
+export interface WorkFolder {
+  readonly path: string;
+  /** Begins the mark of every process it starts. */
+  readonly mark: string;
+}
+
+const OWNER_FILE = 'owner';
+
+export async function createWorkFolder(parent: string, mark: string): Promise<WorkFolder> {
+  const path = join(parent, mark);
+  await mkdir(parent, { recursive: true, mode: 0o711 });
+  await checkOwn(parent);
+  await mkdir(path, { mode: 0o711 });
+  await writeFile(join(path, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600 });
+  return { path, mark };
+}
+
+/** In a folder that everybody may write to, somebody may have been there first. */
+async function checkOwn(folder: string): Promise<void> {
+  const stats = await lstat(folder);
+  const isOurs = stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
+  if (isOurs && (stats.mode & 0o022) === 0) return;
+  throw new Fault('MISCONFIGURED', `${folder} belongs to somebody else. Checks would not be safe there: remove it.`);
+}
+
+/** What a server that died has left behind: its processes first, then their folders. */
+export async function removeLeftovers(parent: string): Promise<number> {
+  const names = await readdir(parent).catch(() => []);
+  let removed = 0;
+  for (const mark of names) {
+    if (await isInUse(join(parent, mark))) continue;
+    await killMarked(mark);
+    await removeFolder(join(parent, mark));
+    removed += 1;
+  }
+  return removed;
+}
+
+/** A job's own folder: files of the commit, a home and a place for temporary files. */
+export interface JobFolder {
+  readonly path: string;
+  readonly tree: string;
+  readonly home: string;
+  readonly temporary: string;
+}
+
+export async function createJobFolder(work: WorkFolder, name: string): Promise<JobFolder> {
+  const path = join(work.path, name);
+  const folder = { path, tree: join(path, 'tree'), home: join(path, 'home'), temporary: join(path, 'tmp') };
+  try {
+    await mkdir(path, { mode: 0o700 });
+    await Promise.all([mkdir(folder.tree), mkdir(folder.home), mkdir(folder.temporary)]);
+    return folder;
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Fault('RUNNER_UNAVAILABLE', `A folder for a check could not be made (${code}).`, { cause });
+  }
+}
+
+/** Hands everything in it over. */
+export async function giveTo({ uid, gid }: User, { path }: JobFolder): Promise<void> {
+  await promisify(execFile)('chown', ['-R', '-h', '--', `${uid}:${gid}`, path]);
+}
+
+/** A command may have closed folders to itself, and processes that are about to end may still write. */
+export async function removeFolder(path: string): Promise<void> {
+  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    await remove();
+  } catch {
+    await openFolders(path);
+    await remove();
+  }
+}
+
+async function openFolders(path: string): Promise<void> {
+  await chmod(path, 0o700).catch(() => undefined);
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await openFolders(join(path, entry.name));
+}
+
+interface Owner {
+  readonly pid: number;
+  /** Numbers of processes are used again; this is not. Empty where the system does not tell. */
+  readonly startedAt: string;
+}
+
+async function isInUse(path: string): Promise<boolean> {
+  const text = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => undefined);
+  const owner = text === undefined ? undefined : parseOwner(text);
+  if (owner === undefined || !isAlive(owner.pid)) return false;
+  return (await ownerOf(owner.pid)).startedAt === owner.startedAt;
+}
+
+function parseOwner(text: string): Owner | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Owner> | null;
+    return Number.isInteger(value?.pid) && typeof value?.startedAt === 'string' ? (value as Owner) : undefined;
+  } catch {
+    // Its writer died while it wrote.
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The 22nd field of /proc/<pid>/stat; the second may hold spaces and parentheses. */
+async function ownerOf(pid: number): Promise<Owner> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { pid, startedAt: fields[19] ?? '' };
+}

@@ -1,0 +1,38 @@
+/** A command to be run in a folder of its own. */
+export interface Job {
+  /** Jobs of one name share a part of the machine: among names that wait, the one with the fewest running goes first. */
+  readonly share: string;
+  readonly command: string;
+  readonly timeoutMs: number;
+  /** What the command sees of the world besides PATH, HOME and TMPDIR. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Fills the folder. Its failure is the job's. */
+  prepare(place: JobPlace): Promise<void>;
+  /** The folder is ready and the command begins. */
+  onStart(): Promise<void>;
+  /** Whatever it prints, in order. The command waits while this does. */
+  onOutput(bytes: Buffer): Promise<void>;
+}
+
+export interface JobPlace {
+  /** Empty. */
+  readonly folder: string;
+  /** Whether the command runs as a user who may not read what the server reads. */
+  readonly isIsolated: boolean;
+}
+
+export type JobEnd =
+  | { readonly kind: 'exited'; readonly code: number }
+  /** Ended by a signal that was not ours. */
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'timed_out' }
+  /** Nobody wants to know any more. */
+  | { readonly kind: 'stopped' };
+
+/** Runs commands, few at a time. When a job has ended, nothing of it is left: no process, no file. */
+export interface Runner {
+  /** Faults where the command could not be started. */
+  run(job: Job, stop: AbortSignal): Promise<JobEnd>;
+  /** Stops what runs. */
+  close(): Promise<void>;
+}
