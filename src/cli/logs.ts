@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import { getCandidateLog } from '../http/contract/candidate-log.ts';
+import { addExamples } from './arguments.ts';
+import { type Context, withContext } from './context.ts';
+import { formatLogCommand } from './logs-command.ts';
+import { createLogText } from './logs-text.ts';
+import { createPatience } from './patience.ts';
+import { clean, paint, say, write } from './terminal.ts';
+
+type Answer = Static<typeof getCandidateLog.reply>;
+
+interface LogsOptions {
+  readonly follow?: true;
+}
+
+const FOLLOW_INTERVAL_MS = 500;
+
+export function defineLogs(command: Command): void {
+  command
+    .description('Print what the checks of the built-in runner printed for a candidate, also while they run.')
+    .argument('<candidate>', 'The id of the candidate (the test run): the last part of its test branch.')
+    .argument('[check]', 'The check. Left out: the only one, else those that failed, else all.')
+    .option('-f, --follow', 'Go on until the check has ended.')
+    .action(withContext(showLogs));
+  addExamples(command, [
+    'sluice logs 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+    'sluice logs -f 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55 test',
+  ]);
+}
+
+async function showLogs(
+  context: Context,
+  candidate: string,
+  check: string | undefined,
+  options: LogsOptions,
+): Promise<void> {
+  const ask = check === undefined ? {} : { check };
+  const first = await context.call(getCandidateLog, { testRunId: candidate, ...ask });
+  const names = check === undefined ? chooseChecks(first) : [check];
+  for (const [index, name] of names.entries()) {
+    const heading = names.length > 1 ? formatHeading(first, name, index) : '';
+    await showLog(context, { candidate, check: name, heading, isFollowing: options.follow === true });
+  }
+  const others = first.checks.length - names.length;
+  if (check === undefined && others > 0 && !context.isJson) {
+    say(`It has ${others} more ${others === 1 ? 'check' : 'checks'}: ${nameOthers(first, names)}.`);
+  }
+}
+
+/** What failed, or everything. */
+function chooseChecks({ checks }: Pick<Answer, 'checks'>): readonly string[] {
+  const failed = checks.filter(({ conclusion }) => conclusion !== undefined && FAILED.has(conclusion));
+  return (failed.length === 0 ? checks : failed).map(({ name }) => name);
+}
+
+const FAILED: ReadonlySet<string> = new Set(['FAILURE', 'TIMED_OUT', 'ACTION_REQUIRED']);
+
+function nameOthers({ checks }: Answer, shown: readonly string[]): string {
+  return checks.flatMap(({ name }) => (shown.includes(name) ? [] : [clean(name)])).join(', ');
+}
+
+function formatHeading({ checks }: Answer, name: string, index: number): string {
+  const check = checks.find((each) => each.name === name);
+  const state = check?.conclusion ?? check?.status ?? 'not started';
+  return `${index === 0 ? '' : '\n'}${paint('bold', `== ${clean(name)} (${state})`)}\n`;
+}
+
+interface Wanted {
+  readonly candidate: string;
+  readonly check: string;
+  readonly heading: string;
+  readonly isFollowing: boolean;
+}
+
+async function showLog(context: Context, wanted: Wanted): Promise<void> {
+  const { candidate, check, heading } = wanted;
+  const sink = createSink(context.isJson ? '' : heading, context.isJson);
+  let last: Answer | undefined;
+  for await (const answer of readLog(context, wanted)) {
+    sink.add(answer.text);
+    last = answer;
+    if (!process.stdout.writable) return;
+  }
+  const text = sink.end();
+  if (last === undefined) return;
+  if (context.isJson) write(JSON.stringify({ ...last, text }, null, 2));
+  else if (last.nextOffset === 0) say(describeNothing(last));
+  if (!last.complete && !context.isJson) {
+    say(`${clean(check)} is not done. To follow it: ${clean(formatLogCommand(candidate, check, '-f '))}`);
+  }
+}
+
+/** Every part there is; where it is followed, until nothing more will come. */
+async function* readLog(context: Context, { candidate, check, isFollowing }: Wanted): AsyncGenerator<Answer> {
+  const patience = createPatience({ failed: say, back: say });
+  for (let offset = 0; ; ) {
+    const body = { testRunId: candidate, check, offset };
+    // The first answer has come: a server that is away is one that starts again.
+    const ask = () => context.call(getCandidateLog, body);
+    const answer = isFollowing ? await patience.ask(ask) : await ask();
+    if (answer !== undefined) yield answer;
+    if (answer?.complete) return;
+    const isMore = answer !== undefined && answer.nextOffset > offset;
+    if (!isMore && !isFollowing) return;
+    offset = answer?.nextOffset ?? offset;
+    if (!isMore) await delay(FOLLOW_INTERVAL_MS);
+  }
+}
+
+interface Sink {
+  add(text: string): void;
+  /** What was kept instead of printed. */
+  end(): string;
+}
+
+/** As it is into pipes and files; harmless on a terminal; kept for one document of JSON. */
+function createSink(heading: string, isKept: boolean): Sink {
+  if (isKept) {
+    const parts: string[] = [];
+    return { add: (text) => parts.push(text), end: () => parts.join('') };
+  }
+  process.stdout.write(heading);
+  if (!process.stdout.isTTY) return { add: (text) => process.stdout.write(text), end: () => '' };
+  const harmless = createLogText();
+  return {
+    add: (text) => process.stdout.write(harmless.add(text)),
+    end: () => {
+      process.stdout.write(harmless.end());
+      return '';
+    },
+  };
+}
+
+function describeNothing({ check, checks, complete }: Answer): string {
+  const url = checks.find(({ name }) => name === check)?.url ?? '';
+  if (url !== '') return `${clean(check)} printed nothing here. Its details: ${clean(url)}`;
+  return complete
+    ? `${clean(check)} printed nothing, or so long ago that it is not kept any more.`
+    : `${clean(check)} has printed nothing yet.`;
+}

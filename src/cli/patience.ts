@@ -1,0 +1,33 @@
+import { CliError, EXIT } from './exit.ts';
+
+export interface Patience {
+  /** The answer; undefined where the server is away for now, which is said once. Whatever else goes wrong is thrown. */
+  ask<T>(question: () => Promise<T>): Promise<T | undefined>;
+}
+
+/** For commands that run for long: a server that starts again in between does not end them. */
+export function createPatience(said: {
+  readonly failed: (text: string) => void;
+  readonly back: (text: string) => void;
+}): Patience {
+  let isAway = false;
+  return {
+    ask: async (question) => {
+      try {
+        const answer = await question();
+        if (isAway) said.back('The server answers again.');
+        isAway = false;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof CliError) || !isTransient(error)) throw error;
+        if (!isAway) said.failed(`${error.message.split('\n')[0]} Trying again.`);
+        isAway = true;
+        return undefined;
+      }
+    },
+  };
+}
+
+function isTransient({ exitCode, problem }: CliError): boolean {
+  return exitCode === EXIT.unavailable || (problem as { readonly status?: unknown } | undefined)?.status === 429;
+}

@@ -1,0 +1,96 @@
+import { clean, type Style } from '../terminal.ts';
+import { formatElapsed } from './elapsed.ts';
+import type { Lane } from './lanes.ts';
+import type { Cell, Part } from './rows.ts';
+import type { TestRun } from './snapshot.ts';
+
+export interface RunContext {
+  readonly branch: string;
+  readonly now: number;
+  /** There is room for the names of checks. */
+  readonly isWide: boolean;
+}
+
+/** A line for each run of a lane, tied together: `#7  on main  ✓ lint ● test  0:42  Teach the parser about tabs`. */
+export function formatLane(lane: Lane, context: RunContext): Cell[][] {
+  return lane.map((run, index) => [
+    [{ text: `${tieOf(index, lane.length)} `, style: 'gray' }, ...formatTested(run, context)],
+    [{ text: formatBase(run, context), style: 'gray' }],
+    formatChecks(run, context),
+    [{ text: formatElapsed(run.createdAt, context.now), style: 'gray' }],
+    [{ text: formatTitle(run) }],
+  ]);
+}
+
+function tieOf(index: number, count: number): string {
+  if (count === 1) return '─';
+  if (index === 0) return '┌';
+  return index === count - 1 ? '└' : '├';
+}
+
+/** It has slots of its own. */
+export function isBisection({ testBranch }: TestRun): boolean {
+  return testBranch.endsWith('-bisection');
+}
+
+/** More numbers than this say less than their count. */
+const MAX_NUMBERS = 4;
+
+function formatTested(run: TestRun, { branch }: RunContext): Part[] {
+  const numbers = run.testedPullRequests.map(({ prNumber }) => `#${prNumber}`);
+  const left = numbers.length - MAX_NUMBERS;
+  const more = left > 0 ? [`+${left}`] : [];
+  const text = numbers.length === 0 ? clean(branch) : [...numbers.slice(0, MAX_NUMBERS), ...more].join(' ');
+  const note = isBisection(run) ? [{ text: ' bisecting', style: 'yellow' as const }] : [];
+  return [{ text, style: 'bold' }, ...note];
+}
+
+function formatBase({ testedPullRequests, dependentPrs = [] }: TestRun, { branch }: RunContext): string {
+  if (testedPullRequests.length === 0) return 'by itself';
+  const nearest = dependentPrs.at(-1);
+  if (nearest === undefined) return `on ${clean(branch)}`;
+  return dependentPrs.length === 1 ? `on #${nearest}` : `on #${nearest} +${dependentPrs.length - 1}`;
+}
+
+function formatTitle({ testedPullRequests }: TestRun): string {
+  const [first, ...others] = testedPullRequests;
+  if (first === undefined) return 'Does it still pass?';
+  return others.length === 0 ? clean(first.title) : `${clean(first.title)} and ${others.length} more`;
+}
+
+const QUEUED: Part = { text: '○', style: 'gray' };
+const RUNNING: Part = { text: '●', style: 'cyan' };
+const MARKS: Readonly<Record<string, Part>> = {
+  SUCCESS: { text: '✓', style: 'green' },
+  NEUTRAL: { text: '✓', style: 'green' },
+  SKIPPED: { text: '✓', style: 'green' },
+  CANCELLED: { text: '⊘', style: 'yellow' },
+  STALE: { text: '⊘', style: 'yellow' },
+};
+const FAILED: Part = { text: '✗', style: 'red' };
+
+/** More names than this do not fit a line. */
+const MAX_NAMES = 4;
+
+function formatChecks(run: TestRun, { isWide }: RunContext): Cell {
+  if (run.testBranchSha === '') return [{ text: 'building', style: 'gray' }];
+  const reported = new Map(run.checkSuites.flatMap(({ checkRuns }) => checkRuns).map((check) => [check.name, check]));
+  const names = [...new Set([...run.requiredStatuses, ...reported.keys()])];
+  const marks = names.map((name) => markOf(reported.get(name)));
+  if (!isWide || names.length > MAX_NAMES) return marks;
+  return marks.flatMap((mark, index) => [
+    { ...mark, text: `${index === 0 ? '' : '  '}${mark.text}` },
+    { text: ` ${clean(names[index] as string)}`, style: styleOfName(mark) },
+  ]);
+}
+
+/** Only what stands out is coloured. */
+function styleOfName({ style }: Part): Style | undefined {
+  return style === 'red' || style === 'gray' ? style : undefined;
+}
+
+function markOf(check: { readonly status?: string; readonly conclusion?: string } | undefined): Part {
+  if (check?.status === 'IN_PROGRESS') return RUNNING;
+  if (check?.status !== 'COMPLETED') return QUEUED;
+  return MARKS[check.conclusion ?? ''] ?? FAILED;
+}

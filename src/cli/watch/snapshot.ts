@@ -1,0 +1,73 @@
+import type { Static } from 'typebox';
+import type { ListEntry } from '../../http/contract/entry.ts';
+import type { getMergeQueueTestingDetails } from '../../http/contract/testing.ts';
+import type { RepoRef } from '../arguments.ts';
+
+export type Entry = Static<typeof ListEntry>;
+export type TestRun = Extract<
+  Static<typeof getMergeQueueTestingDetails.reply>,
+  { testRuns: unknown }
+>['testRuns'][number];
+
+export interface WatchedQueue {
+  readonly branch: string;
+  readonly state: string;
+  readonly mode: string;
+  readonly concurrency: number;
+  /** Why it stopped itself, where it did. */
+  readonly parked?: { readonly reason: string } | undefined;
+  /** The latest, where there was one. */
+  readonly alarm?: { readonly at: string; readonly text: string } | undefined;
+  readonly enqueuedPullRequests: readonly Entry[];
+}
+
+/** A queue at one moment, as far as the view shows it. */
+export interface Snapshot {
+  readonly repo: RepoRef;
+  readonly queue: WatchedQueue;
+  /** Under test, in queue order. */
+  readonly runs: readonly TestRun[];
+  /** Place and reason of those that wait, by number of the pull request; not of all where there are many. */
+  readonly waits: ReadonlyMap<number, Wait>;
+  /** Those that left, the latest first. */
+  readonly left: readonly Left[];
+}
+
+export interface Wait {
+  readonly position: number | undefined;
+  readonly why: string;
+}
+
+export interface Left {
+  readonly prNumber: number;
+  readonly title: string;
+  readonly state: string;
+  readonly at: string;
+  readonly why: string;
+  /** Its commit on the target, where it landed. */
+  readonly sha: string | undefined;
+}
+
+/** One change of state, as the timeline tells it. */
+export interface Change {
+  readonly at: string;
+  readonly prNumber: number;
+  /** Undefined where it was not in the queue before. */
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly reason: string;
+  readonly text: string;
+  readonly testRunId: string | undefined;
+}
+
+export const ENDED: ReadonlySet<string | undefined> = new Set(['MERGED', 'FAILED', 'CANCELLED']);
+
+export function isEmpty({ queue }: Snapshot): boolean {
+  return queue.enqueuedPullRequests.length === 0;
+}
+
+/** Something can happen by itself at any moment. */
+export function isMoving({ queue, runs }: Snapshot): boolean {
+  if (runs.length > 0) return true;
+  return queue.state !== 'PAUSED' && queue.enqueuedPullRequests.some(({ state }) => state !== 'NOT_READY');
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { createCi } from './ci.ts';
+import { createQueue, makeFolder, startServer, type TestQueue, type TestServer, until, useServer } from './harness.ts';
+import { HAS_TERMINAL, type Running, runOnTerminal, runSluice } from './run-sluice.ts';
+
+const HIDE = '\u001b[?25l';
+const SHOW = '\u001b[?25h';
+
+function envOf({ url, token }: TestServer): Readonly<Record<string, string>> {
+  return { SLUICE_URL: url, SLUICE_TOKEN: token };
+}
+
+function nameOf({ repo }: TestQueue): string {
+  return `${repo.host}/${repo.owner}/${repo.name}`;
+}
+
+function untilOut({ output }: Running, expected: RegExp): Promise<true> {
+  return until(`it prints ${expected}`, 20_000, async () => expected.test(output.out) || undefined);
+}
+
+/** Without the instants and the reasons. */
+function story(out: string): string[] {
+  return out
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/^\S+Z /, '').replace(/:.*/, ''));
+}
+
+describe('sluice watch', { concurrency: 3 }, () => {
+  const world = useServer();
+
+  it('prints a line for each change, nothing twice, until the queue is empty [W1]', async () => {
+    const queue = await world.aQueue();
+    const ci = createCi(queue);
+    const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
+    await queue.submit(first);
+    await ci.runOf(first);
+    const watching = runSluice(['watch', nameOf(queue), '--until-empty', '--interval', '0.1'], envOf(world.server));
+    await untilOut(watching, /-> TESTING/);
+    await queue.submit(second);
+    await ci.runOf(second);
+    await ci.fail(second);
+    await ci.pass(first);
+    const { code, out, err } = await watching.ended;
+    assert.deepEqual([code, err], [0, '']);
+    const ofFirst = story(out).filter((line) => line.startsWith(`#${first} `));
+    assert.deepEqual(ofFirst, [
+      `#${first} PENDING -> TESTING`,
+      `#${first} TESTING -> TESTS_PASSED`,
+      `#${first} TESTS_PASSED -> MERGED`,
+    ]);
+    const ofSecond = story(out).filter((line) => line.startsWith(`#${second} `));
+    assert.equal(ofSecond[0], `#${second} new -> NOT_READY`);
+    assert.equal(ofSecond.at(-1), `#${second} PENDING_FAILURE -> FAILED`);
+    assert.equal(new Set(out.split('\n')).size, out.split('\n').length, 'no line twice');
+    assert.match(out, /Z #\d+ PENDING_FAILURE -> FAILED: It failed .*test.*\. Fix it and submit it again\.\n/);
+  });
+
+  it('ends at once where the queue is empty, and prints JSON where asked for [W1]', async () => {
+    const queue = await world.aQueue();
+    const env = envOf(world.server);
+    const empty = await runSluice(['watch', nameOf(queue), 'main', '--until-empty'], env).ended;
+    assert.deepEqual(empty, { code: 0, out: '', err: '' });
+    const number = await queue.openPullRequest();
+    await queue.update({ state: 'PAUSED' });
+    await queue.submit(number);
+    const watching = runSluice(['watch', nameOf(queue), '--json', '--interval', '0.1'], env);
+    await untilOut(watching, /\n/);
+    watching.kill('SIGINT');
+    const { code, out } = await watching.ended;
+    const { prNumber, to, reason } = JSON.parse(out);
+    assert.deepEqual([code, prNumber, to, typeof reason], [130, number, 'NOT_READY', 'string']);
+  });
+
+  it('asks for the branch where there are several queues, and says how to make one where there is none', async () => {
+    const queue = await world.aQueue();
+    const env = envOf(world.server);
+    await queue.git.git(['branch', 'next', 'main']);
+    await queue.api.ok('createQueue', { ...queue.ref, targetBranch: 'next' });
+    const several = await runSluice(['watch', nameOf(queue)], env).ended;
+    assert.equal(several.code, 2);
+    assert.match(several.err, /has several queues: name the branch of one, of main, next\.\n/);
+    await queue.api.ok('deleteQueue', { ...queue.ref, targetBranch: 'next' });
+    await queue.api.ok('deleteQueue', queue.ref);
+    const none = await runSluice(['watch', nameOf(queue)], env).ended;
+    assert.equal(none.code, 1);
+    assert.match(none.err, /has no queue\. Create one: sluice queue create/);
+    const unknown = await runSluice(['watch', nameOf(queue), 'main'], env).ended;
+    assert.deepEqual([unknown.code, unknown.out], [1, '']);
+    assert.equal((await runSluice(['watch', nameOf(queue), '--interval', '0'], env).ended).code, 2);
+  });
+
+  it('draws a picture on a terminal, and gives the terminal back after Ctrl-C [W2]', {
+    skip: !HAS_TERMINAL,
+  }, async () => {
+    const queue = await world.aQueue();
+    const ci = createCi(queue);
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    await ci.runOf(number);
+    const watching = runOnTerminal(['watch', nameOf(queue), '--interval', '0.1'], envOf(world.server));
+    await untilOut(watching, /Under test/);
+    await untilOut(watching, new RegExp(`#${number}\\b.*on main.*○.* test.*Change 1`));
+    await ci.pass(number);
+    await untilOut(watching, /Left[\s\S]*landed/);
+    watching.type('\u0003');
+    const { out, code } = await watching.ended;
+    assert.equal(code, 130);
+    assert.ok(out.startsWith(HIDE) && out.lastIndexOf(SHOW) > out.lastIndexOf(HIDE), 'the cursor is back');
+  });
+
+  it('waits for a server that starts again [W1]', async () => {
+    const folder = await makeFolder();
+    const first = await startServer({ SLUICE_DATA: folder });
+    const queue = await createQueue(first.api);
+    const number = await queue.openPullRequest();
+    await queue.update({ state: 'PAUSED' });
+    await queue.submit(number);
+    const watching = runSluice(['watch', nameOf(queue), 'main', '--until-empty', '--interval', '0.1'], envOf(first));
+    await untilOut(watching, /-> NOT_READY/);
+    await first.stop();
+    await until(
+      'it says that the server is away',
+      20_000,
+      async () => /Trying again/.test(watching.output.err) || undefined,
+    );
+    const second = await startServer({ SLUICE_DATA: folder, SLUICE_PORT: String(first.port) });
+    await second.api.ok('cancelPullRequest', queue.entry(number));
+    const { code, out, err } = await watching.ended;
+    assert.equal(code, 0);
+    assert.deepEqual(story(out), [`#${number} new -> NOT_READY`, `#${number} NOT_READY -> CANCELLED`]);
+    assert.match(err, /^[^\n]*Trying again\.\nThe server answers again\.\n$/);
+    await second.stop();
+    await queue.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,55 @@
+// The command `sluice` as people and scripts run it: a child process.
+import { spawn, spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+
+/** Of util-linux: gives a command a terminal. */
+const SCRIPT = 'script';
+export const HAS_TERMINAL = spawnSync(SCRIPT, ['--version']).status === 0;
+
+export interface Running {
+  /** What it has printed so far. */
+  readonly output: { out: string; err: string };
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  kill(signal: NodeJS.Signals): void;
+  type(text: string): void;
+}
+
+/** A test that fails half way leaves its commands behind. */
+const children = new Set<ReturnType<typeof spawn>>();
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export function runSluice(args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  return start(process.execPath, [BIN, ...args], env);
+}
+
+/** The same on a terminal of 100 columns and 40 lines; out has all that it drew. */
+export function runOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const command = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  return start(SCRIPT, ['-qec', `stty rows 40 cols 100; exec ${command}`, '/dev/null'], { TERM: 'xterm', ...env });
+}
+
+function start(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const child = spawn(program, args, { env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } });
+  children.add(child);
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.err += text;
+  });
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      children.delete(child);
+      resolve({ code, ...output });
+    });
+  });
+  return { output, ended, kill: (signal) => child.kill(signal), type: (text) => child.stdin.write(text) };
+}
