@@ -6,7 +6,7 @@ import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf, toCand
 
 /** The one it is built on is being built itself; that takes as long as a merge, or until git answers again. */
 function parentDelayMs(ageMs: number): number {
-  return Math.min(5_000, Math.max(25, ageMs / 4));
+  return Math.min(5_000, Math.max(25, Math.floor(ageMs / 4)));
 }
 
 export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Promise<EffectAnswer> {

@@ -3,6 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
 import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.ts';
 import { branchRef, FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { noJobs } from '../../../test/fake/no-jobs.ts';
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
@@ -17,6 +18,7 @@ import type { Authenticator } from '../authenticate.ts';
 import { Directory } from '../directory.ts';
 import { candidateIdOf } from '../entry-id.ts';
 import { toForgeRepository } from '../find-queue.ts';
+import { Outages } from '../outages.ts';
 import { encodeQueue } from '../queue-codec.ts';
 import { QueueRunner } from '../queue-runner.ts';
 import { buildCandidate } from './build-candidate.ts';
@@ -72,7 +74,9 @@ class World {
       directory: new Directory(store),
       forges: new Map([['forge.test', this.forge]]),
       clock,
+      outages: new Outages(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      jobs: noJobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
     };
@@ -113,7 +117,7 @@ class World {
     assert.ok(found);
     const repository = (await this.app.store.repositories.listAll()).find(({ id }) => id === found.repositoryId);
     assert.ok(repository);
-    return { app: this.app, found, forge: this.forge, repository: toForgeRepository(repository) };
+    return { app: this.app, found, forge: this.forge, checks: [], repository: toForgeRepository(repository) };
   }
 
   async queue(): Promise<Queue> {
@@ -347,7 +351,8 @@ describe('building a candidate', () => {
 
   it('waits for the one it is built on, the longer the longer that takes [C1]', async () => {
     assert.deepEqual(await build(SECOND), { kind: 'later', delayMs: 25 });
-    world.now += 8_000;
+    // Instants are whole milliseconds: PostgreSQL refuses anything else.
+    world.now += 8_003;
     assert.deepEqual(await build(SECOND), { kind: 'later', delayMs: 2_000 });
     world.now += 3_600_000;
     assert.deepEqual(await build(SECOND), { kind: 'later', delayMs: 5_000 });

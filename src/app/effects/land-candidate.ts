@@ -70,8 +70,8 @@ function toEvent({ number: candidate }: Candidate, { expectedHead: base }: LandC
       return { ...refused, problem: { kind: 'entry_refused' as const, prNumber: answer.prNumber, reason } };
     }
     case 'refused': {
-      const { prNumber, reason } = answer;
-      return { ...refused, problem: { kind: 'entry_refused' as const, prNumber, reason } };
+      const { prNumber, reason, detail } = answer;
+      return { ...refused, problem: { kind: 'entry_refused' as const, prNumber, reason, detail } };
     }
   }
 }

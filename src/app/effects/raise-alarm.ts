@@ -1,7 +1,14 @@
 import type { RaiseAlarm } from '../../engine/effect.ts';
+import { raise } from '../alarms.ts';
+import { describeMove } from '../audit-words.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 
-export async function raiseAlarm({ app, found }: EffectRun, { code, text }: RaiseAlarm): Promise<EffectAnswer> {
-  app.log.error({ alarm: code, queue: found.id, branch: found.queue.branch }, text);
+/** `id` is the effect's own: carried out twice, it is one alarm. */
+export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string): Promise<EffectAnswer> {
+  const { app, found, forge, repository } = run;
+  const { code, move } = effect;
+  const details = move === undefined ? undefined : await describeMove(forge, { repository, ...move });
+  const text = details === undefined ? effect.text : `${effect.text} ${details}`;
+  await raise(app, found, { id, code, text });
   return DONE;
 }

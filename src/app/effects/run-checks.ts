@@ -133,6 +133,8 @@ function wordsOf(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly
       return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
     case 'timed_out':
       return { conclusion: 'TIMED_OUT', text: `Did not end within ${facts.timeoutMinutes} minutes, and was killed.` };
+    case 'impossible':
+      return { conclusion: 'FAILURE', text: end.problem };
     case 'stopped':
       return { conclusion: undefined, text: `Stopped ${after}: its result is not needed here any more.` };
   }

@@ -10,7 +10,7 @@ import type { User } from './user.ts';
  */
 const WATCHED = `
 exec 3<&0 </dev/null 2>&1
-{ read -r _ <&3; trap "" TERM; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 &
+{ trap "" TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 &
 exec 3<&-
 exec /bin/sh -c "$1"`;
 

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FIRST, settle, World } from '../../../test/helpers/worker-world.ts';
+import type { Candidate } from '../../engine/candidate.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { findCandidate } from '../../engine/queue.ts';
+import { Fault } from '../../lib/fault.ts';
+import { EffectWorker } from '../effect-worker.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { QueueRunner } from '../queue-runner.ts';
+
+const CHECKS = ['unit', 'lint'].map((name) => ({ name, command: `run ${name}`, timeoutMinutes: null }));
+
+/** One candidate, whose two checks have begun. */
+async function begin(): Promise<World> {
+  const world = await World.create(CHECKS);
+  world.worker.start();
+  await world.submit();
+  await world.clock.pass(10);
+  assert.deepEqual(namesOf(world), ['unit', 'lint']);
+  return world;
+}
+
+function namesOf({ jobs }: World): readonly (string | undefined)[] {
+  return jobs.asked.map(({ job }) => job.variables['SLUICE_CHECK']);
+}
+
+async function candidateOf(world: World): Promise<Candidate | undefined> {
+  const found = await world.app.runner.find(world.queueId);
+  return found && findCandidate(found.queue, FIRST);
+}
+
+async function logOf(world: World, check: string): Promise<string> {
+  const key = { candidateId: candidateIdOf(world.queueId, FIRST), check };
+  const part = await world.store.logs.read(key, 0, 1_000_000);
+  return Buffer.from(part?.bytes ?? []).toString();
+}
+
+const A = 1 as PrNumber;
+const SUCCESS = { kind: 'exited', code: 0 } as const;
+
+describe('checks of the built-in runner', () => {
+  it('[R1] are reported as they begin and end; all that pass make the candidate pass', async () => {
+    const world = await begin();
+    assert.deepEqual(
+      (await candidateOf(world))?.checks.map(({ name, status }) => `${name} ${status}`),
+      ['unit IN_PROGRESS', 'lint IN_PROGRESS'],
+    );
+    await world.jobs.find('unit')?.print('hello\n');
+    world.jobs.find('unit')?.end(SUCCESS);
+    await world.clock.pass(10);
+    assert.equal(await world.stateOf(FIRST), 'testing');
+    world.jobs.find('lint')?.end(SUCCESS);
+    await world.clock.pass(10_000);
+    assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
+    assert.deepEqual(await world.effects(), []);
+    assert.match(await logOf(world, 'unit'), /\$ run unit\nhello\n\n\[Sluice\] Passed after 0.0 s.\n$/);
+    await world.worker.stop();
+  });
+
+  it('[R1] say how they ended', async () => {
+    const ends = [
+      [{ kind: 'exited', code: 3 }, 'FAILURE', /Failed with exit code 3/],
+      [{ kind: 'timed_out' }, 'TIMED_OUT', /Did not end within 60 minutes/],
+      [{ kind: 'killed', signal: 'SIGKILL' }, 'CANCELLED', /Ended by SIGKILL from outside/],
+    ] as const;
+    for (const [end, conclusion, words] of ends) {
+      const world = await begin();
+      world.jobs.find('unit')?.end(end);
+      await settle();
+      const row = await world.store.queues.findCandidate(world.queueId, FIRST);
+      assert.match(row?.body ?? '', new RegExp(`"${conclusion}"`));
+      assert.match(row?.body ?? '', words);
+      await world.worker.stop();
+    }
+  });
+
+  it('[R4] are stopped when another has decided the candidate', async () => {
+    const world = await begin();
+    world.jobs.find('unit')?.end({ kind: 'exited', code: 1 });
+    await world.clock.pass(10);
+    assert.equal(world.jobs.find('lint')?.isStopped, true);
+    assert.match(await logOf(world, 'lint'), /\[Sluice\] Stopped after/);
+    await world.worker.stop();
+  });
+
+  it('[R4] are stopped when another server decides that nobody wants them', async () => {
+    const world = await begin();
+    const store = { ...world.store, isShared: true };
+    Object.defineProperty(world.app, 'runner', { value: new QueueRunner(store, world.clock) });
+    const other = new QueueRunner(store, world.clock);
+    const cancel: QueueEvent = { kind: 'pull_request_cancelled', at: world.clock.now(), actor: 'ada', prNumber: A };
+    await other.run(world.queueId, () => cancel);
+    assert.equal(world.jobs.find('unit')?.isStopped, false);
+    await world.clock.pass(2_100);
+    assert.equal(world.jobs.find('unit')?.isStopped, true);
+    await world.worker.stop();
+  });
+
+  it('[R7] that were interrupted run again, and only those', async () => {
+    const world = await begin();
+    world.jobs.find('unit')?.end(SUCCESS);
+    await world.clock.pass(10);
+    await world.worker.stop();
+    assert.equal(world.jobs.find('lint')?.isStopped, true);
+    assert.equal((await candidateOf(world))?.state, 'testing');
+    const next = new EffectWorker(world.app, 'the next one');
+    next.start();
+    await world.clock.pass(10);
+    assert.deepEqual(namesOf(world), ['unit', 'lint', 'lint']);
+    world.jobs.find('lint')?.end(SUCCESS);
+    await world.clock.pass(10_000);
+    assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
+    await next.stop();
+  });
+
+  it('[R7] keep their lease for as long as they run, and keep nobody else waiting', async () => {
+    const world = await begin();
+    const other = new EffectWorker({ ...world.app, store: { ...world.store, isShared: true } }, 'another one');
+    other.start();
+    await world.clock.pass(5 * 60_000);
+    assert.deepEqual(namesOf(world), ['unit', 'lint']);
+    const submitted = Promise.all(Array.from({ length: 20 }, () => world.submit()));
+    await world.clock.pass(1_000);
+    await submitted;
+    assert.equal(namesOf(world).length, 10, 'as many candidates as the queue may have, of two checks each');
+    await Promise.all([world.worker.stop(), other.stop()]);
+  });
+
+  it('[R7] are given up when another server has them', async () => {
+    const world = await begin();
+    await world.store.queues.endLeases();
+    const now = world.clock.now();
+    const claim = { holder: 'another one', now, leaseUntil: now + 60_000, limit: 1 };
+    assert.equal((await world.store.queues.claimEffects(claim)).length, 1);
+    await world.clock.pass(5_000);
+    assert.equal(world.jobs.find('lint')?.isStopped, true);
+    assert.equal((await candidateOf(world))?.state, 'testing');
+    await world.worker.stop();
+  });
+
+  it('[R1] that cannot be started are tried again, and the others count', async () => {
+    const world = await begin();
+    world.jobs.find('unit')?.fail(new Fault('RUNNER_UNAVAILABLE', 'The disk is full.'));
+    world.jobs.find('lint')?.end(SUCCESS);
+    await world.clock.pass(10);
+    assert.match((await world.effects())[0]?.lastError ?? '', /The disk is full/);
+    await world.clock.pass(1_000);
+    assert.deepEqual(namesOf(world), ['unit', 'lint', 'unit']);
+    world.jobs.find('unit')?.end(SUCCESS);
+    await world.clock.pass(10_000);
+    assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
+    await world.worker.stop();
+  });
+
+  it('[R1] report again when the store was away', async () => {
+    const world = await begin();
+    const { run } = world.app.runner;
+    let failures = 3;
+    world.app.runner.run = function (...given) {
+      failures -= 1;
+      if (failures >= 0) return Promise.reject(new Fault('STORE_UNAVAILABLE', 'The store is away.'));
+      return run.apply(this, given);
+    };
+    world.jobs.find('unit')?.end(SUCCESS);
+    await world.clock.pass(30_000);
+    assert.equal((await candidateOf(world))?.checks[0]?.conclusion, 'SUCCESS');
+    await world.worker.stop();
+  });
+});

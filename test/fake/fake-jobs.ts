@@ -1,0 +1,42 @@
+import type { Job, JobEnd, Runner } from '../../src/runner/runner.ts';
+
+/** A job that somebody asked for, and how the test ends it. */
+export interface FakeJob {
+  readonly job: Job;
+  isStopped: boolean;
+  print(text: string): Promise<void>;
+  end(end: JobEnd): void;
+  fail(error: Error): void;
+}
+
+/** Runs nothing: jobs begin at once, and end when the test says so or they are stopped. */
+export class FakeJobs implements Runner {
+  readonly asked: FakeJob[] = [];
+
+  async run(job: Job, stop: AbortSignal): Promise<JobEnd> {
+    const { promise, resolve, reject } = Promise.withResolvers<JobEnd>();
+    const asked: FakeJob = {
+      job,
+      isStopped: false,
+      print: (text) => job.onOutput(Buffer.from(text)),
+      end: resolve,
+      fail: reject,
+    };
+    this.asked.push(asked);
+    const onStop = () => {
+      asked.isStopped = true;
+      resolve({ kind: 'stopped' });
+    };
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop, { once: true });
+    await job.onStart();
+    return promise;
+  }
+
+  async close(): Promise<void> {}
+
+  /** Those that go on. */
+  find(name: string): FakeJob | undefined {
+    return this.asked.findLast(({ job }) => job.variables['SLUICE_CHECK'] === name);
+  }
+}
