@@ -42,7 +42,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   if (created !== 'created') return queueExists(input);
   // From here on the queue knows where its target is: what is submitted first is tested at once.
   await observeTarget(app, { ...row, queue, repository }, head);
-  return viewQueue(queue);
+  return viewQueue(queue, []);
 }
 
 /** What the settings table cannot know: a setting may make no sense on a forge. */
@@ -57,10 +57,11 @@ export function checkChanges(settings: Partial<QueueSettings>, repository: Repos
 }
 
 function branchNotFound({ repo, targetBranch }: QueueRef): Refusal {
-  return refuse(
-    'BRANCH_NOT_FOUND',
-    `${formatRef(repo)} has no branch "${targetBranch}". Push the branch first, or check its spelling.`,
-  );
+  const isOdd = /\s|^-/.test(targetBranch) || Buffer.byteLength(targetBranch) > 200;
+  const hint = isOdd
+    ? 'Names of branches hold no space, do not begin with "-" and have at most 200 bytes.'
+    : 'Push the branch first, or check its spelling.';
+  return refuse('BRANCH_NOT_FOUND', `${formatRef(repo)} has no branch "${targetBranch}". ${hint}`);
 }
 
 function queueExists({ repo, targetBranch }: QueueRef): Refusal {

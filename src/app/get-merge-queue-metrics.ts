@@ -3,6 +3,7 @@ import { formatExposition, type Gauge, type Histogram, type Labels } from '../li
 import { valuesOf } from '../lib/int-map.ts';
 import type { TransitionRow } from '../storage/queues.ts';
 import type { RepositoryRef } from '../storage/repositories.ts';
+import { countAlarms } from './alarm-metrics.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import type { FoundQueue } from './find-queue.ts';
@@ -20,11 +21,11 @@ interface Line {
   readonly transitions: readonly TransitionRow[];
 }
 
-/** All nine families, from the queues as they are and the transitions of the last hour, however long the history is. */
+/** The nine families of the reference and that of alarms, from the queues as they are and the transitions of the last hour, however long the history is. */
 export async function getMergeQueueMetrics(
   app: App,
   caller: Caller,
-  input: { readonly repo: RepositoryRef | undefined },
+  input: { readonly repo: RepositoryRef | undefined; readonly hasAlarms: boolean },
 ): Promise<string | Refusal> {
   const repositories = await selectRepositories(app, caller, input.repo);
   if (isRefusal(repositories)) return repositories;
@@ -33,7 +34,8 @@ export async function getMergeQueueMetrics(
   const queueIds = queues.map((found) => found.id);
   const transitions = await app.store.queues.listTransitionsWithin({ queueIds, from: now - WINDOW_MS, until: now });
   const byQueue = Map.groupBy(transitions, (row) => row.queueId);
-  return formatExposition(describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? []))));
+  const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
+  return formatExposition(input.hasAlarms ? [...families, await countAlarms(app, queues)] : families);
 }
 
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): Line[] {

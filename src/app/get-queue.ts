@@ -1,3 +1,4 @@
+import { listRecentAlarms } from './alarms.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findQueue, type QueueRef } from './find-queue.ts';
@@ -6,5 +7,7 @@ import { type QueueView, viewQueue } from './views/queue-view.ts';
 
 export async function getQueue(app: App, caller: Caller, input: QueueRef): Promise<QueueView | Refusal> {
   const found = await findQueue(app, caller, input);
-  return isRefusal(found) ? found : viewQueue(found.queue);
+  if (isRefusal(found)) return found;
+  const [alarms = []] = await listRecentAlarms(app, [found.id]);
+  return viewQueue(found.queue, alarms);
 }

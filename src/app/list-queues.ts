@@ -1,14 +1,16 @@
 import { LIVE_STATES, type Queue } from '../engine/queue.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
+import { listRecentAlarms, type RecentAlarms } from './alarms.ts';
 import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
 import { type FoundQueue, findRepository } from './find-queue.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
-import { type QueueConfigView, viewQueueConfig } from './views/queue-view.ts';
+import { type AlarmView, type QueueConfigView, viewAlarms, viewQueueConfig } from './views/queue-view.ts';
 
 export interface QueueSummary extends QueueConfigView {
   readonly repo: RepositoryRef;
+  readonly alarms: readonly AlarmView[];
   /** Live entries by state. */
   readonly counts: Readonly<Record<string, number>>;
 }
@@ -20,21 +22,31 @@ export async function listQueues(
 ): Promise<QueueList | Refusal> {
   const repositories = await selectRepositories(app, caller, input.repo);
   if (isRefusal(repositories)) return repositories;
-  return summarizeAll(await loadQueues(app, repositories));
+  const found = await loadQueues(app, repositories);
+  const alarms = await listRecentAlarms(
+    app,
+    found.map(({ id }) => id),
+  );
+  return summarizeAll(
+    found.map(({ repository, queue }, index) => ({ repository, queue, alarms: alarms[index] ?? [] })),
+  );
 }
+
+type Shown = Pick<FoundQueue, 'repository' | 'queue'> & { readonly alarms: RecentAlarms };
 
 interface QueueList {
   readonly queues: readonly QueueSummary[];
 }
 
 /** The answer for the same queues is the same object, found by the first of them. */
-const lists = new WeakMap<Queue, { readonly of: readonly FoundQueue[]; readonly list: QueueList }>();
+const lists = new WeakMap<Queue, { readonly of: readonly Shown[]; readonly list: QueueList }>();
 
-function summarizeAll(found: readonly FoundQueue[]): QueueList {
+function summarizeAll(found: readonly Shown[]): QueueList {
   const [first] = found;
   const known = first && lists.get(first.queue);
   const isSame =
-    known?.of.length === found.length && known.of.every((each, index) => each.queue === found[index]?.queue);
+    known?.of.length === found.length &&
+    known.of.every(({ queue, alarms }, index) => queue === found[index]?.queue && alarms === found[index]?.alarms);
   if (known !== undefined && isSame) return known.list;
   const list = { queues: found.map(summarize) };
   if (first !== undefined) lists.set(first.queue, { of: found, list });
@@ -66,14 +78,19 @@ export async function loadQueues(app: App, repositories: readonly Repository[]):
 }
 
 /** A queue never changes, it is replaced, and belongs to one repository for good. */
-const summaries = new WeakMap<Queue, QueueSummary>();
+const summaries = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly summary: QueueSummary }>();
 
-function summarize({ repository, queue }: FoundQueue): QueueSummary {
+function summarize({ repository, queue, alarms }: Shown): QueueSummary {
   const known = summaries.get(queue);
-  if (known !== undefined) return known;
+  if (known?.alarms === alarms) return known.summary;
   const { host, owner, name } = repository;
-  const summary = { ...viewQueueConfig(queue), repo: { host, owner, name }, counts: countByState(queue) };
-  summaries.set(queue, summary);
+  const summary = {
+    ...viewQueueConfig(queue),
+    repo: { host, owner, name },
+    alarms: viewAlarms(alarms),
+    counts: countByState(queue),
+  };
+  summaries.set(queue, { alarms, summary });
   return summary;
 }
 

@@ -1,12 +1,19 @@
 import { formatRepo, type RepoRef } from './arguments.ts';
 import { formatTable } from './table.ts';
-import { paint, styleOfState, terminalWidth } from './terminal.ts';
+import { clean, formatTime, paint, styleOfState, terminalWidth } from './terminal.ts';
 
 export interface QueueSummary {
   readonly repo: RepoRef;
   readonly branch: string;
   readonly state: string;
+  readonly alarms?: readonly Alarm[];
   readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface Alarm {
+  readonly at: string;
+  readonly code: string;
+  readonly text: string;
 }
 
 /** Short enough for 80 columns. */
@@ -40,4 +47,22 @@ export function formatQueues(queues: readonly QueueSummary[], limit = queues.len
   const left = queues.length - rows.length;
   const more = left > 0 ? paint('gray', `and ${left} more: sluice queue list\n`) : '';
   return formatTable(columns, rows, terminalWidth()) + more;
+}
+
+/** What the queue raised lately, newest first: one line each, and nothing where there was nothing. */
+export function formatAlarms(alarms: readonly Alarm[] = []): string {
+  return alarms
+    .map(({ at, code, text }) => `${paint('red', `${formatTime(at)}  ${clean(code)}`)}  ${clean(text)}\n`)
+    .join('');
+}
+
+/** Those of all queues, each under the name of its own. */
+export function formatAllAlarms(queues: readonly QueueSummary[]): string {
+  return queues
+    .filter(({ alarms = [] }) => alarms.length > 0)
+    .map(
+      ({ repo, branch, alarms }) =>
+        `\n${paint('red', `Alarms of ${formatRepo(repo)} ${branch}`)}\n${formatAlarms(alarms)}`,
+    )
+    .join('');
 }

@@ -3,7 +3,7 @@ import { listQueues } from '../http/contract/queues.ts';
 import { addExamples } from './arguments.ts';
 import { type Context, withContext } from './context.ts';
 import { CliError } from './exit.ts';
-import { formatQueues } from './queue-words.ts';
+import { formatAllAlarms, formatQueues } from './queue-words.ts';
 import { formatFacts } from './table.ts';
 import { clean, paint, write } from './terminal.ts';
 
@@ -36,7 +36,9 @@ async function showStatus(context: Context): Promise<void> {
     ];
     if (!(queues instanceof CliError)) facts.push(['Token', `from ${context.token().source}`]);
     write(formatFacts(facts));
-    if (!(queues instanceof CliError)) write(`\n${formatQueues(queues, queueLimit(queues.length))}`);
+    if (!(queues instanceof CliError)) {
+      write(`\n${formatQueues(queues, queueLimit(queues.length))}${formatAllAlarms(queues)}`);
+    }
   }
   // The words and the exit code, without a second document.
   if (queues instanceof CliError) throw new CliError(queues.exitCode, queues.message);

@@ -34,6 +34,14 @@ describe('/trunk/v1', () => {
     );
   });
 
+  it('knows no alarms [H9] [N2]', () => {
+    const { queues } = translated('listQueues') as unknown as { queues: object[] };
+    for (const queue of [...queues, translated('getQueue'), translated('createQueue')]) {
+      assert.equal('alarms' in queue, false);
+    }
+    assert.deepEqual([sluiceDialect.hasAlarms, trunkDialect.hasAlarms], [true, false]);
+  });
+
   it('shows test runs, landings and their reasons in lower case, and checks as they are [H9]', () => {
     const run = translated('reportCheck') as unknown as {
       status: string;

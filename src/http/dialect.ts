@@ -14,6 +14,8 @@ export interface Dialect {
    * an unset setting reads as another one.
    */
   readonly keepsUnnamedSettings: boolean;
+  /** The reference product has none. */
+  readonly hasAlarms: boolean;
 }
 
 export type Translate = (reply: unknown) => unknown;
@@ -25,6 +27,7 @@ export const sluiceDialect: Dialect = {
   translatorFor: () => same,
   statusOf: (code) => ERRORS[code].status,
   keepsUnnamedSettings: false,
+  hasAlarms: true,
 };
 
 export const trunkDialect: Dialect = {
@@ -37,15 +40,21 @@ export const trunkDialect: Dialect = {
   statusOf: (code, operation) =>
     code === 'QUEUE_NOT_EMPTY' && operation?.name === 'deleteQueue' ? 400 : ERRORS[code].status,
   keepsUnnamedSettings: true,
+  hasAlarms: false,
 };
 
 type Json = Record<string, unknown>;
 
 const RESHAPES: Readonly<Record<string, Translate>> = {
+  createQueue: withoutAlarms,
   getQueue: (reply) => {
     const queue = reply as { enqueuedPullRequests: readonly { state: string }[] };
     const admitted = queue.enqueuedPullRequests.filter((entry) => entry.state !== 'not_ready');
-    return { ...queue, enqueuedPullRequests: admitted };
+    return withoutAlarms({ ...queue, enqueuedPullRequests: admitted });
+  },
+  listQueues: (reply) => {
+    const list = reply as { queues: readonly unknown[] };
+    return { ...list, queues: list.queues.map(withoutAlarms) };
   },
   listUnhealthyTests: (reply) => {
     const page = reply as { tests: readonly Json[] };
@@ -57,6 +66,11 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
     return { ...page, quarantined_tests: page.quarantined_tests.map((test) => ({ ...unknown, ...test })) };
   },
 };
+
+function withoutAlarms(queue: unknown): Json {
+  const { alarms: _, ...rest } = queue as Json;
+  return rest;
+}
 
 function withoutRunFigures(test: Json): Json {
   const { most_common_failures: _1, failure_rate_last_7d: _2, failure_rate_last_24h: _3, ...rest } = test;

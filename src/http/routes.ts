@@ -4,6 +4,7 @@ import { createBackupRoute } from './api/create-backup.ts';
 import { createOrganizationRoute } from './api/create-organization.ts';
 import { createQueueRoute } from './api/create-queue.ts';
 import { deleteQueueRoute } from './api/delete-queue.ts';
+import { getCandidateLogRoute } from './api/get-candidate-log.ts';
 import { getMergeQueueMetricsRoute } from './api/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetailsRoute } from './api/get-merge-queue-testing-details.ts';
 import { getQueueRoute } from './api/get-queue.ts';
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   createOrganizationRoute,
   createQueueRoute,
   deleteQueueRoute,
+  getCandidateLogRoute,
   getMergeQueueMetricsRoute,
   getMergeQueueTestingDetailsRoute,
   getQueueRoute,

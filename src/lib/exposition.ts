@@ -5,7 +5,7 @@ export const EXPOSITION_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Gauge {
-  readonly type: 'gauge';
+  readonly type: 'gauge' | 'counter';
   readonly name: string;
   readonly help: string;
   readonly samples: readonly { readonly labels: Labels; readonly value: number }[];
@@ -26,7 +26,7 @@ export function formatExposition(families: readonly (Gauge | Histogram)[]): stri
 
 function formatFamily(family: Gauge | Histogram): string {
   const lines = [`# HELP ${family.name} ${escapeHelp(family.help)}`, `# TYPE ${family.name} ${family.type}`];
-  if (family.type === 'gauge') {
+  if (family.type !== 'histogram') {
     for (const { labels, value } of family.samples) lines.push(`${family.name}${formatLabels(labels)} ${value}`);
   } else {
     for (const sample of family.samples) lines.push(...formatHistogram(family, sample.labels, sample.values));

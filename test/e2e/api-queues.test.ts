@@ -90,7 +90,7 @@ describe('queues over /v1', () => {
 
   test('a queue made without settings has the defaults, every one of them', async () => {
     const queue = await aQueue(WITHOUT_SETTINGS);
-    assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, enqueuedPullRequests: [] });
+    assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, alarms: [], enqueuedPullRequests: [] });
   });
 
   test('createQueue takes every setting and answers the queue', async () => {
@@ -98,14 +98,14 @@ describe('queues over /v1', () => {
     const ref = { ...queue.ref, targetBranch: 'release' };
     await queue.git.commit('release', { files: { 'r.txt': 'r\n' } });
     const created = await queue.api.ok('createQueue', { ...ref, ...OTHERS });
-    assert.deepEqual(created, { ...OTHERS, branch: 'release', enqueuedPullRequests: [] });
+    assert.deepEqual(created, { ...OTHERS, branch: 'release', alarms: [], enqueuedPullRequests: [] });
     assert.deepEqual(await queue.api.ok('getQueue', ref), created);
   });
 
   test('updateQueue takes every setting, enums in either case, and answers the queue without its entries', async () => {
     const queue = await aQueue();
     assert.deepEqual(await queue.update(lowerCased(OTHERS)), { ...OTHERS, branch: 'main' });
-    assert.deepEqual(await queue.getQueue(), { ...OTHERS, branch: 'main', enqueuedPullRequests: [] });
+    assert.deepEqual(await queue.getQueue(), { ...OTHERS, branch: 'main', alarms: [], enqueuedPullRequests: [] });
   });
 
   test('a second queue for a branch is refused, and the first stays as it was [Q1]', async () => {
@@ -163,7 +163,7 @@ describe('queues over /v1', () => {
         `${name}: ${JSON.stringify(problem)}`,
       );
     }
-    assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, enqueuedPullRequests: [] });
+    assert.deepEqual(await queue.getQueue(), { ...DEFAULTS, alarms: [], enqueuedPullRequests: [] });
   });
 
   test('a refused createQueue creates nothing', async () => {
@@ -360,7 +360,7 @@ describe('queues over /v1', () => {
     await queue.submit(await queue.openPullRequest());
     const { queues } = await queue.api.ok<{ queues: object[] }>('listQueues', { repo: queue.repo });
     const counts = { NOT_READY: 0, PENDING: 0, TESTING: 1, TESTS_PASSED: 0, PENDING_FAILURE: 0 };
-    assert.deepEqual(queues, [{ ...DEFAULTS, requiredStatuses: ['test'], repo: queue.repo, counts }]);
+    assert.deepEqual(queues, [{ ...DEFAULTS, requiredStatuses: ['test'], repo: queue.repo, alarms: [], counts }]);
     const all = await queue.api.ok<{ queues: object[] }>('listQueues', {});
     assert.ok(all.queues.length > 1);
   });
@@ -368,7 +368,7 @@ describe('queues over /v1', () => {
   describe('metrics', () => {
     const metrics = (query: string) => world.server.api.send(`getMergeQueueMetrics${query}`);
 
-    test('are plain text with all nine families, for every repository or one', async () => {
+    test('are plain text with all families, for every repository or one', async () => {
       const queue = await aQueue();
       await queue.submit(await queue.openPullRequest());
       const one = await metrics(`?repo=acme/${queue.repo.name}&repoHost=local`);
@@ -379,6 +379,7 @@ describe('queues over /v1', () => {
       assert.deepEqual(
         [...one.text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted(),
         [
+          'mq_alarms_total counter',
           'mq_awaiting_mergeability gauge',
           'mq_depth_current gauge',
           'mq_pr_conclusions_1h_total gauge',

@@ -1,6 +1,8 @@
 import { entriesInOrder } from '../../engine/order.ts';
 import type { Queue, QueueState } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import type { RecentAlarms } from '../alarms.ts';
 import { type ListEntryView, viewListEntry } from './entry-view.ts';
 
 export type QueueConfigView = Omit<QueueSettings, 'bisectionConcurrency'> & {
@@ -11,7 +13,15 @@ export type QueueConfigView = Omit<QueueSettings, 'bisectionConcurrency'> & {
   readonly parked?: { readonly reason: string; readonly eventId: number };
 };
 
+/** What an operator should hear about, newest first. */
+export interface AlarmView {
+  readonly at: string;
+  readonly code: string;
+  readonly text: string;
+}
+
 export interface QueueView extends QueueConfigView {
+  readonly alarms: readonly AlarmView[];
   readonly enqueuedPullRequests: readonly ListEntryView[];
 }
 
@@ -26,18 +36,26 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
   };
 }
 
-/** A queue never changes, it is replaced: its view is made once, however often it is asked for. */
-const views = new WeakMap<Queue, QueueView>();
+export function viewAlarms(alarms: RecentAlarms): AlarmView[] {
+  return alarms.map(({ at, code, text }) => ({ at: formatInstant(at), code, text }));
+}
 
-export function viewQueue(queue: Queue): QueueView {
+/** A queue never changes, it is replaced, and so are its alarms: its view is made once, however often it is asked for. */
+const views = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly view: QueueView }>();
+
+export function viewQueue(queue: Queue, alarms: RecentAlarms): QueueView {
   const known = views.get(queue);
-  if (known !== undefined) return known;
-  const view = makeView(queue);
-  views.set(queue, view);
+  if (known?.alarms === alarms) return known.view;
+  const view = makeView(queue, alarms);
+  views.set(queue, { alarms, view });
   return view;
 }
 
 /** Every live entry: those under test, passed or held, then the pending ones, then those not ready; each in order. */
-function makeView(queue: Queue): QueueView {
-  return { ...viewQueueConfig(queue), enqueuedPullRequests: entriesInOrder(queue).map(viewListEntry) };
+function makeView(queue: Queue, alarms: RecentAlarms): QueueView {
+  return {
+    ...viewQueueConfig(queue),
+    alarms: viewAlarms(alarms),
+    enqueuedPullRequests: entriesInOrder(queue).map(viewListEntry),
+  };
 }

@@ -3,13 +3,15 @@ import { getMergeQueueMetrics } from '../contract/queues.ts';
 import { Problem } from '../problem.ts';
 import { route } from '../route.ts';
 
-export const getMergeQueueMetricsRoute = route(getMergeQueueMetrics, ({ app, caller }, { repo, repoHost }) => {
-  if (repo === undefined && repoHost === undefined) return get(app, caller, { repo: undefined });
+export const getMergeQueueMetricsRoute = route(getMergeQueueMetrics, ({ app, caller, dialect }, { repo, repoHost }) => {
+  const { hasAlarms } = dialect;
+  if (repo === undefined && repoHost === undefined) return get(app, caller, { repo: undefined, hasAlarms });
   if (repo === undefined || repoHost === undefined) {
     const missing = repo === undefined ? 'repo' : 'repoHost';
     const message = 'is required: repo and repoHost go together';
     throw new Problem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
   }
   const slash = repo.lastIndexOf('/');
-  return get(app, caller, { repo: { host: repoHost, owner: repo.slice(0, slash), name: repo.slice(slash + 1) } });
+  const ref = { host: repoHost, owner: repo.slice(0, slash), name: repo.slice(slash + 1) };
+  return get(app, caller, { repo: ref, hasAlarms });
 });

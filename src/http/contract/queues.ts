@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
+import { ALARM_CODES } from '../../engine/effect.ts';
 import { LIVE_STATES, QUEUE_STATES } from '../../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
 import { EXPOSITION_CONTENT_TYPE } from '../../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { component, outputEnum } from './schema.ts';
+import { component, instant, outputEnum } from './schema.ts';
 import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
 
 const configFields = {
@@ -35,6 +36,21 @@ const configFields = {
   ),
 };
 
+const alarms = Type.Array(
+  component(
+    'Alarm',
+    Type.Object(
+      {
+        at: instant('When it was raised.'),
+        code: Type.String({ description: `Such as ${ALARM_CODES.join(', ')}.` }),
+        text: Type.String({ description: 'What happened, in words.' }),
+      },
+      { description: 'Something an operator should hear about.' },
+    ),
+  ),
+  { description: 'Alarms of the last 7 days, newest first, at most 10. Not on /trunk/v1.' },
+);
+
 const QueueConfig = component('QueueConfig', Type.Object(configFields, { description: 'A queue and its settings.' }));
 
 const Queue = component(
@@ -42,6 +58,7 @@ const Queue = component(
   Type.Object(
     {
       ...configFields,
+      alarms: Type.Optional(alarms),
       enqueuedPullRequests: Type.Array(ListEntry, {
         description: 'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
       }),
@@ -51,7 +68,12 @@ const Queue = component(
 );
 
 const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5 };
-const EXAMPLE_QUEUE_REPLY = { ...EXAMPLE_CONFIG, enqueuedPullRequests: [EXAMPLE_LIST_ENTRY] };
+const EXAMPLE_ALARM = {
+  at: '2026-09-17T10:16:02.000Z',
+  code: 'FOREIGN_PUSH',
+  text: 'main was moved to 6f1c2d9a0b3e4f5a6b7c8d9e0f1a2b3c4d5e6f70 by somebody else. Everything under test starts again on it.',
+};
+const EXAMPLE_QUEUE_REPLY = { ...EXAMPLE_CONFIG, alarms: [], enqueuedPullRequests: [EXAMPLE_LIST_ENTRY] };
 
 export const createQueue = operation({
   name: 'createQueue',
@@ -143,7 +165,12 @@ export const listQueues = operation({
       component(
         'QueueSummary',
         Type.Object(
-          { repo: Repo, ...configFields, counts: Type.Object(counts, { description: 'Live entries by state.' }) },
+          {
+            repo: Repo,
+            ...configFields,
+            alarms: Type.Optional(alarms),
+            counts: Type.Object(counts, { description: 'Live entries by state.' }),
+          },
           { description: 'A queue, its settings and how many pull requests are in it.' },
         ),
       ),
@@ -158,6 +185,7 @@ export const listQueues = operation({
         {
           repo: EXAMPLE_REPO,
           ...EXAMPLE_CONFIG,
+          alarms: [EXAMPLE_ALARM],
           counts: { NOT_READY: 0, PENDING: 1, TESTING: 0, TESTS_PASSED: 0, PENDING_FAILURE: 0 },
         },
       ],
@@ -185,7 +213,7 @@ export const getMergeQueueMetrics = operation({
     ),
     repoHost: Type.Optional({ ...Repo.properties.host, description: 'Host of the repository; with repo.' }),
   }),
-  reply: Type.String({ description: 'Nine families of metrics.' }),
+  reply: Type.String({ description: 'Nine families of metrics, and mq_alarms_total, which /trunk/v1 leaves out.' }),
   replyType: EXPOSITION_CONTENT_TYPE,
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {

@@ -17,7 +17,7 @@ const CONCLUSIONS = [
   'TIMED_OUT',
 ] as const;
 
-const CheckRun = component(
+export const CheckRun = component(
   'CheckRun',
   Type.Object(
     {
@@ -101,13 +101,13 @@ const TestRun = component(
   ),
 );
 
-const TestRunId = Type.String({
+export const TestRunId = Type.String({
   minLength: 1,
   maxLength: 100,
   description: 'The test run: the last part of its test branch, with or without -bisection at its end.',
 });
 
-const EXAMPLE_TEST_RUN = {
+export const EXAMPLE_TEST_RUN = {
   testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
   requiredStatuses: ['test'],
   requiredStatusesSource: 'MERGE_INSTANCE',

@@ -1,0 +1,100 @@
+import type { CandidateNumber } from '../engine/candidate.ts';
+import { valuesOf } from '../lib/int-map.ts';
+import type { QueueId } from '../storage/queues.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+import type { App } from './app.ts';
+import { candidateIdOf } from './entry-id.ts';
+import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
+import { loadQueues } from './list-queues.ts';
+import { decodeCandidate, decodeEffect } from './queue-codec.ts';
+import { forEachAtOnce, Rounds } from './rounds.ts';
+
+const TIMES = { firstMs: 20_000, everyMs: 5 * 60_000 };
+const REPOSITORIES_AT_ONCE = 2;
+/** Of one repository, in one round; the next goes on from there. */
+const MAX_LOOKS = 500;
+
+/** Where the last round stopped in the ids of a repository. */
+type Places = Map<RepositoryId, string>;
+
+export function createSweep(app: App): Rounds {
+  const places: Places = new Map();
+  return new Rounds(app.clock, TIMES, (isStopped) => sweepRefs(app, places, isStopped));
+}
+
+/**
+ * A server that lost the lease of a build while it was building may put the candidate's refs back after they were removed,
+ * and nobody would ever remove them again. So refs of candidates that have ended are looked for, and removed. Ids that
+ * this store does not know are somebody else's.
+ */
+export async function sweepRefs(
+  app: App,
+  places: Places = new Map(),
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  // What is left over does no harm until the next round.
+  const warn = (error: unknown, facts: object) => {
+    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not remove what candidates left behind');
+  };
+  try {
+    const queues = await loadQueues(app, await app.store.repositories.listAll());
+    const byRepository = Map.groupBy(queues, ({ repository }) => repository.id);
+    await forEachAtOnce(REPOSITORIES_AT_ONCE, byRepository, async ([id, found]) => {
+      await sweepRepository(app, found, places, isStopped).catch((error: unknown) => warn(error, { repository: id }));
+    });
+  } catch (error) {
+    warn(error, {});
+  }
+}
+
+async function sweepRepository(
+  app: App,
+  queues: readonly FoundQueue[],
+  places: Places,
+  isStopped: () => boolean,
+): Promise<void> {
+  const [first] = queues;
+  if (first === undefined) return;
+  const repository = toForgeRepository(first.repository);
+  const forge = getForge(app, repository.host);
+  const live = new Set(queues.flatMap(listLiveIds));
+  const ids = (await forge.listCandidateIds(repository)).filter((id) => !live.has(id));
+  for (const candidateId of choose(ids, first.repository.id, places)) {
+    if (isStopped()) return;
+    const parts = await findEnded(app, candidateId);
+    if (parts !== undefined) await forge.discardCandidate({ repository, candidateId, ...parts });
+  }
+}
+
+function listLiveIds({ id, queue }: FoundQueue): string[] {
+  return [...valuesOf(queue.candidates)].map(({ number }) => candidateIdOf(id, number));
+}
+
+/** So many ids after those of the last round; the first ones again after the last. */
+function choose(ids: readonly string[], of: RepositoryId, places: Places): readonly string[] {
+  const after = places.get(of) ?? '';
+  const chosen = ids.filter((id) => id > after).slice(0, MAX_LOOKS);
+  const last = chosen.length < MAX_LOOKS ? undefined : chosen.at(-1);
+  if (last === undefined) places.delete(of);
+  else places.set(of, last);
+  return chosen;
+}
+
+/** What its branch is named by, where it has ended and nothing more is asked for it. */
+async function findEnded(app: App, candidateId: string) {
+  const { queues } = app.store;
+  const row = await queues.findCandidateById(candidateId);
+  if (row === undefined) return undefined;
+  // What a queue asked for that is gone is never carried out.
+  const isGone = (await queues.findVersion(row.queueId)) === undefined;
+  if (!isGone && row.endedAt === null) return undefined;
+  const candidate = decodeCandidate(row);
+  if (!isGone && (await hasEffects(app, row.queueId, candidate.number))) return undefined;
+  return { prNumber: candidate.members[0]?.prNumber, isBisection: candidate.purpose.kind === 'bisection' };
+}
+
+/** Those remove the refs themselves, or may still make them. */
+async function hasEffects(app: App, queueId: QueueId, candidate: CandidateNumber): Promise<boolean> {
+  const effects = (await app.store.queues.listEffects(queueId)).map(decodeEffect);
+  return effects.some((effect) => 'candidate' in effect && effect.candidate === candidate);
+}

@@ -1,0 +1,60 @@
+// Somebody pushes to the target of an idle queue: a real server and a real repository, seen as an operator sees it.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createClient, until, useServer } from './harness.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+/** Longer than a round of the audit. */
+const ROUND_MS = 40_000;
+
+describe('a push past an idle queue', { timeout: 90_000 }, () => {
+  const world = useServer();
+
+  async function sluice(...args: readonly string[]): Promise<string> {
+    const { url, dataFolder } = world.server;
+    const env = { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: url, SLUICE_DATA: dataFolder };
+    return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
+  }
+
+  it('is an alarm that everybody sees, once [N1] [N2] [N3]', async () => {
+    const queue = await world.aQueue();
+    const quiet = await world.aQueue();
+    assert.deepEqual((await queue.getQueue()).alarms, []);
+    const before = await queue.git.git(['rev-parse', 'main']);
+    const change = { files: { 'a.txt': 'hot\n' }, message: 'Hot \u001b[31mfix', author: 'Eve' };
+    const head = await queue.git.commit('main', change);
+
+    const [alarm, ...others] = await until('the alarm is raised', ROUND_MS, async () => {
+      const { alarms } = await queue.getQueue();
+      return alarms.length === 0 ? undefined : alarms;
+    });
+    assert.deepEqual(others, []);
+    assert.equal(alarm?.code, 'FOREIGN_PUSH');
+    for (const part of [before, head, '1 commit', 'Eve']) assert.ok(alarm?.text.includes(part), alarm?.text);
+
+    const name = `local/acme/${queue.repo.name}`;
+    const status = await sluice('status');
+    assert.match(status, new RegExp(`Alarms of ${name} main\\n${alarm?.at} +FOREIGN_PUSH .*${head}`));
+    assert.doesNotMatch(status, new RegExp(`Alarms of local/acme/${quiet.repo.name}`));
+    assert.ok(!status.includes('\u001b'));
+    assert.match(await sluice('queue', 'show', name, 'main'), /FOREIGN_PUSH/);
+
+    const metrics = (await queue.api.send('getMergeQueueMetrics')).text;
+    const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local",code="foreign_push"`;
+    assert.ok(metrics.includes(`mq_alarms_total{${labels}} 1\n`), metrics);
+
+    const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
+    assert.equal('alarms' in (await trunk.ok<object>('getQueue', queue.ref)), false);
+    const { queues } = await trunk.ok<{ queues: object[] }>('listQueues', {});
+    assert.ok(queues.every((each) => !('alarms' in each)));
+    assert.doesNotMatch((await trunk.send('getMergeQueueMetrics')).text, /alarms/);
+
+    // The queue is not idle any more, sees its target, and has nothing new to say.
+    await queue.submit(await queue.openPullRequest());
+    assert.equal((await queue.getQueue()).alarms.length, 1);
+  });
+});

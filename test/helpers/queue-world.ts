@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { App } from '../../src/app/app.ts';
+import type { Authenticator } from '../../src/app/authenticate.ts';
+import { Directory } from '../../src/app/directory.ts';
+import { EffectWorker } from '../../src/app/effect-worker.ts';
+import { Outages } from '../../src/app/outages.ts';
+import { encodeQueue } from '../../src/app/queue-codec.ts';
+import { QueueRunner } from '../../src/app/queue-runner.ts';
+import type { QueueEvent } from '../../src/engine/event.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import { createQueue, type EntryId, type Queue } from '../../src/engine/queue.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import { type Instant, systemClock } from '../../src/lib/clock.ts';
+import type { AlarmRow } from '../../src/storage/alarms.ts';
+import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
+import type { QueueId } from '../../src/storage/queues.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { storeQueue, storeRepository } from '../contract/store-world.ts';
+import { FakeForge, type FakeForgeOptions } from '../fake/fake-forge.ts';
+import { FakeRepository } from '../fake/fake-repository.ts';
+import { noJobs } from '../fake/no-jobs.ts';
+
+const DEADLINE_MS = 10_000;
+const HOST = 'forge.test';
+
+export interface QueueWorldOptions {
+  readonly settings?: Partial<QueueSettings>;
+  readonly forge?: FakeForgeOptions;
+  readonly createForge?: (repository: FakeRepository) => FakeForge;
+}
+
+/** A server with one queue on a repository in memory. Nothing is required, so that what is submitted lands by itself. */
+export class QueueWorld {
+  /** Added to the time of the day. */
+  laterMs = 0;
+  readonly store = { ...createMemoryStore(), isShared: true };
+  readonly repository = new FakeRepository(() => this.#clock.now());
+  readonly forge: FakeForge;
+  readonly errors: string[] = [];
+  readonly app: App;
+  readonly worker: EffectWorker;
+  queueId = '' as QueueId;
+  #repositoryId = '' as RepositoryId;
+  #lastNow = 0;
+  readonly #clock = { now: () => this.#now(), after: systemClock.after };
+
+  /** No two things happen at the same time: their order can be told. */
+  #now(): Instant {
+    this.#lastNow = Math.max(this.#lastNow + 1, Date.now() + this.laterMs);
+    return this.#lastNow;
+  }
+
+  private constructor({ forge, createForge }: QueueWorldOptions) {
+    this.forge = createForge?.(this.repository) ?? new FakeForge(this.repository, forge);
+    this.app = this.createServer();
+    this.worker = new EffectWorker(this.app, 'first');
+  }
+
+  static async create(options: QueueWorldOptions = {}): Promise<QueueWorld> {
+    const world = new QueueWorld(options);
+    world.repository.commit('main', { files: { readme: 'hello' } });
+    const { id: repositoryId } = await storeRepository(world.store, { host: HOST, checks: [] });
+    world.#repositoryId = repositoryId;
+    world.queueId = await world.addQueue('main', options.settings);
+    await world.observe(world.head);
+    world.worker.start();
+    return world;
+  }
+
+  async addQueue(branch: string, settings: Partial<QueueSettings> = {}): Promise<QueueId> {
+    const body = encodeQueue(
+      createQueue(branch, { ...DEFAULT_SETTINGS, requiredStatuses: [], ...settings }, 'RUNNING'),
+    );
+    return (await storeQueue(this.store, { repositoryId: this.#repositoryId, branch, body })).id;
+  }
+
+  /** Another server on the same store, or this one. */
+  createServer(): App {
+    const ignore = () => undefined;
+    return {
+      store: this.store,
+      runner: new QueueRunner(this.store, this.#clock),
+      directory: new Directory(this.store),
+      forges: new Map([[HOST, this.forge]]),
+      clock: this.#clock,
+      outages: new Outages(),
+      log: { debug: ignore, info: ignore, warn: ignore, error: (_facts, text) => this.errors.push(text) },
+      jobs: noJobs,
+      backupFolder: '',
+      auth: undefined as unknown as Authenticator,
+    };
+  }
+
+  get head(): Sha {
+    return this.repository.getHead('main');
+  }
+
+  async queue(): Promise<Queue> {
+    const found = await this.app.runner.find(this.queueId);
+    assert.ok(found);
+    return found.queue;
+  }
+
+  async tell(event: QueueEvent): Promise<void> {
+    await this.app.runner.run(this.queueId, () => event);
+  }
+
+  async observe(head: Sha | undefined): Promise<void> {
+    const { heads } = await this.queue();
+    await this.tell({ kind: 'target_observed', at: this.#clock.now(), head, since: heads, isDescendant: true });
+  }
+
+  async setState(state: 'RUNNING' | 'PAUSED'): Promise<void> {
+    await this.tell({ kind: 'queue_updated', at: this.#clock.now(), actor: 'ada', settings: {}, state });
+  }
+
+  async submit(files: Readonly<Record<string, string>>, facts: Partial<PullRequestFacts> = {}): Promise<PrNumber> {
+    const { number } = this.repository.openPullRequest({ base: 'main', files, message: 'A change' });
+    await this.enter(number, Object.keys(files), facts);
+    return number;
+  }
+
+  async enter(number: PrNumber, names: readonly string[], facts: Partial<PullRequestFacts> = {}): Promise<void> {
+    const repository = { id: 'app', host: HOST, owner: 'acme', name: 'app', git: undefined, checks: [] };
+    const pr = await this.forge.findPullRequest({ repository, number, targetBranch: 'main' });
+    assert.ok(pr);
+    await this.tell({
+      kind: 'pull_request_submitted',
+      at: this.#clock.now(),
+      actor: 'ada',
+      entryId: `entry-${number}` as EntryId,
+      pr: { ...pr, ...facts },
+      targets: { kind: 'list', digest: names.join(), count: names.length, targets: names },
+      priority: undefined,
+      noBatch: undefined,
+    });
+  }
+
+  async cancel(prNumber: PrNumber): Promise<void> {
+    await this.tell({ kind: 'pull_request_cancelled', at: this.#clock.now(), actor: 'ada', prNumber });
+  }
+
+  /** Submitted, and in the target. */
+  async land(files: Readonly<Record<string, string>>): Promise<PrNumber> {
+    const number = await this.submit(files);
+    await this.untilQuiet();
+    assert.equal((await this.store.queues.findEntry(this.queueId, number))?.state, 'MERGED');
+    return number;
+  }
+
+  /** Everything that was asked for is done. */
+  async untilQuiet(): Promise<void> {
+    const until = Date.now() + DEADLINE_MS;
+    while ((await this.store.queues.listEffects(this.queueId)).length > 0) {
+      assert.ok(Date.now() < until, 'effects are still waiting');
+      await pause(5);
+    }
+  }
+
+  /** Oldest first, once everything is carried out. */
+  async alarms(): Promise<readonly AlarmRow[]> {
+    await this.untilQuiet();
+    return (await this.store.alarms.list([this.queueId], 0, 100)).toReversed();
+  }
+
+  stop(): Promise<void> {
+    return this.worker.stop();
+  }
+}
