@@ -40,7 +40,7 @@ export function withContext<Args extends unknown[]>(
   };
 }
 
-function createContext(options: GlobalOptions): Context {
+export function createContext(options: GlobalOptions): Context {
   let found: Token | undefined;
   const token = (): Token => {
     found ??= findToken({ tokenFile: options.tokenFile, environment: process.env });

@@ -33,6 +33,10 @@ export function createProgram(): Program {
   program.hook('preSubcommand', (_program, command) => load(command));
 
   add('serve', 'Run the server', async () => (await import('./serve.ts')).defineServe);
+  add('demo', 'Show a queue at work, on a repository made for it', async () => {
+    const { defineDemo } = await import('./demo.ts');
+    return defineDemo;
+  });
   add(
     'status',
     'Say whether the server is well, and what its queues do',
@@ -41,6 +45,8 @@ export function createProgram(): Program {
   add('repo', 'Register repositories', async () => (await import('./repo.ts')).defineRepo);
   add('queue', 'Create, show and steer queues', async () => (await import('./queue.ts')).defineQueue);
   add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);
+  add('watch', 'Watch a queue live', async () => (await import('./watch/watch.ts')).defineWatch);
+  add('logs', 'Print what checks printed', async () => (await import('./logs.ts')).defineLogs);
   add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);

@@ -1,14 +1,17 @@
 // What the README shows works as shown.
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createPlainWorld } from '../contract/plain-world.ts';
 import { makeFolder, startServer, until } from './harness.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PATIENCE_MS = 300_000;
 
 /** The shell blocks of one section, in order. */
 function shellBlocks(section: string): string[] {
@@ -17,33 +20,59 @@ function shellBlocks(section: string): string[] {
   return [...text.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] as string);
 }
 
-it('the first use in the README, command by command', async () => {
-  const server = await startServer();
+async function run(script: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  const { SLUICE_URL: _url, SLUICE_DATA: _data, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
+  const env = { ...inherited, ...environment };
+  return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: ROOT, env })).stdout;
+}
+
+/** The last command asks it to stop; a command before it may have failed. */
+async function untilStopped(demo: string): Promise<void> {
+  const [environment, pid] = await Promise.all([
+    readFile(join(demo, 'env'), 'utf8').catch(() => ''),
+    readFile(join(demo, 'server.pid'), 'utf8').catch(() => ''),
+  ]);
+  const url = /SLUICE_URL=(\S+)/.exec(environment)?.[1];
+  if (url === undefined) return;
+  try {
+    process.kill(Number(pid), 'SIGTERM');
+  } catch {
+    // It has ended already.
+  }
+  const isGone = () =>
+    fetch(`${url}/healthz`).then(
+      () => undefined,
+      () => true,
+    );
+  await until('the server of the demo has stopped', 30_000, isGone);
+}
+
+const [DEMO, OWN_PULL_REQUEST, OWN_REPOSITORY] = shellBlocks('First use') as [string, string, string];
+
+it('the first use in the README, command by command', { timeout: PATIENCE_MS }, async () => {
   const demo = await makeFolder();
   try {
-    const [commands, report] = shellBlocks('First use') as [string, string];
-    const environment = { ...process.env, SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder, DEMO: demo };
-    const run = async (script: string): Promise<string> => {
-      const here = script
-        .replaceAll('http://127.0.0.1:8080', server.url)
-        .replaceAll('data/admin-token', `${server.dataFolder}/admin-token`)
-        .replace(/^DEMO=.*$/m, '');
-      return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', here], { cwd: ROOT, env: environment }))
-        .stdout;
-    };
-    assert.match(await run(commands), /#7 Greet twice: TESTING[\s\S]*number 1 of 1 in the queue/);
-    if (spawnSync('curl', ['--version']).status !== 0) return;
-    const [testBranch] = report.split('\n') as [string];
-    await until(
-      'the commit is shown to CI',
-      20_000,
-      async () => (await run(`${testBranch}\necho $SHA`)).trim() || undefined,
-    );
-    assert.match(await run(report), /"status":"SUCCEEDED"/);
-    const look = report.slice(report.indexOf('npx sluice'));
-    await until('it has landed', 20_000, async () => (await run(look)).match(/exactly as tested[\s\S]*Greet twice/));
+    const script = `${DEMO}${OWN_PULL_REQUEST}`.replace(/^DEMO=.*$/m, '');
+    const text = await run(script, { DEMO: demo });
+    assert.match(text, /^\w+ Count the items of a cart \(#5\)$/m, 'the history');
+    assert.match(text, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
+    assert.match(text, /^\S+ #11 \w+ -> MERGED: Landed on main\.$/m, 'its way through the queue');
+    assert.match(text, /^Landed +[0-9a-f]{40}, /m);
+  } finally {
+    await untilStopped(demo);
+    await rm(demo, { recursive: true, force: true });
+  }
+});
+
+it('a repository of your own, as the README has it', { timeout: PATIENCE_MS }, async () => {
+  const [server, git] = [await startServer(), await createPlainWorld()];
+  try {
+    await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
+    const script = OWN_REPOSITORY.replace('/srv/git/app.git', `'${git.path}'`);
+    const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder });
+    assert.match(text, /local\/acme\/app is registered\.[\s\S]*Created\.[\s\S]*local\/acme\/app main +RUNNING/);
   } finally {
     await server.stop();
-    await rm(demo, { recursive: true, force: true });
+    await git.close();
   }
 });

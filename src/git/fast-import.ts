@@ -1,0 +1,38 @@
+import { runGit } from './exec.ts';
+
+export interface ImportedCommit {
+  /** The branch or other ref that leads to it afterwards. */
+  readonly ref: string;
+  /** The commit of the same import that it follows, by its place in the list. */
+  readonly parent?: number;
+  /** `Name <email>`. */
+  readonly author: string;
+  /** Seconds since 1970. */
+  readonly at: number;
+  readonly message: string;
+  /** What it changes: paths, and what they hold from then on. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Writes a history into a bare repository, all of it in one process. The same history gives the same commits. */
+export async function fastImport(gitDir: string, commits: readonly ImportedCommit[]): Promise<void> {
+  await runGit(['fast-import', '--quiet', '--date-format=raw'], {
+    purpose: 'write a history',
+    gitDir,
+    input: Buffer.from(commits.map(encode).join('')),
+  });
+}
+
+function encode({ ref, parent, author, at, message, files }: ImportedCommit, index: number): string {
+  const who = `${author} ${at} +0000`;
+  return [
+    `commit ${ref}\nmark :${index + 1}\nauthor ${who}\ncommitter ${who}\n${encodeData(message)}`,
+    parent === undefined ? '' : `from :${parent + 1}\n`,
+    ...Object.entries(files).map(([path, text]) => `M 100644 inline ${path}\n${encodeData(text)}`),
+    '\n',
+  ].join('');
+}
+
+function encodeData(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}

@@ -1,0 +1,181 @@
+// `sluice demo` as a real process without a terminal, and what it left behind, looked at with git alone.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import { createClient, makeFolder, until } from './harness.ts';
+
+const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+/** It takes 20 s where nothing else runs. */
+const PATIENCE_MS = 300_000;
+const REF = { repo: { host: 'local', owner: 'demo', name: 'shop' }, targetBranch: 'main' };
+
+interface Demo {
+  readonly child: ChildProcess;
+  readonly exited: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  readonly output: { out: string; err: string };
+}
+
+let folder = '';
+const started = new Set<ChildProcess>();
+before(async () => {
+  folder = await makeFolder();
+});
+after(async () => {
+  for (const child of started) if (child.exitCode === null) child.kill('SIGTERM');
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** In a process group of its own, as a shell does it, with a home in which git is not configured. */
+async function startDemo(name: string, args: readonly string[] = [], path = process.env['PATH']): Promise<Demo> {
+  const home = join(folder, `${name}-home`);
+  await mkdir(home);
+  const child = spawn(process.execPath, [SLUICE, 'demo', ...args], {
+    // A server that somebody else has configured is not the demo's.
+    env: {
+      PATH: path,
+      HOME: home,
+      TMPDIR: home,
+      SLUICE_PORT: '1',
+      SLUICE_TOKEN: 'somebody-elses',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  started.add(child);
+  const output = { out: '', err: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.out += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.err += text;
+  });
+  const exited = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, ...output })),
+  );
+  return { child, exited, output };
+}
+
+async function untilTesting({ child, output }: Demo): Promise<void> {
+  await until('something is under test', 120_000, async () => {
+    assert.equal(child.exitCode, null, output.err);
+    return /-> TESTING/.test(output.out) || undefined;
+  });
+}
+
+async function isGone(url: string): Promise<true | undefined> {
+  return fetch(`${url}/healthz`).then(
+    () => undefined,
+    () => true,
+  );
+}
+
+describe('sluice demo', () => {
+  it('ends as its story says, and main holds exactly what was tested and landed [W4] [L1] [L3]', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const place = join(folder, "it's kept");
+    const demo = await startDemo('kept', ['--keep', '--folder', place]);
+    const { code, out, err } = await demo.exited;
+    const url = /^The server goes on at (\S+)\. /m.exec(out)?.[1] ?? '';
+    try {
+      assert.equal(code, 0, `${out}\n${err}`);
+      assert.equal(err, '');
+      const token = (await readFile(join(place, 'data', 'admin-token'), 'utf8')).trim();
+      const api = createClient({ url: `${url}/v1`, token });
+      const prs = Array.from({ length: 10 }, (_, index) => ({ number: index + 1 }));
+      const { pullRequests } = await api.ok<{ pullRequests: readonly EntryView[] }>('getSubmittedPullRequests', {
+        ...REF,
+        prs,
+        includeTimeline: true,
+      });
+      checkHistory(join(place, 'shop.git'), pullRequests);
+      const flaky = pullRequests.find(({ prNumber }) => prNumber === 10);
+      const failed = flaky?.timeline?.find(({ state }) => state === 'FAILED');
+      assert.match(out, new RegExp(`sluice logs ${failed?.testRunId}\n`), 'the log of a failure can be looked at');
+      assert.match(out, /^Sophie finds nothing wrong with #10 and submits it again$/m);
+      assert.match(out, /^Everything is in .*it's kept$/m);
+      const reach = `. '${place.replaceAll("'", "'\\''")}/env' && '${process.execPath}' '${SLUICE}' status`;
+      assert.match(execFileSync('sh', ['-c', reach], { encoding: 'utf8' }), /local\/demo\/shop +main +RUNNING/);
+    } finally {
+      process.kill(Number(await readFile(join(place, 'server.pid'), 'utf8')), 'SIGTERM');
+    }
+    await until('the server that was left running has stopped', 30_000, () => isGone(url));
+  });
+
+  it('leaves nothing running and nothing behind when it is interrupted [W4]', { timeout: PATIENCE_MS }, async () => {
+    const demo = await startDemo('interrupted');
+    const home = join(folder, 'interrupted-home');
+    await untilTesting(demo);
+    const [made = ''] = (await readdir(home)).filter((name) => name.startsWith('sluice-demo-'));
+    const log = await readFile(join(home, made, 'server.log'), 'utf8');
+    const url = /^Sluice listens on (\S+)$/m.exec(log)?.[1] ?? '';
+    assert.equal(await isGone(url), undefined, 'it runs');
+    // As a terminal does it: everybody in the foreground hears Ctrl-C.
+    process.kill(-(demo.child.pid as number), 'SIGINT');
+    const { code, out, err } = await demo.exited;
+    assert.equal(code, 130, err);
+    assert.match(out, /Stopped\. Nothing of it is left running\.\n.* is removed\./);
+    assert.equal(await isGone(url), true);
+    assert.deepEqual(await readdir(home), [], 'neither the folder nor a configuration of git is there');
+  });
+
+  it('keeps everything for a look when its server dies [W4]', { timeout: PATIENCE_MS }, async () => {
+    const demo = await startDemo('died');
+    const home = join(folder, 'died-home');
+    await untilTesting(demo);
+    const made = join(home, (await readdir(home)).find((name) => name.startsWith('sluice-demo-')) ?? '');
+    process.kill(Number(await readFile(join(made, 'server.pid'), 'utf8')), 'SIGKILL');
+    const { code, out, err } = await demo.exited;
+    assert.equal(code, 3, out);
+    assert.match(err, /^sluice: The server of the demo ended before the demo did\.$/m);
+    assert.ok(out.includes(`Everything is kept in ${made}; what the server said is in ${made}/server.log`), out);
+    assert.ok((await readdir(made)).includes('shop.git'));
+  });
+
+  it('says what is missing where there is no git', async () => {
+    const { code, err } = await (await startDemo('no-git', [], folder)).exited;
+    assert.equal(code, 3);
+    assert.match(err, /^sluice: Git is not installed/);
+  });
+
+  it('does not touch a folder that has something in it', async () => {
+    const place = join(folder, 'full');
+    await mkdir(place);
+    await writeFile(join(place, 'precious'), 'mine');
+    const { code, err } = await (await startDemo('full', ['--folder', place])).exited;
+    assert.equal(code, 2);
+    assert.match(err, /is not empty/);
+    assert.deepEqual(await readdir(place), ['precious']);
+  });
+});
+
+/** Each step of main is a landing that proves itself; the three that had to leave are not in it. */
+function checkHistory(gitDir: string, records: readonly EntryView[]): void {
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['--git-dir', gitDir, ...args], { encoding: 'utf8' }).trim();
+  const line = git('log', '--first-parent', '--reverse', '--format=%H', 'main').split('\n');
+  const landed = records.flatMap((record) => (record.landed === undefined ? [] : [{ ...record.landed, record }]));
+  const byLanding = landed.toSorted((a, b) => line.indexOf(a.pushedSha) - line.indexOf(b.pushedSha));
+  assert.deepEqual(
+    line.slice(1),
+    byLanding.map(({ pushedSha }) => pushedSha),
+  );
+  for (const [index, { base, pushedSha, pushedTree, testedTree, composedWith, record }] of byLanding.entries()) {
+    assert.equal(base, line[index]);
+    assert.equal(git('rev-parse', `${pushedSha}^{tree}`), pushedTree);
+    assert.equal(pushedTree === testedTree, composedWith.length === 0);
+    const changeOf = (sha: string): string => git('show', '--format=%an', sha);
+    assert.equal(changeOf(pushedSha), changeOf(record.prSha), 'what the author changed, and nothing else');
+  }
+  assert.deepEqual(
+    landed.map(({ record }) => record.prNumber).toSorted((a, b) => a - b),
+    [1, 3, 5, 6, 8, 9, 10],
+  );
+  assert.doesNotMatch(git('log', '--format=%s', 'main'), /\(#(?:2|4|7)\)/);
+  assert.equal(git('for-each-ref', 'refs/heads/sluice', 'refs/sluice'), '', 'no test branch is left');
+  assert.match(git('show', 'main:tax/rates.js'), /FI: 25\.5/);
+}
