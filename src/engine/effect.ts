@@ -37,6 +37,9 @@ export interface RaiseAlarm {
   readonly kind: 'raise_alarm';
   readonly code: AlarmCode;
   readonly text: string;
+  /** The move of the target it is about, for whoever can say what came with it. */
+  readonly move?: { readonly from: Sha; readonly to: Sha };
 }
 
-export type AlarmCode = 'FOREIGN_PUSH' | 'RED_TARGET' | 'TARGET_GONE' | 'QUEUE_PARKED';
+export const ALARM_CODES = ['FOREIGN_PUSH', 'TARGET_GONE', 'UNPROVEN_LANDING', 'RED_TARGET', 'QUEUE_PARKED'] as const;
+export type AlarmCode = (typeof ALARM_CODES)[number];

@@ -158,7 +158,14 @@ export interface LandingRefused extends OfCandidate {
   readonly problem:
     | { readonly kind: 'target_moved'; readonly head: Sha | undefined; readonly isDescendant: boolean }
     | { readonly kind: 'not_composable' }
-    | { readonly kind: 'entry_refused'; readonly prNumber: PrNumber; readonly reason: ReasonCode };
+    /** It did not happen, and somebody had taken an entry back. */
+    | { readonly kind: 'called_off' }
+    | {
+        readonly kind: 'entry_refused';
+        readonly prNumber: PrNumber;
+        readonly reason: ReasonCode;
+        readonly detail?: string;
+      };
 }
 
 /** Nothing happened but that it is later now. */

@@ -53,20 +53,24 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
   const required = requiredChecks(work.queue.settings, sources);
   const built: Candidate = { ...candidate, commit: { sha, tree } };
   keepCandidate(work, built);
-  if (typeof required === 'string') failStart(work, built, required);
+  if (typeof required === 'string') failStart(work, built, { reason: required });
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
   else beginChecks(work, built, required);
   return APPLIED;
 }
 
-function fail(work: Work, candidate: Candidate, { reason }: CandidateUnbuildable): Outcome {
+function fail(work: Work, candidate: Candidate, { reason, detail }: CandidateUnbuildable): Outcome {
   if (candidate.state !== 'building' && candidate.state !== 'testing') return notBuilding(candidate);
-  failStart(work, candidate, reason);
+  failStart(work, candidate, { reason, detail });
   return APPLIED;
 }
 
 /** It cannot be tested at all. That is nobody else's fault, and not to be waited out. */
-function failStart(work: Work, candidate: Candidate, reason: StartProblem): void {
+function failStart(
+  work: Work,
+  candidate: Candidate,
+  { reason, ...more }: { readonly reason: StartProblem; readonly detail?: string },
+): void {
   if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   else if (candidate.purpose.kind === 'head') {
     endCandidate(work, candidate, { reason, prNumber: undefined });
@@ -75,7 +79,7 @@ function failStart(work: Work, candidate: Candidate, reason: StartProblem): void
   for (const { prNumber, submission } of candidate.members) {
     const entry = findEntry(work.queue, prNumber);
     if (candidate.purpose.kind === 'direct' || entry?.submission !== submission) continue;
-    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number });
+    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
   }
 }
 

@@ -139,7 +139,7 @@ export function concludeRefusedLanding(work: Work, candidate: Candidate, { probl
   work.queue = { ...work.queue, landing: undefined };
   if (problem.kind === 'target_moved') moveTarget(work, problem);
   else if (problem.kind === 'not_composable') refuseTree(work, candidate);
-  else refuseEntry(work, candidate, problem);
+  else if (problem.kind === 'entry_refused') refuseEntry(work, candidate, problem);
   removeAsAsked(work, asked);
   retargetLanded(work);
   return APPLIED;
@@ -158,12 +158,14 @@ function refuseTree(work: Work, candidate: Candidate): void {
 function refuseEntry(
   work: Work,
   candidate: Candidate,
-  { prNumber, reason }: Extract<LandingRefused['problem'], { kind: 'entry_refused' }>,
+  { prNumber, reason, detail }: Extract<LandingRefused['problem'], { kind: 'entry_refused' }>,
 ): void {
   const entry = findEntry(work.queue, prNumber);
   if (candidate.purpose.kind === 'direct' && reason === 'PR_UPDATED_AT_MERGE_TIME') giveUpDirectMerge(work, candidate);
-  else if (entry !== undefined) removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number });
-  else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
+  else if (entry !== undefined) {
+    const more = detail === undefined ? {} : { detail };
+    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
+  } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
 }
 
 /** Those whose removal was asked for while they were landing leave now: they did not land. */

@@ -28,7 +28,7 @@ export function moveTarget(work: Work, to: { readonly head: Sha | undefined; rea
   for (const candidate of candidatesOf(work.queue)) {
     if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   }
-  if (!isFirstLook) raiseAlarm(work, to.head);
+  if (!isFirstLook) raiseAlarm(work, queue.target?.sha, to.head);
 }
 
 /** The target has a new head, however it came to it. */
@@ -45,7 +45,7 @@ export function advanceTarget(
   forgetSuspicion(work, reason);
 }
 
-function raiseAlarm(work: Work, head: Sha | undefined): void {
+function raiseAlarm(work: Work, from: Sha | undefined, head: Sha | undefined): void {
   const { branch } = work.queue;
   work.effects.push(
     head === undefined
@@ -54,6 +54,7 @@ function raiseAlarm(work: Work, head: Sha | undefined): void {
           kind: 'raise_alarm',
           code: 'FOREIGN_PUSH',
           text: `${branch} was moved to ${head} by somebody else. Everything under test starts again on it.`,
+          ...(from === undefined ? {} : { move: { from, to: head } }),
         },
   );
 }

@@ -23,8 +23,8 @@ export function explain(queue: Queue, entry: Entry, now: Instant): Explanation {
 }
 
 function explainEnded({ branch }: Queue, entry: Entry): Explanation {
-  const { reason: code, prNumber, checks } = entry.because;
-  const context = { to: entry.state, branch, actor: undefined, prNumber, checks };
+  const { reason: code, prNumber, checks, detail } = entry.because;
+  const context = { to: entry.state, branch, actor: undefined, prNumber, checks, detail };
   const why = reason(code, reasonText(code, context), { ...whatOf(entry) });
   return {
     summary: `Pull request #${entry.prNumber} left the queue: it is ${entry.state}. ${why.text}`,
@@ -280,6 +280,7 @@ function vouchReason(entry: Entry): ExplanationReason {
 
 function nextOf(queue: Queue, entry: Entry): string {
   if (queue.parked !== undefined || queue.state === 'PAUSED') return 'Nothing until the queue is resumed.';
+  if (queue.target === undefined) return `Nothing until the branch ${queue.branch} is there.`;
   if (queue.redTarget !== undefined && entry.state !== 'TESTS_PASSED') {
     return `Nothing until ${queue.branch} moves, or tests are restarted.`;
   }
@@ -357,7 +358,7 @@ const BLOCK_TEXTS: { readonly [Reason in BlockReason]: string } = {
   failingCheck: 'a required check on its head fails.',
   reviewRequired: 'a required review is missing.',
   changesRequested: 'a reviewer asked for changes.',
-  other: 'the forge says so without a reason, or the target branch does not exist.',
+  other: 'the forge gives no reason. On plain git, the target branch does not exist, or they have no commit in common.',
 };
 
 function whatOf({ because }: Entry): { prNumber?: number; testRun?: CandidateNumber; check?: string } {

@@ -195,6 +195,8 @@ export interface Because {
   readonly candidate?: CandidateNumber;
   /** Required checks that failed. */
   readonly checks?: readonly string[];
+  /** What the forge said about it, as a sentence. */
+  readonly detail?: string;
 }
 
 export interface Admission {

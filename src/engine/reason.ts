@@ -73,6 +73,8 @@ export interface ReasonContext {
   /** The pull request that is the cause, where one is. */
   readonly prNumber: number | undefined;
   readonly checks: readonly string[] | undefined;
+  /** What the forge said about it. */
+  readonly detail: string | undefined;
 }
 
 type Sentence = string | ((context: ReasonContext) => string);
@@ -166,5 +168,6 @@ const SENTENCES: { readonly [Code in ReasonCode]: Sentence } = {
 /** A whole sentence for a timeline, a comment or a log line. */
 export function reasonText(reason: ReasonCode, context: ReasonContext): string {
   const sentence = SENTENCES[reason];
-  return typeof sentence === 'string' ? sentence : sentence(context);
+  const text = typeof sentence === 'string' ? sentence : sentence(context);
+  return context.detail === undefined || context.detail === '' ? text : `${text} ${context.detail}`;
 }

@@ -29,6 +29,8 @@ export interface Forge {
   listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** Whether the one commit is the other, or an ancestor of it. */
   isAncestor(question: AncestryQuestion): Promise<boolean>;
+  /** The way of a branch from one commit to another, by first parents. */
+  listLine(question: LineQuestion): Promise<LineAnswer>;
   /**
    * Makes a candidate's commit and keeps it under a ref that no CI builds. The same request makes the same commit, and
    * no two candidates share one: candidate id and planning instant are part of it.
@@ -38,8 +40,15 @@ export interface Forge {
   testBranchOf(parts: TestBranchParts): string;
   /** Shows the commit to CI under its test branch. Again: no change. */
   publishCandidate(request: PublishRequest): Promise<PublishAnswer>;
+  /**
+   * Fills an empty folder with the files of a candidate's commit, for the built-in runner. Answers the sentence why that
+   * is impossible with this commit, or undefined when it is done.
+   */
+  checkOut(request: CheckOutRequest): Promise<string | undefined>;
   /** Removes whatever refs a candidate had. Again, or for one that never had any: no change. */
   discardCandidate(request: DiscardRequest): Promise<void>;
+  /** Ids of all candidates that have refs in the repository, whoever made them. May be a second old. */
+  listCandidateIds(repository: ForgeRepository): Promise<readonly string[]>;
   /**
    * Moves the target from exactly `expectedHead` to what was tested: a guarded push, read back. When it was carried out
    * before (the answer got lost), it finds that by looking at the target, and answers as it would have then.
@@ -61,6 +70,32 @@ export interface AncestryQuestion {
   readonly repository: ForgeRepository;
   readonly ancestor: Sha;
   readonly descendant: Sha;
+}
+
+export interface LineQuestion {
+  readonly repository: ForgeRepository;
+  readonly head: Sha;
+  readonly since: Sha;
+  /** Nobody is told of more commits. */
+  readonly limit: number;
+}
+
+export type LineAnswer =
+  /** Newest first: `head` is the first of them, and `since` is the parent of the last. */
+  | { readonly kind: 'line'; readonly commits: readonly LineCommit[] }
+  /** `since` is in `head`, but not on its line; or not in it at all. */
+  | { readonly kind: 'merged' }
+  | { readonly kind: 'broken' }
+  /** The repository does not have one of them any more. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'too_long' };
+
+export interface LineCommit {
+  readonly sha: Sha;
+  readonly tree: Sha;
+  /** The name, and the first line of the message; cut where they are long. */
+  readonly author: string;
+  readonly subject: string;
 }
 
 /** A pull request as it goes into a commit. */
@@ -114,7 +149,15 @@ export type PublishAnswer =
   | { readonly kind: 'published'; readonly branch: string }
   | { readonly kind: 'refused'; readonly reason: StartProblem; readonly detail: string };
 
-export interface DiscardRequest extends CandidateRequest, TestBranchParts {}
+export interface CheckOutRequest {
+  readonly repository: ForgeRepository;
+  readonly sha: Sha;
+  readonly folder: string;
+  /** Whether whoever works there may not read the server's copy of the repository. */
+  readonly isIsolated: boolean;
+}
+
+export interface DiscardRequest extends Omit<CandidateRequest, 'targetBranch'>, TestBranchParts {}
 
 export interface LandRequest extends CandidateRequest {
   readonly expectedHead: Sha;
@@ -124,6 +167,8 @@ export interface LandRequest extends CandidateRequest {
   readonly tree: Sha;
   /** What lands, in order: live entries beneath that a pass vouched for, then the members. */
   readonly entries: readonly CandidateEntry[];
+  /** Somebody took an entry back meanwhile: it is only looked whether it was landed before. */
+  readonly isCalledOff: boolean;
   /** Entries landed since the base that are not in it: the tested tree may be composed with their paths. */
   readonly composedWith: readonly PrNumber[];
   readonly mergeMethod: QueueSettings['mergeMethod'];
@@ -139,6 +184,8 @@ export type LandAnswer =
       /** Each entry's own commit on the target. */
       readonly entries: readonly { readonly prNumber: PrNumber; readonly sha: Sha; readonly tree: Sha }[];
     }
+  /** It was not landed before, and nobody wants it any more. */
+  | { readonly kind: 'called_off' }
   /** The target is not where it was expected, and this candidate did not move it. Undefined: the branch is gone. */
   | { readonly kind: 'target_moved'; readonly head: Sha | undefined; readonly isDescendant: boolean }
   /** A pull request is not at the commit that was tested any more. */

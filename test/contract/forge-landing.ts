@@ -34,6 +34,7 @@ export function landingContract(name: string, createWorld: () => Promise<PlainWo
       sha: tested.sha,
       tree: tested.tree,
       entries: tested.members,
+      isCalledOff: false,
       composedWith: [],
       mergeMethod: tested.mergeMethod,
       plannedAt: tested.plannedAt,
@@ -49,6 +50,14 @@ export function landingContract(name: string, createWorld: () => Promise<PlainWo
     };
     const head = async () => (await bench.git('rev-parse', 'refs/heads/main')) as Sha;
     const treeOf = (sha: string) => bench.git('rev-parse', `${sha}^{tree}`);
+
+    test('what was called off is not landed, and found where it was landed before', async () => {
+      const tested = await bench.build([a]);
+      assert.deepEqual(await land(tested, { isCalledOff: true }), { kind: 'called_off' });
+      assert.equal(await head(), tested.base);
+      const landed = await mustLand(tested);
+      assert.deepEqual(await land(tested, { isCalledOff: true }), landed);
+    });
 
     for (const mergeMethod of METHODS) {
       describe(mergeMethod, () => {
@@ -258,7 +267,6 @@ export function landingContract(name: string, createWorld: () => Promise<PlainWo
       for (const { candidateId, repository } of [first, second]) {
         await bench.world.forge.discardCandidate({
           repository,
-          targetBranch: 'main',
           candidateId,
           prNumber: undefined,
           isBisection: false,

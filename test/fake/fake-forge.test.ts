@@ -3,7 +3,8 @@ import { beforeEach, describe, it } from 'node:test';
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
-import { forgeContract } from '../contract/forge.ts';
+import { type Change, type ForgeWorld, forgeContract } from '../contract/forge.ts';
+import { auditContract } from '../contract/forge-audit.ts';
 import { FakeForge } from './fake-forge.ts';
 import { type FakeChange, FakeRepository } from './fake-repository.ts';
 
@@ -11,10 +12,10 @@ const WHERE = { id: 'app', host: 'forge.test', owner: 'acme', name: 'app', git: 
 const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
 const PLANNED_AT = Date.UTC(2025, 0, 2);
 
-forgeContract('fake', async () => {
+async function createWorld(): Promise<ForgeWorld> {
   const repository = new FakeRepository();
   const forge = new FakeForge(repository);
-  const change = (given: { readonly files?: FakeChange['files']; message?: string | Buffer; author?: string }) => ({
+  const change = (given: Change) => ({
     files: given.files ?? {},
     ...(given.message === undefined ? {} : { message: String(given.message) }),
     ...(given.author === undefined ? {} : { author: given.author }),
@@ -37,7 +38,9 @@ forgeContract('fake', async () => {
     },
     close: async () => undefined,
   };
-});
+}
+
+for (const contract of [forgeContract, auditContract]) contract('fake', createWorld);
 
 type Built = Extract<BuildAnswer, { kind: 'built' }> & BuildRequest;
 type Landed = Extract<LandAnswer, { kind: 'landed' }>;
@@ -77,7 +80,7 @@ async function build(members: readonly CandidateEntry[], more: Partial<BuildRequ
 function landRequest(built: Built, more: Partial<LandRequest> = {}): LandRequest {
   const { sha, tree, members: entries, candidateId, mergeMethod, plannedAt } = built;
   const where = { repository: WHERE, targetBranch: 'main', candidateId, expectedHead: built.base, base: built.base };
-  return { ...where, sha, tree, entries, composedWith: [], mergeMethod, plannedAt, ...more };
+  return { ...where, sha, tree, entries, isCalledOff: false, composedWith: [], mergeMethod, plannedAt, ...more };
 }
 
 async function land(built: Built, more: Partial<LandRequest> = {}): Promise<LandAnswer> {

@@ -1,15 +1,20 @@
 import { hash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Mergeability, PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
 import type { RequiredSources } from '../../src/engine/required.ts';
 import type {
   AncestryQuestion,
   BuildAnswer,
   BuildRequest,
+  CheckOutRequest,
   DiscardRequest,
   Forge,
   ForgeRepository,
   LandAnswer,
   LandRequest,
+  LineAnswer,
+  LineQuestion,
   PublishAnswer,
   PublishRequest,
   PullRequestQuery,
@@ -19,6 +24,7 @@ import { parseConfiguration } from '../../src/forge/plain/required-sources.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';
+import type { ModelCommit } from './git-model.ts';
 
 export interface FakeForgeOptions {
   /** Checks that passed on the head of a pull request: with it, a pull request says when it is up to date. */
@@ -35,6 +41,7 @@ export interface FakeForgeOptions {
 
 type Standing = Pick<PullRequestFacts, 'mergeability' | 'blockReasons'>;
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CONFIGURATION_FILE = '.sluice.yaml';
 
 /**
@@ -88,6 +95,22 @@ export class FakeForge implements Forge {
     return git.isAncestor(ancestor, descendant);
   }
 
+  async listLine({ head, since, limit }: LineQuestion): Promise<LineAnswer> {
+    const git = this.#answer();
+    if ([head, since].some((sha) => git.findCommit(sha) === undefined)) return { kind: 'lost' };
+    const line = git.listFirstParents(head, since).toReversed();
+    const view = ({ sha, tree, author, message }: ModelCommit) => ({
+      sha,
+      tree,
+      author,
+      subject: firstLineOf(message),
+    });
+    const isWhole = head === since || line.at(-1)?.parents[0] === since;
+    if (line.length > limit || (line.length === limit && !isWhole)) return { kind: 'too_long' };
+    if (!git.isAncestor(since, head)) return { kind: 'broken' };
+    return isWhole ? { kind: 'line', commits: line.map(view) } : { kind: 'merged' };
+  }
+
   async buildCandidate(request: BuildRequest): Promise<BuildAnswer> {
     const git = this.#answer();
     const { base, parent, beneath, members } = request;
@@ -100,6 +123,17 @@ export class FakeForge implements Forge {
     if ('kind' in built) return built;
     git.changeRefs([{ ref: candidateRef(request), sha: built.sha }]);
     return { kind: 'built', sha: built.sha, tree: built.tree, sources: this.#sourcesOf(request) };
+  }
+
+  async checkOut({ sha, folder }: CheckOutRequest): Promise<string | undefined> {
+    const git = this.#answer();
+    this.#ensurePresent([sha]);
+    for (const [path, content] of git.getFiles(sha)) {
+      const file = join(folder, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+    }
+    return undefined;
   }
 
   testBranchOf({ candidateId, prNumber, isBisection }: TestBranchParts): string {
@@ -132,11 +166,19 @@ export class FakeForge implements Forge {
     if (wasPublished) this.#repository.tell({ kind: 'candidate_discarded', candidateId: request.candidateId });
   }
 
+  async listCandidateIds(): Promise<readonly string[]> {
+    const git = this.#answer();
+    const names = ['refs/sluice/candidates/', branchRef('sluice/')].flatMap((prefix) => git.listRefs(prefix));
+    const ids = names.map(([ref]) => (ref.split('/').at(-1) ?? '').replace(/-bisection$/, ''));
+    return [...new Set(ids)].filter((id) => UUID.test(id)).sort();
+  }
+
   async landCandidate(request: LandRequest): Promise<LandAnswer> {
     const git = this.#answer();
     const { targetBranch, expectedHead, entries } = request;
     const head = this.#repository.findHead(targetBranch);
     if (head !== expectedHead) return this.#findEarlierLanding(request, head);
+    if (request.isCalledOff) return { kind: 'called_off' };
     const moved = entries.find((entry) => !this.#isAsTested(entry));
     if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved.prNumber };
     const refusal = this.#options.refuseLanding?.(request);
@@ -225,6 +267,10 @@ export class FakeForge implements Forge {
 
 function blocked(mergeability: Mergeability, ...blockReasons: Standing['blockReasons']): Standing {
   return { mergeability, blockReasons };
+}
+
+function firstLineOf(message: string): string {
+  return message.split('\n', 1)[0] ?? '';
 }
 
 function candidateRef({ candidateId }: { readonly candidateId: string }): string {

@@ -36,6 +36,13 @@ describe('answers to a landing', () => {
     told.play('ignored\nstates AB=passed\nrelease landings\nstates AB=merged');
   });
 
+  it('that it did not happen let go whoever asked to leave, and the others are tested again [L7]', () => {
+    const told = play({ batch: true, batchingMinSize: 2 }, 'hold landings\nsubmit A B\npass AB\ncancel A');
+    const candidate = told.candidate('AB').number;
+    told.tell({ kind: 'landing_refused', at: told.now, candidate, problem: { kind: 'called_off' } });
+    told.play('states A=cancelled B=testing\nwhy A=USER_REQUESTED\nrelease landings\npass B\nstates B=merged');
+  });
+
   it('park the queue where the commit is the tested one and its tree is not [L3] [I1]', () => {
     const told = play({}, 'hold landings\nsubmit A\npass A');
     const outcome = step(told.queue, landed(told, 'A', 'A', { pushedTree: 'tree:X' as Sha })).outcome;

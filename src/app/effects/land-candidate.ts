@@ -34,7 +34,9 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   const now = await begin(run, effect);
   if (now === undefined || !isStillAsked(now, effect)) return DONE;
   if (now.state === 'PAUSED' || now.parked !== undefined) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
-  return { kind: 'event', event: toEvent(candidate, effect, await run.forge.landCandidate(request)) };
+  const isCalledOff = landingEntries(now, candidate).some(({ removalAskedBy }) => removalAskedBy !== undefined);
+  const answer = await run.forge.landCandidate({ ...request, isCalledOff });
+  return { kind: 'event', event: toEvent(candidate, effect, answer) };
 }
 
 /** Says that the landing begins, so that nothing calls it off any more, and looks at the queue a last time. */
@@ -63,6 +65,8 @@ function toEvent({ number: candidate }: Candidate, { expectedHead: base }: LandC
       const { head, isDescendant } = answer;
       return { ...refused, problem: { kind: 'target_moved' as const, head, isDescendant } };
     }
+    case 'called_off':
+      return { ...refused, problem: { kind: 'called_off' as const } };
     case 'not_composable':
       return { ...refused, problem: { kind: 'not_composable' as const } };
     case 'pull_request_moved': {

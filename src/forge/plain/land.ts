@@ -7,15 +7,16 @@ import { type LandingPlan, planLanding } from './plan-landing.ts';
 import { pullRequestRef } from './pull-request.ts';
 
 export async function landCandidate(git: GitRepository, request: LandRequest): Promise<LandAnswer> {
-  const { expectedHead, entries } = request;
+  const { expectedHead } = request;
   const head = await findTarget(git, request);
   if (head !== expectedHead) return findEarlierLanding(git, request, head);
+  if (request.isCalledOff) return { kind: 'called_off' };
   const moved = await findMoved(git, request);
   if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved };
   const plan = await planLanding(git, request);
   if (plan.kind !== 'landed') return plan;
   // A branch that cannot be cloned any more would be worse than one that waits.
-  await git.checkComplete({ tip: plan.pushedSha, without: [expectedHead, ...entries.map(({ headSha }) => headSha)] });
+  await git.ensureWhole({ tip: plan.pushedSha, without: [expectedHead] });
   const answer = await moveTarget(git, request, plan.pushedSha);
   await git.refresh();
   return readBack(git, request, { plan, answer });
