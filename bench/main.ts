@@ -3,6 +3,7 @@
 const SUITES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   api: () => import('./api.ts'),
   engine: () => import('./engine.ts'),
+  git: () => import('./git.ts'),
 };
 
 const wanted = process.argv.slice(2);

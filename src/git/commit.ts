@@ -36,6 +36,11 @@ export function parseStoredCommit(sha: Sha, bytes: Buffer): StoredCommit {
   };
 }
 
+/** For whoever writes UTF-8. */
+export function decodeMessage({ encoding, message }: Pick<StoredCommit, 'encoding' | 'message'>): string {
+  return decoderOf(encoding)(message);
+}
+
 export function formatCommit({ tree, parents, author, committer, encoding, message }: CommitDraft): Buffer {
   return Buffer.concat([
     Buffer.from([`tree ${tree}\n`, ...parents.map((parent) => `parent ${parent}\n`), 'author '].join('')),

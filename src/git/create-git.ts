@@ -21,8 +21,8 @@ import { CliRepository } from './repository.ts';
 import type { RepositoryLayout } from './rev-parse.ts';
 import { findLayout } from './rev-parse.ts';
 import { findUnbufferedWrapper } from './unbuffered.ts';
-import { updateRefs } from './update-ref.ts';
-import { getGitVersion } from './version.ts';
+import { createRefUpdater, type RefUpdater } from './update-ref.ts';
+import { type GitVersion, getGitVersion, isAtLeast } from './version.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
   /** Where the mirrors are kept. */
@@ -95,7 +95,7 @@ class CliGit implements Git {
   }
 
   async #open({ id, location }: GitSource, forget: () => void): Promise<GitRepository> {
-    const { mergeTreeWrapper: wrapper } = await this.#getAbilities();
+    const { mergeTreeWrapper: wrapper, mergesLostTrees } = await this.#getAbilities();
     const layout = location.kind === 'path' ? await getLayout(location.path) : undefined;
     const mirror = await ensureMirror({ directory: this.#directory, id, source: layout });
     const { gitDir, objectsDir } = layout ?? { gitDir: mirror.gitDir, objectsDir: join(mirror.gitDir, 'objects') };
@@ -106,11 +106,16 @@ class CliGit implements Git {
       catFile: this.pool.add(catFileBatch(gitDir)),
       testMergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: undefined }, wrapper)),
       mergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: objectsDir }, wrapper)),
-      changeRefs: (changes) =>
-        location.kind === 'url' ? this.#push(mirror, location.url, changes) : updateRefs(gitDir, changes),
+      refs: this.#refUpdaterOf(gitDir, mirror, location),
+      mergesLostTrees,
       refresh: location.kind === 'url' ? this.#refreshOf(mirror, location.url) : async () => undefined,
       forget,
     });
+  }
+
+  #refUpdaterOf(gitDir: string, mirror: Mirror, location: GitLocation): RefUpdater {
+    if (location.kind === 'path') return createRefUpdater(gitDir, this.pool);
+    return { change: (changes) => this.#push(mirror, location.url, changes), retire: () => undefined };
   }
 
   #push({ gitDir }: Mirror, url: string, changes: readonly RefChange[]): Promise<RefAnswer> {
@@ -179,10 +184,17 @@ function isSameLocation(a: GitLocation, b: GitLocation): boolean {
 interface Abilities {
   /** What to start `merge-tree --stdin` under; undefined where it cannot be kept. */
   readonly mergeTreeWrapper: readonly string[] | undefined;
+  readonly mergesLostTrees: boolean;
 }
 
+const MISSES_LOST_TREES: GitVersion = { major: 2, minor: 45 };
+
 async function getAbilities(): Promise<Abilities> {
-  return { mergeTreeWrapper: await findUnbufferedWrapper(await getGitVersion()) };
+  const version = await getGitVersion();
+  return {
+    mergeTreeWrapper: await findUnbufferedWrapper(version),
+    mergesLostTrees: !isAtLeast(version, MISSES_LOST_TREES),
+  };
 }
 
 /** Faults with the reason where the path is no repository that can be read. */

@@ -132,7 +132,7 @@ function sentenceOf(stderr: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const line = lines.find((candidate) => candidate.startsWith('fatal: ')) ?? lines.at(-1) ?? 'it gave no reason';
-  return withoutCredentials(line.replace(/^(fatal|error): /, ''))
+  return withoutCredentials(line.replace(/^(fatal|error): /, '').replace(/ \(stored in [^)]*\)/, ''))
     .replace(/[\p{Cc}]/gu, ' ')
     .slice(0, 300)
     .replace(/\.$/, '');
@@ -174,7 +174,7 @@ function callAfter(timeoutMs: number, action: () => void): () => boolean {
   };
 }
 
-function endPolitely(child: ChildProcessWithoutNullStreams): void {
+export function endPolitely(child: ChildProcessWithoutNullStreams): void {
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
   child.once('exit', () => clearTimeout(timer));

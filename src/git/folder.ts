@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../lib/fault.ts';
 
@@ -47,6 +47,17 @@ export async function checkReadable(gitDir: string, objectsDir: string): Promise
 export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean> {
   try {
     return (await stat(join(gitDir, ref))).isFile();
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem === ABSENT) return false;
+    throw unreadable(problem, error);
+  }
+}
+
+/** Whether a ref is in the file that holds many: then it leads to something that is lost. */
+export async function hasPackedRef(gitDir: string, ref: string): Promise<boolean> {
+  try {
+    return (await readFile(join(gitDir, 'packed-refs'))).includes(` ${ref}\n`);
   } catch (error) {
     const problem = problemOf(error);
     if (problem === ABSENT) return false;

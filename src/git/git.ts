@@ -42,16 +42,31 @@ export interface GitRepository {
   writeCommit(draft: CommitDraft): Promise<Sha>;
   /** Commits of the tip's own line (first parents), oldest first. */
   listFirstParents(range: CommitRange): Promise<readonly Sha[]>;
+  /** The same line with what its commits are, newest first. */
+  listLine(range: LineRange): Promise<readonly LineCommit[]>;
   /** `Name <email>` of the commits that are no merges, oldest first. Not more than a thousand commits are looked at. */
   listAuthors(range: CommitRange): Promise<readonly string[]>;
   /** Paths that differ, each byte of them a character, with what stands for their mode and content in `to`. */
   listChanges(pair: TreePair): Promise<ReadonlyMap<string, string>>;
-  /** Faults unless every object that the range brings is there. */
-  checkComplete(range: CommitRange): Promise<void>;
+  /** Faults unless every object that the range brings is there and sound; a power cut cannot take them any more. */
+  ensureWhole(range: CommitRange): Promise<void>;
   /** All changes or, on this machine, none. A remote takes them one by one, and verifies nothing else. */
   changeRefs(changes: readonly RefChange[]): Promise<RefAnswer>;
+  /**
+   * Fills an empty folder with the files of a commit, as a work tree with a repository of its own. Answers the sentence
+   * why that is impossible with this commit, or undefined when it is done.
+   */
+  checkOut(request: WorkTreeRequest): Promise<string | undefined>;
   /** Drops what was learned about the repository when it was opened: the next `open` looks again. */
   forget(): void;
+}
+
+export interface WorkTreeRequest {
+  readonly sha: Sha;
+  /** An empty folder. */
+  readonly folder: string;
+  /** Whether whoever works there may not read the repository: the commit, without its history, is copied then. */
+  readonly isIsolated: boolean;
 }
 
 export interface Commit {
@@ -83,6 +98,22 @@ export type CommitDraft = Pick<StoredCommit, 'tree' | 'parents' | 'author' | 'en
 export interface CommitRange {
   readonly tip: Sha;
   readonly without: readonly Sha[];
+}
+
+/** What the tip's line has and `since` does not, at most so much. */
+export interface LineRange {
+  readonly tip: Sha;
+  readonly since: Sha;
+  readonly limit: number;
+}
+
+export interface LineCommit {
+  readonly sha: Sha;
+  readonly tree: Sha;
+  readonly parent: Sha | undefined;
+  /** These two: cut where they are long. */
+  readonly author: string;
+  readonly subject: string;
 }
 
 /** Trees, or commits for theirs. */

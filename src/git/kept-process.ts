@@ -1,7 +1,7 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { assert } from '../lib/assert.ts';
-import { exitOf, gitFault, keepTail, stoppingFault } from './exec.ts';
+import { endPolitely, exitOf, gitFault, keepTail, stoppingFault } from './exec.ts';
 
 /** Cuts what a process prints into answers. It is told of every chunk once and keeps what is unfinished. */
 export interface AnswerReader<Answer> {
@@ -17,6 +17,8 @@ export interface KeptProcessOptions<Answer> {
   encode(lines: readonly string[]): string;
   /** How often a question whose process died is asked again. */
   readonly retries: number;
+  /** What it may be in the middle of must not be torn off: it is asked to end first. */
+  readonly isWriting?: boolean;
 }
 
 export interface KeptProcessLimits {
@@ -84,6 +86,7 @@ export class KeptProcess<Answer> {
   ask(lines: readonly string[]): Promise<readonly Answer[]> {
     assert(!lines.some((line) => /[\n\0]/.test(line)), 'a question to git holds a line break or NUL');
     if (this.#owner.isClosed) return Promise.reject(stoppingFault());
+    if (lines.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       const question: Question<Answer> = { lines, answers: [], deaths: 0, resolve, reject };
       this.#unsent.push(question);
@@ -105,7 +108,7 @@ export class KeptProcess<Answer> {
 
   kill(): void {
     this.#rejectAll(stoppingFault());
-    this.#running?.child.kill('SIGKILL');
+    if (this.#running !== undefined) this.#end(this.#running.child);
     this.retire();
   }
 
@@ -154,7 +157,7 @@ export class KeptProcess<Answer> {
       for (const answer of reader.read(chunk)) this.#onAnswer(running, answer);
     } catch {
       // An answer nobody can read: all that follow it are lost too. The death of the process is handled as any other.
-      running.child.kill('SIGKILL');
+      this.#end(running.child);
     }
   }
 
@@ -200,6 +203,11 @@ export class KeptProcess<Answer> {
     } else if (first.deaths > this.#options.retries) this.#questions.shift()?.reject(reason);
   }
 
+  #end(child: ChildProcessWithoutNullStreams): void {
+    if (this.#options.isWriting === true) endPolitely(child);
+    else child.kill('SIGKILL');
+  }
+
   #rejectAll(reason: unknown): void {
     const questions = [...this.#questions, ...this.#unsent];
     this.#questions = [];
@@ -210,8 +218,9 @@ export class KeptProcess<Answer> {
   #onBusy(): void {
     if (this.#running === undefined) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#running?.child.kill('SIGKILL'), this.#limits.answerMs);
-    holdEventLoop(this.#running.child, true);
+    const { child } = this.#running;
+    this.#timer = setTimeout(() => this.#end(child), this.#limits.answerMs);
+    holdEventLoop(child, true);
     this.#owner.onBusy(this);
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Sha } from '../engine/pull-request.ts';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
-import { runGit, startGit } from './exec.ts';
+import { gitFault, runGit, startGit } from './exec.ts';
 import type { MergePair, TestMerge } from './git.ts';
 import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';
 import type { Mirror } from './mirror.ts';
@@ -58,6 +58,9 @@ export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePa
     if (exitCode === 0) return { kind: 'clean', tree: stdout.toString('latin1').split('\0', 1)[0] as Sha };
     if (exitCode === 1) return { kind: 'conflict' };
     if (stderr.includes('unrelated histories')) return { kind: 'unrelated' };
+    // A disk that is full or read-only is no damage.
+    const [unable] = /^.*\bunable to (?:write|create)\b.*$/m.exec(stderr) ?? [];
+    if (unable !== undefined) throw gitFault({ purpose: 'write a merge', gitDir: place.mirror.gitDir }, unable);
     throw new Fault('FORGE_UNAVAILABLE', 'Git could not test a merge: the repository is damaged or incomplete.');
   } finally {
     await objects.close();

@@ -5,6 +5,7 @@ import { Fault } from '../lib/fault.ts';
 import { findConfig, setConfig } from './config.ts';
 import { initBare } from './init.ts';
 import type { RepositoryLayout } from './rev-parse.ts';
+import { parseSharing, type Sharing } from './shared-mode.ts';
 
 const SHARED = 'core.sharedRepository';
 
@@ -13,6 +14,9 @@ export interface Mirror {
   readonly gitDir: string;
   /** What git needs to know besides to read the history of the source through the mirror. */
   readonly environment: Readonly<Record<string, string>>;
+  readonly objectFormat: string;
+  /** How the source shares what is written into it with other users of the machine. */
+  readonly sharing: Sharing | undefined;
 }
 
 /** Makes git, working on the mirror, write what it makes into another folder of objects. */
@@ -30,18 +34,23 @@ export interface MirrorOptions {
 export async function ensureMirror({ directory, id, source }: MirrorOptions): Promise<Mirror> {
   assert(/^[\w.-]+$/.test(id) && !id.startsWith('.'), `the repository id ${JSON.stringify(id)} is no file name`);
   const gitDir = join(directory, `${id}.git`);
+  const objectFormat = source?.objectFormat ?? 'sha1';
   try {
     await mkdir(directory, { recursive: true });
-    await initBare(gitDir, source?.objectFormat ?? 'sha1');
+    await initBare(gitDir, objectFormat);
     await lendObjects(gitDir, source);
-    await shareObjects(gitDir, source);
+    const sharing = parseSharing(await shareObjects(gitDir, source));
     await removeScratches(gitDir);
+    return { gitDir, environment: environmentOf(source), objectFormat, sharing };
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     throw new Fault('FORGE_UNAVAILABLE', "The server's own copy of the repository cannot be written.", { cause });
   }
-  // Where the source was cloned without its early history, only this file says so; a file that is not there is fine.
-  return { gitDir, environment: source === undefined ? {} : { GIT_SHALLOW_FILE: join(source.gitDir, 'shallow') } };
+}
+
+/** Where the source was cloned without its early history, only this file says so; a file that is not there is fine. */
+function environmentOf(source: RepositoryLayout | undefined): Mirror['environment'] {
+  return source === undefined ? {} : { GIT_SHALLOW_FILE: join(source.gitDir, 'shallow') };
 }
 
 async function lendObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<void> {
@@ -57,12 +66,13 @@ async function lendObjects(gitDir: string, source: RepositoryLayout | undefined)
  * from the configuration of the repository it works on, which is the mirror: so that nothing else in the source's
  * configuration, such as the command of a merge driver, has a say.
  */
-async function shareObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<void> {
+async function shareObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<string | undefined> {
   const [wanted, present] = await Promise.all([
     source === undefined ? undefined : findConfig(source.gitDir, SHARED),
     findConfig(gitDir, SHARED),
   ]);
   if (wanted !== present) await setConfig(gitDir, SHARED, wanted);
+  return wanted;
 }
 
 /** Left behind by a server that was killed. */

@@ -2,9 +2,9 @@ import type { Sha } from '../engine/pull-request.ts';
 import { Fault } from '../lib/fault.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
-import { parseCommit, parseStoredCommit } from './commit.ts';
+import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
 import { diffTrees } from './diff-tree.ts';
-import { checkReadable, hasLooseRef } from './folder.ts';
+import { checkReadable, hasLooseRef, hasPackedRef } from './folder.ts';
 import { forEachRef } from './for-each-ref.ts';
 import type {
   AncestryPair,
@@ -12,6 +12,8 @@ import type {
   CommitDraft,
   CommitRange,
   GitRepository,
+  LineCommit,
+  LineRange,
   MergePair,
   Ref,
   RefAnswer,
@@ -19,13 +21,18 @@ import type {
   StoredCommit,
   TestMerge,
   TreePair,
+  WorkTreeRequest,
 } from './git.ts';
-import { hashCommit } from './hash-object.ts';
 import type { KeptProcess } from './kept-process.ts';
-import { isAncestor } from './merge-base.ts';
+import { listLine } from './list-line.ts';
+import { settleLooseObjects, writeLooseObject } from './loose-object.ts';
+import { isAncestor, listMergeBases } from './merge-base.ts';
 import { mergeTreeOnce } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
-import { checkComplete, listAuthors, listFirstParents } from './rev-list.ts';
+import { listCommits, listFirstParents, listObjects } from './rev-list.ts';
+import { StraightHistory } from './straight-history.ts';
+import type { RefUpdater } from './update-ref.ts';
+import { checkOut } from './work-tree.ts';
 
 export interface RepositoryParts {
   /** Where refs are read: the source itself where it is on this machine, otherwise the mirror. */
@@ -36,7 +43,9 @@ export interface RepositoryParts {
   /** These two: undefined where this git cannot answer one merge at a time. */
   readonly testMergeTree: KeptProcess<TestMerge> | undefined;
   readonly mergeTree: KeptProcess<TestMerge> | undefined;
-  changeRefs(changes: readonly RefChange[]): Promise<RefAnswer>;
+  readonly refs: RefUpdater;
+  /** Whether a tree that is lost counts as empty when this git merges. */
+  readonly mergesLostTrees: boolean;
   refresh(maxAgeMs: number): Promise<void>;
   forget(): void;
 }
@@ -58,13 +67,15 @@ export class CliRepository implements GitRepository {
   readonly #merges = new BoundedCache<string, Promise<TestMerge>>(CACHED_PAIRS);
   readonly #commits = new BoundedCache<Sha, Commit>(CACHED_COMMITS);
   readonly #ancestry = new BoundedCache<string, Promise<boolean>>(CACHED_PAIRS);
-
+  readonly #bases = new BoundedCache<string, Promise<readonly Sha[]>>(CACHED_PAIRS);
+  readonly #history: StraightHistory;
   #listed: { readonly names: ReadonlySet<string>; readonly atMs: number } | undefined;
   /** Questions of this turn of the event loop: half of all pull requests ask for the same branch. */
   readonly #unsent = new Map<string, Promise<Commit | undefined>>();
 
   constructor(parts: RepositoryParts) {
     this.#parts = parts;
+    this.#history = new StraightHistory(parts.catFile);
   }
 
   refresh(maxAgeMs = 0): Promise<void> {
@@ -108,7 +119,12 @@ export class CliRepository implements GitRepository {
 
   async findStoredCommit(sha: Sha): Promise<StoredCommit | undefined> {
     const [answer] = await this.#parts.catFile.ask([sha]);
-    if (answer?.kind === 'object') return answer.type === 'commit' ? parseStoredCommit(sha, answer.bytes) : undefined;
+    if (answer?.kind === 'object' && answer.type === 'commit') {
+      const commit = parseStoredCommit(sha, answer.bytes);
+      this.#history.learn(commit);
+      return commit;
+    }
+    if (answer?.kind === 'object') return undefined;
     await checkReadable(this.#parts.gitDir, this.#parts.objectsDir);
     return undefined;
   }
@@ -120,31 +136,51 @@ export class CliRepository implements GitRepository {
   }
 
   writeCommit(draft: CommitDraft): Promise<Sha> {
-    return hashCommit(this.#parts.mirror, this.#parts.objectsDir, draft);
+    const { objectsDir, mirror } = this.#parts;
+    return writeLooseObject({ ...mirror, objectsDir }, 'commit', formatCommit(draft));
   }
 
-  listFirstParents(range: CommitRange): Promise<readonly Sha[]> {
-    return listFirstParents(this.#parts.mirror, range);
+  async listFirstParents(range: CommitRange): Promise<readonly Sha[]> {
+    const line = await this.#history.findOwnLine(range);
+    return line?.map(({ sha }) => sha).toReversed() ?? listFirstParents(this.#parts.mirror, range);
   }
 
-  listAuthors(range: CommitRange): Promise<readonly string[]> {
-    return listAuthors(this.#parts.mirror, range);
+  listLine(range: LineRange): Promise<readonly LineCommit[]> {
+    return listLine(this.#parts.mirror, range);
+  }
+
+  async listAuthors(range: CommitRange): Promise<readonly string[]> {
+    const own = await this.#history.findOwnCommits(range);
+    if (own !== undefined) return own.map(({ authorName }) => authorName).toReversed();
+    const answers = await this.#parts.catFile.ask(await listCommits(this.#parts.mirror, range));
+    return answers.flatMap((answer) =>
+      answer.kind === 'object' ? [parseStoredCommit(answer.sha, answer.bytes).authorName] : [],
+    );
   }
 
   listChanges(pair: TreePair): Promise<ReadonlyMap<string, string>> {
     return diffTrees(this.#parts.mirror, pair);
   }
 
-  checkComplete(range: CommitRange): Promise<void> {
-    return checkComplete(this.#parts.mirror, range);
+  async ensureWhole(range: CommitRange): Promise<void> {
+    const { objectsDir, mirror } = this.#parts;
+    await settleLooseObjects({ ...mirror, objectsDir }, await listObjects(mirror, range));
   }
 
   changeRefs(changes: readonly RefChange[]): Promise<RefAnswer> {
-    return this.#parts.changeRefs(changes);
+    return this.#parts.refs.change(changes);
+  }
+
+  checkOut(request: WorkTreeRequest): Promise<string | undefined> {
+    return checkOut(this.#parts, request);
   }
 
   isAncestor(pair: AncestryPair): Promise<boolean> {
-    return remember(this.#ancestry, `${pair.ancestor} ${pair.descendant}`, () => isAncestor(this.#parts.mirror, pair));
+    return remember(
+      this.#ancestry,
+      `${pair.ancestor} ${pair.descendant}`,
+      async () => (await this.#history.isSurelyAncestor(pair)) || isAncestor(this.#parts.mirror, pair),
+    );
   }
 
   forget(): void {
@@ -152,6 +188,7 @@ export class CliRepository implements GitRepository {
     this.#parts.catFile.retire();
     this.#parts.testMergeTree?.retire();
     this.#parts.mergeTree?.retire();
+    this.#parts.refs.retire();
   }
 
   /**
@@ -174,7 +211,8 @@ export class CliRepository implements GitRepository {
   async #findCommitSlowly(ref: string, isShadowed: boolean): Promise<Commit | undefined> {
     const { gitDir, objectsDir, catFile } = this.#parts;
     await checkReadable(gitDir, objectsDir);
-    if (!(await hasLooseRef(gitDir, ref)) && !isShadowed) return undefined;
+    const isThere = (await hasLooseRef(gitDir, ref)) || (await hasPackedRef(gitDir, ref));
+    if (!isThere && !isShadowed) return undefined;
     const exact = (await forEachRef(gitDir, ref)).find(({ name }) => name === ref);
     if (exact === undefined) return undefined;
     const [answer] = await catFile.ask([`${exact.sha}^{commit}`]);
@@ -182,13 +220,41 @@ export class CliRepository implements GitRepository {
   }
 
   async #merge(pair: MergePair, { kept, keepIn }: MergeTools): Promise<TestMerge> {
-    const { catFile, mirror } = this.#parts;
-    // Git before 2.45 takes a commit whose tree is lost for one without files, and merges it with success.
-    const trees = await catFile.ask([`${pair.target}^{tree}`, `${pair.head}^{tree}`]);
-    if (trees.some((tree) => tree.kind === 'none')) throw damaged();
+    const checking = this.#checkTrees(pair, keepIn !== undefined);
+    const mergeOnce = () => mergeTreeOnce({ mirror: this.#parts.mirror, keepIn }, pair);
+    // What a process of its own makes of a lost tree dies with it; a kept one could go on believing it.
+    if (kept === undefined) return (await Promise.all([mergeOnce(), checking]))[0];
+    await checking;
     // The kept process dies of a pair it cannot merge, and of accidents. Either way a process of its own tells.
-    const answers = await kept?.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
-    return answers?.[0] ?? mergeTreeOnce({ mirror, keepIn }, pair);
+    const answers = await kept.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
+    return answers?.[0] ?? mergeOnce();
+  }
+
+  /** Git before 2.45 takes a commit whose tree is lost for one without files, and merges it with success. */
+  async #checkTrees(pair: MergePair, isKept: boolean): Promise<void> {
+    await Promise.all([
+      this.#checkTreesOf([pair.target, pair.head]),
+      isKept && this.#parts.mergesLostTrees ? this.#checkTreesOfBases(pair) : undefined,
+    ]);
+  }
+
+  async #checkTreesOf(commits: readonly Sha[]): Promise<void> {
+    const trees = await this.#parts.catFile.ask(commits.map((sha) => `${sha}^{tree}`));
+    if (trees.some((tree) => tree.kind === 'none')) throw damaged();
+  }
+
+  /** Also of the commits that the two have in common: without their files, what one side removed would come back. */
+  async #checkTreesOfBases(pair: MergePair): Promise<void> {
+    const bases = await remember(this.#bases, `${pair.target} ${pair.head}`, () => this.#listMergeBases(pair));
+    await this.#checkTreesOf(bases);
+    // Several are merged with each other first.
+    const [target, ...others] = bases;
+    if (target !== undefined) for (const head of others) await this.#checkTreesOfBases({ target, head });
+  }
+
+  async #listMergeBases(pair: MergePair): Promise<readonly Sha[]> {
+    const base = await this.#history.findMergeBase(pair);
+    return base === undefined ? listMergeBases(this.#parts.mirror, pair) : [base];
   }
 }
 

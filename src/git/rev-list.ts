@@ -5,22 +5,21 @@ import type { Mirror } from './mirror.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
 /** Nobody reads further; and a branch of years does not end up as one endless message. */
-const MAX_COMMITS_WITH_AUTHORS = 1_000;
+const MAX_COMMITS = 1_000;
 
 /** Commits of the tip's own line, oldest first. */
 export async function listFirstParents(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
   return (await revList(mirror, ['--first-parent', '--reverse'], range)) as readonly Sha[];
 }
 
-/** `Name <email>` of every commit that is no merge, oldest first. */
-export function listAuthors(mirror: Mirror, range: CommitRange): Promise<readonly string[]> {
-  const format = ['--no-commit-header', '--format=%an <%ae>', '--encoding=UTF-8'];
-  return revList(mirror, ['--no-merges', '--reverse', `--max-count=${MAX_COMMITS_WITH_AUTHORS}`, ...format], range);
+/** Every commit that is no merge, oldest first. */
+export async function listCommits(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
+  return (await revList(mirror, ['--no-merges', '--reverse', `--max-count=${MAX_COMMITS}`], range)) as readonly Sha[];
 }
 
-/** Faults unless every object that the range brings is there. */
-export async function checkComplete(mirror: Mirror, range: CommitRange): Promise<void> {
-  await revList(mirror, ['--objects', '--quiet'], range);
+/** Every object that the range brings. Faults where one is missing. */
+export async function listObjects(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
+  return (await revList(mirror, ['--objects', '--no-object-names'], range)) as readonly Sha[];
 }
 
 async function revList(mirror: Mirror, args: readonly string[], range: CommitRange): Promise<readonly string[]> {

@@ -1,5 +1,12 @@
-import { gitFault, runGit } from './exec.ts';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { assert } from '../lib/assert.ts';
+import { Fault } from '../lib/fault.ts';
+import { gitFault, runGit, startGit } from './exec.ts';
 import type { RefAnswer, RefChange } from './git.ts';
+import type { AnswerReader, KeptProcess, KeptProcessOptions } from './kept-process.ts';
+import type { ProcessPool } from './process-pool.ts';
+import { syncFiles } from './sync-files.ts';
 
 const PURPOSE = 'change refs of the repository';
 
@@ -11,8 +18,7 @@ const IDENTITY = { GIT_COMMITTER_NAME: 'Sluice', GIT_COMMITTER_EMAIL: 'sluice@lo
 
 /** Carries all changes out in one transaction, or none. */
 export async function updateRefs(gitDir: string, changes: readonly RefChange[]): Promise<RefAnswer> {
-  // Locks are taken in this order: two transactions cannot wait for each other.
-  const lines = changes.toSorted((a, b) => (a.ref < b.ref ? -1 : 1)).map(encode);
+  const lines = inOrder(changes).map(encode);
   const { exitCode, stderr } = await runGit([...PATIENCE, 'update-ref', '-z', '--stdin'], {
     purpose: PURPOSE,
     gitDir,
@@ -25,6 +31,11 @@ export async function updateRefs(gitDir: string, changes: readonly RefChange[]):
   if (/exists; cannot create/.test(stderr)) return { kind: 'refused', detail: fault.detail };
   if (/but expected|unable to resolve reference|reference already exists/.test(stderr)) return { kind: 'stale' };
   throw fault;
+}
+
+/** Locks are taken in this order: two transactions cannot wait for each other. */
+function inOrder(changes: readonly RefChange[]): readonly RefChange[] {
+  return changes.toSorted((a, b) => (a.ref < b.ref ? -1 : 1));
 }
 
 /** A branch may be a second name of another, and then that one moves. What is Sluice's own is never followed. */
@@ -40,5 +51,96 @@ function encode(change: RefChange): string {
       return `${ITSELF}delete ${change.ref}\0\0`;
     case 'verify':
       return `verify ${change.ref}\0${change.sha}\0`;
+  }
+}
+
+/** Git looks at the clock once in a process, and that is the time in the logs of refs. */
+const MAX_AGE_MS = 10_000;
+
+/**
+ * The same by a kept process, which holds no lock between transactions: it is told their beginning and their end in one
+ * breath. It dies of a transaction that it cannot carry out; then, or when it was killed, `updateRefs` is asked, with
+ * more patience and a reason. Whatever was carried out after all is carried out again without harm, except that a ref
+ * with an `expected` has left it: that is answered `stale`, and the caller looks where the ref is.
+ */
+export function createRefUpdater(gitDir: string, pool: Pick<ProcessPool, 'add'>): RefUpdater {
+  const kept = pool.add(updateRefStdin(gitDir));
+  let knownFolder: string | undefined;
+  let knownAtMs = 0;
+  const change = async (changes: readonly RefChange[]): Promise<RefAnswer> => {
+    const transaction = inOrder(changes).map(encodeOnOneLine).join('');
+    // It would go on with the objects of a repository that is gone, and make a folder for the ref of one.
+    const folder = identify(gitDir);
+    if (folder !== knownFolder || performance.now() - knownAtMs > MAX_AGE_MS) {
+      if (folder === undefined || !kept.isIdle) return updateRefs(gitDir, changes);
+      kept.retire();
+      [knownFolder, knownAtMs] = [folder, performance.now()];
+    }
+    try {
+      await kept.ask([transaction]);
+      return { kind: 'done' };
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'SHUTTING_DOWN') throw error;
+      return updateRefs(gitDir, changes);
+    }
+  };
+  const changeForGood = async (changes: readonly RefChange[]): Promise<RefAnswer> => {
+    const answer = await change(changes);
+    await syncFiles(changes.filter(isGuarded).map(({ ref }) => join(gitDir, ref)));
+    return answer;
+  };
+  return { change: changeForGood, retire: () => kept.retire() };
+}
+
+/** What is moved from somewhere is a branch of somebody. Sluice's own refs can be made again. */
+function isGuarded(change: RefChange): boolean {
+  return change.kind === 'set' && change.expected !== undefined;
+}
+
+function identify(folder: string): string | undefined {
+  try {
+    const { dev, ino, birthtimeMs } = statSync(folder);
+    return `${dev} ${ino} ${birthtimeMs}`;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface RefUpdater extends Pick<KeptProcess<unknown>, 'retire'> {
+  change(changes: readonly RefChange[]): Promise<RefAnswer>;
+}
+
+function updateRefStdin(gitDir: string): KeptProcessOptions<'committed'> {
+  return {
+    purpose: PURPOSE,
+    gitDir,
+    retries: 0,
+    // A lock that it leaves behind would close the branch for everybody.
+    isWriting: true,
+    start: () => startGit(['update-ref', '-z', '--stdin'], { gitDir, extra: IDENTITY }),
+    createReader: () => new UpdateRefReader(),
+    encode: (transactions) =>
+      transactions.map((commands) => `start\0${commands.replaceAll(TAB, '\0')}prepare\0commit\0`).join(''),
+  };
+}
+
+/** No name of a ref has one in it. */
+const TAB = '\t';
+
+function encodeOnOneLine(change: RefChange): string {
+  assert(!change.ref.includes(TAB), 'the name of a ref holds a tab');
+  return encode(change).replaceAll('\0', TAB);
+}
+
+/** Each step of a transaction is answered by a line; it is done with the last. */
+class UpdateRefReader implements AnswerReader<'committed'> {
+  #unfinished = '';
+
+  read(chunk: Buffer): readonly 'committed'[] {
+    const lines = (this.#unfinished + chunk.toString('latin1')).split('\n');
+    this.#unfinished = lines.pop() ?? '';
+    for (const line of lines)
+      assert(/^(?:start|prepare|commit): ok$/.test(line), 'git update-ref answered with a line nobody knows');
+    return lines.filter((line) => line === 'commit: ok').map(() => 'committed');
   }
 }

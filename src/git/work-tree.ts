@@ -45,7 +45,7 @@ async function fill(request: WorkTreeRequest): Promise<string | undefined> {
   if (exitCode === 0) return undefined;
   const [impossible] = IMPOSSIBLE.exec(stderr) ?? [];
   if (impossible === undefined) throw gitFault(what, stderr);
-  return gitFault(what, impossible).detail;
+  return gitFault(what, impossible.replace(/(\S{40})\S{40,}/, '$1...')).detail;
 }
 
 function gitDirOf({ folder }: WorkTreeRequest): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
-import { isUnavailable } from './forge.ts';
+import { type Change, isUnavailable } from './forge.ts';
 import { CandidateBench, lines, PLANNED_AT } from './forge-bench.ts';
 import { type PlainWorld, runGit } from './plain-world.ts';
 
@@ -135,12 +135,87 @@ export function candidateContract(name: string, createWorld: () => Promise<Plain
       });
     });
 
+    describe('messages', () => {
+      const openWith = async (message: string | Buffer, more: Partial<Change> = {}) =>
+        bench.open('Title', { files: { c: 'c\n' }, message, ...more });
+      const messageOf = async (entry: CandidateEntry, mergeMethod: BuildRequest['mergeMethod'] = 'SQUASH') => {
+        const { sha, candidateId } = await bench.build([entry], { mergeMethod });
+        const message = await bench.show(sha, '%B');
+        const origin = `Sluice-Pull-Request: ${entry.prNumber}\nSluice-Candidate: ${candidateId}`;
+        assert.ok(message.endsWith(`\n${origin}`), message);
+        return message.slice(0, -origin.length);
+      };
+
+      test('a squash has title and body, and the trailers of the author stay trailers [C17]', async () => {
+        const body = 'Why.\n\n  an example\n\nIn short.';
+        const trailers = 'Signed-off-by: Ada <ada@example.test>\nFixes: #1\n  and #2\n';
+        const entry = await openWith(`Title\n\n\n${body}\n\n${trailers}`);
+        assert.equal(await messageOf(entry), `Title (#${entry.prNumber})\n\n${body}\n\n${trailers}`);
+        assert.equal(await messageOf(await openWith('Title')), `Title (#${entry.prNumber + 1})\n\n`);
+        const indented = await openWith('Title\n\n    only code\n');
+        assert.equal(await messageOf(indented), `Title (#${indented.prNumber})\n\n    only code\n\n`);
+      });
+
+      test('nobody is named twice [C17]', async () => {
+        const linus = { author: 'Linus', email: 'l@x.test' };
+        const grace = { author: 'Grace', email: 'g@x.test' };
+        const message = 'Title\n\nCo-authored-by: G. Hopper <G@x.test>\nCo-authored-by: Eve <e@x.test>\n';
+        const entry = await bench.open(
+          'Title',
+          { ...linus, files: { c: '1\n' } },
+          { ...grace, files: { c: '2\n' } },
+          { ...linus, files: { c: '3\n' } },
+          { files: { c: '4\n' }, message },
+        );
+        const { sha } = await bench.build([entry]);
+        const named = await bench.show(sha, '%an, %(trailers:key=Co-authored-by,valueonly,separator=%x2C )');
+        assert.equal(named, 'Ada, G. Hopper <G@x.test>, Eve <e@x.test>, Linus <l@x.test>');
+      });
+
+      test('what the body is written in, and lines like our own, do not show [C17]', async () => {
+        const latin1 = Buffer.from(
+          'f\xfcr\r\n\r\nalle\r\n\nSluice-Candidate: other\nSluice-Pull-Request: 99\n',
+          'latin1',
+        );
+        const entry = await openWith(latin1, { encoding: 'ISO-8859-1' });
+        assert.equal(await messageOf(entry), `Title (#${entry.prNumber})\n\nalle\r\n\n`);
+        await bench.git('fsck', '--strict');
+        assert.equal(
+          await messageOf(await openWith(`x\n\n${'y'.repeat(2_000)}\0z`)),
+          `Title (#${entry.prNumber + 1})\n\n${'y'.repeat(2_000)}z\n\n`,
+        );
+      });
+
+      test('a line in the body gives another title, except to a rebase [C18]', async () => {
+        const body = 'Why.\nmerge-commit-title: Better: title  \nMore.';
+        const entry = await openWith(`Title\n\n${body}\n`);
+        assert.equal(await messageOf(entry), `Better: title\n\n${body}\n\n`);
+        assert.equal(await messageOf(entry, 'MERGE_COMMIT'), 'Better: title\n\nTitle\n\n');
+        assert.equal(await messageOf(entry, 'REBASE'), `Title\n\n${body}\n\n`);
+        const last = await openWith('Title\n\nmerge-commit-title: X\r\n');
+        assert.equal(await messageOf(last, 'MERGE_COMMIT'), 'X\n\nTitle\n\n');
+      });
+
+      test('what only looks like such a line gives none [C18]', async () => {
+        for (const line of [
+          'Merge-Commit-Title: X',
+          'see merge-commit-title: X',
+          'merge-commit-title:',
+          ' merge-commit-title: X',
+        ]) {
+          const entry = await openWith(`merge-commit-title: Y\n\n${line}\n\nEnd.\n`);
+          assert.match(await messageOf(entry, 'MERGE_COMMIT'), /^Merge pull request #/);
+          assert.match(await messageOf(entry), /^Title \(#/);
+        }
+      });
+    });
+
     describe('names', () => {
       const everyWay = async (use: (mergeMethod: BuildRequest['mergeMethod']) => Promise<void>) => {
         for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) await use(mergeMethod);
       };
 
-      test('the same request makes the same commit, also for another server', async () => {
+      test('the same request makes the same commit, also for another server [C17]', async () => {
         const members = await twoOnOneFile();
         await everyWay(async (mergeMethod) => {
           const request = bench.request(members, { mergeMethod });
@@ -327,7 +402,6 @@ export function candidateContract(name: string, createWorld: () => Promise<Plain
         }
         await forge.discardCandidate({
           repository,
-          targetBranch: 'main',
           candidateId: randomUUID(),
           prNumber: undefined,
           isBisection: false,

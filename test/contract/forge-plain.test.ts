@@ -1,8 +1,9 @@
 import { forgeContract } from './forge.ts';
+import { auditContract } from './forge-audit.ts';
 import { candidateContract } from './forge-candidates.ts';
 import { landingContract } from './forge-landing.ts';
 import { createPlainWorld } from './plain-world.ts';
 
-for (const contract of [forgeContract, candidateContract, landingContract]) {
+for (const contract of [forgeContract, candidateContract, landingContract, auditContract]) {
   contract('plain git', () => createPlainWorld());
 }

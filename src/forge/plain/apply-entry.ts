@@ -3,7 +3,7 @@ import type { CommitDraft, GitRepository, StoredCommit } from '../../git/git.ts'
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { BuildRequest, CandidateEntry } from '../forge.ts';
-import { printable } from './pull-request.ts';
+import { mergeMessage, messageOf, squashMessage } from './message.ts';
 import { formatOrigin, withTrailers } from './trailers.ts';
 
 /** Where the next entry goes on top. */
@@ -56,31 +56,32 @@ export async function addEmptyCommit(git: GitRepository, recipe: Recipe, tip: Ti
 }
 
 async function mergeEntry(git: GitRepository, recipe: Recipe, { tip, entry }: Application): Promise<Tip | undefined> {
-  const merge = await git.merge({ target: tip.sha, head: entry.headSha });
+  const [merge, head] = await Promise.all([
+    git.merge({ target: tip.sha, head: entry.headSha }),
+    getCommit(git, entry.headSha),
+  ]);
   if (merge.kind !== 'clean') return undefined;
-  const paragraphs = [`Merge pull request #${entry.prNumber}`, titleOf(entry)];
   return write(git, recipe, {
     tree: merge.tree,
     parents: [tip.sha, entry.headSha],
     author: personAt(SLUICE, recipe.plannedAt),
-    message: messageOf(paragraphs, originOf(recipe, entry)),
+    message: mergeMessage({ entry, head, origin: originOf(recipe, entry) }),
   });
 }
 
 async function squashEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry, ahead } = application;
-  const merge = await git.merge({ target: tip.sha, head: entry.headSha });
-  if (merge.kind !== 'clean') return undefined;
-  const [head, authors] = await Promise.all([
+  const [merge, head, authors] = await Promise.all([
+    git.merge({ target: tip.sha, head: entry.headSha }),
     getCommit(git, entry.headSha),
     git.listAuthors({ tip: entry.headSha, without: [tip.sha, ...ahead] }),
   ]);
-  const trailers = [...coAuthors(head.authorName, authors), ...originOf(recipe, entry)];
+  if (merge.kind !== 'clean') return undefined;
   return write(git, recipe, {
     tree: merge.tree,
     parents: [tip.sha],
     author: personAt(head.authorName, recipe.plannedAt),
-    message: messageOf([`${titleOf(entry)} (#${entry.prNumber})`], trailers),
+    message: squashMessage({ entry, head, origin: originOf(recipe, entry) }, authors),
   });
 }
 
@@ -125,15 +126,18 @@ async function replay(
 ): Promise<readonly Replayed[] | undefined> {
   const replayed: Replayed[] = [];
   let tree = tip.tree;
-  for (const sha of await git.listFirstParents({ tip: entry.headSha, without: [tip.sha] })) {
+  const line = await git.listFirstParents({ tip: entry.headSha, without: [tip.sha] });
+  for (const [index, sha] of line.entries()) {
     const commit = await getCommit(git, sha);
     const [parent] = commit.parents;
     // The line of this pull request began elsewhere: git refuses to merge such histories, and so do we.
     if (parent === undefined) return undefined;
-    const merge = await git.merge({ target: await writeStandIn(git, recipe, { tip, tree, parent }), head: sha });
+    // The tip has the parent of the first: they are merged as they are.
+    const target = index === 0 ? tip.sha : await writeStandIn(git, recipe, { tip, tree, parent });
+    const merge = await git.merge({ target, head: sha });
     if (merge.kind !== 'clean') return undefined;
-    const wasEmpty = commit.tree === (await getCommit(git, parent)).tree;
-    if (merge.tree !== tree || wasEmpty) replayed.push({ commit, tree: merge.tree });
+    const isKept = merge.tree !== tree || (await getCommit(git, parent)).tree === commit.tree;
+    if (isKept) replayed.push({ commit, tree: merge.tree });
     tree = merge.tree;
   }
   return replayed;
@@ -173,23 +177,6 @@ function originOf({ candidateId }: Recipe, { prNumber }: { readonly prNumber: Pr
   return formatOrigin({ candidateId, prNumber });
 }
 
-function titleOf({ title, prNumber }: CandidateEntry): string {
-  return printable(title) || `Pull request ${prNumber}`;
-}
-
-function messageOf(paragraphs: readonly string[], trailers: readonly string[]): Buffer {
-  return Buffer.from(`${[...paragraphs, trailers.join('\n')].join('\n\n')}\n`);
-}
-
 function personAt(nameAndEmail: string, at: Instant): Buffer {
   return Buffer.from(`${nameAndEmail} ${Math.floor(at / 1_000)} +0000`);
-}
-
-/** One line for each other person, by address: people write their names in many ways. */
-function coAuthors(author: string, others: readonly string[]): readonly string[] {
-  const emailOf = (person: string) => person.slice(person.lastIndexOf('<')).toLowerCase();
-  const seen = new Set([emailOf(author)]);
-  return others
-    .filter((person) => !seen.has(emailOf(person)) && seen.add(emailOf(person)))
-    .map((person) => `Co-authored-by: ${person}`);
 }

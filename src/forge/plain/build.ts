@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { GitRepository } from '../../git/git.ts';
+import type { GitRepository, StoredCommit } from '../../git/git.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../forge.ts';
 import { addEmptyCommit, applyEntry, conflicts, getCommit, type Tip } from './apply-entry.ts';
 import { type Assembled, assemble } from './assemble.ts';
@@ -7,9 +7,31 @@ import { candidateRef, changeOwnRefs } from './candidate-refs.ts';
 import { readRequiredSources } from './required-sources.ts';
 
 export async function buildCandidate(git: GitRepository, request: BuildRequest): Promise<BuildAnswer> {
-  await ensurePresent(git, request);
+  const base = await getBase(git, request);
+  const [assembled, sources] = await Promise.all([
+    assembleCandidate(git, request, base),
+    readRequiredSources(git, request),
+  ]);
+  if (assembled.kind === 'conflict') return assembled;
+  const { sha, tree } = assembled.tip;
+  const refusal = await changeOwnRefs(git, [{ kind: 'set', ref: candidateRef(request), sha }]);
+  if (refusal !== undefined) return { kind: 'unbuildable', ...refusal };
+  return { kind: 'built', sha, tree, sources };
+}
+
+/** A copy may be older than the request; then it is refreshed once for all that is missing. */
+async function getBase(git: GitRepository, { base, parent, beneath, members }: BuildRequest): Promise<StoredCommit> {
+  const heads = [...(parent === undefined ? beneath : []), ...members].map(({ headSha }) => headSha);
+  const wanted = [base, ...(parent === undefined ? [] : [parent]), ...heads];
+  const found = await Promise.all(wanted.map((sha) => git.findStoredCommit(sha)));
+  if (found.includes(undefined)) await git.refresh();
+  return found[0] ?? getCommit(git, base);
+}
+
+type AssembledCandidate = Extract<BuildAnswer, { kind: 'conflict' }> | { readonly kind: 'tip'; readonly tip: Tip };
+
+async function assembleCandidate(git: GitRepository, request: BuildRequest, base: Tip): Promise<AssembledCandidate> {
   const { beneath, members } = request;
-  const base = await getCommit(git, request.base);
   const foundation = await layFoundation(git, request, base);
   if (foundation.conflicting !== undefined) return conflictBeneath(request, foundation.conflicting);
   const start = foundation.tips.at(-1) ?? base;
@@ -19,22 +41,7 @@ export async function buildCandidate(git: GitRepository, request: BuildRequest):
     const culprit = await findCulprit(git, request, { base, ahead, conflicting });
     return { kind: 'conflict', prNumber: conflicting.prNumber, culprit };
   }
-  return keep(git, request, tips.at(-1) ?? (await addEmptyCommit(git, request, start)));
-}
-
-async function keep(git: GitRepository, request: BuildRequest, { sha, tree }: Tip): Promise<BuildAnswer> {
-  const sources = await readRequiredSources(git, request);
-  const refusal = await changeOwnRefs(git, [{ kind: 'set', ref: candidateRef(request), sha }]);
-  if (refusal !== undefined) return { kind: 'unbuildable', ...refusal };
-  return { kind: 'built', sha, tree, sources };
-}
-
-/** A copy may be older than the request. */
-async function ensurePresent(git: GitRepository, { base, parent, beneath, members }: BuildRequest): Promise<void> {
-  const heads = [...(parent === undefined ? beneath : []), ...members].map(({ headSha }) => headSha);
-  const wanted = [base, ...(parent === undefined ? [] : [parent]), ...heads];
-  const found = await Promise.all(wanted.map((sha) => git.findStoredCommit(sha)));
-  if (found.includes(undefined)) await git.refresh();
+  return { kind: 'tip', tip: tips.at(-1) ?? (await addEmptyCommit(git, request, start)) };
 }
 
 /** Base and beneath. What was built before is taken as it is; should it be lost, it is made again. */
@@ -44,7 +51,7 @@ async function layFoundation(git: GitRepository, request: BuildRequest, base: Ti
   return assemble(git, request, { start: base, beneath: [], entries: request.beneath });
 }
 
-function conflictBeneath({ members }: BuildRequest, culprit: CandidateEntry): BuildAnswer {
+function conflictBeneath({ members }: BuildRequest, culprit: CandidateEntry): AssembledCandidate {
   return { kind: 'conflict', prNumber: (members[0] ?? culprit).prNumber, culprit: culprit.prNumber };
 }
 

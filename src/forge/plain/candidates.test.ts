@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
 import { createPlainWorld, createRemoteWorld } from '../../../test/contract/plain-world.ts';
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, LandRequest } from '../forge.ts';
 
 function landRequest(built: BuildRequest & Extract<BuildAnswer, { kind: 'built' }>): LandRequest {
-  return { ...built, expectedHead: built.base, entries: built.members, composedWith: [] };
+  return { ...built, expectedHead: built.base, entries: built.members, composedWith: [], isCalledOff: false };
 }
 
 describe('candidates in a repository on this machine', () => {
@@ -56,7 +57,7 @@ describe('candidates in a repository on this machine', () => {
     assert.equal((await bench.world.forge.landCandidate(landRequest(built))).kind, 'landed');
   });
 
-  test('a commit whose tree is lost is not taken for an empty one', async () => {
+  test('a commit whose tree is lost is not taken for an empty one [C19]', async () => {
     const entry = await bench.open('x', { files: { x: 'x\n' } });
     await lose(`${entry.headSha}^{tree}`);
     for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
@@ -64,7 +65,62 @@ describe('candidates in a repository on this machine', () => {
     }
   });
 
-  test('nothing lands of which a part is missing', async () => {
+  test('nor is one that both sides have in common [C19]', async () => {
+    const doomed = await bench.world.commit('main', { files: { 'doomed.txt': 'x\n', 'other.txt': 'y\n' } });
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    bench.base = await bench.world.commit('main', { files: { z: 'z\n' } });
+    const before = await bench.build([entry]);
+    const restore = await lose(`${doomed}^{tree}`);
+    for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
+      await assert.rejects(bench.world.forge.buildCandidate(bench.request([entry], { mergeMethod })), isUnavailable);
+    }
+    await restore();
+    assert.equal((await bench.build([entry])).tree, before.tree);
+  });
+
+  test('nor one of several that two histories merged crosswise have in common [C19]', async () => {
+    const a = await bench.world.commitTo('refs/heads/a', bench.base, { files: { a: 'a\n' } });
+    const b = await bench.world.commitTo('refs/heads/b', bench.base, { files: { b: 'b\n' } });
+    const tree = await bench.git('merge-tree', '--write-tree', a, b);
+    const merge = (first: string, second: string) =>
+      bench.git('commit-tree', tree, '-p', first, '-p', second, '-m', 'x');
+    bench.base = (await merge(a, b)) as Sha;
+    await bench.git('update-ref', 'refs/heads/main', bench.base);
+    const headSha = await bench.world.commitTo('refs/pull/7/head', await merge(b, a), { files: { c: 'c\n' } });
+    const entry = { prNumber: 7 as PrNumber, headSha, title: 'x', author: 'Ada' };
+    await bench.build([entry]);
+    for (const lost of [a, b, await bench.git('rev-parse', `${a}^`)]) {
+      const restore = await lose(`${lost}^{tree}`);
+      await assert.rejects(bench.world.forge.buildCandidate(bench.request([entry])), isUnavailable);
+      await restore();
+    }
+    await bench.build([entry]);
+  });
+
+  test('a folder or file that is lost or damaged ends in no wrong tree, and never lands [C19]', async () => {
+    const entry = await bench.open('x', { files: { 'a.txt': lines({ 2: 'x' }), 'deep/er/x': 'x\n' } });
+    bench.base = await bench.world.commit('main', { files: { 'a.txt': lines({ 30: 'y' }), 'other/y': 'y\n' } });
+    for (const part of ['a.txt', 'deep', 'deep/er', 'deep/er/x']) {
+      const whole = await bench.build([entry]);
+      for (const content of [undefined, Buffer.alloc(0), Buffer.from('garbage')]) {
+        const restore = await lose(`${entry.headSha}:${part}`, content);
+        const forge = bench.world.createForge({ directory: join(bench.world.folder, 'other') });
+        const request = bench.request([entry]);
+        const built = await forge.buildCandidate(request).catch(isUnavailable);
+        if (typeof built === 'object' && built.kind === 'built') {
+          assert.equal(built.tree, whole.tree);
+          await assert.rejects(forge.landCandidate(landRequest({ ...request, ...built })), isUnavailable, part);
+        } else assert.equal(built, true, part);
+        await restore();
+        await forge.close();
+      }
+    }
+    const built = await bench.build([entry]);
+    assert.equal((await bench.world.forge.landCandidate(landRequest(built))).kind, 'landed');
+    await bench.git('fsck', '--strict');
+  });
+
+  test('nothing lands of which a part is missing [C19]', async () => {
     const entry = await bench.open('x', { files: { 'deep/x': 'x\n' } });
     const other = await bench.open('y', { files: { 'deep/y': 'y\n' } });
     const built = await bench.build([entry, other], { mergeMethod: 'REBASE' });
@@ -73,10 +129,20 @@ describe('candidates in a repository on this machine', () => {
     assert.equal(await bench.git('rev-parse', 'main'), bench.base);
   });
 
-  /** It has a file of its own as long as nobody packs the repository. */
-  async function lose(object: string): Promise<void> {
+  /**
+   * Takes an object away, or puts something else in its place, until it is restored. It has a file of its own as long as
+   * nobody packs the repository.
+   */
+  async function lose(object: string, content?: Buffer): Promise<() => Promise<void>> {
     const sha = await bench.git('rev-parse', object);
-    await rm(join(bench.world.path, 'objects', sha.slice(0, 2), sha.slice(2)));
+    const file = join(bench.world.path, 'objects', sha.slice(0, 2), sha.slice(2));
+    const bytes = await readFile(file);
+    await rm(file);
+    if (content !== undefined) await writeFile(file, content);
+    return async () => {
+      await rm(file, { force: true });
+      await writeFile(file, bytes);
+    };
   }
 });
 

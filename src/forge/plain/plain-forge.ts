@@ -10,11 +10,14 @@ import type {
   AncestryQuestion,
   BuildAnswer,
   BuildRequest,
+  CheckOutRequest,
   DiscardRequest,
   Forge,
   ForgeRepository,
   LandAnswer,
   LandRequest,
+  LineAnswer,
+  LineQuestion,
   PublishAnswer,
   PublishRequest,
   PullRequestQuery,
@@ -24,6 +27,8 @@ import { getCommit } from './apply-entry.ts';
 import { buildCandidate } from './build.ts';
 import { discardCandidate, publishCandidate, testBranch } from './candidate-refs.ts';
 import { landCandidate } from './land.ts';
+import { listLine } from './line.ts';
+import { listCandidateIds } from './list-candidate-ids.ts';
 import { type ParsedLocation, parseLocation } from './location.ts';
 import type { Standing } from './pull-request.ts';
 import { findPullRequestNumber, isPullRequestNumber, pullRequestFacts, pullRequestRef } from './pull-request.ts';
@@ -94,6 +99,11 @@ class PlainForge implements Forge {
     return this.#read(repository, ask, ANY_AGE);
   }
 
+  async listLine(question: LineQuestion): Promise<LineAnswer> {
+    checkShas([question.head, question.since]);
+    return this.#read(question.repository, (git) => listLine(git, question), ANY_AGE);
+  }
+
   async buildCandidate(request: BuildRequest): Promise<BuildAnswer> {
     const { base, parent, beneath, members } = request;
     checkShas([base, parent ?? base, ...[...beneath, ...members].map(({ headSha }) => headSha)]);
@@ -109,8 +119,22 @@ class PlainForge implements Forge {
     return this.#read(request.repository, (git) => publishCandidate(git, this.#testBranchPrefix, request), ANY_AGE);
   }
 
+  async checkOut({ repository, sha, folder, isIsolated }: CheckOutRequest): Promise<string | undefined> {
+    checkShas([sha]);
+    const fill = async (git: GitRepository) => {
+      // Another server may have built it.
+      if (!(await areCommits(git, [sha]))) await git.refresh();
+      return git.checkOut({ sha, folder, isIsolated });
+    };
+    return this.#read(repository, fill, ANY_AGE);
+  }
+
   async discardCandidate(request: DiscardRequest): Promise<void> {
     return this.#read(request.repository, (git) => discardCandidate(git, this.#testBranchPrefix, request), ANY_AGE);
+  }
+
+  async listCandidateIds(repository: ForgeRepository): Promise<readonly string[]> {
+    return this.#read(repository, (git) => listCandidateIds(git, this.#testBranchPrefix), LIST_MAX_AGE_MS);
   }
 
   async landCandidate(request: LandRequest): Promise<LandAnswer> {

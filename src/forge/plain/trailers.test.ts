@@ -12,6 +12,8 @@ test('trailers join those that are there, and make a paragraph where there are n
   assert.equal(add('Title\n\nSigned-off-by: X <x>\n', 'A: b'), 'Title\n\nSigned-off-by: X <x>\nA: b\n');
   assert.equal(add('Fixes: it', 'A: b'), 'Fixes: it\n\nA: b\n');
   assert.equal(add('', 'A: b'), 'A: b\n');
+  assert.equal(add('Title\n\nX: y\n  z\n', 'A: b'), 'Title\n\nX: y\n  z\nA: b\n');
+  assert.equal(add('Title\n\n  code\n', 'A: b'), 'Title\n\n  code\n\nA: b\n');
   assert.equal(add('voil\u00e0', 'A: \u00e0'), 'voil\u00e0\n\nA: \u00e0\n');
 });
 

@@ -10,7 +10,8 @@ export interface Origin {
 const CANDIDATE = 'Sluice-Candidate';
 const PULL_REQUEST = 'Sluice-Pull-Request';
 const OURS = new RegExp(`^(?:${CANDIDATE}|${PULL_REQUEST}):`, 'i');
-const TRAILER = /^(?:[A-Za-z0-9][A-Za-z0-9-]*: |[ \t]+\S)/;
+const TRAILER = /^[A-Za-z0-9][A-Za-z0-9-]*: /;
+const CONTINUATION = /^[ \t]+\S/;
 
 export function formatOrigin({ candidateId, prNumber }: Origin): readonly string[] {
   const ofPullRequest = prNumber === undefined ? [] : [`${PULL_REQUEST}: ${prNumber}`];
@@ -30,6 +31,10 @@ export function withTrailers(message: Buffer, trailers: readonly string[]): Buff
   return Buffer.from([body, lines].filter((part) => part !== '').join('\n'), 'latin1');
 }
 
+export function listTrailers(message: Buffer): readonly string[] {
+  return split(message).block.map((line) => Buffer.from(line, 'latin1').toString());
+}
+
 export function findOrigin(message: Buffer): Origin | undefined {
   const { block } = split(message);
   const find = (name: string) => block.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
@@ -47,7 +52,8 @@ function split(message: Buffer): { readonly body: string; readonly block: readon
   const end = lines.findLastIndex((line) => !isBlank(line)) + 1;
   const start = lines.slice(0, end).findLastIndex(isBlank) + 1;
   const block = lines.slice(start, end);
-  const hasTrailers = start > 0 && block.every((line) => TRAILER.test(line));
+  const hasTrailers =
+    start > 0 && block.every((line, index) => TRAILER.test(line) || (index > 0 && CONTINUATION.test(line)));
   const body = lines.slice(0, hasTrailers ? start - 1 : end).map((line) => `${line}\n`);
   return { body: body.join(''), block: hasTrailers ? block : [] };
 }
