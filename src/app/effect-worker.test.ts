@@ -102,7 +102,7 @@ describe('EffectWorker', () => {
     await world.worker.stop();
   });
 
-  it('shows what fails by a bug and leaves it alone after five attempts [I1]', async () => {
+  it('shows what fails by a bug and leaves it alone after five attempts [I1] [N1]', async () => {
     const world = await World.create();
     world.forge.bug = new TypeError('x is not a function\0');
     world.worker.start();
@@ -112,6 +112,10 @@ describe('EffectWorker', () => {
     assert.equal(effect?.lastError, 'x is not a function');
     assert.notEqual(effect?.parkedAt, null);
     assert.equal(world.forge.builds, 5);
+    const [alarm, ...more] = await world.store.alarms.list([world.queueId], 0, 10);
+    assert.equal(alarm?.code, 'WORK_PARKED');
+    assert.match(alarm.text, /build_candidate.*5 times.*x is not a function/);
+    assert.deepEqual(more, []);
     await world.worker.stop();
   });
 

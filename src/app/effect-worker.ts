@@ -4,6 +4,7 @@ import { unreachable } from '../lib/assert.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import { Fault } from '../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../storage/queues.ts';
+import { raise } from './alarms.ts';
 import type { App } from './app.ts';
 import { buildCandidate } from './effects/build-candidate.ts';
 import { discardCandidate } from './effects/discard-candidate.ts';
@@ -152,6 +153,7 @@ export class EffectWorker {
       const attempt = await work().catch((error: unknown) => this.#giveWay(effect, error));
       if (attempt?.kind === 'goes_on') return attempt;
       if (attempt !== undefined) await this.#app.store.queues.settleEffect(effect.id, this.#holder, attempt);
+      if (attempt?.kind === 'park') await this.#tellOfParked(effect, attempt.error);
     } catch (error) {
       // Its lease ends by itself, and then it is tried again.
       this.#app.log.warn({ err: error, effect: effect.id }, 'could not settle an effect');
@@ -203,8 +205,17 @@ export class EffectWorker {
     if (!this.#isStopped || this.#goingOn.size > 0) this.#renewLater();
   }
 
+  async #tellOfParked({ id, queueId, kind, attempts }: StoredEffect, error: string): Promise<void> {
+    const found = await this.#app.runner.find(queueId);
+    if (found === undefined) return;
+    const text = `The queue's work "${kind}" failed ${attempts + 1} times by a bug of Sluice and is not tried again: ${error}. What needs it waits; setting the queue to RUNNING tries it once more.`;
+    await raise(this.#app, found, { id: `${id}/parked/${attempts}`, code: 'WORK_PARKED', text });
+  }
+
   #giveWay(effect: StoredEffect, error: unknown): EffectSettlement {
     const { clock, log } = this.#app;
+    // Nothing failed: the next server does it.
+    if (error instanceof Fault && error.code === 'SHUTTING_DOWN') return { kind: 'postpone', dueAt: clock.now() };
     const isBug = !(error instanceof Fault);
     const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 2_000);
     log.warn({ err: error, effect: effect.id, kind: effect.kind, attempts: effect.attempts + 1 }, 'an effect failed');

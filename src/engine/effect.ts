@@ -41,5 +41,12 @@ export interface RaiseAlarm {
   readonly move?: { readonly from: Sha; readonly to: Sha };
 }
 
-export const ALARM_CODES = ['FOREIGN_PUSH', 'TARGET_GONE', 'UNPROVEN_LANDING', 'RED_TARGET', 'QUEUE_PARKED'] as const;
+export const ALARM_CODES = [
+  'FOREIGN_PUSH',
+  'TARGET_GONE',
+  'UNPROVEN_LANDING',
+  'RED_TARGET',
+  'QUEUE_PARKED',
+  'WORK_PARKED',
+] as const;
 export type AlarmCode = (typeof ALARM_CODES)[number];

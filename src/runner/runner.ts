@@ -2,12 +2,14 @@
 export interface Job {
   /** Jobs of one name share a part of the machine: among names that wait, the one with the fewest running goes first. */
   readonly share: string;
+  /** Among those that wait, lower ones go before others of their share. */
+  readonly rank: number;
   readonly command: string;
   readonly timeoutMs: number;
   /** What the command sees of the world besides PATH, HOME and TMPDIR. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Fills the folder. Its failure is the job's. */
-  prepare(place: JobPlace): Promise<void>;
+  /** Fills the folder, or answers the sentence why that can never be done. Its failure is the job's. */
+  prepare(place: JobPlace): Promise<string | undefined>;
   /** The folder is ready and the command begins. */
   onStart(): Promise<void>;
   /** Whatever it prints, in order. The command waits while this does. */
@@ -26,6 +28,8 @@ export type JobEnd =
   /** Ended by a signal that was not ours. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'timed_out' }
+  /** It cannot be run, now or later. */
+  | { readonly kind: 'impossible'; readonly problem: string }
   /** Nobody wants to know any more. */
   | { readonly kind: 'stopped' };
 

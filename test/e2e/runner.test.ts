@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestRunView } from '../../src/app/views/test-run-view.ts';
@@ -221,19 +221,30 @@ describe('the built-in runner', () => {
 
   it('[R6] runs no more at once than it may, and every queue gets its share', async () => {
     const server = await startServer({ SLUICE_RUNNER_JOBS: '1' });
-    const busy = await aQueue(server, [{ name: 'test', command: 'sleep 0.2' }], { concurrency: 50 });
-    const small = await aQueue(server, [{ name: 'test', command: 'true' }]);
+    const folder = await makeFolder();
+    const gate = join(folder, 'gate');
+    const command = `echo "$SLUICE_REPOSITORY" >> '${join(folder, 'order')}'; until test -e '${gate}'; do sleep 0.05; done`;
+    const busy = await aQueue(server, [{ name: 'test', command }]);
+    const small = await aQueue(server, [{ name: 'test', command }]);
+    const order = async () => (await readFile(join(folder, 'order'), 'utf8').catch(() => '')).trim().split('\n');
     try {
-      const numbers: number[] = [];
-      for (let count = 0; count < 20; count += 1) numbers.push(await submitOne(busy));
+      const numbers = [];
+      for (let count = 0; count < 5; count += 1) numbers.push(await submitOne(busy));
+      await Promise.all(numbers.map((number) => untilState(busy, number, 'TESTING')));
+      await until('one of them runs', 15_000, async () => ((await order())[0] === '' ? undefined : true));
       const one = await submitOne(small);
+      const published = ['for-each-ref', '--format=%(refname)', 'refs/heads/sluice/'];
+      await until('its commit is there', 15_000, async () => (await small.git.git(published)) || undefined);
+      await writeFile(gate, '');
       await untilState(small, one, 'MERGED');
-      const last = await busy.get(numbers.at(-1) as number);
-      assert.equal(last.state, 'TESTING', 'the small queue waited for the busy one');
+      await untilState(busy, numbers.at(-1) as number, 'MERGED');
+      const place = (await order()).findIndex((name) => name.endsWith(small.repo.name));
+      assert.ok(place > 0 && place <= 2, `the small queue came ${place + 1}. of 6`);
     } finally {
       await server.stop();
       await busy.close();
       await small.close();
+      await rm(folder, { recursive: true });
     }
   });
 

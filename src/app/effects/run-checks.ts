@@ -1,9 +1,11 @@
 import { type Candidate, compositionOf } from '../../engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import { LOWEST_PRIORITY_VALUE } from '../../engine/priority.ts';
 import { findCandidate, type Queue } from '../../engine/queue.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { getIn } from '../../lib/int-map.ts';
 import type { JobEnd } from '../../runner/runner.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
 import { candidateIdOf } from '../entry-id.ts';
@@ -81,6 +83,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const end = await app.jobs.run(
     {
       share: found.id,
+      rank: rankOf(run),
       command: check.command,
       timeoutMs: timeoutMinutes * 60_000,
       variables: checkVariables(run, candidate, check),
@@ -102,6 +105,12 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
 }
 
+/** What people ask for first is checked first. */
+function rankOf({ found, candidate }: CheckRun): number {
+  const priorities = candidate.members.map(({ prNumber }) => getIn(found.queue.entries, prNumber)?.priority.value ?? 0);
+  return Math.min(...priorities, LOWEST_PRIORITY_VALUE);
+}
+
 async function openLog({ app, testRunId: candidateId }: CheckRun, { name: check }: RunnerCheck): Promise<CheckLog> {
   const key = { candidateId, check };
   const earlier = await app.store.logs.read(key, 0, 0);
@@ -114,6 +123,9 @@ function heading({ candidate, found }: CheckRun, { name, command }: RunnerCheck)
   const place = `${found.queue.branch} at ${candidate.base.sha.slice(0, 12)} ${subject}`;
   return `[Sluice] "${name}" on ${place}, commit ${candidate.commit?.sha ?? ''}\n[Sluice] $ ${command}\n`;
 }
+
+/** Signals that a program brings upon itself. */
+const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);
 
 interface Words {
   /** Undefined where there is no result. */
@@ -129,6 +141,7 @@ function wordsOf(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly
         ? { conclusion: 'SUCCESS', text: `Passed ${after}.` }
         : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code} ${after}.` };
     case 'killed':
+      if (CRASHES.has(end.signal)) return { conclusion: 'FAILURE', text: `Crashed (${end.signal}) ${after}.` };
       // Nothing is known about the code: the machine, or somebody on it, ended the check.
       return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
     case 'timed_out':

@@ -72,7 +72,7 @@ class LocalRunner implements Runner {
   }
 
   async #runInTurn(job: Job, stop: AbortSignal): Promise<JobEnd> {
-    const giveBack = await this.#turns.take(job.share, stop);
+    const giveBack = await this.#turns.take(job, stop);
     if (giveBack === undefined) return { kind: 'stopped' };
     this.#warnOnce();
     this.#count += 1;
@@ -88,7 +88,8 @@ class LocalRunner implements Runner {
     const { work, user, log } = this.#parts;
     const folder = await createJobFolder(work, name);
     try {
-      await job.prepare({ folder: folder.tree, isIsolated: user !== undefined });
+      const problem = await job.prepare({ folder: folder.tree, isIsolated: user !== undefined });
+      if (problem !== undefined) return { kind: 'impossible', problem };
       if (user !== undefined) await giveTo(user, folder);
       if (stop.aborted) return { kind: 'stopped' };
       await job.onStart();

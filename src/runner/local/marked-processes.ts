@@ -9,31 +9,67 @@ export const MARK = 'SLUICE_JOB';
 /** Rounds of looking: a process may have started another while it was looked at. */
 const MAX_ROUNDS = 20;
 const MAX_ENVIRONMENT_BYTES = 256 * 1024;
+/** A process that is just becoming another program shows no environment. That takes no longer, however busy the machine. */
+const BLANK_MS = 30;
+/** Of the kernel's own, by the system's word. */
+const KERNEL_FLAG = 0x200000;
 
 /** Kills every process whose mark begins with this. On systems without /proc there is nothing to look at. */
 export async function killMarked(mark: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const pids = await findMarked(mark);
-    if (pids.length === 0) return;
-    for (const pid of pids) kill(pid);
+    const { marked, blank } = await look(mark);
+    const isSure = await areBlankForGood(blank);
+    if (marked.length === 0 && isSure) return;
+    for (const pid of marked) kill(pid);
     await new Promise((resolve) => setTimeout(resolve, round));
   }
 }
 
 export async function findMarked(mark: string): Promise<readonly number[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(pids.map(async (pid) => ((await hasMark(pid, mark)) ? [pid] : [])));
-  return found.flat();
+  return (await look(mark)).marked;
 }
 
-async function hasMark(pid: number, mark: string): Promise<boolean> {
-  if (pid === process.pid) return false;
-  // A process that is gone, a zombie and one of somebody else read as nothing.
+interface Look {
+  readonly marked: readonly number[];
+  /** Those without any environment. */
+  readonly blank: readonly number[];
+}
+
+async function look(mark: string): Promise<Look> {
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const all = await Promise.all(pids.map(async (pid) => ({ pid, environment: await readEnvironment(pid) })));
+  const marked = all.filter(({ environment }) => environment?.includes(`\0${MARK}=${mark}`));
+  const blank = all.filter(({ environment }) => environment === '\0');
+  return { marked: marked.map(({ pid }) => pid), blank: blank.map(({ pid }) => pid) };
+}
+
+/** Undefined for one that is gone, of somebody else, or this one. */
+async function readEnvironment(pid: number): Promise<string | undefined> {
+  if (pid === process.pid) return undefined;
   const bytes = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-  if (bytes === undefined || bytes.length === 0) return false;
-  const text = `\0${bytes.toString('latin1', 0, MAX_ENVIRONMENT_BYTES)}`;
-  return text.includes(`\0${MARK}=${mark}`);
+  return bytes && `\0${bytes.toString('latin1', 0, MAX_ENVIRONMENT_BYTES)}`;
+}
+
+/** When each was first seen without an environment: most of them never have one, and are waited for once. */
+const blankSince = new Map<number, number>();
+
+async function areBlankForGood(blank: readonly number[]): Promise<boolean> {
+  const now = performance.now();
+  const present = new Set(blank);
+  for (const pid of blankSince.keys()) if (!present.has(pid)) blankSince.delete(pid);
+  for (const pid of blank) {
+    if (!blankSince.has(pid)) blankSince.set(pid, (await isProgram(pid)) ? now : Number.NEGATIVE_INFINITY);
+  }
+  return blank.every((pid) => now - (blankSince.get(pid) ?? now) >= BLANK_MS);
+}
+
+/** Neither the kernel's own nor a process that has ended and was not waited for. */
+async function isProgram(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  // The second field may hold spaces and parentheses; the third is the state, the ninth the flags.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return !['Z', 'X', ''].includes(fields[0] ?? '') && (Number(fields[6]) & KERNEL_FLAG) === 0;
 }
 
 function kill(pid: number): void {

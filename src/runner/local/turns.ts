@@ -1,71 +1,96 @@
-/** Gives out so many turns at once. Who waits longest goes first, unless others with the same name hold more turns. */
+export interface Wish {
+  readonly share: string;
+  /** Lower ones go before others of their share. */
+  readonly rank: number;
+}
+
+/** Those of one share. */
+interface Share {
+  readonly waiting: Waiting[];
+  held: number;
+  /** The number of the turn it got last. */
+  lastTurn: number;
+}
+
+interface Waiting {
+  readonly rank: number;
+  begin(): void;
+}
+
+/**
+ * Gives out so many turns at once. The share that holds the fewest goes first, of several that whose last turn was longest
+ * ago; within it the lowest rank, and of those who waits longest.
+ */
 export class Turns {
   readonly #limit: number;
-  readonly #taken = new Map<string, number>();
-  readonly #waiting: Waiting[] = [];
-  #count = 0;
+  readonly #shares = new Map<string, Share>();
+  #held = 0;
+  #given = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   /** Resolves to what gives the turn back; undefined where `stop` came before the turn. */
-  take(share: string, stop: AbortSignal): Promise<(() => void) | undefined> {
+  take({ share: name, rank }: Wish, stop: AbortSignal): Promise<(() => void) | undefined> {
     if (stop.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
+      const share = this.#shares.get(name) ?? { waiting: [], held: 0, lastTurn: 0 };
+      this.#shares.set(name, share);
       const onStop = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        share.waiting.splice(share.waiting.indexOf(waiting), 1);
+        this.#forget(name, share);
         resolve(undefined);
       };
       const begin = () => {
         stop.removeEventListener('abort', onStop);
-        resolve(this.#begin(share));
+        resolve(this.#begin(name, share));
       };
-      const waiting: Waiting = { share, begin };
+      const waiting: Waiting = { rank, begin };
       stop.addEventListener('abort', onStop, { once: true });
-      this.#waiting.push(waiting);
+      const place = share.waiting.findIndex((other) => other.rank > rank);
+      share.waiting.splice(place < 0 ? share.waiting.length : place, 0, waiting);
       this.#next();
     });
   }
 
-  #begin(share: string): () => void {
+  #begin(name: string, share: Share): () => void {
+    this.#held += 1;
+    this.#given += 1;
+    share.held += 1;
+    share.lastTurn = this.#given;
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      this.#count -= 1;
-      const left = this.#takenBy(share) - 1;
-      if (left === 0) this.#taken.delete(share);
-      else this.#taken.set(share, left);
+      this.#held -= 1;
+      share.held -= 1;
+      this.#forget(name, share);
       this.#next();
     };
   }
 
   #next(): void {
-    while (this.#count < this.#limit) {
-      const next = this.#choose();
+    while (this.#held < this.#limit) {
+      const next = this.#choose()?.waiting.shift();
       if (next === undefined) return;
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      this.#count += 1;
-      this.#taken.set(next.share, this.#takenBy(next.share) + 1);
       next.begin();
     }
   }
 
-  #choose(): Waiting | undefined {
-    let chosen: Waiting | undefined;
-    for (const waiting of this.#waiting) {
-      if (chosen === undefined || this.#takenBy(waiting.share) < this.#takenBy(chosen.share)) chosen = waiting;
+  #choose(): Share | undefined {
+    let chosen: Share | undefined;
+    for (const share of this.#shares.values()) {
+      if (share.waiting.length > 0 && (chosen === undefined || isBefore(share, chosen))) chosen = share;
     }
     return chosen;
   }
 
-  #takenBy(share: string): number {
-    return this.#taken.get(share) ?? 0;
+  #forget(name: string, { held, waiting }: Share): void {
+    if (held === 0 && waiting.length === 0) this.#shares.delete(name);
   }
 }
 
-interface Waiting {
-  readonly share: string;
-  begin(): void;
+function isBefore(one: Share, other: Share): boolean {
+  return one.held === other.held ? one.lastTurn < other.lastTurn : one.held < other.held;
 }

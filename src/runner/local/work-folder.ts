@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked } from './marked-processes.ts';
@@ -19,7 +19,7 @@ export async function createWorkFolder(parent: string, mark: string): Promise<Wo
   const path = join(parent, mark);
   await mkdir(parent, { recursive: true, mode: 0o711 });
   await checkOwn(parent);
-  await mkdir(path, { mode: 0o711 });
+  await mkdir(path, { recursive: true, mode: 0o711 });
   await writeFile(join(path, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600 });
   return { path, mark };
 }
@@ -54,16 +54,26 @@ export interface JobFolder {
 }
 
 export async function createJobFolder(work: WorkFolder, name: string): Promise<JobFolder> {
-  const path = join(work.path, name);
-  const folder = { path, tree: join(path, 'tree'), home: join(path, 'home'), temporary: join(path, 'tmp') };
   try {
-    await mkdir(path, { mode: 0o700 });
-    await Promise.all([mkdir(folder.tree), mkdir(folder.home), mkdir(folder.temporary)]);
-    return folder;
+    return await makeJobFolder(work, name).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      // A check that runs as the user of the server may have removed the folders of all.
+      await createWorkFolder(dirname(work.path), work.mark);
+      return makeJobFolder(work, name);
+    });
   } catch (cause) {
+    if (cause instanceof Fault) throw cause;
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Fault('RUNNER_UNAVAILABLE', `A folder for a check could not be made (${code}).`, { cause });
   }
+}
+
+async function makeJobFolder(work: WorkFolder, name: string): Promise<JobFolder> {
+  const path = join(work.path, name);
+  const folder = { path, tree: join(path, 'tree'), home: join(path, 'home'), temporary: join(path, 'tmp') };
+  await mkdir(path, { mode: 0o700 });
+  await Promise.all([mkdir(folder.tree), mkdir(folder.home), mkdir(folder.temporary)]);
+  return folder;
 }
 
 /** Hands everything in it over. */

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { Fault } from '../../lib/fault.ts';
+import { findMarked, MARK } from './marked-processes.ts';
+import { createJobFolder, createWorkFolder, removeFolder, removeLeftovers } from './work-folder.ts';
+
+const folders: string[] = [];
+after(async () => {
+  for (const folder of folders) await removeFolder(folder);
+});
+
+async function makeParent(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-work-'));
+  folders.push(folder);
+  return join(folder, 'runner');
+}
+
+/** As a server leaves it that was killed: its owner is a process that is not there any more. */
+async function leaveBehind(parent: string, mark: string, owner: string): Promise<void> {
+  await mkdir(join(parent, mark, '1', 'tree'), { recursive: true });
+  await writeFile(join(parent, mark, 'owner'), owner);
+}
+
+describe('the folder of a runner', () => {
+  it('keeps what belongs to a server that lives, and removes what belongs to none [R7]', async () => {
+    const parent = await makeParent();
+    const { path } = await createWorkFolder(parent, 'alive');
+    await createJobFolder({ path, mark: 'alive' }, '1');
+    await leaveBehind(parent, 'dead', JSON.stringify({ pid: 2 ** 22 - 1, startedAt: '1' }));
+    await leaveBehind(parent, 'number-used-again', JSON.stringify({ pid: process.pid, startedAt: '1' }));
+    await leaveBehind(parent, 'torn', '{"pid":');
+    await leaveBehind(parent, 'odd', 'null');
+    assert.equal(await removeLeftovers(parent), 4);
+    assert.deepEqual(await readdir(parent), ['alive']);
+    assert.deepEqual((await readdir(path)).toSorted(), ['1', 'owner']);
+  });
+
+  it('there is nothing to remove before the first start [R7]', async () => {
+    assert.equal(await removeLeftovers(await makeParent()), 0);
+  });
+
+  it('ends the processes of a server that died before it removes their folders [R7]', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const parent = await makeParent();
+    const mark = `dead-${process.pid}`;
+    await leaveBehind(parent, mark, '{}');
+    const child = spawn('sleep', ['1000'], { env: { PATH: process.env['PATH'], [MARK]: `${mark}.1.` } });
+    await once(child, 'spawn');
+    const ended = once(child, 'exit');
+    await removeLeftovers(parent);
+    assert.deepEqual(await ended, [null, 'SIGKILL']);
+    assert.deepEqual(await findMarked(mark), []);
+  });
+
+  it('is refused where others can write [R8]', async () => {
+    const parent = await makeParent();
+    await mkdir(parent);
+    await chmod(parent, 0o777);
+    const isFault = (error: unknown) => error instanceof Fault && error.code === 'MISCONFIGURED';
+    await assert.rejects(createWorkFolder(parent, 'mark'), isFault);
+    await rm(parent, { recursive: true });
+    await symlink(tmpdir(), parent);
+    await assert.rejects(createWorkFolder(parent, 'mark'), isFault);
+  });
+
+  it('a job whose folder cannot be made is tried again later, not failed [R7]', async () => {
+    const parent = await makeParent();
+    const work = await createWorkFolder(parent, 'mark');
+    await createJobFolder(work, '1');
+    await assert.rejects(
+      createJobFolder(work, '1'),
+      (error) => error instanceof Fault && error.code === 'RUNNER_UNAVAILABLE' && /EEXIST/.test(error.detail),
+    );
+  });
+
+  it('closed folders are removed too [R20]', async () => {
+    const parent = await makeParent();
+    const closed = join(parent, 'a', 'b');
+    await mkdir(closed, { recursive: true });
+    await writeFile(join(closed, 'file'), '');
+    await chmod(closed, 0);
+    await chmod(join(parent, 'a'), 0);
+    await removeFolder(parent);
+    await assert.rejects(readdir(parent), /ENOENT/);
+  });
+});
