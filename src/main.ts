@@ -1,16 +1,21 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { App, Forges } from './app/app.ts';
 import { PLAIN_GIT_HOST } from './app/app.ts';
+import { createAudit } from './app/audit.ts';
 import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';
 import { EffectWorker } from './app/effect-worker.ts';
 import { ensureOrganization } from './app/ensure-organization.ts';
 import { Housekeeping } from './app/housekeeping.ts';
+import { Outages } from './app/outages.ts';
 import { QueueRunner } from './app/queue-runner.ts';
 import { Reconciler } from './app/reconcile.ts';
+import type { Rounds } from './app/rounds.ts';
+import { createSweep } from './app/sweep-refs.ts';
 import { Timers } from './app/timers.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
@@ -22,6 +27,8 @@ import { createJsonLog, createTextLog } from './lib/json-log.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import type { Log } from './lib/log.ts';
 import { readVersion } from './lib/version.ts';
+import { createLocalRunner } from './runner/local/local-runner.ts';
+import type { Runner } from './runner/runner.ts';
 import type { Store } from './storage/store.ts';
 
 /** A server that runs. */
@@ -64,13 +71,16 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
       }),
     ],
   ]);
+  const jobs = await createRunner(config, log);
   const app: App = {
     store,
     runner: new QueueRunner(store, clock),
     directory: new Directory(store),
     auth: new Authenticator({ store, clock, log }),
     forges,
+    jobs,
     clock,
+    outages: new Outages(),
     log,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
@@ -91,12 +101,23 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
   timers.start();
   const housekeeping = new Housekeeping(app);
   housekeeping.start();
+  const rounds = [createAudit(app), createSweep(app)];
+  for (const each of rounds) each.start();
   return {
     url,
     newToken: newSecret,
     tokenFile,
-    stop: () => stop({ server, app, reconciler, worker, timers, housekeeping }),
+    stop: () => stop({ server, app, reconciler, worker, timers, housekeeping, rounds }),
   };
+}
+
+/** The data folder is closed to everybody but the server; another user's work goes where that user may be. */
+function createRunner({ dataFolder, runnerJobs: jobs, runnerUser: user }: Config, log: Log): Promise<Runner> {
+  const folder =
+    user === undefined
+      ? path.join(dataFolder, 'runner')
+      : path.join(tmpdir(), `sluice-runner-${hash('sha256', dataFolder).slice(0, 12)}`);
+  return createLocalRunner({ folder, jobs, user, log });
 }
 
 async function openStore(config: Config): Promise<Store> {
@@ -141,14 +162,17 @@ async function stop(parts: {
   readonly worker: EffectWorker;
   readonly timers: Timers;
   readonly housekeeping: Housekeeping;
+  readonly rounds: readonly Rounds[];
 }): Promise<void> {
   parts.housekeeping.stop();
-  const ended = Promise.all([parts.reconciler.stop(), parts.worker.stop(), parts.timers.stop()]);
+  const stopping = [parts.reconciler, parts.worker, parts.timers, ...parts.rounds].map((part) => part.stop());
+  const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();
   await ended;
+  await parts.app.jobs.close();
   await parts.app.auth.close();
   await parts.app.store.close();
 }
@@ -193,6 +217,7 @@ function announce(running: Running): void {
     say(`\nAdmin token (shown only now; also in ${running.tokenFile}):\n\n  ${running.newToken}\n`);
   }
   say(`API documentation: ${running.url}/docs`);
+  say('To see a queue at work, in another terminal: npx sluice demo');
 }
 
 function describeStartError(error: unknown, config: Config): string {

@@ -3,6 +3,7 @@ import type { Entry } from '../engine/queue.ts';
 import { assert } from '../lib/assert.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import type { Caller } from './caller.ts';
+import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
 import { type FoundQueue, findQueue, formatRef, type QueueRef } from './find-queue.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
@@ -63,7 +64,12 @@ async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: 
     ...view,
     ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
     ...(detail.includeExplanation
-      ? { explanation: viewExplanation(found.id, found.queue, entry, app.clock.now()) }
+      ? {
+          explanation: viewExplanation(found, entry, {
+            now: app.clock.now(),
+            trouble: await explainTrouble(app, found, entry),
+          }),
+        }
       : {}),
   };
 }

@@ -243,10 +243,10 @@ export function encodeTransition(
   place: { readonly queueId: QueueId; readonly branch: string; readonly version: number; readonly ordinal: number },
 ): TransitionRow {
   const { to, actor, because } = transition;
-  const { reason, prNumber, candidate, checks } = because;
+  const { reason, prNumber, candidate, checks, detail } = because;
   const body: StoredTransition = {
     reason,
-    text: reasonText(reason, { to, branch: place.branch, actor, prNumber, checks }),
+    text: reasonText(reason, { to, branch: place.branch, actor, prNumber, checks, detail }),
     ...(actor === undefined ? {} : { actor }),
     ...(candidate === undefined ? {} : { testRunId: candidateIdOf(place.queueId, candidate) }),
     ...(prNumber === undefined ? {} : { prNumber }),

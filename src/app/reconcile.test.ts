@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPlainWorld, hasEnded, useFakeSsh } from '../../test/contract/plain-world.ts';
 import { storeQueue, storeRepository } from '../../test/contract/store-world.ts';
+import { noJobs } from '../../test/fake/no-jobs.ts';
 import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
 import { createQueue, type EntryId } from '../engine/queue.ts';
@@ -15,6 +16,7 @@ import type { QueueId } from '../storage/queues.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import { Authenticator } from './authenticate.ts';
 import { Directory } from './directory.ts';
+import { Outages } from './outages.ts';
 import { encodeQueue } from './queue-codec.ts';
 import { QueueRunner } from './queue-runner.ts';
 import { Reconciler } from './reconcile.ts';
@@ -33,7 +35,9 @@ function createApp(forge: Forge): App {
     directory: new Directory(store),
     forges: new Map([[PLAIN_GIT_HOST, forge]]),
     clock: systemClock,
+    outages: new Outages(),
     log,
+    jobs: noJobs,
     backupFolder: '/nowhere',
   };
 }

@@ -1,6 +1,6 @@
 import type { PrNumber, Sha } from '../engine/pull-request.ts';
 import { type Entry, findEntry } from '../engine/queue.ts';
-import type { Timing } from '../lib/clock.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
@@ -12,8 +12,13 @@ import { findPullRequest, findTargets } from './pull-request-facts.ts';
 
 /** Changes at the forge are noticed within this time, plus the time of one look. */
 const INTERVAL_MS = 1_500;
-/** A target that moves makes every entry of its queue be looked at; so many at a time leave room for requests. */
+/** So many at a time leave room for requests. */
 const ENTRIES_AT_ONCE = 32;
+/**
+ * A target that moves makes every entry of its queue be looked at, since it may be merged now or conflict. Where the queue
+ * itself moved it, that can wait a little: a busy queue moves it every second, and finds conflicts when it builds.
+ */
+const LOOK_AT_ALL_EVERY_MS = 15_000;
 const REPOSITORIES_AT_ONCE = 8;
 /** A look that takes longer waits for somebody else, and does so without holding up the others. */
 const PATIENCE_MS = 500;
@@ -28,8 +33,8 @@ export class Reconciler {
   readonly #turns: Turns;
   /** Under way, or waiting for their turn. */
   readonly #looks = new Map<RepositoryId, Promise<void>>();
-  /** The targets' heads at the last look: when one moves, every mergeability must be looked at again. */
-  readonly #targetHeads = new Map<RepositoryId, TargetHeads>();
+  /** The targets when all entries were looked at last: when one has moved since, that must be done again. */
+  readonly #looksAtAll = new Map<RepositoryId, LooksAtAll>();
   #callOff: (() => void) | undefined;
   #beginning: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -72,7 +77,7 @@ export class Reconciler {
   async #beginLooks(): Promise<void> {
     const repositories = await this.#app.store.repositories.listAll();
     const ids = new Set(repositories.map(({ id }) => id));
-    for (const id of this.#targetHeads.keys()) if (!ids.has(id)) this.#targetHeads.delete(id);
+    for (const id of this.#looksAtAll.keys()) if (!ids.has(id)) this.#looksAtAll.delete(id);
     for (const repository of repositories) {
       if (this.#looks.has(repository.id)) continue;
       const look = this.#turns.run(() => this.#look(repository)).finally(() => this.#looks.delete(repository.id));
@@ -88,14 +93,16 @@ export class Reconciler {
         repository,
         queues.filter(({ queue }) => queue.entries.size > 0),
       );
+      this.#app.outages.end(repository.id);
     } catch (error) {
       this.#warn(error, repository);
+      this.#app.outages.begin(repository.id, error, this.#app.clock.now());
     }
   }
 
   async #lookAtQueues(repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
     if (queues.length === 0) {
-      this.#targetHeads.delete(repository.id);
+      this.#looksAtAll.delete(repository.id);
       return;
     }
     const forge = getForge(this.#app, repository.host);
@@ -105,17 +112,28 @@ export class Reconciler {
       forge.listPullRequestHeads(where),
       Promise.all(queues.map(({ queue }) => forge.findBranchHead(where, queue.branch))),
     ]);
-    const known = this.#targetHeads.get(repository.id);
+    const known = this.#looksAtAll.get(repository.id);
     // Queues that are gone, or empty, are not remembered.
-    const targetHeads: TargetHeads = new Map();
-    this.#targetHeads.set(repository.id, targetHeads);
+    const looks: LooksAtAll = new Map();
+    this.#looksAtAll.set(repository.id, looks);
     for (const [index, found] of queues.entries()) {
-      const targetHead = branchHeads[index];
-      await this.#observeTarget(found, targetHead);
-      const didTargetMove = known?.has(found.id) !== true || known.get(found.id) !== targetHead;
-      const isSeen = await this.#lookAtEntries(found, (entry) => didTargetMove || mayHaveChanged(entry, heads));
-      if (isSeen) targetHeads.set(found.id, targetHead);
+      const look = await this.#lookAtQueue(found, { head: branchHeads[index], heads, last: known?.get(found.id) });
+      if (look !== undefined) looks.set(found.id, look);
     }
+  }
+
+  /** Answers the last time all entries were looked at; undefined where that must be done again. */
+  async #lookAtQueue(found: FoundQueue, seen: Seen): Promise<LookAtAll | undefined> {
+    const { head, heads, last } = seen;
+    const now = this.#app.clock.now();
+    await this.#observeTarget(found, head);
+    const hasMoved = last === undefined || last.head !== head;
+    const isOurMove = last !== undefined && head === found.queue.target?.sha;
+    const isAllDue = hasMoved && !(isOurMove && now - last.at < LOOK_AT_ALL_EVERY_MS);
+    const isDue = (entry: Entry) => isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && conflicts(entry));
+    const isSeen = await this.#lookAtEntries(found, isDue);
+    if (!isSeen) return undefined;
+    return isAllDue ? { head, at: now } : last;
   }
 
   async #observeTarget(found: FoundQueue, head: Sha | undefined): Promise<void> {
@@ -126,20 +144,35 @@ export class Reconciler {
     }
   }
 
-  /** Whether all that are due could be looked at. */
+  /** Whether all that are due could be looked at. One that cannot be keeps nobody from looking at the others. */
   async #lookAtEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
     const due = [...valuesOf(found.queue.entries)].filter(isDue);
+    let areSeen = true;
+    for (let first = 0; first < due.length; first += ENTRIES_AT_ONCE) {
+      if (this.#isStopped) return false;
+      const some = due.slice(first, first + ENTRIES_AT_ONCE);
+      const seen = await Promise.all(some.map((entry) => this.#tryToObserve(found, entry)));
+      areSeen &&= !seen.includes(false);
+    }
+    return areSeen;
+  }
+
+  async #tryToObserve(found: FoundQueue, entry: Entry): Promise<boolean> {
     try {
-      for (let first = 0; first < due.length; first += ENTRIES_AT_ONCE) {
-        if (this.#isStopped) return false;
-        await Promise.all(due.slice(first, first + ENTRIES_AT_ONCE).map((entry) => this.#observe(found, entry)));
-      }
+      await this.#observe(found, entry);
+      this.#app.outages.end(entry.id);
       return true;
     } catch (error) {
-      // The repository's other queues may fare better.
       this.#warn(error, found.repository);
+      this.#app.outages.begin(entry.id, error, this.#app.clock.now());
       return false;
     }
+  }
+
+  /** A forge that could not be asked, or is still computing whether an entry can be merged, must be asked again. */
+  #mayHaveChanged({ id, prNumber, pr }: Entry, heads: ReadonlyMap<PrNumber, Sha>): boolean {
+    const isOpen = pr.mergeability === 'IN_PROGRESS' || this.#app.outages.find(id) !== undefined;
+    return isOpen || heads.get(prNumber) !== pr.headSha;
   }
 
   #warn(error: unknown, repository: Repository): void {
@@ -162,7 +195,19 @@ export class Reconciler {
   }
 }
 
-type TargetHeads = Map<QueueId, Sha | undefined>;
+/** Of one queue. */
+interface LookAtAll {
+  readonly head: Sha | undefined;
+  readonly at: Instant;
+}
+
+type LooksAtAll = Map<QueueId, LookAtAll>;
+
+interface Seen {
+  readonly head: Sha | undefined;
+  readonly heads: ReadonlyMap<PrNumber, Sha>;
+  readonly last: LookAtAll | undefined;
+}
 
 /** Few tasks at a time, the others in order. One that takes long gives its turn away and goes on. */
 class Turns {
@@ -198,9 +243,9 @@ class Turns {
   }
 }
 
-/** A forge that is still computing whether an entry can be merged must be asked again. */
-function mayHaveChanged(entry: Entry, heads: ReadonlyMap<PrNumber, Sha>): boolean {
-  return heads.get(entry.prNumber) !== entry.pr.headSha || entry.pr.mergeability === 'IN_PROGRESS';
+/** What it conflicts with may have been removed. */
+function conflicts({ pr }: Entry): boolean {
+  return pr.mergeability === 'NOT_MERGEABLE';
 }
 
 function isSame(a: Entry['pr'], b: Entry['pr']): boolean {

@@ -65,6 +65,9 @@ function checkRegistration(
   if (isPlain && input.git === undefined && known === undefined) {
     return invalid('/git', 'must name the path or URL of the bare repository');
   }
+  const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
+  // Each result would be taken for the other's.
+  if (twin !== undefined && twin >= 0) return invalid(`/checks/${twin}/name`, 'is the name of another check');
   // The server reads the path, and runs the commands, with its own rights.
   if ((input.git !== undefined || input.checks !== undefined) && !hasScope(caller, 'instance')) {
     return refuse('INSUFFICIENT_SCOPE', 'A plain git path and runner commands need a token with the scope "instance".');

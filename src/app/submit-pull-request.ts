@@ -1,11 +1,20 @@
 import { type Priority, parsePriority } from '../engine/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
-import { findEntry } from '../engine/queue.ts';
+import { findEntry, type Queue } from '../engine/queue.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { entryIdOf } from './entry-id.ts';
-import { type FoundQueue, findQueue, formatRef, type QueueRef, queueNotFound } from './find-queue.ts';
+import { findEndedEntry } from './find-entry.ts';
+import {
+  type FoundQueue,
+  findQueue,
+  formatRef,
+  getForge,
+  type QueueRef,
+  queueNotFound,
+  toForgeRepository,
+} from './find-queue.ts';
 import { lookAtTarget } from './observe-target.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import type { RunResult } from './queue-runner.ts';
@@ -36,21 +45,45 @@ export async function submitPullRequest(
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
+  const wasLive = findEntry(found.queue, pr.number) !== undefined;
+  if (!wasLive && (await hasLanded(app, found, pr)))
+    return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);
   const targets = await findNewTargets(app, found, pr);
-  const result = await runEvent(app, found, (queue) => ({
-    kind: 'pull_request_submitted',
-    at: app.clock.now(),
-    actor: caller.name,
-    entryId: findEntry(queue, pr.number)?.id ?? entryIdOf(found.id, pr.number),
-    pr,
-    targets,
-    priority,
-    noBatch: input.noBatch,
-  }));
+  const hasLeft = (queue: Queue) => wasLive && findEntry(queue, pr.number) === undefined;
+  const result = await runEvent(app, found, (queue) =>
+    hasLeft(queue)
+      ? undefined
+      : {
+          kind: 'pull_request_submitted',
+          at: app.clock.now(),
+          actor: caller.name,
+          entryId: findEntry(queue, pr.number)?.id ?? entryIdOf(found.id, pr.number),
+          pr,
+          targets,
+          priority,
+          noBatch: input.noBatch,
+        },
+  );
   if (isRefusal(result)) return result;
+  // It may have landed while it was looked at.
+  if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
   const { queue } = targets === undefined ? await takeTargetsThatCameMeanwhile(app, caller, found, result, pr) : result;
   const entry = findEntry(queue, pr.number);
   return entry === undefined ? queueNotFound(input) : viewEntry(found.id, queue, entry);
+}
+
+/**
+ * A squashed or rebased commit does not lead to the head of its pull request: only the record tells that it landed. So a
+ * submission that is repeated because its answer got lost lands nothing twice. A target that lost the commit may have it
+ * again.
+ */
+async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
+  const entry = await findEndedEntry(app, found, pr.number);
+  if (entry?.state !== 'MERGED' || entry.landed === undefined || entry.pr.headSha !== pr.headSha) return false;
+  const repository = toForgeRepository(found.repository);
+  const forge = getForge(app, repository.host);
+  const head = await forge.findBranchHead(repository, found.queue.branch);
+  return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
 }
 
 /** Undefined also where the entry is here with the same head: the engine then keeps what it knows of it. */

@@ -1,7 +1,7 @@
 import type { CandidateNumber } from '../engine/candidate.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
-import type { RepositoryId } from '../storage/repositories.ts';
+import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
@@ -37,29 +37,24 @@ export async function sweepRefs(
     if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not remove what candidates left behind');
   };
   try {
-    const queues = await loadQueues(app, await app.store.repositories.listAll());
-    const byRepository = Map.groupBy(queues, ({ repository }) => repository.id);
-    await forEachAtOnce(REPOSITORIES_AT_ONCE, byRepository, async ([id, found]) => {
-      await sweepRepository(app, found, places, isStopped).catch((error: unknown) => warn(error, { repository: id }));
+    // Also those without a queue: one that was deleted may have left something. Some have test results and no forge.
+    const repositories = (await app.store.repositories.listAll()).filter(({ host }) => app.forges.has(host));
+    await forEachAtOnce(REPOSITORIES_AT_ONCE, repositories, async (repository) => {
+      const sweeping = sweepRepository(app, repository, places, isStopped);
+      await sweeping.catch((error: unknown) => warn(error, { repository: repository.id }));
     });
   } catch (error) {
     warn(error, {});
   }
 }
 
-async function sweepRepository(
-  app: App,
-  queues: readonly FoundQueue[],
-  places: Places,
-  isStopped: () => boolean,
-): Promise<void> {
-  const [first] = queues;
-  if (first === undefined) return;
-  const repository = toForgeRepository(first.repository);
+async function sweepRepository(app: App, swept: Repository, places: Places, isStopped: () => boolean): Promise<void> {
+  if (isStopped()) return;
+  const repository = toForgeRepository(swept);
   const forge = getForge(app, repository.host);
-  const live = new Set(queues.flatMap(listLiveIds));
+  const live = new Set((await loadQueues(app, [swept])).flatMap(listLiveIds));
   const ids = (await forge.listCandidateIds(repository)).filter((id) => !live.has(id));
-  for (const candidateId of choose(ids, first.repository.id, places)) {
+  for (const candidateId of choose(ids, swept.id, places)) {
     if (isStopped()) return;
     const parts = await findEnded(app, candidateId);
     if (parts !== undefined) await forge.discardCandidate({ repository, candidateId, ...parts });

@@ -26,6 +26,16 @@ describe('the words for an entry', () => {
     assert.ok(text.includes('It waits. For #5.\n  - For #4.\nNext:'), text);
   });
 
+  it('end with the command that prints what a failed check printed [W3]', () => {
+    const { landed: _landed, ...record } = RECORD;
+    const testRunId = '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55';
+    const failed = { at: RECORD.stateChangedAt, state: 'FAILED' as const, reason: 'REASON', text: 'It failed.' };
+    const text = formatRecord({ ...record, timeline: [{ ...failed, testRunId, checks: ['test', 'two words'] }] });
+    const command = `What it printed: sluice logs ${testRunId}`;
+    assert.ok(text.includes(`${command} test\n${command} 'two words'\n`), text);
+    assert.doesNotMatch(formatRecord({ ...record, timeline: [failed] }), /sluice logs/);
+  });
+
   it('name the commit that landed, and whether it is the tested one [L3]', () => {
     const { landed } = RECORD;
     assert.match(formatRecord(RECORD), new RegExp(`Landed +${landed.sha}, exactly as tested\n`));

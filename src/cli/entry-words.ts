@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../http/contract/entry.ts';
+import { formatLogCommand } from './logs-command.ts';
 import { formatFacts, formatTable } from './table.ts';
 import { clean, formatTime, paint, styleOfState, terminalWidth } from './terminal.ts';
 
@@ -54,7 +55,12 @@ export function formatRecord(record: EntryRecord): string {
   if (record.verifiedByTestRun !== null) facts.push(['Passed in', clean(record.verifiedByTestRun)]);
   if (record.landed !== undefined) facts.push(['Landed', formatLanded(record.landed)]);
   const title = `${paint('bold', `#${record.prNumber} ${clean(record.prTitle)}`)}  by ${clean(record.prAuthor)}\n`;
-  return [title + formatFacts(facts), ...formatExplanation(explanation), ...formatTimeline(timeline)].join('\n');
+  return [
+    title + formatFacts(facts),
+    ...formatExplanation(explanation),
+    ...formatLogs(timeline),
+    ...formatTimeline(timeline),
+  ].join('\n');
 }
 
 function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['impactedTargets']>): string {
@@ -94,6 +100,14 @@ function formatReasons({ text, reasons }: ExplanationReason, indent: string): st
     ...(text.endsWith(inner.text) ? [] : [`${indent}- ${clean(inner.text)}`]),
     ...formatReasons(inner, `${indent}  `),
   ]);
+}
+
+/** Where the last that happened is a failure, how to read what the checks printed. */
+function formatLogs(timeline: Timeline | undefined): string[] {
+  const { testRunId, checks = [] } = timeline?.[0] ?? {};
+  if (testRunId === undefined || checks.length === 0) return [];
+  const lines = checks.map((check) => `What it printed: ${clean(formatLogCommand(testRunId, check))}`);
+  return [`${lines.join('\n')}\n`];
 }
 
 function formatTimeline(timeline: Timeline | undefined): string[] {

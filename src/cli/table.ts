@@ -78,7 +78,7 @@ function pad(text: string, width: number, align: 'right' | undefined, isLast: bo
   return isLast ? text : text + space;
 }
 
-function cut(text: string, width: number): string {
+export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
   let used = 0;
@@ -96,7 +96,7 @@ function segments(text: string): Iterable<{ readonly segment: string }> {
   return segmenter.segment(text);
 }
 
-function widthOf(text: string): number {
+export function widthOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: plain ASCII, the common case, needs no segments
   if (/^[\x00-\x7f]*$/.test(text)) return text.length;
   let width = 0;

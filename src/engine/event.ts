@@ -125,8 +125,8 @@ export interface CheckReported extends OfCandidate {
 /** What ran the checks is gone, and they will never report. */
 export interface ChecksLost extends OfCandidate {
   readonly kind: 'checks_lost';
-  /** What our own restart interrupts counts against nobody. */
-  readonly cause: 'runner_lost' | 'server_restarted';
+  /** Only a lost runner counts as a try: a restart of ours, or commands that somebody changed, are nobody's fault. */
+  readonly cause: 'runner_lost' | 'server_restarted' | 'commands_changed';
 }
 
 /** From now on nobody can say whether the target has moved until an answer is there. */

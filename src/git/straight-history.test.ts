@@ -101,16 +101,34 @@ describe('history seen from a few first parents', () => {
 
   test('what is far away, or not there, is left to git', async () => {
     const long = await create(
-      Array.from({ length: 200 }, (_, index) => (index === 0 ? [] : [index - 1])),
+      Array.from({ length: 1_100 }, (_, index) => (index === 0 ? [] : [index - 1])),
       'long',
     );
     const [root, tip] = [long[0] as Sha, long.at(-1) as Sha];
     const history = new StraightHistory(pool.add(catFileBatch(world.path)));
     assert.equal(await history.findOwnLine({ tip, without: [root] }), undefined);
     assert.equal(await history.isSurelyAncestor({ ancestor: root, descendant: tip }), false);
-    assert.equal((await history.findOwnLine({ tip, without: [long[150] as Sha] }))?.length, 49);
+    assert.equal((await history.findOwnLine({ tip, without: [long[1_050] as Sha] }))?.length, 49);
+    assert.equal(await history.findOwnLine({ tip, without: [] }), undefined);
     const gone = 'e'.repeat(40) as Sha;
     assert.equal(await history.findOwnLine({ tip: gone, without: [root] }), undefined);
     assert.equal(await history.findMergeBase({ target: gone, head: tip }), undefined);
+  });
+
+  test('what was seen before is seen further, up to a thousand commits', async () => {
+    const long = await create(
+      Array.from({ length: 900 }, (_, index) => (index === 0 ? [] : [index - 1])),
+      'longer',
+    );
+    const [root, tip] = [long[0] as Sha, long.at(-1) as Sha];
+    const history = new StraightHistory(pool.add(catFileBatch(world.path)));
+    const line = async () => (await history.findOwnLine({ tip, without: [root] }))?.length;
+    assert.equal(await line(), undefined);
+    let looks = 1;
+    while (looks < 20 && (await line()) === undefined) looks += 1;
+    assert.equal(await line(), 899);
+    assert.ok(looks > 3, `${looks} looks`);
+    assert.equal(await history.findMergeBase({ target: tip, head: root }), root);
+    assert.equal(await history.isSurelyAncestor({ ancestor: root, descendant: tip }), true);
   });
 });

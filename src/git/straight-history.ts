@@ -7,10 +7,28 @@ import type { KeptProcess } from './kept-process.ts';
 
 export type Link = Pick<StoredCommit, 'sha' | 'parents' | 'authorName'>;
 
-/** What is further away is git's to find: beyond some hundred commits a process of its own is as fast. */
-const DEPTHS = [8, 64];
+/**
+ * How far is looked, and how often the kept process may be asked on the way: beyond some hundred commits a process of
+ * git's own is as fast. What is known already costs nothing, and each look leaves more of it.
+ */
+const LOOKS: readonly Look[] = [
+  { depth: 8, reads: 8 },
+  { depth: 64, reads: 64 },
+  { depth: 1_024, reads: 6 },
+];
 const BLOCK = 16;
-const CACHED_LINKS = 5_000;
+const CACHED_LINKS = 20_000;
+
+interface Look {
+  readonly depth: number;
+  readonly reads: number;
+}
+
+/** A look under way. */
+interface Looking {
+  readonly depth: number;
+  readsLeft: number;
+}
 
 /**
  * Answers the questions about history that a few first parents decide, from what a kept process reads. Every answer is
@@ -31,9 +49,12 @@ export class StraightHistory {
 
   /** First parents of the tip that none of the others has, newest first. */
   async findOwnLine({ tip, without }: CommitRange): Promise<readonly Link[] | undefined> {
-    for (const depth of DEPTHS) {
-      const line = await this.#readLine(tip, depth);
-      const ends = await Promise.all(without.map((other) => this.#findMeeting(line, other, depth)));
+    // The whole line is nobody's question here.
+    if (without.length === 0) return undefined;
+    for (const { depth, reads } of LOOKS) {
+      const looking = { depth, readsLeft: reads };
+      const line = await this.#readLine(tip, looking);
+      const ends = await Promise.all(without.map((other) => this.#findMeeting(line, other, looking)));
       if (!ends.includes(undefined)) return line.slice(0, Math.min(line.length, ...(ends as readonly number[])));
     }
     return undefined;
@@ -47,17 +68,19 @@ export class StraightHistory {
 
   /** False only says that it cannot be seen from here. */
   async isSurelyAncestor({ ancestor, descendant }: AncestryPair): Promise<boolean> {
-    for (const depth of DEPTHS) {
-      if ((await this.#readLine(descendant, depth)).some(({ sha }) => sha === ancestor)) return true;
+    for (const { depth, reads } of LOOKS) {
+      if ((await this.#readLine(descendant, { depth, readsLeft: reads })).some(({ sha }) => sha === ancestor))
+        return true;
     }
     return false;
   }
 
   /** The one commit that both have and that has all else they share. */
   async findMergeBase({ target, head }: MergePair): Promise<Sha | undefined> {
-    for (const depth of DEPTHS) {
-      const line = await this.#readLine(head, depth);
-      const end = await this.#findMeeting(line, target, depth);
+    for (const { depth, reads } of LOOKS) {
+      const looking = { depth, readsLeft: reads };
+      const line = await this.#readLine(head, looking);
+      const end = await this.#findMeeting(line, target, looking);
       if (end === undefined) continue;
       // A merge above the meeting may have brought in more of what the target has.
       return line.slice(0, end).every(({ parents }) => parents.length === 1) ? line[end]?.sha : undefined;
@@ -69,7 +92,7 @@ export class StraightHistory {
    * Where the history of `other` meets the line: that commit and those beneath it are all of the line that `other` has.
    * It is known once every way down from `other` has led to the line.
    */
-  async #findMeeting(line: readonly Link[], other: Sha, depth: number): Promise<number | undefined> {
+  async #findMeeting(line: readonly Link[], other: Sha, looking: Looking): Promise<number | undefined> {
     const places = new Map(line.map(({ sha }, index) => [sha, index]));
     const seen = new Set([other]);
     let meeting: number | undefined;
@@ -79,18 +102,18 @@ export class StraightHistory {
         meeting = Math.min(place, meeting ?? place);
         continue;
       }
-      const parents = seen.size > depth ? [] : ((await this.#find(sha))?.parents ?? []);
+      const parents = seen.size > looking.depth ? [] : ((await this.#find(sha, looking))?.parents ?? []);
       if (parents.length === 0) return undefined;
       for (const parent of parents) seen.add(parent);
     }
     return meeting;
   }
 
-  async #readLine(tip: Sha, depth: number): Promise<readonly Link[]> {
+  async #readLine(tip: Sha, looking: Looking): Promise<readonly Link[]> {
     const line: Link[] = [];
     let next: Sha | undefined = tip;
-    while (next !== undefined && line.length < depth) {
-      const link: Link | undefined = await this.#find(next);
+    while (next !== undefined && line.length < looking.depth) {
+      const link: Link | undefined = await this.#find(next, looking);
       if (link === undefined) break;
       line.push(link);
       [next] = link.parents;
@@ -99,9 +122,10 @@ export class StraightHistory {
   }
 
   /** Those beneath it are read along: they are asked for next. */
-  async #find(sha: Sha): Promise<Link | undefined> {
+  async #find(sha: Sha, looking: Looking): Promise<Link | undefined> {
     const known = this.#links.find(sha);
-    if (known !== undefined) return known;
+    if (known !== undefined || looking.readsLeft === 0) return known;
+    looking.readsLeft -= 1;
     const names = Array.from({ length: BLOCK }, (_, index) => (index === 0 ? sha : `${sha}~${index}`));
     const answers = await this.#catFile.ask(names);
     for (const answer of answers) {

@@ -1,10 +1,12 @@
 // A server in this process on a store in memory, wired as src/main.ts wires it, with a clock that tests turn.
+
 import assert from 'node:assert/strict';
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app/app.ts';
 import { Authenticator } from '../../src/app/authenticate.ts';
 import { Directory } from '../../src/app/directory.ts';
 import { ensureOrganization } from '../../src/app/ensure-organization.ts';
+import { Outages } from '../../src/app/outages.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';
@@ -16,12 +18,14 @@ import type { Repository, RepositoryId } from '../../src/storage/repositories.ts
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
 import { aRepository, NOON } from '../contract/store-world.ts';
+import { noJobs } from '../fake/no-jobs.ts';
 import { type ProblemBody, problemOf } from './harness.ts';
 
 export const TOKEN = 'the-token-of-these-tests';
 
 export interface InProcess {
   readonly server: FastifyInstance;
+  readonly app: App;
   readonly store: Store;
   readonly repository: Repository;
   readonly clock: { now(): number; set(instant: number): void };
@@ -57,7 +61,9 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     auth: new Authenticator({ store, clock, log: silence }),
     forges: new Map(),
     clock,
+    outages: new Outages(),
     log: silence,
+    jobs: noJobs,
     backupFolder: '',
   };
   const defaults = { version: '1.2.3', publicUrl: 'https://sluice.test', rateLimit: 0, requestTimeoutMs: 120_000 };
@@ -70,6 +76,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   };
   return {
     server,
+    app,
     store,
     repository,
     clock,

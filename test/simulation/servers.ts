@@ -2,6 +2,7 @@ import type { App } from '../../src/app/app.ts';
 import type { Authenticator } from '../../src/app/authenticate.ts';
 import { Directory } from '../../src/app/directory.ts';
 import { EffectWorker } from '../../src/app/effect-worker.ts';
+import { Outages } from '../../src/app/outages.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
 import { Reconciler } from '../../src/app/reconcile.ts';
 import { Timers } from '../../src/app/timers.ts';
@@ -10,6 +11,7 @@ import { Fault } from '../../src/lib/fault.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { noJobs } from '../fake/no-jobs.ts';
 import type { Conditions } from './conditions.ts';
 import { faulty } from './faulty.ts';
 import type { SimProcess } from './sim-process.ts';
@@ -117,7 +119,9 @@ export class Servers {
       directory: new Directory(store),
       forges: new Map([[HOST, this.#watch(forge, life)]]),
       clock: process.clock,
+      outages: new Outages(),
       log: this.#createLog(),
+      jobs: noJobs,
       backupFolder: '',
       // Callers come with their rights.
       auth: undefined as unknown as Authenticator,

@@ -190,6 +190,7 @@ describe('landing a candidate', () => {
         ...candidate?.commit,
         entries: [{ prNumber: A, headSha: world.repository.getPullRequestHead(A), title: 'Add a', author: 'Ada' }],
         composedWith: [],
+        isCalledOff: false,
         mergeMethod: 'MERGE_COMMIT',
         plannedAt: NOON,
       },

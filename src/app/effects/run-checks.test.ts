@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FIRST, settle, World } from '../../../test/helpers/worker-world.ts';
-import type { Candidate } from '../../engine/candidate.ts';
+import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findCandidate } from '../../engine/queue.ts';
@@ -38,6 +38,8 @@ async function logOf(world: World, check: string): Promise<string> {
 }
 
 const A = 1 as PrNumber;
+const SECOND = 2 as CandidateNumber;
+const OPEN = { status: 'IN_PROGRESS', conclusion: undefined, url: undefined, summary: undefined } as const;
 const SUCCESS = { kind: 'exited', code: 0 } as const;
 
 describe('checks of the built-in runner', () => {
@@ -112,6 +114,45 @@ describe('checks of the built-in runner', () => {
     world.jobs.find('lint')?.end(SUCCESS);
     await world.clock.pass(10_000);
     assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
+    await next.stop();
+  });
+
+  it('[R7] count when they are run again by a server whose clock is behind', async () => {
+    const world = await begin();
+    world.jobs.find('unit')?.end(SUCCESS);
+    await world.clock.pass(10);
+    await world.worker.stop();
+    const at = world.clock.now();
+    const check = { ...OPEN, name: 'lint', startedAt: at + 60_000 };
+    await world.app.runner.run(world.queueId, () => ({ kind: 'check_reported', at, candidate: FIRST, check }));
+    const next = new EffectWorker(world.app, 'the next one');
+    next.start();
+    await world.clock.pass(10);
+    world.jobs.find('lint')?.end(SUCCESS);
+    await world.clock.pass(10_000);
+    assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
+    assert.match(await logOf(world, 'lint'), /Passed after 0.0 s/);
+    await next.stop();
+  });
+
+  it('[R1] are those that the candidate was built for: where they were changed since, it is built again', async () => {
+    const world = await begin();
+    await world.worker.stop();
+    const [repository] = await world.store.repositories.listAll();
+    assert.ok(repository !== undefined);
+    const checks = [{ name: 'all', command: 'run all', timeoutMinutes: null }];
+    await world.store.repositories.save({ ...repository, checks });
+    world.app.directory.forget();
+    const next = new EffectWorker(world.app, 'the next one');
+    next.start();
+    await world.clock.pass(10);
+    assert.deepEqual(namesOf(world), ['unit', 'lint', 'all']);
+    world.jobs.find('all')?.end(SUCCESS);
+    await world.clock.pass(10_000);
+    assert.deepEqual(await world.effects(), []);
+    const row = await world.store.queues.findCandidate(world.queueId, SECOND);
+    assert.match(row?.body ?? '', /"tries":0/);
+    assert.match(row?.body ?? '', /"SUCCESS"/);
     await next.stop();
   });
 

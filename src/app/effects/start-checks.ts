@@ -1,5 +1,6 @@
 import type { StartChecks } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
+import { digestCommands } from '../../forge/digest-commands.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf } from './effect-run.ts';
 import { runChecks } from './run-checks.ts';
 
@@ -7,6 +8,10 @@ import { runChecks } from './run-checks.ts';
 export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
   if (candidate?.state !== 'testing' || candidate.commit === undefined) return DONE;
+  // Long may lie between: the queue was paused, or a server died. What runs now would not be what a pass stands for.
+  if (candidate.required?.commands !== digestCommands(run.checks)) {
+    return { kind: 'event', event: { kind: 'checks_lost', candidate: candidate.number, cause: 'commands_changed' } };
+  }
   const answer = await run.forge.publishCandidate({
     ...placeOf(run, candidate.number),
     sha: candidate.commit.sha,

@@ -151,9 +151,19 @@ export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {
   return rows.map((row) => ({ at: formatInstant(row.at), state: row.to as EntryState, ...decodeTransition(row) }));
 }
 
-export function viewExplanation(queueId: QueueId, queue: Queue, entry: Entry, now: Instant): ExplanationView {
+/** What keeps failing is more important than what is waited for. */
+export function viewExplanation(
+  { id, queue }: { readonly id: QueueId; readonly queue: Queue },
+  entry: Entry,
+  { now, trouble }: { readonly now: Instant; readonly trouble: readonly ExplanationReason[] },
+): ExplanationView {
   const explanation = explain(queue, entry, now);
-  return { ...explanation, reasons: explanation.reasons.map((reason) => viewReason(queueId, reason)) };
+  const [first] = trouble;
+  return {
+    ...explanation,
+    summary: first === undefined ? explanation.summary : `${explanation.summary} ${first.text}`,
+    reasons: [...trouble, ...explanation.reasons].map((reason) => viewReason(id, reason)),
+  };
 }
 
 function viewReason(queueId: QueueId, { testRun, since, reasons, ...rest }: ExplanationReason): ExplanationReasonView {

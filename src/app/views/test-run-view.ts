@@ -89,7 +89,7 @@ function viewRequired(
     : { requiredStatuses: override, requiredStatusesSource: 'MERGE_INSTANCE' };
 }
 
-function viewCheck({ name, url, status, conclusion, startedAt, summary }: Check): CheckRunView {
+export function viewCheck({ name, url, status, conclusion, startedAt, summary }: Check): CheckRunView {
   return {
     name,
     url: url ?? '',

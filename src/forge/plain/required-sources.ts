@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { parseDocument } from 'yaml';
 import type { RequiredSources, StartProblem } from '../../engine/required.ts';
 import type { GitRepository } from '../../git/git.ts';
-import type { BuildRequest, ForgeRepository } from '../forge.ts';
+import { digestCommands } from '../digest-commands.ts';
+import type { BuildRequest } from '../forge.ts';
 
 type FileAnswer = Pick<RequiredSources, 'file' | 'fileProblem'>;
 
@@ -22,7 +22,7 @@ export async function readRequiredSources(
   const bytes = files.find((file) => file !== undefined);
   const answer = bytes === undefined ? { file: undefined, fileProblem: undefined } : parseConfiguration(bytes);
   const names = [...new Set(repository.checks.map(({ name }) => name))];
-  return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestOf(repository) };
+  return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestCommands(repository.checks) };
 }
 
 export function parseConfiguration(bytes: Buffer): FileAnswer {
@@ -67,11 +67,4 @@ function isNames(value: unknown): value is readonly string[] {
     value.length <= MAX_NAMES &&
     value.every((name) => typeof name === 'string' && name.trim() !== '' && name.length <= MAX_NAME_LENGTH)
   );
-}
-
-/** A tree that passed other commands under the same names has not passed these. */
-function digestOf({ checks }: ForgeRepository): string {
-  if (checks.length === 0) return '';
-  const commands = checks.map(({ name, command }) => [name, command]).toSorted();
-  return createHash('sha256').update(JSON.stringify(commands)).digest('hex');
 }

@@ -230,6 +230,13 @@ describe('a job that cannot be run', () => {
     await assertNothingLeft();
   });
 
+  it('faults where the system does not start it, at once or later [R6]', async () => {
+    const big = 'x'.repeat(4_000_000);
+    await assert.rejects(run(`: ${big}`), { code: 'RUNNER_UNAVAILABLE', detail: /could not be started \(E2BIG\)/ });
+    assert.deepEqual((await run('true')).end, exited(0));
+    await assertNothingLeft();
+  });
+
   it('faults where it may be otherwise later, and gives its turn back [R6]', async () => {
     const prepare = () => Promise.reject(new Fault('FORGE_UNAVAILABLE', 'Not now.'));
     for (let count = 0; count < 10; count += 1) await assert.rejects(run('true', { prepare }), Fault);

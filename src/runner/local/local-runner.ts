@@ -12,6 +12,7 @@ import {
   type JobFolder,
   removeFolder,
   removeLeftovers,
+  removeWorkFolder,
   type WorkFolder,
 } from './work-folder.ts';
 
@@ -68,7 +69,7 @@ class LocalRunner implements Runner {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
-    await removeFolder(this.#parts.work.path).catch(() => undefined);
+    await removeWorkFolder(this.#parts.work.path).catch(() => undefined);
   }
 
   async #runInTurn(job: Job, stop: AbortSignal): Promise<JobEnd> {

@@ -35,10 +35,37 @@ interface Look {
   readonly blank: readonly number[];
 }
 
-async function look(mark: string): Promise<Look> {
+interface Process {
+  readonly pid: number;
+  readonly environment: string | undefined;
+}
+
+/** Many checks end at once when a server stops. Those that ask while a look is under way share the one after it. */
+let underWay: Promise<readonly Process[]> | undefined;
+let next: Promise<readonly Process[]> | undefined;
+
+function listProcesses(): Promise<readonly Process[]> {
+  if (underWay === undefined) {
+    underWay = readProcesses().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+  next ??= underWay.then(() => {
+    next = undefined;
+    return listProcesses();
+  });
+  return next;
+}
+
+async function readProcesses(): Promise<readonly Process[]> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
-  const all = await Promise.all(pids.map(async (pid) => ({ pid, environment: await readEnvironment(pid) })));
+  return Promise.all(pids.map(async (pid) => ({ pid, environment: await readEnvironment(pid) })));
+}
+
+async function look(mark: string): Promise<Look> {
+  const all = await listProcesses();
   const marked = all.filter(({ environment }) => environment?.includes(`\0${MARK}=${mark}`));
   const blank = all.filter(({ environment }) => environment === '\0');
   return { marked: marked.map(({ pid }) => pid), blank: blank.map(({ pid }) => pid) };

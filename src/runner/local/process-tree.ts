@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked, MARK } from './marked-processes.ts';
 import type { User } from './user.ts';
@@ -45,7 +45,7 @@ export class ProcessTree {
   constructor(options: TreeOptions) {
     const { command, folder, environment, user, mark, onOutput } = options;
     this.#mark = mark;
-    this.#child = spawn('/bin/sh', ['-c', WATCHED, 'sh', command], {
+    this.#child = start(command, {
       cwd: folder,
       env: { ...environment, [MARK]: mark },
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -91,13 +91,23 @@ export class ProcessTree {
   }
 }
 
+function start(command: string, options: SpawnOptions): ChildProcess {
+  try {
+    return spawn('/bin/sh', ['-c', WATCHED, 'sh', command], options);
+  } catch (cause) {
+    // Some refusals of the system are thrown, the others come as an event.
+    throw notStarted(cause);
+  }
+}
+
+function notStarted(cause: unknown): Fault {
+  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+  return new Fault('RUNNER_UNAVAILABLE', `A check could not be started (${code}).`, { cause });
+}
+
 function exitOf(child: ChildProcess): Promise<TreeExit> {
   return new Promise((resolve, reject) => {
-    child.once('error', (cause: NodeJS.ErrnoException) =>
-      reject(
-        new Fault('RUNNER_UNAVAILABLE', `A check could not be started (${cause.code ?? 'unknown error'}).`, { cause }),
-      ),
-    );
+    child.once('error', (cause) => reject(notStarted(cause)));
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
 }

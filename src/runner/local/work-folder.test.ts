@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Fault } from '../../lib/fault.ts';
 import { findMarked, MARK } from './marked-processes.ts';
-import { createJobFolder, createWorkFolder, removeFolder, removeLeftovers } from './work-folder.ts';
+import { findUser } from './user.ts';
+import { createJobFolder, createWorkFolder, giveTo, removeFolder, removeLeftovers } from './work-folder.ts';
 
+const isRoot = process.getuid?.() === 0;
 const folders: string[] = [];
 after(async () => {
   for (const folder of folders) await removeFolder(folder);
@@ -88,5 +90,38 @@ describe('the folder of a runner', () => {
     await chmod(join(parent, 'a'), 0);
     await removeFolder(parent);
     await assert.rejects(readdir(parent), /ENOENT/);
+  });
+
+  it('of somebody else is emptied by that somebody: root follows no path in it [R8]', { skip: !isRoot }, async () => {
+    const parent = await makeParent();
+    await chmod(dirname(parent), 0o711);
+    const job = await createJobFolder(await createWorkFolder(parent, 'mark'), '1');
+    const [kept, closed] = [join(parent, 'kept'), join(job.tree, 'closed')];
+    await mkdir(kept, { mode: 0o755 });
+    await writeFile(join(kept, 'file'), '');
+    await mkdir(closed);
+    await writeFile(join(closed, 'file'), '');
+    await symlink(kept, join(job.tree, 'link'));
+    await giveTo(await findUser('nobody'), job);
+    await chmod(closed, 0);
+    // What root puts in is none of theirs, and shows who was at work.
+    await mkdir(join(job.home, 'root'));
+    await writeFile(join(job.home, 'root', 'file'), '');
+    await assert.rejects(removeFolder(job.path), /ENOTEMPTY/);
+    assert.deepEqual(await readdir(job.path), ['home']);
+    await rm(join(job.home, 'root'), { recursive: true });
+    await removeFolder(job.path);
+    await assert.rejects(readdir(job.path), /ENOENT/);
+    assert.deepEqual(await readdir(kept), ['file']);
+  });
+
+  it('a job whose folder cannot be given away is tried again later, not failed [R8]', async () => {
+    const parent = await makeParent();
+    const job = await createJobFolder(await createWorkFolder(parent, 'mark'), '1');
+    const nowhere = { ...job, tree: join(parent, 'nowhere') };
+    await assert.rejects(
+      giveTo({ name: 'nobody', uid: 65_534, gid: 65_534 }, nowhere),
+      (error) => error instanceof Fault && error.code === 'RUNNER_UNAVAILABLE',
+    );
   });
 });

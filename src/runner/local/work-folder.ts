@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
@@ -14,6 +14,19 @@ export interface WorkFolder {
 }
 
 const OWNER_FILE = 'owner';
+const execute = promisify(execFile);
+
+/**
+ * Run as the owner of the folder, who cannot remove the folder itself. A process of theirs that nobody found may put links
+ * where root would walk: so root walks nowhere in it.
+ */
+const EMPTY = `
+rm -rf -- "$1" 2>/dev/null
+[ -z "$(ls -A -- "$1")" ] && exit
+chmod -R u+rwx -- "$1" 2>/dev/null
+rm -rf -- "$1" 2>/dev/null
+exit 0`;
+const EMPTY_MS = 5 * 60_000;
 
 export async function createWorkFolder(parent: string, mark: string): Promise<WorkFolder> {
   const path = join(parent, mark);
@@ -34,12 +47,14 @@ async function checkOwn(folder: string): Promise<void> {
 
 /** What a server that died has left behind: its processes first, then their folders. */
 export async function removeLeftovers(parent: string): Promise<number> {
-  const names = await readdir(parent).catch(() => []);
+  const names = await readdir(parent).catch(() => undefined);
+  if (names === undefined) return 0;
+  await checkOwn(parent);
   let removed = 0;
   for (const mark of names) {
     if (await isInUse(join(parent, mark))) continue;
     await killMarked(mark);
-    await removeFolder(join(parent, mark));
+    await removeWorkFolder(join(parent, mark));
     removed += 1;
   }
   return removed;
@@ -76,13 +91,34 @@ async function makeJobFolder(work: WorkFolder, name: string): Promise<JobFolder>
   return folder;
 }
 
-/** Hands everything in it over. */
-export async function giveTo({ uid, gid }: User, { path }: JobFolder): Promise<void> {
-  await promisify(execFile)('chown', ['-R', '-h', '--', `${uid}:${gid}`, path]);
+/** Hands everything in it over. The folder itself comes last: until then nobody can get in and change what is walked. */
+export async function giveTo({ uid, gid }: User, { path, tree, home, temporary }: JobFolder): Promise<void> {
+  try {
+    await execute('chown', ['-R', '-h', '--', `${uid}:${gid}`, tree, home, temporary]);
+    await chown(path, uid, gid);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Fault('RUNNER_UNAVAILABLE', `A folder could not be given to the user of checks (${code}).`, { cause });
+  }
+}
+
+/** The folder of a runner with those of its jobs. */
+export async function removeWorkFolder(path: string): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await removeFolder(join(path, entry.name));
+  await removeFolder(path);
 }
 
 /** A command may have closed folders to itself, and processes that are about to end may still write. */
 export async function removeFolder(path: string): Promise<void> {
+  const { uid, gid } = await lstat(path).catch(() => ({ uid: undefined, gid: undefined }));
+  if (process.getuid?.() === 0 && uid !== undefined && uid !== 0) {
+    // They can read what their processes are given.
+    const env = { PATH: process.env['PATH'] };
+    await execute('/bin/sh', ['-c', EMPTY, 'sh', path], { uid, gid, env, cwd: '/', timeout: EMPTY_MS });
+    await rmdir(path);
+    return;
+  }
   const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5 });
   try {
     await remove();

@@ -1,0 +1,26 @@
+import { ALARM_CODES } from '../engine/effect.ts';
+import type { Gauge } from '../lib/exposition.ts';
+import type { App } from './app.ts';
+import type { FoundQueue } from './find-queue.ts';
+
+/** Every code has a series from the start: an alarm that comes is then an increase of something. */
+export async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promise<Gauge> {
+  const rows = await store.alarms.count(queues.map(({ id }) => id));
+  const counts = new Map(rows.map(({ queueId, code, count }) => [`${queueId} ${code}`, count]));
+  return {
+    type: 'counter',
+    name: 'mq_alarms_total',
+    help: 'Alarms that were raised, by code.',
+    samples: queues.flatMap(({ id, repository, queue }) =>
+      ALARM_CODES.map((code) => ({
+        labels: {
+          repo: `${repository.owner}/${repository.name}`,
+          branch: queue.branch,
+          repo_host: repository.host,
+          code: code.toLowerCase(),
+        },
+        value: counts.get(`${id} ${code}`) ?? 0,
+      })),
+    ),
+  };
+}

@@ -1,0 +1,138 @@
+// A disk that is full or read-only, under the repository and under the server.
+import assert from 'node:assert/strict';
+import { rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
+import { assertLanded } from './ci.ts';
+import { createQueue, startServer, until, useServer } from './harness.ts';
+import { createSmallDisk, findMountProblem, type SmallDisk } from './small-disk.ts';
+
+const skip = await findMountProblem();
+
+/** Moves the repository of a queue to a disk of its own. */
+async function moveTo(disk: SmallDisk, { git }: BadDay): Promise<void> {
+  const path = join(disk.folder, 'app.git');
+  await git.git(['clone', '--quiet', '--mirror', git.path, path]);
+  await rename(git.path, `${git.path}.old`);
+  await symlink(path, git.path);
+  await rm(`${git.path}.old`, { recursive: true });
+}
+
+describe('a small disk under the repository', { skip }, () => {
+  const fixture = useServer();
+  const disks: SmallDisk[] = [];
+  const aQueue = async () => {
+    const disk = await createSmallDisk(4);
+    disks.push(disk);
+    const queue = onBadDays(await fixture.aQueue());
+    await moveTo(disk, queue);
+    return { disk, queue };
+  };
+  after(async () => {
+    for (const disk of disks) await disk.close();
+  });
+
+  it('full while a candidate is built: it waits, says why, and goes on when there is room [C16] [E15]', async () => {
+    const { disk, queue } = await aQueue();
+    const number = await queue.openPullRequest();
+    const makeRoom = await disk.fill();
+    await queue.submit(number);
+    await queue.untilReason(number, 'TRYING_AGAIN', /could not be built: .*the disk is full\. Tried 2 times; the next/);
+    assert.match(await statusOf(fixture.server, queue, number), /State +TESTING.*the disk is full\. Tried \d times;/s);
+    await makeRoom();
+    await assertLanded(queue, await queue.untilMerged(number));
+    await queue.git.git(['fsck', '--strict']);
+  });
+
+  it('full while it should land: the same [C16] [E15]', async () => {
+    const { disk, queue } = await aQueue();
+    const number = await queue.submitOne();
+    const run = await queue.ci.runOf(number);
+    const head = await queue.git.git(['rev-parse', 'main']);
+    const makeRoom = await disk.fill();
+    await queue.ci.report(run, 'SUCCESS');
+    await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*couldn't write/);
+    assert.equal(await queue.git.git(['rev-parse', 'main']), head);
+    await makeRoom();
+    const entry = await queue.untilMerged(number);
+    await assertLanded(queue, entry);
+    assert.equal(entry.landed?.testRunId, run.testRunId);
+    await queue.git.git(['fsck', '--strict']);
+  });
+
+  it('read-only while it should be built and land: the same [C16] [E15]', async () => {
+    const { disk, queue } = await aQueue();
+    const [one, two] = [await queue.openPullRequest(), await queue.openPullRequest()];
+    await disk.setReadOnly(true);
+    await queue.submit(one);
+    await queue.untilReason(one, 'TRYING_AGAIN', /tests it could not be built: .*[Rr]ead-only/);
+    await disk.setReadOnly(false);
+    const run = await queue.ci.runOf(one);
+    await disk.setReadOnly(true);
+    await queue.ci.report(run, 'SUCCESS');
+    await queue.submit(two);
+    await queue.untilReason(one, 'TRYING_AGAIN', /^Landing it failed: .*Read-only/);
+    await queue.untilReason(two, 'TRYING_AGAIN', new RegExp(`^Landing #${one} failed: `));
+    await queue.untilReason(two, 'TRYING_AGAIN', /tests it could not be built: .*[Rr]ead-only/);
+    await disk.setReadOnly(false);
+    await assertLanded(queue, await queue.untilMerged(one));
+    await assertLanded(queue, await queue.untilMerged(two));
+  });
+});
+
+describe('a small disk under the server', { skip }, () => {
+  const untilRoom = (queue: BadDay, number: number) =>
+    until('there is room again', 30_000, async () => {
+      const answer = await queue.api.post('submitPullRequest', queue.entry(number));
+      return answer.status === 200 ? true : undefined;
+    });
+
+  it('full: what cannot be stored is refused, nothing is lost, and it goes on when there is room [C16] [D2]', async () => {
+    const disk = await createSmallDisk(24);
+    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
+    const queue = onBadDays(await createQueue(server.api));
+    try {
+      const [one, two] = [await queue.submitOne(), await queue.openPullRequest()];
+      const run = await queue.ci.runOf(one);
+      const makeRoom = await disk.fill();
+      await queue.api.refused('503 UNAVAILABLE', 'submitPullRequest', queue.entry(two));
+      const result = { repo: queue.repo, testRunId: run.testRunId, name: 'test', status: 'COMPLETED' };
+      await queue.api.refused('503 UNAVAILABLE', 'reportCheck', { ...result, conclusion: 'SUCCESS' });
+      assert.equal((await queue.get(one)).state, 'TESTING');
+      await until('the log says it', 5_000, async () =>
+        /the disk is full/.test(server.output.err) ? true : undefined,
+      );
+      await makeRoom();
+      await untilRoom(queue, two);
+      await assertLanded(queue, await queue.untilMerged(one));
+      await assertLanded(queue, await queue.untilMerged(two));
+    } finally {
+      await server.stop();
+      await queue.close();
+      await disk.close();
+    }
+  });
+
+  it('full while the built-in runner works: checks wait for room, and say so [C16] [E15]', async () => {
+    const disk = await createSmallDisk(24);
+    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
+    const queue = onBadDays(await createQueue(server.api, { requiredStatuses: null }));
+    try {
+      // Larger than what is left, so that the work tree does not fit while the store still does.
+      const files = { 'large.bin': 'x'.repeat(16 * 1024 * 1024) };
+      await queue.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command: 'true' }] });
+      const number = await queue.openPullRequest(files);
+      const makeRoom = await disk.fill(8);
+      await queue.submit(number);
+      await queue.untilReason(number, 'TRYING_AGAIN', /^Its checks could not be started: .*unable to write file/);
+      assert.match(await statusOf(server, queue, number), /State +TESTING.*unable to write file/s);
+      await makeRoom();
+      await assertLanded(queue, await queue.untilMerged(number));
+    } finally {
+      await server.stop();
+      await queue.close();
+      await disk.close();
+    }
+  });
+});

@@ -1,0 +1,76 @@
+// What tests of bad days have in common: a queue whose checks nobody runs, and ways to see what people are told.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { QueueView } from '../../src/app/views/queue-view.ts';
+import { type Ci, createCi } from './ci.ts';
+import { type TestQueue, type TestServer, until } from './harness.ts';
+
+const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+/** A try that failed is repeated after some seconds, and the machine of a test is busy. */
+export const PATIENCE_MS = 60_000;
+
+export interface BadDay extends TestQueue {
+  readonly ci: Ci;
+  /** Opens a pull request and submits it. */
+  submitOne(files?: Readonly<Record<string, string>>): Promise<number>;
+  /** Waits until the explanation has such a reason, and answers its text. */
+  untilReason(prNumber: number, code: string, words?: RegExp): Promise<string>;
+  /** Waits until it has landed, reporting a pass of whatever is tested on the way. */
+  untilMerged(prNumber: number): Promise<EntryView>;
+  alarms(): Promise<readonly string[]>;
+}
+
+export function onBadDays(queue: TestQueue): BadDay {
+  const ci = createCi(queue);
+  return {
+    ...queue,
+    ci,
+    submitOne: async (files) => {
+      const number = await queue.openPullRequest(files);
+      await queue.submit(number);
+      return number;
+    },
+    untilReason: async (prNumber, code, words = /./) => {
+      let seen: EntryView | undefined;
+      const look = async () => {
+        seen = await queue.get(prNumber, { includeExplanation: true });
+        const reasons = seen.explanation?.reasons ?? [];
+        return reasons.find((reason) => reason.code === code && words.test(reason.text))?.text;
+      };
+      return until(`#${prNumber} is ${code}`, PATIENCE_MS, look).catch((error: Error) => {
+        throw new Error(`${error.message}: ${seen?.state} ${JSON.stringify(seen?.explanation)}`);
+      });
+    },
+    untilMerged: async (prNumber) => {
+      let seen: EntryView | undefined;
+      const look = async () => {
+        for (const run of await ci.runs()) {
+          if (run.testBranchSha !== '') await ci.report(run, 'SUCCESS');
+        }
+        seen = await queue.get(prNumber, { includeExplanation: true });
+        return seen.isCurrentlySubmittedToQueue ? undefined : seen;
+      };
+      const left = await until(`#${prNumber} has left`, PATIENCE_MS, look).catch((error: Error) => {
+        throw new Error(`${error.message}: ${seen?.explanation?.summary}`);
+      });
+      assert.equal(left.state, 'MERGED', left.explanation?.summary);
+      return left;
+    },
+    alarms: async () => (await queue.api.ok<QueueView>('getQueue', queue.ref)).alarms.map(({ code }) => code),
+  };
+}
+
+/** What a person reads who asks where a pull request stands. */
+export async function statusOf(server: TestServer, { repo, ref }: TestQueue, prNumber: number): Promise<string> {
+  const where = `${repo.host}/${repo.owner}/${repo.name}`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [SLUICE, 'pr', 'status', where, ref.targetBranch, String(prNumber)],
+    { env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: server.url, SLUICE_TOKEN: server.token } },
+  );
+  return stdout;
+}

@@ -1,0 +1,50 @@
+// File systems for tests that only root can make.
+import { execFile } from 'node:child_process';
+import { stat, truncate, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { makeFolder } from './harness.ts';
+
+const run = promisify(execFile);
+
+/** Why there are none, for those who skip a test; false where there are. */
+export async function findMountProblem(): Promise<string | false> {
+  if (process.platform !== 'linux') return 'SKIPPED: only Linux has the small file systems of this test';
+  if (process.getuid?.() !== 0) return 'SKIPPED: only root can mount the small file system of this test';
+  try {
+    const folder = await makeFolder();
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+    await run('umount', [folder]);
+    return false;
+  } catch (error) {
+    return `SKIPPED: this machine does not let root mount a file system (${(error as Error).message.trim()})`;
+  }
+}
+
+export interface SmallDisk {
+  readonly folder: string;
+  /** Until so much fits, or nothing. Answers what makes room again. */
+  fill(leftMegabytes?: number): Promise<() => Promise<void>>;
+  setReadOnly(isReadOnly: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
+  const folder = await makeFolder();
+  const mount = (options: string) => run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  await mount(`size=${megabytes}m`);
+  return {
+    folder,
+    fill: async (leftMegabytes = 0) => {
+      const file = `${folder}/ballast`;
+      await run('sh', ['-c', 'head -c 1000000000 /dev/zero > "$1" || :', 'sh', file]);
+      if (leftMegabytes > 0) await truncate(file, (await stat(file)).size - leftMegabytes * 1024 * 1024);
+      return () => writeFile(file, '');
+    },
+    setReadOnly: async (isReadOnly) => {
+      await run('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, folder]);
+    },
+    close: async () => {
+      await run('umount', ['--lazy', folder]);
+    },
+  };
+}

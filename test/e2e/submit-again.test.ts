@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createQueue, type TestQueue, useServer } from './harness.ts';
+
+describe('a pull request that has landed', () => {
+  const place = useServer();
+
+  async function landOne(mergeMethod: string): Promise<{ readonly queue: TestQueue; readonly number: number }> {
+    const queue = await createQueue(place.server.api, { requiredStatuses: [], mergeMethod });
+    const number = await queue.openPullRequest();
+    await queue.submit(number);
+    await queue.untilEntry(number, ({ state }) => state === 'MERGED');
+    return { queue, number };
+  }
+
+  for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE']) {
+    it(`[E1] is not queued a second time by a submission that is repeated (${mergeMethod})`, async () => {
+      const { queue, number } = await landOne(mergeMethod);
+      await queue.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', queue.entry(number));
+      assert.equal((await queue.get(number)).state, 'MERGED');
+      await queue.close();
+    });
+  }
+
+  it('[E3] is queued again after a push, and when the target lost it', async () => {
+    const { queue, number } = await landOne('SQUASH');
+    await queue.push(number);
+    await queue.submit(number);
+    await queue.untilEntry(number, ({ state }) => state === 'MERGED');
+    await queue.git.git(['update-ref', 'refs/heads/main', 'main~2']);
+    await queue.submit(number);
+    await queue.untilEntry(number, ({ state }) => state === 'MERGED');
+    assert.equal(await queue.git.git(['rev-list', '--count', 'main']), '2');
+    await queue.close();
+  });
+});
