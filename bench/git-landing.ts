@@ -13,7 +13,7 @@ const SIZE = { files: 1_000, filesPerFolder: 100, pullRequests: 200, isAdding: t
 const TIME_GOAL = 2;
 const LANDINGS = 2_000;
 const BATCH = 200;
-/** Memory after the last landings against that after the first tenth of them. */
+/** What is in use after the last landings against what was after the first tenth of them. */
 const MEMORY_GOAL = 1.15;
 
 /** Pull requests with a check that does nothing, from submitted to landed. */
@@ -44,16 +44,16 @@ export async function measureMemory(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-memory-'));
   try {
     const source = path.join(folder, 'source.git');
-    createRepository(source, { ...SIZE, pullRequests: LANDINGS });
+    createRepository(source, { ...SIZE, files: 20, pullRequests: LANDINGS });
     await withServer(folder, source, async (child) => {
-      let baseline = 0;
+      let [baseline, value] = [0, 0];
       for (let first = 1; first <= LANDINGS; first += BATCH) {
         await landAll(child, first, first + BATCH - 1);
-        const { now } = child.memory();
-        if (first === 1) baseline = now;
-        progress(`git: ${first + BATCH - 1} landed, ${Math.round(now / 1e6)} MB`);
+        value = await child.usedBytes();
+        if (first === 1) baseline = value;
+        const resident = Math.round(child.memory().now / 1e6);
+        progress(`git: ${first + BATCH - 1} landed, ${Math.round(value / 1e6)} MB in use, ${resident} MB resident`);
       }
-      const value = child.memory().now;
       printFigure({ name: `git.memory.${LANDINGS}_landings`, value, unit: 'bytes', baseline, goal: MEMORY_GOAL });
       return 0;
     });

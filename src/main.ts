@@ -55,6 +55,19 @@ export async function start(config: Config, log: Log): Promise<Running> {
   }
 }
 
+/**
+ * Names the server that uses this data folder, also after it starts again: what it was doing when it died is then its own
+ * to go on with.
+ */
+async function findServerId({ dataFolder }: Config): Promise<string> {
+  const file = path.join(dataFolder, 'server-id');
+  const present = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (/^[0-9a-f-]{36}$/.test(present)) return present;
+  const id = randomUUID();
+  await writeFile(file, `${id}\n`, { mode: 0o600 });
+  return id;
+}
+
 async function startOn(store: Store, config: Config, log: Log): Promise<Running> {
   const clock = systemClock;
   const { newSecret } = await ensureOrganization(
@@ -85,7 +98,7 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   const reconciler = new Reconciler(app);
-  const worker = new EffectWorker(app, randomUUID());
+  const worker = new EffectWorker(app, await findServerId(config));
   const timers = new Timers(app);
   const server = createServer({
     app,
@@ -122,11 +135,25 @@ function createRunner({ dataFolder, runnerJobs: jobs, runnerUser: user }: Config
 
 async function openStore(config: Config): Promise<Store> {
   if (config.databaseUrl !== undefined) {
-    const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
-    return openPostgresStore({ url: config.databaseUrl });
+    return openSharedStore(config.databaseUrl, config.dataFolder);
   }
   const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
   return openSqliteStore({ directory: config.dataFolder });
+}
+
+/** The store is everybody's; the folder, with copies of repositories and the work of checks, is one server's. */
+async function openSharedStore(url: string, folder: string): Promise<Store> {
+  const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
+  const { lockFolder } = await import('./storage/sqlite/folder.ts');
+  const lock = lockFolder(folder);
+  try {
+    const store = await openPostgresStore({ url });
+    const close = () => store.close().finally(() => lock.release());
+    return { ...store, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 /** Answers where the token was kept. */

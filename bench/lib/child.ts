@@ -10,12 +10,17 @@ export interface Child {
   cpuMicroseconds(): Promise<number>;
   /** Resident memory now, and the most it ever was, in bytes. */
   memory(): { readonly now: number; readonly peak: number };
+  /** What is in use when the garbage is collected, in bytes. */
+  usedBytes(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export async function startChild(script: URL, input: unknown): Promise<Child> {
   // The log is written, and goes nowhere.
-  const child = fork(script, [JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const child = fork(script, [JSON.stringify(input)], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: ['--expose-gc'],
+  });
   const { url } = (await nextMessage(child)) as { url: string };
   return {
     url,
@@ -24,6 +29,10 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
       return ((await nextMessage(child)) as { cpu: number }).cpu;
     },
     memory: () => readMemory(child.pid as number),
+    async usedBytes() {
+      child.send('used');
+      return ((await nextMessage(child)) as { used: number }).used;
+    },
     async stop() {
       child.send('stop');
       await once(child, 'exit');
@@ -32,7 +41,9 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
 }
 
 /** The command itself, as people start it. */
-export async function serve(environment: Record<string, string>): Promise<Omit<Child, 'cpuMicroseconds'>> {
+export async function serve(
+  environment: Record<string, string>,
+): Promise<Omit<Child, 'cpuMicroseconds' | 'usedBytes'>> {
   const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
   const child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -58,6 +69,10 @@ export function serveParent(url: string, stop: () => Promise<void>): void {
     if (message === 'cpu') {
       const { user, system } = process.cpuUsage();
       process.send?.({ cpu: user + system });
+    } else if (message === 'used') {
+      for (let round = 0; round < 3; round += 1) globalThis.gc?.();
+      const { heapUsed, external } = process.memoryUsage();
+      process.send?.({ used: heapUsed + external });
     } else if (message === 'stop') {
       await stop();
       process.disconnect();

@@ -5,6 +5,7 @@ import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import { FIRST, NOON, settle, World } from '../../test/helpers/worker-world.ts';
 import type { CandidateNumber } from '../engine/candidate.ts';
 import type { EntryId } from '../engine/queue.ts';
+import { EffectWorker } from './effect-worker.ts';
 import { encodeQueue } from './queue-codec.ts';
 import { QueueRunner } from './queue-runner.ts';
 
@@ -181,5 +182,28 @@ describe('EffectWorker', () => {
     await stopping;
     await world.clock.pass(20_000);
     assert.equal(world.forge.builds, 8);
+  });
+
+  it('gives back what it claimed while it was told to stop [D2]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { queues } = world.app.store;
+    const claimEffects: typeof queues.claimEffects = async (claim) => {
+      const effects = await world.store.queues.claimEffects(claim);
+      await promise;
+      return effects;
+    };
+    const app = { ...world.app, store: { ...world.app.store, queues: { ...queues, claimEffects } } };
+    const worker = new EffectWorker(app, 'this one');
+    await world.submit();
+    worker.start();
+    await settle();
+    const stopped = worker.stop();
+    resolve();
+    await stopped;
+    assert.equal(world.forge.builds, 0);
+    const now = world.clock.now();
+    const claim = { holder: 'another one', now, leaseUntil: now + 1_000, limit: 1 };
+    assert.equal((await world.store.queues.claimEffects(claim)).length, 1);
   });
 });

@@ -44,6 +44,7 @@ export class EffectWorker {
   #callOffRenewal: (() => void) | undefined;
   #callOff: (() => void) | undefined;
   #isLooking = false;
+  #looking: Promise<void> = Promise.resolve();
   #shouldLookAgain = false;
   #isStopped = false;
 
@@ -60,10 +61,11 @@ export class EffectWorker {
     this.#renewLater();
   }
 
-  /** Where this is the only server, whoever holds a lease died with it. */
+  /** What this server held before it started again is free; where it is the only one, so is all else. */
   async #begin(): Promise<void> {
     try {
-      if (!this.#app.store.isShared) await this.#app.store.queues.endLeases();
+      const { queues, isShared } = this.#app.store;
+      await queues.endLeases(isShared ? this.#holder : undefined);
     } catch (error) {
       // They end by themselves, only later.
       this.#app.log.warn({ err: error }, 'could not end the leases of a server that died');
@@ -75,6 +77,7 @@ export class EffectWorker {
     this.#isStopped = true;
     this.#callOff?.();
     for (const stop of this.#held.values()) stop.abort();
+    await this.#looking;
     await Promise.all(this.#underWay);
     await Promise.all(this.#goingOn);
     this.#callOffRenewal?.();
@@ -85,7 +88,7 @@ export class EffectWorker {
     this.#shouldLookAgain = true;
     if (this.#isLooking || this.#isStopped) return;
     this.#isLooking = true;
-    void this.#look();
+    this.#looking = this.#look();
   }
 
   async #look(): Promise<void> {
@@ -110,12 +113,17 @@ export class EffectWorker {
     const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
     const effects = await this.#app.store.queues.claimEffects(claim);
     for (const effect of effects) {
-      const run = this.#carryOut(effect).finally(() => {
+      const run = (this.#isStopped ? this.#giveBack(effect) : this.#carryOut(effect)).finally(() => {
         this.#underWay.delete(run);
         this.wake();
       });
       this.#underWay.add(run);
     }
+  }
+
+  /** It came when this server was told to stop: another need not wait for the end of the lease. */
+  async #giveBack(effect: StoredEffect): Promise<void> {
+    await this.#settle(effect, async () => ({ kind: 'postpone', dueAt: this.#app.clock.now() }));
   }
 
   async #sleep(): Promise<void> {

@@ -78,7 +78,7 @@ describe('what keeps failing', () => {
     assert.equal(reason?.code, 'NEEDS_ATTENTION');
     assert.match(
       reason.text,
-      /a is not a function\. Tried 5 times; it is not tried again by itself\. Somebody must look/,
+      /: something went wrong that the log of the server tells more about\. Tried 5 times; it is not tried again by itself\. Somebody must look/,
     );
   });
 

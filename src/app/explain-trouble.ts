@@ -39,7 +39,7 @@ function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): 
   const candidate = findCandidate(queue, decoded.candidate);
   if (candidate === undefined || !waitsFor(queue, entry, candidate)) return [];
   if (decoded.kind === 'start_checks' && effect.dueAt <= now && hasBegun(candidate)) return [];
-  const problem = (effect.lastError ?? '').replace(/^[A-Z_]+: /, '');
+  const problem = problemOf(effect.lastError ?? '');
   const begin = `${words(subjectOf(entry, candidate))}: ${problem}${/[.!?]$/.test(problem) ? '' : '.'} Tried ${times(effect.attempts)};`;
   const testRun = candidate.number;
   if (effect.parkedAt !== null) {
@@ -47,6 +47,12 @@ function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): 
     return [reason('NEEDS_ATTENTION', text, { testRun })];
   }
   return [reason('TRYING_AGAIN', `${begin} ${whenOf(effect.dueAt - now)}`, { testRun })];
+}
+
+/** What is no fault of the world is for the log alone. */
+function problemOf(lastError: string): string {
+  const [, detail] = /^[A-Z_]+: (.*)/s.exec(lastError) ?? [];
+  return detail ?? 'something went wrong that the log of the server tells more about';
 }
 
 const WORDS: { readonly [Kind in Effect['kind']]?: (subject: string) => string } = {

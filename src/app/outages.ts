@@ -7,12 +7,21 @@ export interface Outage {
   readonly since: Instant;
 }
 
+/** What has left the queue is not looked at again, and nobody says that its outage ended. */
+const FORGOTTEN_MS = 10 * 60_000;
+const KEPT = 1_000;
+
 /** What this server looks at again and again, in vain: of repositories and of entries, by their ids. */
 export class Outages {
-  readonly #outages = new Map<string, Outage>();
+  readonly #outages = new Map<string, Outage & { readonly seenAt: Instant }>();
 
   begin(id: string, error: unknown, now: Instant): void {
-    this.#outages.set(id, { text: textOf(error), since: this.#outages.get(id)?.since ?? now });
+    if (this.#outages.size >= KEPT) this.#forget(now);
+    this.#outages.set(id, { text: textOf(error), since: this.#outages.get(id)?.since ?? now, seenAt: now });
+  }
+
+  #forget(now: Instant): void {
+    for (const [id, { seenAt }] of this.#outages) if (now - seenAt > FORGOTTEN_MS) this.#outages.delete(id);
   }
 
   end(id: string): void {

@@ -27,6 +27,7 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   if (isRefusal(repository)) return repository;
   const row = await findTestRun(app, repository, input.of);
   if (row === undefined) return notFound(input.of);
+  if (isOwnCheck(repository, row, input.check.name)) return ownCheck(input.check.name);
   const number = row.number as CandidateNumber;
   const result = await app.runner.run(row.queueId, () => ({
     kind: 'check_reported',
@@ -38,6 +39,16 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   if (result === undefined || found === undefined) return notFound(input.of);
   const candidate = await getCandidate(app, row.queueId, result.queue, number);
   return describeTestRun(app, { ...found, queue: result.queue, repository }, candidate);
+}
+
+/** What the built-in runner is to find out is not for others to say. */
+function isOwnCheck({ checks }: Repository, row: CandidateRow, name: string): boolean {
+  return decodeCandidate(row).required?.commands !== '' && checks.some((check) => check.name === name);
+}
+
+function ownCheck(name: string): Refusal {
+  const message = `is "${name}", which Sluice runs itself: nobody else can report its result`;
+  return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
 }
 
 async function findTestRun(app: App, { id }: Repository, of: TestRunName): Promise<CandidateRow | undefined> {

@@ -36,7 +36,8 @@ export async function ensureMirror({ directory, id, source }: MirrorOptions): Pr
   const gitDir = join(directory, `${id}.git`);
   const objectFormat = source?.objectFormat ?? 'sha1';
   try {
-    await mkdir(directory, { recursive: true });
+    // Nobody else reads what is kept of repositories: checks that run as another user get a copy of what they test.
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     await initBare(gitDir, objectFormat);
     await lendObjects(gitDir, source);
     const sharing = parseSharing(await shareObjects(gitDir, source));

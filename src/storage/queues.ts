@@ -252,8 +252,8 @@ export interface QueueStore {
   renewLeases(holder: string, ids: readonly string[], leaseUntil: Instant): Promise<readonly string[]>;
   /** The earliest instant at which something could be claimed, as things are; undefined where nothing waits. */
   findNextEffectDueAt(): Promise<Instant | undefined>;
-  /** Ends every lease, and answers how many there were: whoever held them is known to be dead. */
-  endLeases(): Promise<number>;
+  /** Ends every lease, or those of one holder, and answers how many there were: whoever held them is known to be dead. */
+  endLeases(holder?: string): Promise<number>;
   /** Makes parked effects of a queue due again, from their first attempt; answers how many. */
   unparkEffects(queueId: QueueId, at: Instant): Promise<number>;
 }

@@ -181,6 +181,18 @@ function leasePromises({ queues, queueWith, claim, claimIds }: EffectWorld): voi
     assert.equal(await queues().endLeases(), 0);
   });
 
+  test('the leases of one holder are ended, and no other', async () => {
+    const [a, b] = [anEffect(), anEffect()];
+    await queueWith(a);
+    await claim('dead');
+    await queueWith(b);
+    await claim('alive');
+    assert.equal(await queues().endLeases('nobody'), 0);
+    assert.equal(await queues().endLeases('dead'), 1);
+    assert.deepEqual(await claimIds('y'), [a.id]);
+    assert.equal(await queues().settleEffect(b.id, 'alive', { kind: 'done' }), 'settled');
+  });
+
   test('a lease that is over, but nobody took, can still be settled', async () => {
     const effect = anEffect();
     const id = await queueWith(effect);

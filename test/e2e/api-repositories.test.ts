@@ -52,6 +52,16 @@ describe('repositories over /v1', () => {
     });
   }
 
+  test('two checks of one name are refused: each result would be taken for the other [R1]', async () => {
+    const checks = ['false', 'true'].map((command) => ({ name: 'test', command }));
+    const body = { repo: { ...repo, name: 'other' }, git: git.path, checks };
+    const { errors } = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+    assert.deepEqual(
+      errors?.map((error) => error.path),
+      ['/checks/1/name'],
+    );
+  });
+
   test('a forge that is not connected is said so', async () => {
     const body = { repo: { ...repo, host: 'github.example' } };
     const { errors } = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestRunView } from '../../src/app/views/test-run-view.ts';
@@ -111,7 +111,18 @@ describe('the built-in runner', () => {
       assert.match(await logOf(queue, testRunId), /out\nerr\n\n\[Sluice\] Failed with exit code 1 after/);
       const check = await checkOf(queue, testRunId);
       assert.equal(check?.conclusion, 'FAILURE');
-      assert.match(check.summary ?? '', new RegExp(`exit code 1 .* sluice logs ${testRunId} test$`));
+      assert.match(check.summary ?? '', new RegExp(`exit code 1 .* sluice logs ${testRunId}$`));
+    }));
+
+  it('[C13] nobody else can say how its checks ended', () =>
+    withRunner([{ name: 'test', command: 'sleep 1; exit 1' }], async (queue) => {
+      const number = await submitOne(queue);
+      const testRunId = await testRunOf(queue, number);
+      const report = { repo: queue.repo, testRunId, name: 'test', status: 'COMPLETED', conclusion: 'SUCCESS' };
+      const problem = await queue.api.refused('400 VALIDATION_FAILED', 'reportCheck', report);
+      assert.match(problem.detail, /"test", which Sluice runs itself/);
+      await queue.api.ok('reportCheck', { ...report, name: 'another' });
+      await untilState(queue, number, 'FAILED');
     }));
 
   it('[R2] gives checks what they need to know, and nothing of the server', () =>
@@ -310,8 +321,11 @@ describe('the built-in runner', () => {
   it('[R8] runs checks as another user, who can read nothing of the server', { skip: NEEDS_ROOT }, async () => {
     const server = await startServer({ SLUICE_RUNNER_USER: 'nobody' });
     const token = join(server.dataFolder, 'admin-token');
+    // As a folder is that somebody made before the first start.
+    await chmod(server.dataFolder, 0o755);
     const command = [
       'id -un; id -G',
+      `ls '${join(server.dataFolder, 'git')}' && echo has-copies`,
       `head -c 1 '${token}' && echo has-token`,
       `head -c 1 /proc/${server.child.pid}/environ && echo has-environment`,
       'git status --porcelain; git log --format=%s; echo x > a.txt; git status --porcelain',
@@ -322,7 +336,7 @@ describe('the built-in runner', () => {
       const number = await submitOne(queue);
       await untilState(queue, number, 'MERGED');
       const text = (await logOf(queue, await testRunOf(queue, number))).replace(/^\[Sluice\].*\n/gm, '');
-      assert.match(text, /^nobody\n\d+\n.*ermission denied\n.*ermission denied\nChange \d+ \(#1\)\n M a.txt\n\n$/);
+      assert.match(text, /^nobody\n\d+\n(?:.*ermission denied\n){3}Change \d+ \(#1\)\n M a.txt\n\n$/);
     } finally {
       await server.stop();
       await queue.close();

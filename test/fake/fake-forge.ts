@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mergeability, PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
 import type { RequiredSources } from '../../src/engine/required.ts';
+import { digestCommands } from '../../src/forge/digest-commands.ts';
 import type {
   AncestryQuestion,
   BuildAnswer,
@@ -229,7 +229,7 @@ export class FakeForge implements Forge {
     const { file, fileProblem } =
       content === undefined ? { file: undefined, fileProblem: undefined } : parseConfiguration(Buffer.from(content));
     const names = this.protection ?? repository.checks.map(({ name }) => name);
-    const commands = repository.checks.length === 0 ? '' : hash('sha1', JSON.stringify(repository.checks));
+    const commands = digestCommands(repository.checks);
     return { file, fileProblem, protection: names.length === 0 ? undefined : names, commands };
   }
 

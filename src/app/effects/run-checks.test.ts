@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FIRST, settle, World } from '../../../test/helpers/worker-world.ts';
+import { FIRST, World } from '../../../test/helpers/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
@@ -70,7 +70,7 @@ describe('checks of the built-in runner', () => {
     for (const [end, conclusion, words] of ends) {
       const world = await begin();
       world.jobs.find('unit')?.end(end);
-      await settle();
+      await world.clock.pass(1_000);
       const row = await world.store.queues.findCandidate(world.queueId, FIRST);
       assert.match(row?.body ?? '', new RegExp(`"${conclusion}"`));
       assert.match(row?.body ?? '', words);
@@ -114,6 +114,21 @@ describe('checks of the built-in runner', () => {
     world.jobs.find('lint')?.end(SUCCESS);
     await world.clock.pass(10_000);
     assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
+    await next.stop();
+  });
+
+  it('[R7] that are killed together with the server run again', async () => {
+    const world = await begin();
+    world.jobs.find('unit')?.end({ kind: 'killed', signal: 'SIGTERM' });
+    await world.clock.pass(100);
+    const stopped = world.worker.stop();
+    await world.clock.pass(1_000);
+    await stopped;
+    assert.deepEqual((await candidateOf(world))?.tries, 0);
+    const next = new EffectWorker(world.app, 'the next one');
+    next.start();
+    await world.clock.pass(10);
+    assert.deepEqual(namesOf(world), ['unit', 'lint', 'unit', 'lint']);
     await next.stop();
   });
 

@@ -16,6 +16,8 @@ import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 const DEFAULT_TIMEOUT_MINUTES = 60;
 /** Another server may decide about the candidate; this one hears of it by looking. */
 const LOOK_EVERY_MS = 2_000;
+/** A server that is to end with its checks knows it by then. */
+const SHUTDOWN_MS = 1_000;
 const INSIST = { firstMs: 200, capMs: 10_000, spread: 1 };
 
 /** What all checks of one candidate have in common. */
@@ -83,7 +85,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   // The newest attempt counts, also where the clock of the server that began the last one was ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
-  const end = await app.jobs.run(
+  const job = app.jobs.run(
     {
       share: found.id,
       rank: rankOf(run),
@@ -100,12 +102,20 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
     },
     stop,
   );
+  const end = await withoutShutdown(run, await job);
   const words = wordsOf(end, { timeoutMinutes, ranMs: Math.max(0, app.clock.now() - startedAt) });
   await log.end(`\n[Sluice] ${words.text}\n`);
   if (words.conclusion === undefined) return;
   const { conclusion, text } = words;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
+}
+
+/** A machine that shuts down ends checks and servers together, in any order: then there is no result. */
+async function withoutShutdown({ app, stop }: CheckRun, end: JobEnd): Promise<JobEnd> {
+  if (end.kind !== 'killed' || CRASHES.has(end.signal)) return end;
+  await pause(app.clock, SHUTDOWN_MS);
+  return stop.aborted ? { kind: 'stopped' } : end;
 }
 
 /** What people ask for first is checked first. */

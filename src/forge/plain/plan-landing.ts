@@ -22,6 +22,8 @@ export async function planLanding(git: GitRepository, request: LandRequest): Pro
   const tip = tips.at(-1);
   if (tip === undefined) return refuse('There is nothing to land.');
   const remade = tips.map((each, index) => ({ ...each, prNumber: prNumbers[index] as PrNumber }));
+  // It was lost, and is the very same commit again.
+  if (tip.sha === request.sha) return landing('IDENTICAL', remade);
   if (tip.tree === request.tree) return landing('SAME_TREE', remade);
   if (request.composedWith.length === 0) return refuse('On the present head it would not be what was tested.');
   const foundation = line === undefined ? request.base : foundationOf(line, prNumbers);

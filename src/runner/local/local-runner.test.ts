@@ -221,6 +221,22 @@ describe('what a command sees', () => {
       await removeFolder(parent);
     }
   });
+
+  it('runs as somebody else where the server closes what it makes to others [R8]', { skip: !isRoot }, async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
+    await chmod(parent, 0o711);
+    const before = process.umask(0o077);
+    try {
+      const other = await createLocalRunner({ folder: join(parent, 'jobs'), jobs: 1, user: 'nobody', log });
+      const { end, output } = await run('pwd > "$TMPDIR/file"; cat "$TMPDIR/file"', {}, NEVER, other);
+      assert.deepEqual(end, exited(0));
+      assert.match(output, /tree\n$/);
+      await other.close();
+    } finally {
+      process.umask(before);
+      await removeFolder(parent);
+    }
+  });
 });
 
 describe('a job that cannot be run', () => {

@@ -96,7 +96,7 @@ describe('the folder of a runner', () => {
     const parent = await makeParent();
     await chmod(dirname(parent), 0o711);
     const job = await createJobFolder(await createWorkFolder(parent, 'mark'), '1');
-    const [kept, closed] = [join(parent, 'kept'), join(job.tree, 'closed')];
+    const [kept, closed] = [join(dirname(parent), 'kept'), join(job.tree, 'closed')];
     await mkdir(kept, { mode: 0o755 });
     await writeFile(join(kept, 'file'), '');
     await mkdir(closed);
@@ -109,6 +109,8 @@ describe('the folder of a runner', () => {
     await writeFile(join(job.home, 'root', 'file'), '');
     await assert.rejects(removeFolder(job.path), /ENOTEMPTY/);
     assert.deepEqual(await readdir(job.path), ['home']);
+    await writeFile(join(parent, 'mark', 'owner'), '');
+    assert.equal(await removeLeftovers(parent), 0, 'and nobody is kept from starting');
     await rm(join(job.home, 'root'), { recursive: true });
     await removeFolder(job.path);
     await assert.rejects(readdir(job.path), /ENOENT/);

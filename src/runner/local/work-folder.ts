@@ -33,6 +33,8 @@ export async function createWorkFolder(parent: string, mark: string): Promise<Wo
   await mkdir(parent, { recursive: true, mode: 0o711 });
   await checkOwn(parent);
   await mkdir(path, { recursive: true, mode: 0o711 });
+  // Whom commands run as must get through, whatever the umask of the server takes from new folders.
+  await Promise.all([chmod(parent, 0o711), chmod(path, 0o711)]);
   await writeFile(join(path, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600 });
   return { path, mark };
 }
@@ -54,8 +56,12 @@ export async function removeLeftovers(parent: string): Promise<number> {
   for (const mark of names) {
     if (await isInUse(join(parent, mark))) continue;
     await killMarked(mark);
-    await removeWorkFolder(join(parent, mark));
-    removed += 1;
+    // Somebody who hid from us may still be writing there: that keeps no server from starting, and the next one tries again.
+    const isRemoved = await removeWorkFolder(join(parent, mark)).then(
+      () => true,
+      () => false,
+    );
+    if (isRemoved) removed += 1;
   }
   return removed;
 }

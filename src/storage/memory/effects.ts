@@ -15,9 +15,11 @@ export function memoryEffects(state: MemoryState) {
       const instants = firstOfStreams(state).map(({ row, lease }) => Math.max(row.dueAt, lease?.until ?? row.dueAt));
       return instants.length === 0 ? undefined : Math.min(...instants);
     },
-    async endLeases() {
+    async endLeases(holder) {
       const all = [...state.queues.values()].flatMap(({ effects }) => [...effects.values()]);
-      const leased = all.filter(({ lease }) => lease !== undefined);
+      const leased = all.filter(
+        ({ lease }) => lease !== undefined && (holder === undefined || lease.holder === holder),
+      );
       for (const effect of leased) effect.lease = undefined;
       return leased.length;
     },

@@ -30,7 +30,10 @@ export function effectOperations(engine: SqlEngine, compiler: StatementCompiler)
         return [...new Set(ids)].filter((id) => renewed.has(id));
       }),
     findNextEffectDueAt: () => engine.snapshot(() => findNextDueAt(statements)),
-    endLeases: () => engine.write(() => execute(statements.endLeases, {})),
+    endLeases: (holder) =>
+      engine.write(() =>
+        holder === undefined ? execute(statements.endLeases, {}) : execute(statements.endLeasesOf, { holder }),
+      ),
     unparkEffects: (queueId, at) => engine.write(() => execute(statements.unpark, { queueId, at })),
   } satisfies Partial<QueueStore>;
 }
@@ -88,6 +91,13 @@ export function effectStatements(compiler: StatementCompiler) {
     ),
     endLeases: compiler.statement<object>()(() =>
       builder.updateTable('effects').set(UNLEASED).where('lease_until', '>=', EVER),
+    ),
+    endLeasesOf: compiler.statement<{ holder: string }>()((param) =>
+      builder
+        .updateTable('effects')
+        .set(UNLEASED)
+        .where('lease_until', '>=', EVER)
+        .where('lease_holder', '=', param('holder')),
     ),
     unpark: compiler.statement<{ queueId: string; at: number }>()((param) =>
       builder

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startPostgres } from '../helpers/postgres.ts';
+import type { StormOptions } from '../storm/scene.ts';
+import { runStorm } from '../storm/storm.ts';
+
+/** Choices, not timing: every run is another storm all the same. */
+const SEED = process.env['STORM_SEED'] ?? 'npm test';
+
+async function assertNothingLost(options: Pick<StormOptions, 'kills' | 'prs' | 'databaseUrl'>): Promise<void> {
+  const lines: string[] = [];
+  const report = await runStorm({ ...options, seed: SEED, onProgress: (text) => lines.push(text) });
+  const story = `STORM_SEED=${JSON.stringify(SEED)}\n${lines.join('\n')}`;
+  assert.deepEqual(report.violations, [], `${report.violations.join('\n')}\n\n${story}`);
+}
+
+describe('a storm', () => {
+  it('[L1] [R7] loses nothing when the server is killed 20 times while 50 pull requests land', () =>
+    assertNothingLost({ kills: 20, prs: 50, databaseUrl: undefined }));
+
+  it('[L1] [R7] loses nothing when two servers on one PostgreSQL take turns to die', async () => {
+    const postgres = await startPostgres();
+    try {
+      await assertNothingLost({ kills: 8, prs: 20, databaseUrl: await postgres.createDatabase() });
+    } finally {
+      await postgres.stop();
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { StormClient } from './client.ts';
+import { lookUntil, pause } from './pause.ts';
+import type { Line, Plan, PlannedChange } from './plan.ts';
+
+const EVERY_MS = 120;
+/** The API lists so many at once. */
+const PAGE = 50;
+
+/** Where every pull request stands, as the servers said last. */
+export interface Board {
+  find(number: number): EntryView | undefined;
+  /** Waits for it; undefined when the storm is given up. */
+  until(number: number, isSo: (entry: EntryView) => boolean): Promise<EntryView | undefined>;
+  stop(): Promise<void>;
+}
+
+export function createBoard(client: StormClient, { lines, changes }: Plan): Board {
+  const entries = new Map<number, EntryView>();
+  let isStopped = false;
+  const look = async (line: Line, some: readonly PlannedChange[]) => {
+    for (const entry of await client.getAll(line, some)) entries.set(entry.prNumber, entry);
+  };
+  const lookAtAll = async () => {
+    for (const line of lines) {
+      const ofLine = changes.filter((change) => change.line === line);
+      for (let first = 0; first < ofLine.length; first += PAGE) await look(line, ofLine.slice(first, first + PAGE));
+    }
+  };
+  const looking = (async () => {
+    while (!isStopped) {
+      await lookAtAll();
+      await pause(EVERY_MS);
+    }
+  })();
+  // Whoever stops it hears of a failure; whoever waits does not wait for ever.
+  looking.catch(() => {
+    isStopped = true;
+  });
+  return {
+    find: (number) => entries.get(number),
+    until: async (number, isSo) => {
+      const seen = () => {
+        const entry = entries.get(number);
+        if (isStopped) return null;
+        return entry !== undefined && isSo(entry) ? entry : undefined;
+      };
+      const found = await lookUntil({ withinMs: Number.POSITIVE_INFINITY, everyMs: EVERY_MS / 2 }, seen);
+      return found ?? undefined;
+    },
+    stop: async () => {
+      isStopped = true;
+      await looking;
+    },
+  };
+}

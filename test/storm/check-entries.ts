@@ -1,0 +1,54 @@
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import { REASON_CODES } from '../../src/engine/reason.ts';
+import type { PlannedChange } from './plan.ts';
+import type { Violations } from './verdict.ts';
+
+const ENDED = ['MERGED', 'FAILED', 'CANCELLED'];
+
+/** Every pull request has landed once, or was removed for a reason that its kind and its author account for. */
+export function checkEntries(
+  violations: Violations,
+  changes: readonly PlannedChange[],
+  entries: ReadonlyMap<number, EntryView>,
+): void {
+  for (const change of changes) {
+    const entry = entries.get(change.number);
+    if (entry === undefined) violations.add(`#${change.number} was acknowledged, and is lost`);
+    else checkEntry(violations, change, entry);
+  }
+  checkPartners(violations, changes, entries);
+}
+
+function checkEntry(violations: Violations, change: PlannedChange, entry: EntryView): void {
+  const { state = '', timeline = [] } = entry;
+  const [last] = timeline;
+  const expect = (isSo: boolean, text: string) =>
+    violations.expect(isSo, `#${change.number} (${change.kind}, ${change.twist}): ${text}`);
+  expect(ENDED.includes(state), `is ${state} in the end`);
+  expect(last?.state === state, `is ${state}, but its timeline ends with ${last?.state}`);
+  expect(REASON_CODES.includes(last?.reason as never), `has no reason for ${state}`);
+  const merges = timeline.filter((step) => step.state === 'MERGED').length;
+  expect(merges === (state === 'MERGED' ? 1 : 0), `was merged ${merges} times`);
+  expect(change.kind !== 'bad' || state !== 'MERGED', 'is MERGED although it fails');
+  // What a crash interrupts counts for nothing: only its own failure removes a pull request.
+  const mayBeRemoved =
+    !['good', 'same_file'].includes(change.kind) || ['cancels_for_good', 'closes'].includes(change.twist);
+  expect(mayBeRemoved || state === 'MERGED', `is ${state} for ${last?.reason}, although nothing is wrong with it`);
+}
+
+/** Of two that break or conflict together one lands, where both wanted to until the end. */
+function checkPartners(
+  violations: Violations,
+  changes: readonly PlannedChange[],
+  entries: ReadonlyMap<number, EntryView>,
+): void {
+  const wantsTo = (change: PlannedChange) => !['cancels_for_good', 'closes'].includes(change.twist);
+  for (const change of changes) {
+    const partner = changes.find(({ number }) => number === change.partner);
+    if (partner === undefined || partner.number < change.number || !wantsTo(change) || !wantsTo(partner)) continue;
+    const merged = [change, partner].filter(({ number }) => entries.get(number)?.state === 'MERGED').length;
+    // A conflict may have been solved by its author.
+    const isSo = change.kind === 'clash' ? merged >= 1 : merged === 1;
+    violations.expect(isSo, `#${change.number} and #${partner.number} (${change.kind}): ${merged} of them landed`);
+  }
+}

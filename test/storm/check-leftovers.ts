@@ -1,0 +1,83 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findMarked } from '../../src/runner/local/marked-processes.ts';
+import type { Git } from './check-history.ts';
+import { lookUntil } from './pause.ts';
+import type { Violations } from './verdict.ts';
+
+/** Refs that a server put back after they were removed are swept away 20 s after a start. */
+const REFS_MS = 40_000;
+const PROCESSES_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+const OURS = ['refs/sluice', 'refs/heads/sluice'];
+
+/** Waits until no ref of a candidate is left. */
+export async function checkRefs(violations: Violations, git: Git): Promise<void> {
+  const list = () => git(['for-each-ref', '--format=%(refname)', ...OURS]);
+  const times = { withinMs: REFS_MS, everyMs: LOOK_EVERY_MS };
+  const isGone = await lookUntil(times, async () => ((await list()) === '' ? true : undefined));
+  if (isGone === undefined) violations.add(`refs are left: ${(await list()).split('\n').join(' ')}`);
+}
+
+/** A living server has one folder, with nothing of a job in it. */
+export async function checkRunnerFolders(violations: Violations, dataFolders: readonly string[]): Promise<void> {
+  for (const dataFolder of dataFolders) {
+    const runner = join(dataFolder, 'runner');
+    const look = async () => {
+      const names = await readdir(runner, { recursive: true });
+      return names.length === 2 && names.some((name) => name.endsWith('/owner')) ? true : undefined;
+    };
+    const isEmpty = await lookUntil({ withinMs: PROCESSES_MS, everyMs: LOOK_EVERY_MS }, look);
+    if (isEmpty === undefined)
+      violations.add(`work trees are left: ${(await readdir(runner, { recursive: true })).join(' ')}`);
+  }
+}
+
+/** No process of a check, whichever server started it. */
+export async function checkMarkedProcesses(violations: Violations, marks: Iterable<string>): Promise<void> {
+  for (const mark of marks) {
+    const look = async () => ((await findMarked(mark)).length === 0 ? true : undefined);
+    const isGone = await lookUntil({ withinMs: PROCESSES_MS, everyMs: LOOK_EVERY_MS }, look);
+    if (isGone === undefined) violations.add(`processes of checks are left: ${(await findMarked(mark)).join(' ')}`);
+  }
+}
+
+/** When the servers are stopped: nobody works in these folders any more, and the runner's are empty. */
+export async function checkStopped(
+  violations: Violations,
+  { folders, dataFolders }: { readonly folders: readonly string[]; readonly dataFolders: readonly string[] },
+): Promise<void> {
+  const look = async () => ((await findProcessesIn(folders)).length === 0 ? true : undefined);
+  const isGone = await lookUntil({ withinMs: PROCESSES_MS, everyMs: LOOK_EVERY_MS }, look);
+  if (isGone === undefined) violations.add(`processes are left: ${(await findProcessesIn(folders)).join('; ')}`);
+  for (const dataFolder of dataFolders) {
+    const left = await readdir(join(dataFolder, 'runner')).catch(() => []);
+    violations.expect(left.length === 0, `folders of the runner are left: ${left.join(' ')}`);
+  }
+  for (const folder of folders) {
+    const locks = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.lock'));
+    violations.expect(locks.length === 0, `locks are left in ${folder}: ${locks.join(' ')}`);
+  }
+}
+
+/** Those that run in one of the folders, or were told of it. */
+async function findProcessesIn(folders: readonly string[]): Promise<readonly string[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const [cwd, command] = await Promise.all([
+        readlink(`/proc/${pid}/cwd`).catch(() => ''),
+        readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => ''),
+      ]);
+      const isIn = folders.some((folder) => cwd.startsWith(folder) || command.includes(folder));
+      return isIn && Number(pid) !== process.pid ? [`${pid} ${command.replaceAll('\0', ' ').trim()}`] : [];
+    }),
+  );
+  return found.flat();
+}
+
+export async function checkObjects(violations: Violations, git: Git): Promise<void> {
+  await git(['fsck', '--strict', '--no-dangling', '--no-progress']).catch((error: Error) =>
+    violations.add(`git fsck is not content: ${error.message}`),
+  );
+}

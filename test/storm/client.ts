@@ -1,0 +1,91 @@
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { QueueView } from '../../src/app/views/queue-view.ts';
+import type { Prng } from '../../src/lib/prng.ts';
+import { pause } from './pause.ts';
+import type { Line, PlannedChange } from './plan.ts';
+import type { Post } from './server.ts';
+
+/** A call that no server answers for so long is a bug. */
+const PATIENCE_MS = 120_000;
+const ANSWER_MS = 15_000;
+const AGAIN_MS = 40;
+const REPO = { host: 'local', owner: 'acme', name: 'storm' };
+
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Talks to whichever server lives. */
+export interface StormClient {
+  /** Asks until it is answered: for what may be asked twice. */
+  call<T>(operation: string, body: object): Promise<T>;
+  /** One attempt; undefined where no answer came, and nobody knows whether it was done. */
+  attempt(operation: string, body: object): Promise<Reply | undefined>;
+  get(change: PlannedChange, more?: object): Promise<EntryView | undefined>;
+  getAll(line: Line, changes: readonly PlannedChange[]): Promise<readonly EntryView[]>;
+  getQueue(line: Line): Promise<QueueView>;
+  /** Whoever still asks is told that it is over. */
+  close(): void;
+}
+
+export function createStormClient(posts: readonly Post[], token: string, random: Prng): StormClient {
+  let isClosed = false;
+  const attempt: StormClient['attempt'] = async (operation, body) => {
+    if (isClosed) throw new Error('the storm is over');
+    const urls = posts.flatMap((post) => post.life()?.url() ?? []);
+    const url = random.pick(urls);
+    if (url === undefined) return undefined;
+    try {
+      const response = await fetch(`${url}/v1/${operation}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-token': token },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      const reply = { status: response.status, body: await response.json() };
+      return response.status >= 500 ? undefined : reply;
+    } catch {
+      return undefined;
+    }
+  };
+  const ask = async (operation: string, body: object): Promise<Reply> => {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const reply = await attempt(operation, body);
+      if (reply !== undefined) return reply;
+      if (performance.now() > deadline) throw new Error(`nobody answered ${operation} for ${PATIENCE_MS} ms`);
+      await pause(AGAIN_MS);
+    }
+  };
+  const call = async <T>(operation: string, body: object): Promise<T> => {
+    const reply = await ask(operation, body);
+    if (reply.status !== 200) throw new Error(`${operation}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body as T;
+  };
+  return {
+    call,
+    attempt,
+    get: async (change, more = {}) => {
+      const reply = await ask('getSubmittedPullRequest', { ...nameOf(change), ...more });
+      return reply.status === 200 ? (reply.body as EntryView) : undefined;
+    },
+    getAll: async (line, changes) => {
+      const prs = changes.map(({ number }) => ({ number }));
+      const body = { ...queueOf(line), prs };
+      return (await call<{ pullRequests: EntryView[] }>('getSubmittedPullRequests', body)).pullRequests;
+    },
+    getQueue: (line) => call<QueueView>('getQueue', queueOf(line)),
+    close: () => {
+      isClosed = true;
+    },
+  };
+}
+
+export function queueOf({ branch }: Line) {
+  return { repo: REPO, targetBranch: branch };
+}
+
+export function nameOf({ line, number }: PlannedChange) {
+  return { ...queueOf(line), pr: { number } };
+}

@@ -1,0 +1,93 @@
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../helpers/postgres.ts';
+import type { StormReport } from './report.ts';
+import { runStorm } from './storm.ts';
+
+const HELP = `npm run storm -- [options]      kills real servers again and again while pull requests land
+
+  --kills N       how often (200)
+  --prs N         how many pull requests (50)
+  --seed S        chooses settings, pull requests and moments; printed, so that a run can be tried again (by chance)
+  --postgres      two servers on one PostgreSQL, taking turns to die; otherwise one on the embedded store
+  --help          this
+
+Afterwards every promise about what landed, what was removed and what is left behind is checked. The exit code is 1 when
+one is broken. Unlike a simulation, the same seed makes the same choices, not the same timing.
+`;
+
+const options = {
+  kills: { type: 'string', default: '200' },
+  prs: { type: 'string', default: '50' },
+  seed: { type: 'string' },
+  postgres: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+process.exitCode = await run(process.argv.slice(2));
+
+async function run(args: readonly string[]): Promise<number> {
+  let values: ReturnType<typeof parse>;
+  try {
+    values = parse(args);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    return 2;
+  }
+  if (values.isHelp) {
+    say(HELP);
+    return 0;
+  }
+  const { seed, kills, prs, isPostgres } = values;
+  const command = `npm run storm -- --kills ${kills} --prs ${prs} --seed ${seed}${isPostgres ? ' --postgres' : ''}`;
+  say(`${command}\n`);
+  const postgres = isPostgres ? await startPostgres() : undefined;
+  try {
+    const databaseUrl = await postgres?.createDatabase();
+    const report = await runStorm({ seed, kills, prs, databaseUrl, onProgress: (text) => say(`${text}\n`) });
+    summarize(report);
+    return report.violations.length === 0 ? 0 : 1;
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+function parse(args: readonly string[]) {
+  const { values } = parseArgs({ args: [...args], options });
+  return {
+    kills: toNumber('kills', values.kills),
+    prs: toNumber('prs', values.prs),
+    seed: values.seed ?? String(randomInt(1_000_000)),
+    isPostgres: values.postgres,
+    isHelp: values.help,
+  };
+}
+
+function toNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`--${name} must be a whole number`);
+  return number;
+}
+
+function summarize({ violations, kills, states, landedKinds, settledMs, totalMs, warnings }: StormReport): void {
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  const ready = kills.readyMs.toSorted((a, b) => a - b);
+  const median = ready[Math.floor(ready.length / 2)] ?? 0;
+  say(`\nended:    ${describe(states)}\nlanded:   ${describe(landedKinds)}\nkilled:   ${describe(kills.hits)}\n`);
+  say(`ready:    ${seconds(median)} after a start (half of them sooner, all within ${seconds(ready.at(-1) ?? 0)})\n`);
+  say(`settled:  ${seconds(settledMs)} after the last start; all in ${seconds(totalMs)}\n`);
+  for (const [text, count] of Object.entries(warnings)) say(`warned:   ${count} x ${text}\n`);
+  for (const text of violations) say(`VIOLATED: ${text}\n`);
+  say(violations.length === 0 ? 'Nothing was lost.\n' : `${violations.length} promises were broken.\n`);
+}
+
+function describe(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}

@@ -1,0 +1,26 @@
+import type { Prng } from '../../src/lib/prng.ts';
+import type { StormClient } from './client.ts';
+import type { Plan } from './plan.ts';
+import type { StormRepository } from './repository.ts';
+import type { Post } from './server.ts';
+import type { Violations } from './verdict.ts';
+
+export interface StormOptions {
+  readonly seed: string;
+  readonly kills: number;
+  readonly prs: number;
+  /** Two servers on this database; without it, one on the embedded store. */
+  readonly databaseUrl: string | undefined;
+  onProgress(text: string): void;
+}
+
+/** Everything that a storm is made of. */
+export interface Scene extends StormOptions {
+  readonly random: Prng;
+  readonly plan: Plan;
+  readonly folder: string;
+  readonly repository: StormRepository;
+  readonly posts: readonly Post[];
+  readonly client: StormClient;
+  readonly violations: Violations;
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { lookUntil, pause } from './pause.ts';
+
+const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 30_000;
+const MAX_LOG = 200_000;
+
+/** Whoever ends a storm before its time ends its servers. */
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** One life of a server. */
+export interface Life {
+  readonly child: ChildProcess;
+  readonly hasEnded: () => boolean;
+  readonly exited: Promise<void>;
+  /** Resolves to how long it took; undefined where it died before. */
+  readonly ready: Promise<number | undefined>;
+  url(): string | undefined;
+}
+
+/** A place for a server: its data folder stays, the processes come and go. */
+export interface Post {
+  readonly name: string;
+  readonly dataFolder: string;
+  life(): Life | undefined;
+  start(): Life;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** SIGTERM; answers what was wrong with it. */
+  stop(): Promise<string | undefined>;
+  /** The end of what all lives wrote to standard error. */
+  log(): string;
+}
+
+export function createPost(of: {
+  readonly name: string;
+  readonly dataFolder: string;
+  readonly environment: Readonly<Record<string, string>>;
+}): Post {
+  const { name, dataFolder, environment } = of;
+  let current: Life | undefined;
+  let log = '';
+  const write = (text: string) => {
+    log = (log + text).slice(-MAX_LOG);
+  };
+  return {
+    name,
+    dataFolder,
+    life: () => current,
+    start: () => {
+      current = startLife({ ...environment, SLUICE_DATA: dataFolder }, write);
+      return current;
+    },
+    kill: async () => {
+      current?.child.kill('SIGKILL');
+      await current?.exited;
+    },
+    stop: () => stopLife(current),
+    log: () => log,
+  };
+}
+
+function startLife(environment: Readonly<Record<string, string>>, write: (text: string) => void): Life {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [SLUICE, 'serve'], {
+    env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_LOG_LEVEL: 'warn', SLUICE_PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  let output = '';
+  let isOver = false;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', write);
+  // Not `close`: children of a server that was killed may hold its output open for a moment.
+  const exited = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      isOver = true;
+      children.delete(child);
+      resolve();
+    }),
+  );
+  const hasEnded = () => isOver;
+  const url = () => (isOver ? undefined : /^Sluice listens on (\S+)$/m.exec(output)?.[1]);
+  return { child, exited, hasEnded, url, ready: untilReady({ hasEnded, url }, startedAt) };
+}
+
+async function untilReady(
+  { hasEnded, url }: Pick<Life, 'hasEnded' | 'url'>,
+  startedAt: number,
+): Promise<number | undefined> {
+  while (!hasEnded()) {
+    const address = url();
+    const answer = address === undefined ? undefined : await fetch(`${address}/readyz`).catch(() => undefined);
+    if (answer?.status === 200) return performance.now() - startedAt;
+    if (performance.now() - startedAt > START_TIMEOUT_MS) throw new Error('the server does not become ready');
+    await pause(5);
+  }
+  return undefined;
+}
+
+async function stopLife(life: Life | undefined): Promise<string | undefined> {
+  if (life === undefined || life.hasEnded()) return 'the server was not running when it was to be stopped';
+  life.child.kill('SIGTERM');
+  const times = { withinMs: STOP_TIMEOUT_MS, everyMs: 20 };
+  if ((await lookUntil(times, () => life.hasEnded() || undefined)) === undefined) {
+    life.child.kill('SIGKILL');
+    return `the server did not stop within ${STOP_TIMEOUT_MS} ms`;
+  }
+  return life.child.exitCode === 0
+    ? undefined
+    : `the server ended with ${life.child.exitCode ?? life.child.signalCode}`;
+}
