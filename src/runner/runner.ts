@@ -35,6 +35,8 @@ export type JobEnd =
 
 /** Runs commands, few at a time. When a job has ended, nothing of it is left: no process, no file. */
 export interface Runner {
+  /** Whether so much waits already that another job would begin sooner elsewhere. */
+  readonly isCrowded: boolean;
   /** Faults where the command could not be started. */
   run(job: Job, stop: AbortSignal): Promise<JobEnd>;
   /** Stops what runs. */

@@ -12,6 +12,7 @@ export interface FakeJob {
 /** Runs nothing: jobs begin at once, and end when the test says so or they are stopped. */
 export class FakeJobs implements Runner {
   readonly asked: FakeJob[] = [];
+  isCrowded = false;
 
   async run(job: Job, stop: AbortSignal): Promise<JobEnd> {
     const { promise, resolve, reject } = Promise.withResolvers<JobEnd>();

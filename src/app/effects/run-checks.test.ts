@@ -184,6 +184,23 @@ describe('checks of the built-in runner', () => {
     await Promise.all([world.worker.stop(), other.stop()]);
   });
 
+  it('[R6] are left to other servers while too many wait here', async () => {
+    for (const isShared of [false, true]) {
+      const world = await World.create(CHECKS);
+      world.jobs.isCrowded = true;
+      const worker = new EffectWorker({ ...world.app, store: { ...world.store, isShared } }, 'this one');
+      worker.start();
+      await world.submit();
+      await world.clock.pass(2_000);
+      assert.equal(namesOf(world).length, isShared ? 0 : 2);
+      world.jobs.isCrowded = false;
+      await world.clock.pass(600);
+      assert.deepEqual(namesOf(world), ['unit', 'lint']);
+      assert.equal((await world.effects())[0]?.attempts, 0);
+      await worker.stop();
+    }
+  });
+
   it('[R7] are given up when another server has them', async () => {
     const world = await begin();
     await world.store.queues.endLeases();

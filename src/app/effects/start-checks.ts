@@ -4,6 +4,9 @@ import { digestCommands } from '../../forge/digest-commands.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf } from './effect-run.ts';
 import { runChecks } from './run-checks.ts';
 
+/** As long as jobs that wait here may wait for one of another server. */
+const CROWDED_MS = 500;
+
 /** Shows the commit to whatever CI there is; where the repository has commands, the built-in runner is one. */
 export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
@@ -12,6 +15,9 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
   if (candidate.required?.commands !== digestCommands(run.checks)) {
     return { kind: 'event', event: { kind: 'checks_lost', candidate: candidate.number, cause: 'commands_changed' } };
   }
+  const { store, jobs } = run.app;
+  // Another server may have room.
+  if (store.isShared && run.checks.length > 0 && jobs.isCrowded) return { kind: 'later', delayMs: CROWDED_MS };
   const answer = await run.forge.publishCandidate({
     ...placeOf(run, candidate.number),
     sha: candidate.commit.sha,

@@ -58,6 +58,10 @@ class LocalRunner implements Runner {
     this.#turns = new Turns(parts.jobs);
   }
 
+  get isCrowded(): boolean {
+    return this.#turns.isCrowded;
+  }
+
   run(job: Job, stop: AbortSignal): Promise<JobEnd> {
     const work = this.#runInTurn(job, AbortSignal.any([stop, this.#closing.signal]));
     this.#underWay.add(work);

@@ -74,6 +74,17 @@ describe('turns', () => {
     assert.deepEqual(begun, ['a', 'b']);
   });
 
+  it('is crowded when as many wait as there are turns [R6]', async () => {
+    const turns = new Turns(2);
+    const { givers } = takeAll(turns, ['a', 'a', 'a']);
+    await settle();
+    assert.equal(turns.isCrowded, false);
+    takeAll(turns, ['b']);
+    assert.equal(turns.isCrowded, true);
+    givers[0]?.();
+    assert.equal(turns.isCrowded, false);
+  });
+
   it('who stops waiting gets none, and keeps nobody from one [R6]', async () => {
     const turns = new Turns(1);
     const giveBack = await turns.take({ share: 'a', rank: 0 }, NEVER);

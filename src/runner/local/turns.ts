@@ -31,6 +31,13 @@ export class Turns {
     this.#limit = limit;
   }
 
+  /** Whether as many wait as there are turns. */
+  get isCrowded(): boolean {
+    let waiting = 0;
+    for (const share of this.#shares.values()) waiting += share.waiting.length;
+    return waiting >= this.#limit;
+  }
+
   /** Resolves to what gives the turn back; undefined where `stop` came before the turn. */
   take({ share: name, rank }: Wish, stop: AbortSignal): Promise<(() => void) | undefined> {
     if (stop.aborted) return Promise.resolve(undefined);
