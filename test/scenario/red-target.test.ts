@@ -28,6 +28,22 @@ describe('a red target is not the next pull request’s fault', () => {
     );
   });
 
+  it('interrupts nothing for an urgent one that cannot start: what passes may mend it [V10] [O2]', () => {
+    play(
+      {},
+      `
+      ${TWO}
+      fail HEAD
+      alarm RED_TARGET
+      submit E urgent
+      states CD=testing E=pending
+      pass C
+      states C=merged
+      target M+C
+      `,
+    );
+  });
+
   it('does not remove a third before the head has answered [V10]', () => {
     play(
       {},

@@ -280,6 +280,8 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   const [own, others] = [candidateOf(entry), candidateOf(other)];
   if (own === undefined || own.purpose.kind === 'direct') return true;
   if (others !== undefined) return others.place < own.place;
+  // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
+  if (queue.redTarget !== undefined) return false;
   return other.priority.value === 0 && landing.every(({ priority }) => priority.value > 0);
 }
 
