@@ -63,7 +63,8 @@ describe('a damaged repository', () => {
       const repair = await damage(queue, `refs/pull/${number}/head${part}`);
       await queue.ci.report(run, 'SUCCESS');
       await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*is corrupt/);
-      await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot be found out: .*is corrupt/);
+      // Whether the tree is looked at again before the landing depends on when the entry was looked at last.
+      if (what === 'commit') await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot be found out: .*is corrupt/);
       const text = await statusOf(fixture.server, queue, number);
       assert.match(text, /State +TESTS_PASSED.*is corrupt/s);
       assertClear(text, queue);
