@@ -1,0 +1,207 @@
+// internal.bin is one message that holds all others and may have gigabytes. It is read as it comes: the outer messages only as
+// numbers of bytes that are left, each run as soon as it is whole.
+import type { Issue } from '../flaky/identity/issue.ts';
+import { isTestReport } from './internal-kind.ts';
+import {
+  type BazelBuild,
+  decodeBuild,
+  decodeRun,
+  decodeUploader,
+  type InternalRun,
+  type Uploader,
+} from './internal-run.ts';
+import { type Cursor, damaged, fixedLength, LENGTH, MAX_VARINT_BYTES, readVarint, VARINT } from './protobuf.ts';
+import { Unreadable } from './unreadable.ts';
+
+export type InternalItem = InternalRun | BazelBuild | Uploader;
+
+export interface InternalOptions {
+  /** Which entry it is, for issues. */
+  readonly file: string;
+  readonly onIssue: (issue: Issue) => void;
+  /** A run of more is left out. */
+  readonly maxRunBytes?: number;
+  /** Runs, and whatever else stands beside them. */
+  readonly maxFields?: number;
+}
+
+/** A run has four outputs, of which the uploader cuts each at 8,000 bytes; others may not. */
+const MAX_RUN_BYTES = 4 * 1024 ** 2;
+/** An empty run has two bytes, so a small bundle could hold a thousand million of them. */
+const MAX_FIELDS = 10_000_000;
+/** Enough for the names of the first run, which tell what the file is. */
+const KIND_BYTES = 64 * 1024;
+
+/** Answers what is in it in portions, one for each chunk that completes something. */
+export async function* decodeInternal(
+  source: AsyncIterable<Uint8Array>,
+  options: InternalOptions,
+): AsyncGenerator<readonly InternalItem[]> {
+  const decoder = new InternalDecoder(options);
+  for await (const chunk of source) {
+    const items = decoder.push(chunk);
+    if (items.length > 0) yield items;
+  }
+  const items = decoder.end();
+  if (items.length > 0) yield items;
+}
+
+/** Where the next field is: in the report, or in one result of it. */
+type Level = 'report' | 'result';
+
+/** A class, because there is one for each file and its state changes with every field. */
+class InternalDecoder {
+  readonly #options: InternalOptions;
+  readonly #maxRunBytes: number;
+  #buffer: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #end = 0;
+  #level: Level | 'unknown' = 'unknown';
+  /** Bytes that are left of the result; endless where the file is one result. */
+  #resultLeft = 0;
+  #skip = 0;
+  #fields = 0;
+
+  constructor(options: InternalOptions) {
+    this.#options = options;
+    this.#maxRunBytes = options.maxRunBytes ?? MAX_RUN_BYTES;
+  }
+
+  push(chunk: Uint8Array): InternalItem[] {
+    this.#append(chunk);
+    return this.#level === 'unknown' && this.#end < KIND_BYTES ? [] : this.#decode();
+  }
+
+  end(): InternalItem[] {
+    const items = this.#decode();
+    const isWithinResult = this.#level === 'result' && Number.isFinite(this.#resultLeft) && this.#resultLeft > 0;
+    if (this.#skip > 0 || this.#at < this.#end || isWithinResult) {
+      this.#warn('The list of runs ends too early; those before are used.', 'Was the upload cut off?');
+    }
+    return items;
+  }
+
+  #decode(): InternalItem[] {
+    if (this.#level === 'unknown') {
+      const isReport = isTestReport(this.#buffer.subarray(this.#at, this.#end));
+      this.#level = isReport ? 'report' : 'result';
+      this.#resultLeft = isReport ? 0 : Number.POSITIVE_INFINITY;
+    }
+    const items: InternalItem[] = [];
+    while (this.#next(items)) {
+      // Each call takes one field.
+    }
+    return items;
+  }
+
+  /** Takes one field, or a part of one that is skipped; false: more bytes are needed. */
+  #next(items: InternalItem[]): boolean {
+    if (this.#skip > 0) this.#skip -= this.#consume(Math.min(this.#skip, this.#end - this.#at));
+    if (this.#skip > 0) return false;
+    if (this.#level === 'result' && this.#resultLeft === 0) this.#level = 'report';
+    const field = this.#peekField();
+    if (field === undefined) return false;
+    if (this.#level === 'result' && field.size > this.#resultLeft) throw damaged();
+
+    const isLong = field.wireType === LENGTH;
+    if (isLong && this.#level === 'report' && field.number === 1) {
+      this.#consume(field.size - field.length);
+      this.#level = 'result';
+      this.#resultLeft = field.length;
+      return this.#count();
+    }
+    const decode = isLong ? this.#decoderOf(field.number) : undefined;
+    if (decode === undefined || field.length > this.#maxRunBytes) {
+      if (decode !== undefined) this.#warn('A run is too big and is left out.', 'Shorten its output.');
+      this.#consume(field.size - field.length);
+      this.#skip = field.length;
+      return this.#count();
+    }
+    if (field.size > this.#end - this.#at) return false;
+    const from = this.#at + field.size - field.length;
+    this.#decodeItem(items, decode, { bytes: this.#buffer, at: from, end: from + field.length });
+    this.#consume(field.size);
+    return this.#count();
+  }
+
+  #count(): true {
+    const { maxFields = MAX_FIELDS } = this.#options;
+    this.#fields += 1;
+    if (this.#fields > maxFields) {
+      throw new Unreadable('TOO_BIG', `The list of runs has more than ${maxFields} entries.`);
+    }
+    return true;
+  }
+
+  #decoderOf(number: number): ((cursor: Cursor) => InternalItem) | undefined {
+    if (number === 2) return decodeUploader;
+    if (this.#level === 'report') return undefined;
+    if (number === 1) return decodeRun;
+    return number === 3 ? decodeBuild : undefined;
+  }
+
+  #decodeItem(items: InternalItem[], decode: (cursor: Cursor) => InternalItem, cursor: Cursor): void {
+    try {
+      items.push(decode(cursor));
+    } catch (error) {
+      // Its length is known, so the next ones are not lost with it.
+      if (!(error instanceof Unreadable)) throw error;
+      this.#warn('A run cannot be decoded and is left out.', 'Use a newer uploader.');
+    }
+  }
+
+  /** The next field: its number and, `length` bytes of content at the end of `size` bytes. */
+  #peekField(): { number: number; wireType: number; size: number; length: number } | undefined {
+    const held = this.#end - this.#at;
+    if (held === 0) return undefined;
+    // A tag and a length are two varints; with fewer bytes than that they may be cut in the middle.
+    const head = { bytes: this.#buffer, at: this.#at, end: this.#end };
+    if (held < 2 * MAX_VARINT_BYTES && !isWholeHead(this.#buffer, this.#at, this.#end)) return undefined;
+    const tag = readVarint(head);
+    const number = Math.floor(tag / 8);
+    const wireType = tag % 8;
+    if (number === 0) throw damaged();
+    let length = 0;
+    if (wireType === VARINT) readVarint(head);
+    else length = wireType === LENGTH ? readVarint(head) : fixedLength(wireType);
+    if (!Number.isSafeInteger(length)) throw damaged();
+    return { number, wireType, size: head.at - this.#at + length, length };
+  }
+
+  #consume(count: number): number {
+    this.#at += count;
+    if (this.#level === 'result') this.#resultLeft -= count;
+    return count;
+  }
+
+  /** Keeps what is not decoded yet, in a buffer that doubles: copying stays in proportion to what is read. */
+  #append(chunk: Uint8Array): void {
+    const held = this.#end - this.#at;
+    if (this.#end + chunk.length > this.#buffer.length) {
+      const needed = held + chunk.length;
+      const target = needed * 2 > this.#buffer.length ? Buffer.allocUnsafe(needed * 2) : this.#buffer;
+      this.#buffer.copy(target, 0, this.#at, this.#end);
+      this.#buffer = target;
+      this.#at = 0;
+      this.#end = held;
+    }
+    this.#buffer.set(chunk, this.#end);
+    this.#end += chunk.length;
+  }
+
+  #warn(message: string, hint: string): void {
+    this.#options.onIssue({ level: 'error', file: this.#options.file, line: null, message, hint });
+  }
+}
+
+/** Whether the two varints of a head are there whole. */
+function isWholeHead(bytes: Buffer, from: number, end: number): boolean {
+  let at = from;
+  while (at < end && (bytes[at] as number) >= 0x80) at += 1;
+  if (at >= end) return false;
+  const wireType = (bytes[from] as number) % 8;
+  if (wireType !== VARINT && wireType !== LENGTH) return true;
+  at += 1;
+  while (at < end && (bytes[at] as number) >= 0x80) at += 1;
+  return at < end;
+}

@@ -1,0 +1,204 @@
+import { cutVariant } from '../flaky/identity/variant.ts';
+import { Unreadable } from './unreadable.ts';
+
+/** What meta.json says, as far as it is used. Unknown keys are ignored; what older clients do not write is null. */
+export interface BundleMeta {
+  readonly cliVersion: string;
+  readonly org: string;
+  readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
+  readonly repositoryUrl: string;
+  readonly commit: MetaCommit;
+  readonly bundleUploadId: string;
+  readonly bundleUploadIdV2: string | null;
+  readonly testCollectionId: string | null;
+  readonly fileSets: readonly FileSet[];
+  readonly envs: ReadonlyMap<string, string>;
+  /** Milliseconds, by the client's clock. */
+  readonly uploadedAt: number | null;
+  readonly testCommand: string | null;
+  readonly os: string | null;
+  /** Where the client found its CODEOWNERS: the folder tells whose grammar it is. */
+  readonly codeOwnersPath: string | null;
+  readonly numFiles: number | null;
+  readonly numTests: number | null;
+  /** Empty: none. */
+  readonly variant: string;
+  /** The entry with the runs; null: older clients sent only reports. */
+  readonly internalPath: string | null;
+}
+
+export interface MetaCommit {
+  readonly sha: string;
+  /** As git has it, such as refs/heads/main. */
+  readonly branch: string;
+  readonly committedAt: number | null;
+  readonly message: string;
+  readonly authorName: string;
+  readonly authorEmail: string;
+  readonly isUncloned: boolean;
+}
+
+export interface FileSet {
+  readonly kind: 'junit' | 'internal';
+  readonly files: readonly BundledFile[];
+  /** What Bazel said of the whole target. */
+  readonly resolvedStatus: 'Passed' | 'Failed' | 'Flaky' | null;
+}
+
+export interface BundledFile {
+  /** The entry of the archive. */
+  readonly path: string;
+  /** What people call it. */
+  readonly originalPath: string;
+}
+
+/** With thousands of failed tests it has some megabytes. */
+export const MAX_META_BYTES = 32 * 1024 ** 2;
+const MAX_FILES = 100_000;
+const MAX_ENVS = 1_000;
+const MAX_TEXT = 8_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function parseMeta(text: string): BundleMeta {
+  const meta = parseObject(text);
+  const repo = fields(meta['repo']);
+  const names = fields(repo['repo']);
+  return {
+    cliVersion: textOf(meta['cli_version']) ?? '',
+    org: required(meta['org'], 'org'),
+    repository: {
+      host: required(names['host'], 'repo.repo.host'),
+      owner: required(names['owner'], 'repo.repo.owner'),
+      name: required(names['name'], 'repo.repo.name'),
+    },
+    repositoryUrl: textOf(repo['repo_url']) ?? '',
+    commit: parseCommit(meta, repo),
+    bundleUploadId: required(meta['bundle_upload_id'], 'bundle_upload_id'),
+    bundleUploadIdV2: textOf(meta['bundle_upload_id_v2']),
+    testCollectionId: textOf(meta['test_collection_short_id']),
+    fileSets: parseFileSets(meta['file_sets']),
+    envs: parseEnvs(meta),
+    uploadedAt: secondsOf(meta['upload_time_epoch']),
+    testCommand: textOf(meta['test_command']),
+    os: textOf(meta['os_info']),
+    codeOwnersPath: textOf(fields(meta['codeowners'])['path']),
+    numFiles: countOf(meta['num_files']),
+    numTests: countOf(meta['num_tests']),
+    variant: cutVariant(textOf(meta['variant'])),
+    internalPath: textOf(fields(meta['internal_bundled_file'])['path']),
+  };
+}
+
+function parseObject(text: string): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Unreadable('BAD_META', 'meta.json is not JSON.', { cause: error });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new Unreadable('BAD_META', 'meta.json is not an object.');
+}
+
+function parseCommit(meta: Fields, repo: Fields): MetaCommit {
+  return {
+    sha: textOf(repo['repo_head_sha']) ?? '',
+    branch: textOf(repo['repo_head_branch']) ?? '',
+    committedAt: secondsOf(repo['repo_head_commit_epoch']),
+    message: textOf(repo['repo_head_commit_message']) ?? '',
+    authorName: textOf(repo['repo_head_author_name']) ?? '',
+    authorEmail: textOf(repo['repo_head_author_email']) ?? '',
+    isUncloned: (repo['use_uncloned_repo'] ?? meta['use_uncloned_repo']) === true,
+  };
+}
+
+function parseFileSets(value: unknown): FileSet[] {
+  let count = 0;
+  const sets: FileSet[] = [];
+  for (const each of listOf(value)) {
+    const set = fields(each);
+    const files: BundledFile[] = [];
+    for (const file of listOf(set['files']).map(fields)) {
+      const path = textOf(file['path']);
+      if (path === null) continue;
+      count += 1;
+      if (count > MAX_FILES) throw new Unreadable('TOO_BIG', `meta.json lists more than ${MAX_FILES} files.`);
+      files.push({ path, originalPath: textOf(file['original_path_rel']) ?? textOf(file['original_path']) ?? path });
+    }
+    const kind = set['file_set_type'] === 'Internal' ? 'internal' : 'junit';
+    sets.push({ kind, files, resolvedStatus: statusOf(set['resolved_status']) });
+  }
+  return sets;
+}
+
+function parseEnvs(meta: Fields): ReadonlyMap<string, string> {
+  // The uploader keeps its own variables apart. Its PR number is about the run like the others.
+  const all = [...Object.entries(fields(meta['trunk_envs'])), ...Object.entries(fields(meta['envs']))];
+  const envs = new Map<string, string>();
+  for (const [name, value] of all) {
+    if (typeof value === 'string' && name.length <= MAX_TEXT && envs.size < MAX_ENVS) {
+      envs.set(name, value.slice(0, MAX_TEXT));
+    }
+  }
+  return envs;
+}
+
+function required(value: unknown, key: string): string {
+  const text = textOf(value);
+  if (text === null || text === '') throw new Unreadable('BAD_META', `meta.json does not say “${key}”.`);
+  return text;
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT) : null;
+}
+
+function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function secondsOf(value: unknown): number | null {
+  const seconds = countOf(value);
+  // Beyond this no Date exists.
+  return seconds === null || seconds > 8_640_000_000_000 ? null : seconds * 1_000;
+}
+
+function statusOf(value: unknown): FileSet['resolvedStatus'] {
+  return value === 'Passed' || value === 'Failed' || value === 'Flaky' ? value : null;
+}
+
+/** What the server knows of an upload from the call that made its URL. */
+export interface ExpectedMeta {
+  readonly org: string;
+  readonly repository: BundleMeta['repository'];
+  readonly id: string;
+  readonly idV2: string;
+}
+
+/** How meta.json contradicts the URL the bundle was put to: a sentence; undefined: it does not. */
+export function compareMeta(meta: BundleMeta, expected: ExpectedMeta): string | undefined {
+  const name = ({ host, owner, name }: BundleMeta['repository']) => `${host}/${owner}/${name}`;
+  const wrong: string[] = [];
+  if (meta.org !== expected.org) wrong.push(`organization ${quote(meta.org)} instead of ${quote(expected.org)}`);
+  if (name(meta.repository).toLowerCase() !== name(expected.repository).toLowerCase()) {
+    wrong.push(`repository ${quote(name(meta.repository))} instead of ${quote(name(expected.repository))}`);
+  }
+  if (meta.bundleUploadId !== expected.id) wrong.push(`upload ${quote(meta.bundleUploadId)}`);
+  if (meta.bundleUploadIdV2 !== null && meta.bundleUploadIdV2 !== expected.idV2) {
+    wrong.push(`second upload id ${quote(meta.bundleUploadIdV2)}`);
+  }
+  return wrong.length === 0 ? undefined : `meta.json is of another upload: ${wrong.join(', ')}.`;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

@@ -1,0 +1,155 @@
+import type { Issue } from '../flaky/identity/issue.ts';
+import { DECODE_LIMITS, type DecodeLimits, decodeBody } from './decode-body.ts';
+import { type BundledFile, type BundleMeta, type FileSet, MAX_META_BYTES, parseMeta } from './meta.ts';
+import { readTar, TAR_LIMITS, type TarEntry, type TarLimits } from './read-tar.ts';
+import { Unreadable } from './unreadable.ts';
+
+/** What a bundle holds, meta.json always first. A body is read once, before the next part is asked for, or not at all. */
+export type BundlePart = { readonly kind: 'meta'; readonly meta: BundleMeta } | BundleFile;
+
+export interface BundleFile {
+  /** `internal`: the runs (decode-internal.ts). `junit`: a report. `bep`: events of Bazel (bep.ts). */
+  readonly kind: 'internal' | 'junit' | 'code-owners' | 'bep';
+  /** The entry of the archive. */
+  readonly path: string;
+  /** What people call it. */
+  readonly originalPath: string;
+  readonly resolvedStatus: FileSet['resolvedStatus'];
+  readonly size: number;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface BundleLimits extends DecodeLimits, TarLimits {}
+
+export const BUNDLE_LIMITS: BundleLimits = { ...DECODE_LIMITS, ...TAR_LIMITS };
+
+export interface BundleOptions {
+  readonly onIssue: (issue: Issue) => void;
+  readonly limits?: BundleLimits;
+}
+
+const META = 'meta.json';
+const INTERNAL = 'internal.bin';
+const CODE_OWNERS = 'CODEOWNERS';
+const BEP = 'bazel_bep.json';
+
+/**
+ * Reads a bundle in constant memory. Clients write meta.json first, and it is read in one go then; where it comes later,
+ * `open` is called again, because nobody can use a report before it is known what it is of.
+ */
+export async function* readBundle(
+  open: () => AsyncIterable<Uint8Array>,
+  options: BundleOptions,
+): AsyncGenerator<BundlePart> {
+  const entries = openBundle(open, options);
+  try {
+    const first = await entries.next();
+    if (first.done === true) throw new Unreadable('BAD_META', 'The bundle is empty.');
+    const isFirst = normalise(first.value.path) === META;
+    const meta = isFirst ? await readMeta(first.value) : await findMeta(entries);
+    yield { kind: 'meta', meta };
+    // The first meta.json counts; a second one is told.
+    const seen = new Set(isFirst ? [META] : []);
+    yield* readFiles(isFirst ? entries : openBundle(open, options), { meta, seen, onIssue: options.onIssue });
+  } finally {
+    await entries.return(undefined);
+  }
+}
+
+function openBundle(open: () => AsyncIterable<Uint8Array>, { limits = BUNDLE_LIMITS, onIssue }: BundleOptions) {
+  const trailing = () => onIssue(warning(null, 'Something follows the bundle and is not read.', 'Upload it as it is.'));
+  return readTar(decodeBody(open(), 'zstd', limits, { trailing }), limits);
+}
+
+async function findMeta(entries: AsyncIterable<TarEntry>): Promise<BundleMeta> {
+  for await (const entry of entries) {
+    if (normalise(entry.path) === META) return readMeta(entry);
+  }
+  throw new Unreadable('BAD_META', 'The bundle has no meta.json.');
+}
+
+async function readMeta({ body, size }: TarEntry): Promise<BundleMeta> {
+  if (size > MAX_META_BYTES) throw new Unreadable('TOO_BIG', `meta.json has more than ${MAX_META_BYTES} bytes.`);
+  return parseMeta(await readAllText(body));
+}
+
+/** The whole of a small file. Entries know their size: check it before. */
+async function readAllText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(Uint8Array.from(part));
+  return new TextDecoder().decode(Buffer.concat(parts));
+}
+
+/** GitHub reads no more of a CODEOWNERS. */
+const MAX_CODE_OWNERS_BYTES = 3_000_000;
+
+/** The text of a CODEOWNERS; undefined: it is too long to be one. */
+export async function readCodeOwners({ body, size }: BundleFile): Promise<string | undefined> {
+  return size > MAX_CODE_OWNERS_BYTES ? undefined : readAllText(body);
+}
+
+async function* readFiles(
+  entries: AsyncIterable<TarEntry>,
+  {
+    meta,
+    seen,
+    onIssue,
+  }: { readonly meta: BundleMeta; readonly seen: Set<string>; readonly onIssue: (issue: Issue) => void },
+): AsyncGenerator<BundleFile> {
+  const listed = listFiles(meta);
+  const missing = new Set(listed.keys());
+  for await (const { path: name, size, body } of entries) {
+    const path = normalise(name);
+    const file = listed.get(path);
+    const kind = file?.kind ?? kindOf(path);
+    missing.delete(path);
+    if (path === META && !seen.has(path)) {
+      seen.add(path);
+    } else if (kind === undefined || (kind !== 'junit' && seen.has(path))) {
+      onIssue(warning(path, 'A file of the bundle is not used.', 'It is no report, or is there twice.'));
+    } else {
+      if (kind !== 'junit') seen.add(path);
+      const { originalPath = path, resolvedStatus = null } = file ?? {};
+      yield { kind, path, originalPath, resolvedStatus, size, body };
+    }
+  }
+  for (const path of missing) onIssue(missingFile(path, listed.get(path)));
+}
+
+interface ListedFile extends Omit<BundledFile, 'path'> {
+  readonly kind: 'internal' | 'junit';
+  readonly resolvedStatus: FileSet['resolvedStatus'];
+}
+
+/** What meta.json says about the entries, by their paths. */
+function listFiles(meta: BundleMeta): ReadonlyMap<string, ListedFile> {
+  const listed = new Map<string, ListedFile>();
+  for (const { kind, files, resolvedStatus } of meta.fileSets) {
+    for (const { path, originalPath } of files) listed.set(normalise(path), { kind, originalPath, resolvedStatus });
+  }
+  if (meta.internalPath !== null) {
+    const originalPath = meta.internalPath;
+    listed.set(normalise(meta.internalPath), { kind: 'internal', originalPath, resolvedStatus: null });
+  }
+  return listed;
+}
+
+function kindOf(path: string): BundleFile['kind'] | undefined {
+  if (path === INTERNAL) return 'internal';
+  if (path === CODE_OWNERS) return 'code-owners';
+  if (path === BEP) return 'bep';
+  return path.startsWith('junit/') ? 'junit' : undefined;
+}
+
+function normalise(path: string): string {
+  return path.replace(/^(?:\.\/+)+/, '');
+}
+
+function missingFile(path: string, file: ListedFile | undefined): Issue {
+  const message = `The bundle lacks ${file?.kind === 'internal' ? 'its list of runs' : 'a report it lists'}.`;
+  return { level: 'error', file: file?.originalPath ?? path, line: null, message, hint: 'Was the upload cut off?' };
+}
+
+function warning(file: string | null, message: string, hint: string): Issue {
+  return { level: 'warning', file: file?.slice(0, 1_000) ?? null, line: null, message, hint };
+}

@@ -1,0 +1,114 @@
+// tar-stream would read archives too, but it takes names of any length into memory, and a hostile name has gigabytes. What
+// is needed of tar is small: files one after the other, in constant memory, nothing ever written to a disk.
+import { type ByteReader, createByteReader } from './byte-reader.ts';
+import { parsePax, parseTarHeader, readText, TAR_BLOCK_BYTES, type TarHeader } from './tar-header.ts';
+import { Unreadable } from './unreadable.ts';
+
+export interface TarEntry {
+  readonly path: string;
+  readonly size: number;
+  /** Once, and before the next entry is asked for; what is left of it then is skipped. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface TarLimits {
+  /** Everything counts, folders and long names too. */
+  readonly maxEntries: number;
+}
+
+/** A monorepo has tens of thousands of reports. */
+export const TAR_LIMITS: TarLimits = { maxEntries: 100_000 };
+
+/** Long names and PAX headers. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const MAX_PATH_LENGTH = 4_096;
+
+const FILES = new Set(['0', '7']);
+const FOLDER = '5';
+
+/** The files of an archive. Folders are passed over; whatever else an archive can hold has no place in an upload. */
+export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_LIMITS): AsyncGenerator<TarEntry> {
+  const iterator = source[Symbol.asyncIterator]();
+  const reader = createByteReader(iterator);
+  let isFinished = false;
+  try {
+    for (let count = 0; ; count += 1) {
+      if (count > limits.maxEntries) {
+        throw new Unreadable('TOO_BIG', `The archive has more than ${limits.maxEntries} entries.`);
+      }
+      const header = await readHeader(reader);
+      if (header === undefined) break;
+      checkPath(header.path);
+      if (header.type === FOLDER) {
+        await reader.skip(padded(header.size));
+        continue;
+      }
+      if (!FILES.has(header.type)) {
+        throw new Unreadable('UNSAFE', `“${header.path}” is a link or a device; an upload has only files.`);
+      }
+      yield* entry(reader, header);
+    }
+    // The rest is padding; it is read so that a damaged end is noticed.
+    for (let next = await iterator.next(); next.done !== true; ) next = await iterator.next();
+    isFinished = true;
+  } finally {
+    if (!isFinished) await iterator.return?.();
+  }
+}
+
+async function* entry(reader: ByteReader, { path, size }: TarHeader): AsyncGenerator<TarEntry> {
+  let left = size;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    while (left > 0) {
+      const chunk = await reader.take(left);
+      left -= chunk.length;
+      yield chunk;
+    }
+  }
+  yield { path, size, body: body() };
+  await reader.skip(left);
+  left = 0;
+  await reader.skip(padded(size) - size);
+}
+
+/** The next header, with the longer name and size that may come before it. */
+async function readHeader(reader: ByteReader): Promise<TarHeader | undefined> {
+  let path: string | undefined;
+  let size: number | undefined;
+  for (let before = 0; before < 8; before += 1) {
+    const block = await reader.read(TAR_BLOCK_BYTES);
+    const header = block === undefined ? undefined : parseTarHeader(block);
+    if (block === undefined && before > 0) throw new Unreadable('TRUNCATED', 'The archive ends within a header.');
+    if (header === undefined) return undefined;
+    if (header.type === 'L') path = readText(await readExtra(reader, header));
+    else if (header.type === 'K' || header.type === 'g') await readExtra(reader, header);
+    else if (header.type === 'x') ({ path = path, size = size } = parsePax(await readExtra(reader, header)));
+    else return { ...header, path: path ?? header.path, size: size ?? header.size };
+  }
+  throw new Unreadable('DAMAGED', 'A file in the archive has too many headers.');
+}
+
+async function readExtra(reader: ByteReader, { size }: TarHeader): Promise<Uint8Array> {
+  if (size > MAX_HEADER_BYTES) throw new Unreadable('TOO_BIG', 'A name in the archive is too long.');
+  const bytes = await reader.read(size);
+  if (bytes === undefined) throw new Unreadable('TRUNCATED', 'The archive ends within a header.');
+  const whole = Uint8Array.from(bytes);
+  await reader.skip(padded(size) - size);
+  return whole;
+}
+
+function padded(size: number): number {
+  return Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
+}
+
+/** Nothing is written by these names, but whoever sends such a one means harm. */
+function checkPath(path: string): void {
+  if (path.length > MAX_PATH_LENGTH) throw new Unreadable('TOO_BIG', `The name ${quote(path)} is too long.`);
+  if (/^[/\\]|^[a-z]:|\0/i.test(path) || path.split(/[/\\]/).includes('..')) {
+    throw new Unreadable('UNSAFE', `The name ${quote(path)} leads out of the archive.`);
+  }
+}
+
+function quote(path: string): string {
+  return JSON.stringify(path.slice(0, 200));
+}

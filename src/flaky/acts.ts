@@ -1,0 +1,136 @@
+/** What people do to a test. Each answers the state after it and what the history says about it. */
+import type { Instant } from '../lib/clock.ts';
+import { expire, settle } from './evaluate.ts';
+import type { Monitor } from './monitor.ts';
+import type { TestState } from './state.ts';
+import type { Changed, TestEvent } from './test-event.ts';
+
+interface Act {
+  readonly actor: string;
+  readonly at: Instant;
+}
+
+export const MAX_FLAG_REASON_LENGTH = 256;
+
+export type MuteOutcome =
+  | ({ readonly kind: 'muted' } & Changed<TestState>)
+  | { readonly kind: 'refused'; readonly detail: string };
+
+/** The monitor goes on detecting, and does not count. Until null: until somebody ends it. */
+export function mute(
+  state: TestState,
+  monitors: readonly Monitor[],
+  act: Act & { readonly monitorId: string; readonly until: Instant | null; readonly reason: string | null },
+): MuteOutcome {
+  const { actor, at, monitorId, until, reason } = act;
+  const own = state.monitors[monitorId];
+  if (own === undefined || !own.wasActive) {
+    return { kind: 'refused', detail: 'Only a monitor that has been active on the test can be muted.' };
+  }
+  if (until !== null && until <= at) return { kind: 'refused', detail: 'until must be in the future.' };
+  const muted = {
+    ...state,
+    monitors: { ...state.monitors, [monitorId]: { ...own, mute: { at, until, actor, reason } } },
+  };
+  const events: readonly TestEvent[] = [{ kind: 'monitor_muted', at, actor, monitorId, until, reason }];
+  return { kind: 'muted', ...settle(muted, monitors, { at, actor, events }) };
+}
+
+/** What is not muted stays as it is. */
+export function unmute(
+  state: TestState,
+  monitors: readonly Monitor[],
+  { actor, at, monitorId }: Act & { readonly monitorId: string },
+): Changed<TestState> {
+  const own = state.monitors[monitorId];
+  if (own === undefined || own.mute === null) return { state, events: [] };
+  const unmuted = { ...state, monitors: { ...state.monitors, [monitorId]: { ...own, mute: null } } };
+  const events: readonly TestEvent[] = [{ kind: 'monitor_unmuted', at, actor, monitorId, hasExpired: false }];
+  return settle(unmuted, monitors, { at, actor, events });
+}
+
+/** A broken test cannot be flagged: nobody would see it. Its flag can be removed. */
+export function flag(
+  state: TestState,
+  monitors: readonly Monitor[],
+  { actor, at, reason }: Act & { readonly reason: string | null },
+): ({ readonly kind: 'flagged' } & Changed<TestState>) | { readonly kind: 'refused'; readonly detail: string } {
+  if (state.status === 'BROKEN') return { kind: 'refused', detail: 'The test is broken, which outranks a flag.' };
+  if ((reason ?? '').length > MAX_FLAG_REASON_LENGTH) {
+    return { kind: 'refused', detail: `reason must be at most ${MAX_FLAG_REASON_LENGTH} characters.` };
+  }
+  const events: readonly TestEvent[] = [{ kind: 'test_flagged', at, actor, reason }];
+  return { kind: 'flagged', ...settle({ ...state, flag: { at, actor, reason } }, monitors, { at, actor, events }) };
+}
+
+export function unflag(state: TestState, monitors: readonly Monitor[], { actor, at }: Act): Changed<TestState> {
+  if (state.flag === null) return { state, events: [] };
+  const events: readonly TestEvent[] = [{ kind: 'test_unflagged', at, actor }];
+  return settle({ ...state, flag: null }, monitors, { at, actor, events });
+}
+
+/**
+ * Monitors were made, changed, disabled or deleted: `next` are all that remain. A monitor that is gone or switched off,
+ * or that counts something else now, is resolved at once; one whose limits or action changed looks again.
+ */
+export function changeMonitors(
+  state: TestState,
+  { before, next, actor, at }: Act & { readonly before: readonly Monitor[]; readonly next: readonly Monitor[] },
+): Changed<TestState> {
+  const events: TestEvent[] = [];
+  let monitors = state.monitors;
+  for (const old of before) {
+    const own = monitors[old.id];
+    const now = next.find((monitor) => monitor.id === old.id);
+    const cause = causeOf(old, now);
+    if (own === undefined || cause === undefined) continue;
+    if (own.activeSince !== null) {
+      const reason = `The monitor "${old.name}" was ${cause}${cause === 'changed' ? ' to count something else' : ''}.`;
+      events.push({ kind: 'monitor_resolved', at, actor, monitorId: old.id, type: old.type, cause, reason });
+    }
+    const { [old.id]: _gone, ...others } = monitors;
+    // What happens while a monitor is off is not counted; going on from old counts would be wrong.
+    const data = old.type === 'new_test' && now?.type === 'new_test' ? own.data : null;
+    const kept = { ...own, data, activeSince: null, reason: '', evidence: null };
+    monitors = cause === 'deleted' ? others : { ...others, [old.id]: kept };
+  }
+  const ended = settle({ ...state, monitors }, next, { at, actor, events, haveMonitorsChanged: true });
+  const looked = expire(ended.state, next, at);
+  return { state: looked.state, events: [...ended.events, ...looked.events] };
+}
+
+/**
+ * Of the monitors, those that begin without counts. To have them speak about runs that are already stored, `fold` each
+ * upload within their window into the state with just these monitors, then `expire`. Pass on retry begins with what
+ * comes: it looks at pairs of uploads.
+ */
+export function monitorsToRefold(before: readonly Monitor[], next: readonly Monitor[]): readonly Monitor[] {
+  return next.filter((monitor) => {
+    const old = before.find(({ id }) => id === monitor.id);
+    if (!monitor.enabled || monitor.type === 'new_test' || monitor.type === 'pass_on_retry') return false;
+    return old === undefined || !old.enabled || countsSomethingElse(old, monitor);
+  });
+}
+
+function causeOf(old: Monitor, now: Monitor | undefined): 'disabled' | 'deleted' | 'changed' | undefined {
+  if (now === undefined) return 'deleted';
+  if (!now.enabled) return old.enabled ? 'disabled' : undefined;
+  return countsSomethingElse(old, now) ? 'changed' : undefined;
+}
+
+/**
+ * New limits are compared with the same counts. Other branches, windows or slow-test thresholds need other counts;
+ * only pass on retry keeps what it found when its branches change.
+ */
+function countsSomethingElse(old: Monitor, now: Monitor): boolean {
+  if (old.type !== now.type) return true;
+  if (now.type === 'pass_on_retry' || now.type === 'new_test') return false;
+  return countedBy(old) !== countedBy(now);
+}
+
+function countedBy(monitor: Monitor): string {
+  const { branches, parameters } = monitor;
+  const kept = ['windowHours', 'windowMinutes', 'thresholdMs', 'failureCount', 'minimumSkippedCount'];
+  const values = Object.entries(parameters).filter(([name]) => kept.includes(name));
+  return JSON.stringify([branches, values]);
+}

@@ -1,0 +1,67 @@
+import { leavesAt, sliceMs } from '../buckets.ts';
+import { type Detector, HOUR_MS, KEPT_RUNS, SAME } from '../detector.ts';
+import { addToHistogram, countOf, mergeHistograms, percentileMs } from '../histogram.ts';
+import type { Monitor } from '../monitor.ts';
+import { keepLatest, refOf } from '../run.ts';
+import type { MonitorData } from '../state.ts';
+
+type Data = MonitorData['timeout_inflation'];
+type Buckets = Data['buckets'];
+
+const windowMsOf = (monitor: Monitor<'timeout_inflation'>) => monitor.parameters.windowHours * HOUR_MS;
+
+/** Failing runs that take far longer than passing ones: the test waits for something until it gives up. */
+export const timeoutInflation: Detector<'timeout_inflation'> = {
+  fits: (data, monitor) => data.windowMs === windowMsOf(monitor),
+
+  fold(data, { upload, runs, at }, monitor) {
+    const windowMs = windowMsOf(monitor);
+    const timed = runs.filter((run) => run.conclusion !== 'SKIPPED' && run.durationMs !== null);
+    if (timed.length === 0) return data;
+    let buckets: Buckets = data?.buckets ?? [];
+    for (const { startedAt, durationMs, conclusion } of timed) {
+      const slice = Math.floor(startedAt / sliceMs(windowMs));
+      buckets = addDuration(buckets, slice, durationMs ?? 0, conclusion === 'FAILURE');
+    }
+    const failures = timed.filter((run) => run.conclusion === 'FAILURE').map((run) => refOf(upload, run.startedAt));
+    return {
+      windowMs,
+      buckets: buckets.filter(([slice]) => leavesAt(slice, windowMs) > at),
+      failures: keepLatest(data?.failures ?? [], failures, KEPT_RUNS),
+    };
+  },
+
+  decide(data, { parameters }, { at, isActive }) {
+    const inWindow = data.buckets.filter(([slice]) => leavesAt(slice, data.windowMs) > at);
+    const passing = mergeHistograms(inWindow.map((bucket) => bucket[1]));
+    const failing = mergeHistograms(inWindow.map((bucket) => bucket[2]));
+    if (countOf(passing) < parameters.minimumPassCount || countOf(failing) < parameters.minimumFailCount) return SAME;
+    const passMs = percentileMs(passing, parameters.passPercentile);
+    const failMs = percentileMs(failing, parameters.failPercentile);
+    const figures = { passMs: Math.round(passMs), failMs: Math.round(failMs) };
+    const what = `Failing runs take ${figures.failMs} ms, passing ones ${figures.passMs} ms.`;
+    if (isActive) {
+      if (failMs > parameters.resolutionRatio * passMs) return SAME;
+      return { kind: 'inactive', cause: 'recovered', reason: what };
+    }
+    if (failMs < parameters.activationRatio * passMs || failMs - passMs <= parameters.minimumGapMs) return SAME;
+    return { kind: 'active', reason: what, evidence: { runs: data.failures, figures } };
+  },
+
+  nextAt(data, _monitor, { at }) {
+    if (data.buckets.every((bucket) => bucket[2].length === 0)) return null;
+    const leaving = data.buckets.map(([slice]) => leavesAt(slice, data.windowMs)).filter((leaves) => leaves > at);
+    return leaving.length === 0 ? null : Math.min(...leaving);
+  },
+};
+
+function addDuration(buckets: Buckets, slice: number, durationMs: number, hasFailed: boolean): Buckets {
+  const index = buckets.findLastIndex((bucket) => bucket[0] <= slice);
+  const found = buckets[index];
+  const isThere = found !== undefined && found[0] === slice;
+  const [, passing, failing] = isThere ? found : [slice, [], []];
+  const bucket: Buckets[number] = hasFailed
+    ? [slice, passing, addToHistogram(failing, durationMs)]
+    : [slice, addToHistogram(passing, durationMs), failing];
+  return isThere ? buckets.with(index, bucket) : buckets.toSpliced(index + 1, 0, bucket);
+}

@@ -1,0 +1,119 @@
+import type { Instant } from '../lib/clock.ts';
+import type { Situation } from './detector.ts';
+import { detectorOf } from './detectors/table.ts';
+import { settleLabels } from './labels.ts';
+import type { Monitor, MonitorType } from './monitor.ts';
+import type { MonitorData, MonitorState, TestState } from './state.ts';
+import { settleStatus } from './status.ts';
+import type { Changed, TestEvent } from './test-event.ts';
+
+/** Every monitor looks at the test again at this instant; what follows from it is in state and events. */
+export function expire(state: TestState, monitors: readonly Monitor[], at: Instant): Changed<TestState> {
+  return evaluate(state, { monitors, looking: monitors, at });
+}
+
+/** `looking` are the monitors that decide; all of them have a say in the status. */
+export function evaluate(
+  before: TestState,
+  {
+    monitors,
+    looking,
+    at,
+  }: { readonly monitors: readonly Monitor[]; readonly looking: readonly Monitor[]; readonly at: Instant },
+): Changed<TestState> {
+  const events: TestEvent[] = [];
+  let state = before;
+  for (const monitor of looking) {
+    const own = state.monitors[monitor.id];
+    if (!monitor.enabled || own === undefined) continue;
+    const next = decide(expireMute(own, monitor.id, at, events), monitor, situationOf(state, own, at), events);
+    if (next !== own) state = { ...state, monitors: { ...state.monitors, [monitor.id]: next } };
+  }
+  return settle(state, monitors, { at, actor: null, events });
+}
+
+/** Composite status, labels and the next look, after whatever changed. */
+export function settle(
+  before: TestState,
+  monitors: readonly Monitor[],
+  change: {
+    readonly at: Instant;
+    readonly actor: string | null;
+    readonly events: readonly TestEvent[];
+    readonly haveMonitorsChanged?: boolean;
+  },
+): Changed<TestState> {
+  const { at, actor, events } = change;
+  const speaking = (id: string) => change.haveMonitorsChanged === true || events.some((event) => isWordOf(event, id));
+  const settled = settleStatus(before, monitors, { at, actor, cause: causeOf(events) });
+  const labelled = settleLabels(settled.state, monitors, { at, speaking });
+  const nextCheckAt = nextCheckOf(labelled.state, monitors, at);
+  const state = nextCheckAt === labelled.state.nextCheckAt ? labelled.state : { ...labelled.state, nextCheckAt };
+  const more = settled.event === undefined ? labelled.events : [settled.event, ...labelled.events];
+  return { state, events: more.length === 0 ? events : [...events, ...more] };
+}
+
+/** A monitor has begun to count for the test. */
+function isWordOf(event: TestEvent, monitorId: string): boolean {
+  const hasBegun = event.kind === 'monitor_activated' || event.kind === 'monitor_unmuted';
+  return hasBegun && event.monitorId === monitorId;
+}
+
+function decide(own: MonitorState, monitor: Monitor, situation: Situation, events: TestEvent[]): MonitorState {
+  const data = dataOf(own, monitor);
+  if (data === null) return own;
+  const decision = detectorOf(monitor.type).decide(data, monitor, situation);
+  const common = { at: situation.at, actor: null, monitorId: monitor.id, type: monitor.type };
+  if (decision.kind === 'active') {
+    const { reason, evidence } = decision;
+    events.push({ kind: 'monitor_activated', ...common, reason, evidence });
+    return { ...own, activeSince: situation.at, wasActive: true, reason, evidence };
+  }
+  if (decision.kind === 'inactive') {
+    events.push({ kind: 'monitor_resolved', ...common, cause: decision.cause, reason: decision.reason });
+    return { ...own, activeSince: null, reason: '', evidence: null };
+  }
+  return own;
+}
+
+/** What was counted, where it was counted under the monitor's present parameters. */
+export function dataOf(own: MonitorState, monitor: Monitor): MonitorData[MonitorType] | null {
+  if (own.data === null || own.type !== monitor.type) return null;
+  return detectorOf(monitor.type).fits?.(own.data, monitor) === false ? null : own.data;
+}
+
+function expireMute(own: MonitorState, monitorId: string, at: Instant, events: TestEvent[]): MonitorState {
+  if (own.mute === null || own.mute.until === null || own.mute.until > at) return own;
+  events.push({ kind: 'monitor_unmuted', at, actor: null, monitorId, hasExpired: true });
+  return { ...own, mute: null };
+}
+
+function situationOf(state: TestState, own: MonitorState, at: Instant): Situation {
+  const { firstSeenAt, passingMultiplicities, jobs } = state;
+  return { at, isActive: own.activeSince !== null, firstSeenAt, passingMultiplicities, jobs };
+}
+
+function nextCheckOf(state: TestState, monitors: readonly Monitor[], at: Instant): Instant | null {
+  let next: Instant | null = null;
+  for (const monitor of monitors) {
+    const own = state.monitors[monitor.id];
+    if (!monitor.enabled || own === undefined) continue;
+    const data = dataOf(own, monitor);
+    const due = data === null ? null : detectorOf(monitor.type).nextAt(data, monitor, situationOf(state, own, at));
+    for (const instant of [due, own.mute?.until ?? null]) {
+      if (instant !== null && (next === null || instant < next)) next = instant;
+    }
+  }
+  return next;
+}
+
+/** Why a test is healthy again. */
+function causeOf(events: readonly TestEvent[]): string {
+  for (const event of events) {
+    if (event.kind === 'monitor_resolved')
+      return event.cause === 'stale' ? `Resolved as stale: ${event.reason}` : event.reason;
+    if (event.kind === 'test_unflagged') return `${event.actor ?? 'Somebody'} took the flag away.`;
+    if (event.kind === 'monitor_muted') return `${event.actor ?? 'Somebody'} muted the monitor.`;
+  }
+  return 'Nothing classifies it any more.';
+}

@@ -1,0 +1,103 @@
+import { maskSecrets } from './mask-secrets.ts';
+import { normalise } from './normalise.ts';
+import { isFrame, topFrames } from './stack-frames.ts';
+
+/** What a report says about a failure; any part may be empty. */
+export interface FailureText {
+  readonly type: string;
+  readonly message: string;
+  /** The text of the failure: usually the stack trace, often with the message before it. */
+  readonly text: string;
+}
+
+export interface FailureGroup {
+  /** The same for the same way of failing, on every machine and in every run. */
+  readonly key: string;
+  /** One line for people. */
+  readonly summary: string;
+}
+
+const MAX_SUMMARY_LENGTH = 200;
+/** Of longer texts, beginning and end say enough: what failed, and where. */
+const MAX_READ_LENGTH = 16_000;
+const MESSAGE_LINES = 3;
+const MAX_MESSAGE_LENGTH = 1_000;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals write them
+const ANSI = /\u001b\[[0-9;?]{0,32}[A-Za-z]/g;
+
+/** Whatever is stored of a failure goes through here first: without colours and secrets. */
+export function cleanFailure({ type, message, text }: FailureText): FailureText {
+  const clean = (part: string) => maskSecrets(part.replace(ANSI, ''));
+  return { type: clean(type), message: clean(message), text: clean(text) };
+}
+
+/** Groups a failure that was cleaned before. */
+export function groupFailure(failure: FailureText): FailureGroup {
+  const type = shortType(failure.type);
+  const text = ends(failure.text);
+  const message = messageOf(failure.message, text);
+  const frames = topFrames(text === '' ? ends(failure.message) : text);
+  const key = hash([type, normalise(message.slice(0, MAX_MESSAGE_LENGTH)), ...frames].join('\n'));
+  return { key, summary: summaryOf(type, message) };
+}
+
+/** The first lines that are no frames: of the message, else of the text. */
+function messageOf(message: string, text: string): string {
+  const lines = telling(message.slice(0, MAX_READ_LENGTH));
+  return (lines.length > 0 ? lines : telling(text)).join('\n');
+}
+
+function telling(text: string): readonly string[] {
+  const found: string[] = [];
+  for (const raw of text.split('\n')) {
+    const line = raw.trim();
+    if (/[\p{L}\p{N}]/u.test(line) && !isTraceHeading(line) && !isFrame(line)) found.push(line);
+    if (found.length === MESSAGE_LINES) break;
+  }
+  return found;
+}
+
+function isTraceHeading(line: string): boolean {
+  return /^(?:Traceback \(most recent call last\):?|stack backtrace:|goroutine \d+ \[.{0,60}\]:|Stack ?trace:|---.{0,80}---)$/i.test(
+    line,
+  );
+}
+
+function summaryOf(type: string, message: string): string {
+  const line = (message.split('\n')[0] ?? '').replace(/\s+/g, ' ').trim();
+  const said = type === '' || line.toLowerCase().includes(type.toLowerCase()) ? line : `${type}: ${line}`;
+  const summary = said.replace(/: $/, '') || 'Failed without a message';
+  return summary.length <= MAX_SUMMARY_LENGTH ? summary : `${cut(summary, MAX_SUMMARY_LENGTH - 1)}…`;
+}
+
+/** Never half of a character. */
+function cut(text: string, length: number): string {
+  const piece = text.slice(0, length);
+  return /[\ud800-\udbff]$/.test(piece) ? piece.slice(0, -1) : piece;
+}
+
+function shortType(type: string): string {
+  return (
+    type
+      .trim()
+      .split(/\.|\\|::/)
+      .at(-1) ?? ''
+  ).slice(0, 100);
+}
+
+function ends(text: string): string {
+  if (text.length <= MAX_READ_LENGTH) return text;
+  return `${text.slice(0, MAX_READ_LENGTH / 2)}\n${text.slice(-MAX_READ_LENGTH / 2)}`;
+}
+
+/** 64 bits, two hashes side by side: a test has few groups, and two of them must not meet by accident. */
+function hash(text: string): string {
+  const words = [0x811c9dc5, 0x9e3779b9];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    words[0] = Math.imul((words[0] as number) ^ code, 0x01000193);
+    words[1] = Math.imul((words[1] as number) ^ (code + index), 0x85ebca6b) ^ ((words[1] as number) >>> 13);
+  }
+  return words.map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+}

@@ -1,0 +1,39 @@
+/** `error`: something of the upload is not used. `warning`: it is used, but may mislead. `info`: it could say more. */
+export type IssueLevel = 'error' | 'warning' | 'info';
+
+/** What the list of uploads shows about a report, a bundle or what came with it. */
+export interface Issue {
+  readonly level: IssueLevel;
+  /** Which file of the upload; null: all of it. */
+  readonly file: string | null;
+  readonly line: number | null;
+  /** What is wrong. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+export interface IssueList {
+  add(issue: Issue): void;
+  /** The first ones, and a last one that counts those left out. */
+  list(): readonly Issue[];
+}
+
+/** Hostile input has millions of faults, and the first ones say enough. */
+const MAX_ISSUES = 100;
+
+export function createIssueList(max = MAX_ISSUES): IssueList {
+  const kept: Issue[] = [];
+  let leftOut = 0;
+  return {
+    add: (issue) => {
+      if (kept.length < max) kept.push(issue);
+      else leftOut += 1;
+    },
+    list: () => {
+      if (leftOut === 0) return kept;
+      const message = `${leftOut} further issues are not listed.`;
+      return [...kept, { level: 'warning', file: null, line: null, message, hint: 'Mend those listed first.' }];
+    },
+  };
+}

@@ -1,0 +1,140 @@
+// Globs over paths, for CODEOWNERS. No regular expressions: a pattern is somebody else's, and matching one must never take
+// more than (length of the pattern) x (length of the path) steps. Both stars go back to their last place only, which is
+// enough: what an earlier star could take, the later one can take too.
+
+/** One character of a segment: itself, any one (`?`), any number (`*`), or one of a class (`[a-z]`). */
+type Piece =
+  | { readonly kind: 'literal'; readonly character: string }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'star' }
+  | { readonly kind: 'class'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] };
+
+/** A segment is what stands between slashes; `globstar` is `**`, any number of segments. */
+type Segment = 'globstar' | { readonly literal: string } | { readonly pieces: readonly Piece[] };
+
+export interface PathPattern {
+  readonly segments: readonly Segment[];
+}
+
+export interface PatternSyntax {
+  /** GitLab knows `[a-z]`; on GitHub brackets stand for themselves, as in the routes of some frameworks. */
+  readonly classes: boolean;
+}
+
+/** Counts steps, so that many patterns on many paths cannot take for ever either. */
+export interface Steps {
+  count: number;
+}
+
+/** `pattern` has no leading slash and is lower case already. A backslash takes the next character as it is. */
+export function compilePathPattern(pattern: string, syntax: PatternSyntax): PathPattern {
+  const segments: Segment[] = [];
+  for (const text of pattern.split('/')) {
+    const segment = text === '**' ? 'globstar' : compileSegment(text, syntax);
+    if (segment !== 'globstar' || segments.at(-1) !== 'globstar') segments.push(segment);
+  }
+  return { segments };
+}
+
+export function matchesPath(pattern: PathPattern, path: readonly string[], steps: Steps): boolean {
+  const { segments } = pattern;
+  let at = 0;
+  let index = 0;
+  let starAt = -1;
+  let starIndex = 0;
+  while (index < path.length) {
+    steps.count += 1;
+    const segment = segments[at];
+    if (segment === 'globstar') {
+      starAt = at;
+      starIndex = index;
+      at += 1;
+    } else if (segment !== undefined && matchesSegment(segment, path[index] as string, steps)) {
+      at += 1;
+      index += 1;
+    } else if (starAt >= 0) {
+      starIndex += 1;
+      index = starIndex;
+      at = starAt + 1;
+    } else {
+      return false;
+    }
+  }
+  while (segments[at] === 'globstar') at += 1;
+  return at === segments.length;
+}
+
+function compileSegment(text: string, { classes }: PatternSyntax): Segment {
+  const pieces: Piece[] = [];
+  const characters = [...text];
+  for (let i = 0; i < characters.length; i += 1) {
+    const character = characters[i] as string;
+    const found = classes && character === '[' ? parseClass(characters, i) : undefined;
+    if (found !== undefined) {
+      pieces.push(found.piece);
+      i = found.end;
+    } else if (character === '\\' && i + 1 < characters.length) {
+      i += 1;
+      pieces.push({ kind: 'literal', character: characters[i] as string });
+    } else if (character === '*') {
+      if (pieces.at(-1)?.kind !== 'star') pieces.push({ kind: 'star' });
+    } else {
+      pieces.push(character === '?' ? { kind: 'any' } : { kind: 'literal', character });
+    }
+  }
+  const literals = pieces.map((piece) => (piece.kind === 'literal' ? piece.character : undefined));
+  return literals.includes(undefined) ? { pieces } : { literal: literals.join('') };
+}
+
+function parseClass(characters: readonly string[], start: number): { piece: Piece; end: number } | undefined {
+  const negated = characters[start + 1] === '!' || characters[start + 1] === '^';
+  const first = start + (negated ? 2 : 1);
+  const end = characters.indexOf(']', first + 1);
+  if (end < 0) return undefined;
+  const ranges: [string, string][] = [];
+  for (let i = first; i < end; i += 1) {
+    const from = characters[i] as string;
+    const isRange = characters[i + 1] === '-' && i + 2 < end;
+    ranges.push([from, isRange ? (characters[i + 2] as string) : from]);
+    if (isRange) i += 2;
+  }
+  return { piece: { kind: 'class', negated, ranges }, end };
+}
+
+function matchesSegment(segment: Exclude<Segment, 'globstar'>, text: string, steps: Steps): boolean {
+  if ('literal' in segment) return segment.literal === text;
+  const { pieces } = segment;
+  const characters = [...text];
+  let at = 0;
+  let index = 0;
+  let starAt = -1;
+  let starIndex = 0;
+  while (index < characters.length) {
+    steps.count += 1;
+    const piece = pieces[at];
+    if (piece?.kind === 'star') {
+      starAt = at;
+      starIndex = index;
+      at += 1;
+    } else if (piece !== undefined && matchesOne(piece, characters[index] as string)) {
+      at += 1;
+      index += 1;
+    } else if (starAt >= 0) {
+      starIndex += 1;
+      index = starIndex;
+      at = starAt + 1;
+    } else {
+      return false;
+    }
+  }
+  if (pieces[at]?.kind === 'star') at += 1;
+  return at === pieces.length;
+}
+
+function matchesOne(piece: Piece, character: string): boolean {
+  if (piece.kind === 'literal') return piece.character === character;
+  if (piece.kind === 'class') {
+    return piece.ranges.some(([from, to]) => from <= character && character <= to) !== piece.negated;
+  }
+  return piece.kind === 'any';
+}

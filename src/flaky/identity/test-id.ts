@@ -1,0 +1,45 @@
+import { createUuidV5 } from './uuid-v5.ts';
+
+/** The names of one test, as its report has them. Missing values are empty. */
+export interface TestNames {
+  readonly file: string;
+  readonly classname: string;
+  /** The outermost suite. */
+  readonly parent: string;
+  readonly name: string;
+  /** The `id` attribute of the report, as it is there. */
+  readonly infoId: string;
+}
+
+export interface TestScope {
+  /** The organization's slug, as the client typed it. */
+  readonly org: string;
+  readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
+  /** Empty: none. */
+  readonly variant: string;
+}
+
+/** Makes the ids of the tests of one upload. What they have in common is hashed once. */
+export type TestIds = (test: TestNames) => string;
+
+const UUID_V5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const KIND = 'JUNIT_TESTCASE';
+
+export function createTestIds({ org, repository, variant }: TestScope): TestIds {
+  const { host, owner, name } = repository;
+  const ofRepository = createUuidV5(`${org}#${host}/${owner}/${name}#`);
+  const suffix = variant === '' ? '' : `#${variant}`;
+  const first: TestIds = (test) => {
+    if (test.infoId.startsWith('trunk:')) return ofRepository(test.infoId + suffix);
+    if (isUuidV5(test.infoId)) return variant === '' ? test.infoId : plain(test.infoId + suffix);
+    return ofRepository(`${test.file}#${test.classname}#${test.parent}#${test.name}#${KIND}${suffix}`);
+  };
+  // With a variant the uploader hashes twice: the first result is an id of version 5, and is hashed with it again.
+  return variant === '' ? first : (test) => plain(first(test) + suffix);
+}
+
+const plain = createUuidV5('');
+
+function isUuidV5(text: string): boolean {
+  return (text.length === 36 || text.length === 32) && UUID_V5.test(text);
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { aRun } from '../../test/helpers/flaky-world.ts';
+import { hasFailed, isInfrastructureFailure } from './infrastructure.ts';
+import { isBlockingRun, quarantineOf, reviewOf } from './quarantine.ts';
+
+const DAY = 86_400_000;
+const AT = 100 * DAY;
+const always = { mode: 'ALWAYS_QUARANTINE', expiresAt: null } as const;
+const never = { mode: 'NEVER_QUARANTINE', expiresAt: null } as const;
+const on = { isEnabled: true, isAutomatic: true };
+const manual = { isEnabled: true, isAutomatic: false };
+const off = { isEnabled: false, isAutomatic: true };
+
+const table = [
+  ['FLAKY', null, on, 'AUTO_QUARANTINE'],
+  ['HEALTHY', null, on, undefined],
+  ['BROKEN', null, on, undefined],
+  ['FLAKY', null, manual, undefined],
+  ['FLAKY', never, on, undefined],
+  ['HEALTHY', always, manual, 'ALWAYS_QUARANTINE'],
+  ['BROKEN', always, on, 'ALWAYS_QUARANTINE'],
+  ['FLAKY', always, off, undefined],
+  ['FLAKY', null, off, undefined],
+  ['HEALTHY', { ...always, expiresAt: AT }, manual, undefined],
+  ['HEALTHY', { ...always, expiresAt: AT + 1 }, manual, 'ALWAYS_QUARANTINE'],
+  ['FLAKY', { ...never, expiresAt: AT }, on, 'AUTO_QUARANTINE'],
+] as const;
+
+describe('quarantine', () => {
+  for (const [status, override, settings, by] of table) {
+    const words = `${override?.mode ?? 'no override'}, ${JSON.stringify(settings)}`;
+    it(`${status}, ${words}: ${by ?? 'not quarantined'} [F21]`, () => {
+      const state = quarantineOf(status, override, settings, AT);
+      assert.equal(state.isQuarantined ? state.by : undefined, by);
+      assert.match(state.reason, /\.$/);
+    });
+  }
+
+  it('knows runs that blocked somebody', () => {
+    assert.ok(isBlockingRun('FAILURE', { status: 'FLAKY', isQuarantined: false }));
+    assert.ok(!isBlockingRun('FAILURE', { status: 'FLAKY', isQuarantined: true }));
+    assert.ok(!isBlockingRun('FAILURE', { status: 'HEALTHY', isQuarantined: false }));
+    assert.ok(!isBlockingRun('SUCCESS', { status: 'BROKEN', isQuarantined: false }));
+  });
+
+  it('names quarantined tests that always pass now, or no longer run [F22]', () => {
+    const test = { quarantinedAt: AT - 20 * DAY, passes: 80, failures: 0, lastRunAt: AT - DAY };
+    assert.equal(reviewOf(test, AT), 'ALWAYS_PASSES');
+    assert.equal(reviewOf({ ...test, failures: 1 }, AT), undefined);
+    assert.equal(reviewOf({ ...test, passes: 49 }, AT), undefined);
+    assert.equal(reviewOf({ ...test, quarantinedAt: AT - DAY }, AT), undefined);
+    assert.equal(reviewOf({ ...test, lastRunAt: AT - 15 * DAY }, AT), 'NEVER_RUNS');
+    assert.equal(reviewOf({ ...test, passes: 0, lastRunAt: null }, AT), 'NEVER_RUNS');
+  });
+});
+
+describe('infrastructure failures', () => {
+  it('are uploads in which more tests fail than the threshold says [F17]', () => {
+    const protection = { isEnabled: true, failureThreshold: 0.8 };
+    assert.ok(isInfrastructureFailure({ ran: 100, failed: 81 }, protection));
+    assert.ok(!isInfrastructureFailure({ ran: 100, failed: 80 }, protection));
+    assert.ok(!isInfrastructureFailure({ ran: 0, failed: 0 }, protection));
+    assert.ok(!isInfrastructureFailure({ ran: 10, failed: 10 }, { ...protection, isEnabled: false }));
+  });
+
+  it('count a test that passed when it was tried again as passing, and no skipped one [F17]', () => {
+    assert.equal(hasFailed([aRun('FAILURE', 0)]), true);
+    assert.equal(hasFailed([aRun('FAILURE', 0), aRun('SUCCESS', 1)]), false);
+    assert.equal(hasFailed([aRun('SKIPPED', 0)]), undefined);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Monitor } from '../../src/flaky/monitor.ts';
+import { type Observed, observe, scopeOf } from '../../src/flaky/observe.ts';
+import { parseMonitor } from '../../src/flaky/parse-monitor.ts';
+import type { Conclusion, EarlierOutcome, ObservedRun, UploadFacts } from '../../src/flaky/run.ts';
+import type { TestState } from '../../src/flaky/state.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const START = Date.UTC(2026, 5, 1);
+
+/** A monitor from what the wire would say; its id is its type unless named. */
+export function aMonitor(input: Readonly<Record<string, unknown>>, id = String(input['type'])): Monitor {
+  const action = { classify: 'FLAKY' };
+  const parsed = parseMonitor({ action, ...input }, { id, createdAt: START });
+  if (parsed.kind === 'refused') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.monitor;
+}
+
+export function anUpload(facts: Partial<UploadFacts> & { readonly id: string }): UploadFacts {
+  return { branch: 'main', sha: 'c1', job: 'unit', jobAttempt: null, prNumber: null, isFork: false, ...facts };
+}
+
+export function aRun(conclusion: Conclusion, startedAt: number, facts: Partial<ObservedRun> = {}): ObservedRun {
+  return { conclusion, startedAt, durationMs: 10, attempt: null, rerunOf: null, ...facts };
+}
+
+export interface Told {
+  readonly upload: UploadFacts;
+  readonly runs: readonly ObservedRun[];
+}
+
+/** One test and a store that answers what other uploads of a commit and job said of it. */
+export class FlakyWorld {
+  readonly monitors: readonly Monitor[];
+  readonly told: Told[] = [];
+  state: TestState | undefined;
+
+  constructor(monitors: readonly Monitor[]) {
+    this.monitors = monitors;
+  }
+
+  tell(told: Told, at: number): Observed {
+    const observed = observe(
+      this.state,
+      told.runs,
+      scopeOf(told.upload, this.monitors, at),
+      this.#earlier(told.upload),
+    );
+    this.told.push(told);
+    this.state = observed.state;
+    return observed;
+  }
+
+  #earlier(upload: UploadFacts): readonly EarlierOutcome[] {
+    return this.told.flatMap((other) => earlierOutcome(other, upload));
+  }
+}
+
+function earlierOutcome({ upload, runs }: Told, asking: UploadFacts): readonly EarlierOutcome[] {
+  const { id: uploadId, branch, prNumber, jobAttempt, isFork } = upload;
+  const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');
+  if (isFork || ran.length === 0 || upload.sha !== asking.sha || upload.job !== asking.job) return [];
+  const hasFailed = ran.some((run) => run.conclusion === 'FAILURE');
+  return [{ uploadId, branch, prNumber, jobAttempt, hasFailed, at: Math.max(...ran.map((run) => run.startedAt)) }];
+}

@@ -1,0 +1,100 @@
+/** Says from all runs there ever were whether a monitor is active: slow, simple, and without a memory of its own but that. */
+
+import { matchesAnyBranch } from '../../src/flaky/branch-pattern.ts';
+import { sliceMs } from '../../src/flaky/buckets.ts';
+import type { Monitor } from '../../src/flaky/monitor.ts';
+import type { ObservedRun } from '../../src/flaky/run.ts';
+import { DAY, HOUR, MINUTE, type Told } from '../helpers/flaky-world.ts';
+
+interface FlatRun extends ObservedRun {
+  readonly job: string;
+}
+
+export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: number, wasActive: boolean): boolean {
+  const ours = told.filter(({ upload }) => !upload.isFork);
+  const seen = ours.filter(({ upload }) => matchesAnyBranch(monitor.branches, upload.branch));
+  const runs = flatten(seen);
+  const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');
+  const dead = deadJobs(flatten(ours));
+  switch (monitor.type) {
+    case 'pass_on_retry':
+      return retryInstants(seen, ours).some((instant) => instant + monitor.parameters.recoveryDays * DAY > at);
+    case 'failure_count': {
+      const { failureCount, windowMinutes, resolutionTimeoutMinutes } = monitor.parameters;
+      const failures = runs.filter((run) => run.conclusion === 'FAILURE');
+      if (wasActive) return failures.some((run) => run.startedAt + resolutionTimeoutMinutes * MINUTE > at);
+      const since = at - windowMinutes * MINUTE;
+      const isFlaky = monitor.action.kind === 'classify' && monitor.action.status === 'FLAKY';
+      const counting = failures.filter((run) => run.startedAt > since && !(isFlaky && dead(run.job, since)));
+      return counting.length >= failureCount;
+    }
+    case 'failure_rate': {
+      const { windowHours, minimumSampleSize, activationThreshold, resolutionThreshold } = monitor.parameters;
+      const last = Math.max(...ran.map((run) => run.startedAt));
+      const { staleTimeoutHours } = monitor.parameters;
+      if (staleTimeoutHours !== null && last + staleTimeoutHours * HOUR <= at) return false;
+      const inWindow = ran.filter((run) => isInWindow(run.startedAt, windowHours * HOUR, at));
+      if (inWindow.length < minimumSampleSize) return wasActive;
+      const rate = inWindow.filter((run) => run.conclusion === 'FAILURE').length / inWindow.length;
+      return rate >= (wasActive ? resolutionThreshold : activationThreshold);
+    }
+    case 'skipped_test': {
+      const { windowMinutes, minimumSkippedCount, resolutionDays } = monitor.parameters;
+      const skips = runs.filter((run) => run.conclusion === 'SKIPPED');
+      if (wasActive) return skips.some((run) => run.startedAt + resolutionDays * DAY > at);
+      return skips.filter((run) => run.startedAt > at - windowMinutes * MINUTE).length >= minimumSkippedCount;
+    }
+    case 'slow_test': {
+      const { windowMinutes, minimumSampleSize, percentile, thresholdMs } = monitor.parameters;
+      const inWindow = ran.filter((run) => isInWindow(run.startedAt, windowMinutes * MINUTE, at));
+      if (inWindow.length < minimumSampleSize) return wasActive;
+      const sorted = inWindow.map((run) => run.durationMs ?? 0).sort((a, b) => a - b);
+      return (sorted[Math.max(1, Math.ceil(percentile * sorted.length)) - 1] ?? 0) >= thresholdMs;
+    }
+    default:
+      throw new Error(`no naive rule for ${monitor.type}`);
+  }
+}
+
+function flatten(told: readonly Told[]): readonly FlatRun[] {
+  return told.flatMap(({ upload, runs }) => runs.map((run) => ({ ...run, job: upload.job })));
+}
+
+/** A slice counts while any of it is within the window. */
+function isInWindow(startedAt: number, windowMs: number, at: number): boolean {
+  const slice = sliceMs(windowMs);
+  return (Math.floor(startedAt / slice) + 1) * slice + windowMs > at;
+}
+
+/** Jobs without a pass since, while another job has passes. */
+function deadJobs(runs: readonly FlatRun[]): (job: string, since: number) => boolean {
+  const passes = runs.filter((run) => run.conclusion === 'SUCCESS');
+  return (job, since) => {
+    const own = passes.filter((run) => run.job === job).map((run) => Math.floor(run.startedAt / HOUR) * HOUR);
+    return !own.some((passedAt) => passedAt > since - HOUR) && passes.some((run) => run.job !== job);
+  };
+}
+
+function retryInstants(seen: readonly Told[], ours: readonly Told[]): readonly number[] {
+  const instants: number[] = [];
+  for (const one of seen) {
+    for (const other of seen) {
+      const isSamePlace = one.upload.sha === other.upload.sha && one.upload.job === other.upload.job;
+      if (isSamePlace && failed(one) && passed(other)) instants.push(Math.max(lastOf(one), lastOf(other)));
+    }
+  }
+  const twins = new Set(ours.filter((told) => passed(told) && ran(told).length > 1).map((told) => ran(told).length));
+  if (twins.size > 0) return instants;
+  for (const told of seen) {
+    const failures = ran(told).filter((run) => run.conclusion === 'FAILURE');
+    const first = Math.min(...failures.map((run) => run.startedAt));
+    const later = ran(told).filter((run) => run.conclusion === 'SUCCESS' && run.startedAt > first);
+    if (later.length > 0) instants.push(Math.max(...later.map((run) => run.startedAt)));
+  }
+  return instants;
+}
+
+const ran = ({ runs }: Told) => runs.filter((run) => run.conclusion !== 'SKIPPED');
+const failed = (told: Told) => ran(told).some((run) => run.conclusion === 'FAILURE');
+const passed = (told: Told) => ran(told).length > 0 && !failed(told);
+const lastOf = (told: Told) => Math.max(...ran(told).map((run) => run.startedAt));
