@@ -3,6 +3,7 @@
 const SUITES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   api: () => import('./api.ts'),
   engine: () => import('./engine.ts'),
+  flaky: () => import('./flaky.ts'),
   git: () => import('./git.ts'),
 };
 

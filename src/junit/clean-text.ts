@@ -1,0 +1,58 @@
+/** Stand for an `&` and a `<` that are no markup; noncharacters, so no report holds them. */
+export const LITERAL_AMPERSAND = '\ufdd0';
+export const LITERAL_LESS = '\ufdd1';
+/** How pytest writes the escape character. */
+export const WRITTEN_ESCAPE = '#x1B';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const ILLEGAL = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]/g;
+// CSI with its parameters, OSC up to its terminator, other two-character escapes.
+const ANSI =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  /(?:\x1b|#x1B)\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]/g;
+const ANSI_OF_8_BITS = /\x9b[0-?]{0,64}[ -/]{0,8}[@-~]/g;
+
+/** Trimmed, without colours and control characters, and at most `maxBytes` of UTF-8, cut between characters. */
+export function cleanText(text: string, maxBytes: number): string {
+  const plain = text.replace(ANSI, '').replace(ANSI_OF_8_BITS, '').replace(CONTROL, '');
+  return trimPlain(restoreMarkup(plain), maxBytes);
+}
+
+/** The same for names; only what XML does not allow is removed, as the usual uploader does: test ids are made of names. */
+export function cleanName(text: string, maxBytes: number): string {
+  return trimPlain(restoreMarkup(text.replace(ANSI, '').replace(ILLEGAL, '')), maxBytes);
+}
+
+/** Trims and cuts text that holds nothing to clean. */
+export function trimPlain(text: string, maxBytes: number): string {
+  const needsTrim = !isInk(text.charCodeAt(0)) || !isInk(text.charCodeAt(text.length - 1));
+  return cutBytes(needsTrim ? text.trim() : text, maxBytes);
+}
+
+/** Whether markup characters were written bare. */
+export function hasLiteralMarkup(text: string): boolean {
+  return text.includes(LITERAL_AMPERSAND) || text.includes(LITERAL_LESS);
+}
+
+/** Certainly no white space: most of it is below, the rest above. */
+function isInk(code: number): boolean {
+  return code > 0x20 && code < 0x80;
+}
+
+function restoreMarkup(text: string): string {
+  return text.replaceAll(LITERAL_AMPERSAND, '&').replaceAll(LITERAL_LESS, '<').toWellFormed();
+}
+
+function cutBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  let bytes = 0;
+  for (let at = 0; at < text.length; ) {
+    const code = text.codePointAt(at) as number;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (bytes > maxBytes) return text.slice(0, at);
+    at += code < 0x10000 ? 1 : 2;
+  }
+  return text;
+}

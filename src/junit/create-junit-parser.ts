@@ -1,0 +1,63 @@
+import { createIssueList } from './issue-list.ts';
+import type { JunitCase, JunitSummary } from './junit-case.ts';
+import { DEFAULT_LIMITS, type JunitLimits } from './limits.ts';
+import { createReportBuilder } from './report-builder.ts';
+import { createXmlReader, type XmlReader } from './xml-reader.ts';
+
+export interface JunitParser {
+  /** Takes the next piece of the text, cut anywhere, and returns the cases completed by it. */
+  write(text: string): readonly JunitCase[];
+  end(): { readonly cases: readonly JunitCase[]; readonly summary: JunitSummary };
+}
+
+/** Enough to tell a binary file by; the first characters are held until that many have come. */
+const HEAD_CHARS = 1_024;
+
+/**
+ * Reads JUnit XML in every dialect, and what can be read of a broken one. It never throws, and keeps no more than the open
+ * suites, one case and one block of text, however long the file is.
+ */
+export function createJunitParser(limits: JunitLimits = DEFAULT_LIMITS): JunitParser {
+  const issues = createIssueList(limits.issuesPerKind);
+  const source = { stop: () => reader.stop(), isPlain: () => reader.isPlain() };
+  const builder = createReportBuilder(issues, limits, source);
+  const reader: XmlReader = createXmlReader(builder, issues, limits);
+  let head: string | null = '';
+  let isRefused = false;
+
+  function begin(text: string): void {
+    head = null;
+    if (!isBinary(text)) return reader.write(text);
+    issues.add('binary', 1);
+    isRefused = true;
+    reader.stop();
+  }
+
+  return {
+    write(text) {
+      if (isRefused) return [];
+      if (head === null) reader.write(text);
+      else {
+        head += text;
+        if (head.length >= HEAD_CHARS) begin(head);
+      }
+      return builder.take();
+    },
+    end() {
+      if (head?.trim() === '') issues.add('empty', 1);
+      if (head !== null) begin(head);
+      const whole = reader.end();
+      const summary = builder.finish(whole, reader.line());
+      return { cases: builder.take(), summary };
+    },
+  };
+}
+
+/** No text holds NUL, nor many other control characters or bytes that are no character. */
+function isBinary(text: string): boolean {
+  const start = text.slice(0, HEAD_CHARS);
+  if (start.includes('\0')) return true;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  const odd = start.match(/[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]/g)?.length ?? 0;
+  return odd * 10 > start.length;
+}

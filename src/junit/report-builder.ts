@@ -1,0 +1,301 @@
+import { parseAttemptMarker } from './attempt-marker.ts';
+import { createAttributeReader } from './attribute-reader.ts';
+import { type CaseDraft, finishCase, NO_RERUNS, openCase, type TextSink } from './case-draft.ts';
+import { hasLiteralMarkup } from './clean-text.ts';
+import { addDeclared, agrees, emptyTally, firstDeclared, NO_COUNTS, seenCounts } from './declared-counts.ts';
+import { type ElementKind, elementKind } from './element-kind.ts';
+import type { IssueList } from './issue-list.ts';
+import type { DeclaredCounts, JunitCase, JunitSummary, RerunKind } from './junit-case.ts';
+import type { JunitLimits } from './limits.ts';
+import { openSuite, type SuiteFrame } from './suite-frame.ts';
+import type { Attributes, XmlHandler } from './xml-reader.ts';
+
+export interface ReportBuilder extends XmlHandler {
+  /** The cases that were completed since the last call. */
+  take(): JunitCase[];
+  /** Closes what stands open; `whole` is whether the XML itself was complete. */
+  finish(whole: boolean, line: number): JunitSummary;
+}
+
+export interface ReportSource {
+  stop(): void;
+  /** Whether attributes now given hold nothing that must be cleaned. */
+  isPlain(): boolean;
+}
+
+interface Element {
+  readonly name: string;
+  readonly kind: ElementKind;
+  /** Where text directly in it goes. */
+  readonly sink: TextSink | null;
+  readonly line: number;
+}
+
+/**
+ * Turns tags into cases. It keeps a stack of its own: saxes gives up all open tags at an end tag that closes nothing, which
+ * one bare `</b>` in a message would be enough for.
+ */
+export function createReportBuilder(issues: IssueList, limits: JunitLimits, source: ReportSource): ReportBuilder {
+  const read = createAttributeReader(issues, limits);
+  const elements: Element[] = [];
+  const suites: SuiteFrame[] = [];
+  const tally = emptyTally();
+  let done: JunitCase[] = [];
+  let draft: CaseDraft | null = null;
+  let declared: DeclaredCounts | null = null;
+  let suiteCount = 0;
+  let reports = 0;
+  let disagreements = 0;
+  let damaged = false;
+  let isForeign = false;
+
+  function open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void {
+    const kind = elementKind(name);
+    if (elements.length === 0 && !enterRoot(name, kind, line)) return;
+    if (draft !== null && (kind === 'case' || kind === 'suite' || kind === 'suites')) abandonCase();
+    if (elements.length >= limits.depth) {
+      issues.add('tooDeep', line, String(limits.depth));
+      damaged = true;
+      source.stop();
+      return;
+    }
+    read.start(line, source.isPlain());
+    const sink = enter(name, kind, attributes, line);
+    if (isEmpty) leave(kind, true);
+    else elements.push({ name, kind, line, sink });
+  }
+
+  /** Returns whether it makes sense to go on. */
+  function enterRoot(name: string, kind: ElementKind, line: number): boolean {
+    if (kind === 'html') {
+      issues.add('html', line);
+      isForeign = true;
+      source.stop();
+      return false;
+    }
+    if (kind === 'other' && !isForeign) {
+      issues.add('otherFormat', line, name);
+      isForeign = true;
+    }
+    return true;
+  }
+
+  function enter(name: string, kind: ElementKind, attributes: Attributes, line: number): TextSink | null {
+    switch (kind) {
+      case 'suites':
+      case 'suite':
+        enterSuite(kind === 'suites', attributes, line);
+        return null;
+      case 'case':
+        draft = openCase(attributes, line, suites, read);
+        return null;
+      case 'failure':
+      case 'error':
+      case 'skipped':
+        return enterOutcome(name, kind, attributes, line);
+      case 'flakyFailure':
+      case 'flakyError':
+      case 'rerunFailure':
+      case 'rerunError':
+        return enterRerun(name, kind, attributes, line);
+      case 'output':
+        return null;
+      case 'property':
+        if (draft !== null) draft.attempt ??= parseAttemptMarker(attributes['name'] ?? '', attributes['value'] ?? '');
+        return null;
+      default:
+        // Markup of their own inside a text: `stackTrace`, and whatever was not escaped.
+        return elements.at(-1)?.sink ?? null;
+    }
+  }
+
+  function enterSuite(isReport: boolean, attributes: Attributes, line: number): void {
+    const around = suites.at(-1);
+    if (around === undefined) {
+      reports += 1;
+      if (reports === 2) issues.add('severalReports', line);
+    }
+    if (!isReport) suiteCount += 1;
+    const frame = openSuite({ isReport, attributes, line, around, before: { ...tally } }, read);
+    suites.push(frame);
+    const isOutermost = around === undefined || around.isReport;
+    if (isReport || !isOutermost) return;
+    if (frame.name === '') issues.add('suiteWithoutName', line);
+    if (around === undefined) return;
+    around.declaredInside =
+      around.declaredInside === null ? frame.declared : addDeclared(around.declaredInside, frame.declared);
+  }
+
+  function enterOutcome(
+    name: string,
+    kind: 'failure' | 'error' | 'skipped',
+    attributes: Attributes,
+    line: number,
+  ): TextSink | null {
+    if (draft === null) {
+      issues.add('resultOutsideCase', line, name);
+      return null;
+    }
+    const around = elements.at(-1);
+    if (around !== undefined && around.kind !== 'case') return around.sink;
+    if (kind !== 'skipped') tally.failedElements += 1;
+    if (draft.outcome !== null) return null;
+    draft.outcome = { kind, ...readTelling(attributes), text: '' };
+    draft.status = kind === 'skipped' ? 'skipped' : 'failure';
+    return draft.outcome;
+  }
+
+  function enterRerun(name: string, kind: RerunKind, attributes: Attributes, line: number): TextSink | null {
+    if (draft === null) {
+      issues.add('resultOutsideCase', line, name);
+      return null;
+    }
+    if (draft.reruns === NO_RERUNS) draft.reruns = [];
+    if (draft.reruns.length >= limits.rerunsPerCase) {
+      issues.add('tooManyReruns', line, String(limits.rerunsPerCase));
+      return null;
+    }
+    const durationMs = read.durationMs(attributes);
+    const timestampAt = read.timestampAt(attributes);
+    const rerun = { kind, ...readTelling(attributes), text: '', durationMs, timestampAt };
+    draft.reruns.push(rerun);
+    return rerun;
+  }
+
+  function readTelling(attributes: Attributes) {
+    return { message: read.text(attributes['message']), type: read.text(attributes['type']) };
+  }
+
+  function close(name: string, line: number): void {
+    const top = elements.at(-1);
+    if (top?.name === name) {
+      elements.pop();
+      leave(top.kind, true);
+      return;
+    }
+    const at = elements.findLastIndex((element) => element.name === name);
+    if (at === -1) {
+      issues.add('strayClose', line, name);
+      return;
+    }
+    while (elements.length > at + 1) leaveUnclosed(elements.pop() as Element);
+    leave((elements.pop() as Element).kind, true);
+  }
+
+  function leaveUnclosed(element: Element): void {
+    const isStructure = element.kind === 'case' || element.kind === 'suite' || element.kind === 'suites';
+    if (isStructure) damaged = true;
+    if (element.kind !== 'case') {
+      issues.add(isStructure ? 'unclosed' : 'malformed', element.line, unclosedText(element, isStructure));
+    }
+    leave(element.kind, false);
+  }
+
+  function leave(kind: ElementKind, closed: boolean): void {
+    if (kind === 'case') leaveCase(closed);
+    else if (kind === 'suite' || kind === 'suites') leaveSuite(closed);
+  }
+
+  /** A case starts inside a case: the first one has lost its end. */
+  function abandonCase(): void {
+    const at = elements.findLastIndex(({ kind }) => kind === 'case');
+    while (elements.length > at) leaveUnclosed(elements.pop() as Element);
+  }
+
+  function leaveCase(closed: boolean): void {
+    const ended = draft;
+    draft = null;
+    if (ended === null) return;
+    if (ended.name === '') {
+      issues.add('caseWithoutName', ended.line);
+      damaged = true;
+      return;
+    }
+    if (!closed && ended.status !== 'failure') {
+      issues.add('caseNotClosed', ended.line, ended.name);
+      return;
+    }
+    ended.closed = closed;
+    emit(finishCase(ended, suites.at(-1), limits));
+  }
+
+  function emit(finished: JunitCase): void {
+    const { status, outcome, line } = finished;
+    tally.tests += 1;
+    if (status === 'skipped') tally.skipped += 1;
+    else if (status === 'failure') tally[outcome?.kind === 'error' ? 'errors' : 'failures'] += 1;
+    const suite = suites.at(-1);
+    if (suite !== undefined) {
+      suite.directTests += 1;
+      if (status === 'failure') suite.directFailed += 1;
+    }
+    if (suite === undefined || suite.isReport) issues.add('caseOutsideSuite', line);
+    done.push(finished);
+  }
+
+  function leaveSuite(closed: boolean): void {
+    const suite = suites.pop();
+    if (suite === undefined) return;
+    const direct = suite.isReport ? null : { tests: suite.directTests, failed: suite.directFailed };
+    if (closed && !agrees(suite.declared, suite.before, tally, direct)) {
+      disagreements += 1;
+      issues.add('counts', suite.line, suite.name);
+    }
+    if (suites.length > 0) return;
+    // Cases directly in the report are declared by none of its suites.
+    const inside = suite.directTests > 0 ? NO_COUNTS : (suite.declaredInside ?? NO_COUNTS);
+    const own = suite.isReport ? firstDeclared(suite.declared, inside) : suite.declared;
+    declared = declared === null ? own : addDeclared(declared, own);
+  }
+
+  function collect(text: string, sink: TextSink): void {
+    if (sink.text.length < limits.textBytes * 2) sink.text += text.slice(0, limits.textBytes * 2);
+  }
+
+  return {
+    open,
+    close,
+    text(text) {
+      const sink = elements.at(-1)?.sink ?? null;
+      if (sink === null) return;
+      if (hasLiteralMarkup(text)) issues.add('bareMarkup', elements.at(-1)?.line ?? 0);
+      collect(text, sink);
+    },
+    cdata(text) {
+      const sink = elements.at(-1)?.sink ?? null;
+      if (sink !== null) collect(text, sink);
+    },
+    take() {
+      const taken = done;
+      done = [];
+      return taken;
+    },
+    finish(wholeXml, line) {
+      const innermost = elements.at(-1);
+      const whole = wholeXml && innermost === undefined && !damaged && reports > 0;
+      if (innermost !== undefined && !damagedByDepth()) issues.add('truncated', line, `<${innermost.name}>`);
+      else if (!wholeXml && reports > 0 && !damagedByDepth()) issues.add('truncated', line, 'a tag');
+      while (elements.length > 0) leave((elements.pop() as Element).kind, false);
+      if (tally.tests === 0 && suiteCount > 0) issues.add('noCases', line);
+      if (tally.tests === 0 && suiteCount === 0 && issues.counts().error === 0) issues.add('noResults', line);
+      return {
+        seen: seenCounts(tally),
+        declared: declared ?? NO_COUNTS,
+        disagreements,
+        suites: suiteCount,
+        reports,
+        whole,
+        issues: issues.listed(),
+        issueCounts: issues.counts(),
+      };
+    },
+  };
+
+  function damagedByDepth(): boolean {
+    return elements.length >= limits.depth;
+  }
+}
+
+function unclosedText({ name }: Element, isStructure: boolean): string {
+  return isStructure ? name : `<${name}> is not closed.`;
+}

@@ -1,0 +1,177 @@
+import { SaxesParser } from 'saxes';
+import { LITERAL_LESS, WRITTEN_ESCAPE } from './clean-text.ts';
+import type { IssueList } from './issue-list.ts';
+import type { JunitLimits } from './limits.ts';
+import { LONGEST_MARKUP, repairMarkup } from './repair-markup.ts';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+export interface XmlHandler {
+  /** No `close` follows where it is empty. */
+  open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void;
+  /** An end tag that is really in the file. It may close nothing, and what stands open inside has none. */
+  close(name: string, line: number): void;
+  text(text: string): void;
+  cdata(text: string): void;
+}
+
+export interface XmlReader {
+  write(text: string): void;
+  /** Returns whether the file ended between tags. */
+  end(): boolean;
+  stop(): void;
+  line(): number;
+  /** Whether the tag now given holds nothing that cleanName removes. */
+  isPlain(): boolean;
+}
+
+/** What saxes holds while a token is incomplete. It has no limits of its own; the version is pinned. */
+interface Inside {
+  text: string;
+  name: string;
+  piTarget: string;
+  readonly attribList: unknown[];
+  readonly tags: unknown[];
+}
+
+const BLOCK = 65_536;
+
+/** Said of nearly every concatenated file, and of files with a space before the declaration: noticed otherwise. */
+const QUIET = /XML declaration|name\/value|^expected|only one root|outside of root|must contain a root|unclosed tag/;
+const UNEXPECTED_CLOSE = 'unexpected close tag.';
+const UNMATCHED_CLOSE = 'unmatched closing tag: ';
+
+/**
+ * saxes, made lenient and bounded. It sees blocks of one size whatever pieces arrive, so pieces never change a result;
+ * after each block, what it buffers is cut.
+ */
+export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: JunitLimits): XmlReader {
+  const parser = new SaxesParser({
+    xmlns: false,
+    defaultXMLVersion: '1.0',
+    forceXMLVersion: true,
+    position: false,
+  } as const);
+  const inside = parser as unknown as Inside;
+  let waiting = '';
+  let stopped = false;
+  let cutShort = false;
+  let tagLine = 1;
+  let blockIsPlain = true;
+  let tagIsPlain = true;
+  let lastLine: number | undefined;
+  /** A tag saxes has popped; whether an end tag of its own did that, only what comes next tells. */
+  let popped: string | undefined;
+
+  const settle = () => {
+    if (popped === undefined) return;
+    const name = popped;
+    popped = undefined;
+    if (!stopped) handler.close(name, parser.line);
+  };
+
+  const cut = () => {
+    if (inside.text.length > limits.tokenChars) {
+      if (inside.name !== '' && !stopped) issues.add('tooLong', tagLine, inside.name);
+      inside.text = inside.text.slice(0, limits.tokenChars);
+    }
+    if (inside.name.length > 1_000) inside.name = inside.name.slice(0, 1_000);
+    if (inside.piTarget.length > 1_000) inside.piTarget = inside.piTarget.slice(0, 1_000);
+    if (inside.attribList.length > limits.attributesPerTag) {
+      issues.add('tooManyAttributes', tagLine, String(limits.attributesPerTag));
+      inside.attribList.length = limits.attributesPerTag;
+    }
+    // Tags that nobody closes. The handler has a stack of its own and needs none of saxes.
+    if (inside.tags.length > 2 * limits.depth) inside.tags.length = 0;
+  };
+
+  const feed = (block: string) => {
+    const repaired = repairMarkup(block);
+    blockIsPlain = repaired === block && !block.includes(WRITTEN_ESCAPE);
+    tagIsPlain &&= blockIsPlain;
+    parser.write(repaired);
+    settle();
+    cut();
+  };
+
+  // The errors of saxes carry a stack trace each; a hostile file has millions.
+  parser.fail = (message) => {
+    if (message === UNEXPECTED_CLOSE) popped = undefined;
+    else if (message.startsWith(UNMATCHED_CLOSE)) {
+      settle();
+      if (!stopped) handler.close(message.slice(UNMATCHED_CLOSE.length, -1), parser.line);
+    } else if (message === 'disallowed character.') tagIsPlain = false;
+    else if (message === 'unexpected end.') cutShort = true;
+    else if (!stopped && !QUIET.test(message)) {
+      issues.add('malformed', parser.line, message);
+    }
+    return parser;
+  };
+  parser.on('opentagstart', () => {
+    settle();
+    tagLine = parser.line;
+    tagIsPlain = blockIsPlain;
+  });
+  parser.on('opentag', (tag) => {
+    if (!stopped) handler.open(tag.name, tag.attributes, tagLine, tag.isSelfClosing);
+  });
+  parser.on('closetag', (tag) => {
+    settle();
+    if (!tag.isSelfClosing) popped = tag.name;
+  });
+  parser.on('text', (text) => {
+    settle();
+    if (!stopped) handler.text(text);
+  });
+  parser.on('cdata', (text) => {
+    settle();
+    if (!stopped) handler.cdata(text);
+  });
+  parser.on('doctype', (text) => {
+    if (text.includes(`${LITERAL_LESS}!ENTITY`)) issues.add('entities', parser.line);
+  });
+
+  return {
+    write(text) {
+      if (stopped) return;
+      waiting += text;
+      let from = 0;
+      while (waiting.length - from >= BLOCK && !stopped) {
+        const to = from + blockEnd(waiting, from);
+        feed(copyOf(waiting, from, to));
+        from = to;
+      }
+      waiting = stopped ? '' : waiting.slice(from);
+    },
+    end() {
+      if (stopped) return false;
+      feed(waiting);
+      waiting = '';
+      // Closing starts saxes afresh, at line 1.
+      lastLine = parser.line;
+      parser.close();
+      return !cutShort && !stopped;
+    },
+    stop() {
+      stopped = true;
+    },
+    isPlain: () => tagIsPlain,
+    line: () => lastLine ?? parser.line,
+  };
+}
+
+/** A part as a string of its own. A slice points into its source, and saxes reads it character by character at half the speed. */
+function copyOf(text: string, from: number, to: number): string {
+  const middle = (from + to) >> 1;
+  return [text.slice(from, middle), text.slice(middle, to)].join('');
+}
+
+/** A block does not end in the middle of what repairMarkup must see whole. */
+function blockEnd(text: string, from: number): number {
+  const end = from + BLOCK;
+  for (let at = end - LONGEST_MARKUP; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x26 || code === 0x3c) return at - from;
+  }
+  return BLOCK;
+}
