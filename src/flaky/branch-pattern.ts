@@ -1,3 +1,5 @@
+import { matchesStarred } from '../lib/starred.ts';
+
 /** Where a monitor looks: `*` stands for any run of characters, `/` included, `?` for exactly one; the rest is literal. */
 
 export const MAX_BRANCH_PATTERNS = 10;
@@ -7,38 +9,10 @@ export function matchesAnyBranch(patterns: readonly string[], branch: string): b
   return patterns.some((pattern) => pattern === '*' || matchesBranch(pattern, branch));
 }
 
-/**
- * Goes back only to the last `*`: what an earlier one took never has to be tried again, so hostile patterns cost at
- * most length times length.
- */
 export function matchesBranch(pattern: string, branch: string): boolean {
-  let at = 0;
-  let read = 0;
-  let star = -1;
-  let retryFrom = 0;
-  while (at < branch.length) {
-    const wanted = pattern[read];
-    if (wanted === '*') {
-      star = read;
-      retryFrom = at;
-      read += 1;
-    } else if (wanted === '?') {
-      at += characterLength(branch, at);
-      read += 1;
-    } else if (wanted !== undefined && wanted === branch[at]) {
-      at += 1;
-      read += 1;
-    } else if (star >= 0) {
-      retryFrom += characterLength(branch, retryFrom);
-      at = retryFrom;
-      read = star + 1;
-    } else return false;
-  }
-  while (pattern[read] === '*') read += 1;
-  return read === pattern.length;
-}
-
-/** One character of a person may be two of JavaScript. */
-function characterLength(text: string, index: number): number {
-  return (text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+  // By characters of people, of which one may be two of JavaScript.
+  return matchesStarred([...pattern], [...branch], {
+    isStar: (wanted) => wanted === '*',
+    matches: (wanted, character) => wanted === '?' || wanted === character,
+  });
 }

@@ -16,7 +16,7 @@ const messages: readonly (readonly [string, string])[] = [
   ['com.shop.Cart@1b2c3d4e', 'com.shop.Cart@<hex>'],
   ['pointer 0xc0000140a0', 'pointer <hex>'],
   ['commit deadbeef12 missing', 'commit <hex> missing'],
-  ['ENOENT: /home/ci/work/shop/cart.json', 'ENOENT: <path>/cart.json'],
+  ['ENOENT: /srv/ci/shop/cart.json', 'ENOENT: <path>/cart.json'],
   ['ENOENT: C:\\ci\\shop\\cart.json', 'ENOENT: <path>/cart.json'],
   ['cart.ts:12:5 failed', 'cart.ts failed'],
   ['/tmp/tmp.Xa83kd/x', '<path>/x'],

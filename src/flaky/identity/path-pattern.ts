@@ -1,6 +1,7 @@
+import { matchesStarred } from '../../lib/starred.ts';
+
 // Globs over paths, for CODEOWNERS. No regular expressions: a pattern is somebody else's, and matching one must never take
-// more than (length of the pattern) x (length of the path) steps. Both stars go back to their last place only, which is
-// enough: what an earlier star could take, the later one can take too.
+// more than (length of the pattern) x (length of the path) steps.
 
 /** One character of a segment: itself, any one (`?`), any number (`*`), or one of a class (`[a-z]`). */
 type Piece =
@@ -36,32 +37,16 @@ export function compilePathPattern(pattern: string, syntax: PatternSyntax): Path
   return { segments };
 }
 
-export function matchesPath(pattern: PathPattern, path: readonly string[], steps: Steps): boolean {
-  const { segments } = pattern;
-  let at = 0;
-  let index = 0;
-  let starAt = -1;
-  let starIndex = 0;
-  while (index < path.length) {
-    steps.count += 1;
-    const segment = segments[at];
-    if (segment === 'globstar') {
-      starAt = at;
-      starIndex = index;
-      at += 1;
-    } else if (segment !== undefined && matchesSegment(segment, path[index] as string, steps)) {
-      at += 1;
-      index += 1;
-    } else if (starAt >= 0) {
-      starIndex += 1;
-      index = starIndex;
-      at = starAt + 1;
-    } else {
-      return false;
-    }
-  }
-  while (segments[at] === 'globstar') at += 1;
-  return at === segments.length;
+export function matchesPath({ segments }: PathPattern, path: readonly string[], steps: Steps): boolean {
+  return matchesStarred(segments, path, {
+    isStar: (segment) => segment === 'globstar',
+    matches: (segment, text) => segment !== 'globstar' && matchesSegment(segment, text, steps),
+    onStep: () => count(steps),
+  });
+}
+
+function count(steps: Steps): void {
+  steps.count += 1;
 }
 
 function compileSegment(text: string, { classes }: PatternSyntax): Segment {
@@ -103,32 +88,11 @@ function parseClass(characters: readonly string[], start: number): { piece: Piec
 
 function matchesSegment(segment: Exclude<Segment, 'globstar'>, text: string, steps: Steps): boolean {
   if ('literal' in segment) return segment.literal === text;
-  const { pieces } = segment;
-  const characters = [...text];
-  let at = 0;
-  let index = 0;
-  let starAt = -1;
-  let starIndex = 0;
-  while (index < characters.length) {
-    steps.count += 1;
-    const piece = pieces[at];
-    if (piece?.kind === 'star') {
-      starAt = at;
-      starIndex = index;
-      at += 1;
-    } else if (piece !== undefined && matchesOne(piece, characters[index] as string)) {
-      at += 1;
-      index += 1;
-    } else if (starAt >= 0) {
-      starIndex += 1;
-      index = starIndex;
-      at = starAt + 1;
-    } else {
-      return false;
-    }
-  }
-  if (pieces[at]?.kind === 'star') at += 1;
-  return at === pieces.length;
+  return matchesStarred(segment.pieces, [...text], {
+    isStar: ({ kind }) => kind === 'star',
+    matches: matchesOne,
+    onStep: () => count(steps),
+  });
 }
 
 function matchesOne(piece: Piece, character: string): boolean {
