@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { runCommand, say, toNumber } from '../helpers/command.ts';
 import { runSeeds } from './run-seeds.ts';
 import type { StoreKind } from './sim-store.ts';
 import type { RunReport } from './simulate.ts';
@@ -40,20 +41,11 @@ if (process.argv[2] === 'policy') {
   const policy = await import('./policy/main.ts');
   process.exitCode = await policy.run(process.argv.slice(3));
 } else {
-  process.exitCode = await run(process.argv.slice(2));
+  process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 }
 
-async function run(args: readonly string[]): Promise<number> {
-  let values: ReturnType<typeof parse>;
-  try {
-    values = parse(args);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-    return 2;
-  }
-  if (values.isHelp) return say(HELP);
+async function run({ seeds, store, jobs, isVerbose }: ReturnType<typeof parse>): Promise<number> {
   const summary = new Summary();
-  const { seeds, store, jobs, isVerbose } = values;
   await runSeeds({ seeds, store, jobs, onReport: (report) => tell(summary, report, isVerbose) });
   if (seeds.length > 1) say(`\n${summary.table}\n`);
   say(`\n${summary.speed}, ${summary.failed.length} failed\n`);
@@ -77,12 +69,6 @@ function parse(args: readonly string[]) {
   };
 }
 
-function toNumber(name: string, text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`--${name} must be a whole number`);
-  return number;
-}
-
 function tell(summary: Summary, report: RunReport, isVerbose: boolean): void {
   summary.add(report);
   const { seed, failure, tasks, events } = report;
@@ -90,9 +76,4 @@ function tell(summary: Summary, report: RunReport, isVerbose: boolean): void {
   else if (failure !== undefined) say(`seed ${seed}: ${failure}\n`);
   else if (isVerbose) say(`seed ${seed}: ok, ${tasks} tasks, ${events} events\n`);
   if (!isVerbose && summary.runs % PROGRESS_EVERY === 0) say(`${summary.speed}\n`);
-}
-
-function say(text: string): number {
-  process.stdout.write(text);
-  return 0;
 }

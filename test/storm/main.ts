@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { runCommand, say, toNumber } from '../helpers/command.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import type { StormReport } from './report.ts';
 import { runStorm } from './storm.ts';
@@ -25,21 +26,9 @@ const options = {
 } as const;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 
-async function run(args: readonly string[]): Promise<number> {
-  let values: ReturnType<typeof parse>;
-  try {
-    values = parse(args);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-    return 2;
-  }
-  if (values.isHelp) {
-    say(HELP);
-    return 0;
-  }
-  const { seed, kills, prs, isPostgres } = values;
+async function run({ seed, kills, prs, isPostgres }: ReturnType<typeof parse>): Promise<number> {
   const command = `npm run storm -- --kills ${kills} --prs ${prs} --seed ${seed}${isPostgres ? ' --postgres' : ''}`;
   say(`${command}\n`);
   const postgres = isPostgres ? await startPostgres() : undefined;
@@ -64,12 +53,6 @@ function parse(args: readonly string[]) {
   };
 }
 
-function toNumber(name: string, text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`--${name} must be a whole number`);
-  return number;
-}
-
 function summarize({ violations, kills, states, landedKinds, settledMs, totalMs, warnings }: StormReport): void {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   const ready = kills.readyMs.toSorted((a, b) => a - b);
@@ -86,8 +69,4 @@ function describe(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
-}
-
-function say(text: string): void {
-  process.stdout.write(text);
 }
