@@ -10,7 +10,7 @@ import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';
 import { EffectWorker } from './app/effect-worker.ts';
 import { ensureOrganization } from './app/ensure-organization.ts';
-import { Housekeeping } from './app/housekeeping.ts';
+import { createHousekeeping } from './app/housekeeping.ts';
 import { Outages } from './app/outages.ts';
 import { QueueRunner } from './app/queue-runner.ts';
 import { Reconciler } from './app/reconcile.ts';
@@ -112,15 +112,13 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
   reconciler.start();
   worker.start();
   timers.start();
-  const housekeeping = new Housekeeping(app);
-  housekeeping.start();
-  const rounds = [createAudit(app), createSweep(app)];
+  const rounds = [createAudit(app), createSweep(app), createHousekeeping(app)];
   for (const each of rounds) each.start();
   return {
     url,
     newToken: newSecret,
     tokenFile,
-    stop: () => stop({ server, app, reconciler, worker, timers, housekeeping, rounds }),
+    stop: () => stop({ server, app, reconciler, worker, timers, rounds }),
   };
 }
 
@@ -188,10 +186,8 @@ async function stop(parts: {
   readonly reconciler: Reconciler;
   readonly worker: EffectWorker;
   readonly timers: Timers;
-  readonly housekeeping: Housekeeping;
   readonly rounds: readonly Rounds[];
 }): Promise<void> {
-  parts.housekeeping.stop();
   const stopping = [parts.reconciler, parts.worker, parts.timers, ...parts.rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);

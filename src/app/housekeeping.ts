@@ -1,4 +1,5 @@
 import type { App } from './app.ts';
+import { Rounds } from './rounds.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** The first time soon after the start, for servers that never live a whole day. */
@@ -8,33 +9,18 @@ const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
 const KEEP_LOGS_MS = 14 * DAY_MS;
 
 /** Once a day, removes what nobody needs any more. */
-export class Housekeeping {
-  readonly #app: App;
-  #timer: NodeJS.Timeout | undefined;
+export function createHousekeeping(app: App): Rounds {
+  return new Rounds(app.clock, { firstMs: FIRST_MS, everyMs: DAY_MS }, () => tidy(app));
+}
 
-  constructor(app: App) {
-    this.#app = app;
-  }
-
-  start(): void {
-    this.#timer = setTimeout(() => void this.#keep(), FIRST_MS).unref();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  async #keep(): Promise<void> {
-    this.#timer = setTimeout(() => void this.#keep(), DAY_MS).unref();
-    try {
-      const { store, clock, log } = this.#app;
-      const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
-      if (removed > 0) log.info({ removed }, 'removed target sets that nothing names');
-      const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
-      if (logs > 0) log.info({ removed: logs }, 'removed old output of checks');
-    } catch (error) {
-      // Nothing depends on it today: tomorrow it is tried again.
-      this.#app.log.warn({ err: error }, 'could not remove what nobody needs any more');
-    }
+async function tidy({ store, clock, log }: App): Promise<void> {
+  try {
+    const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
+    if (removed > 0) log.info({ removed }, 'removed target sets that nothing names');
+    const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
+    if (logs > 0) log.info({ removed: logs }, 'removed old output of checks');
+  } catch (error) {
+    // Nothing depends on it today: tomorrow it is tried again.
+    log.warn({ err: error }, 'could not remove what nobody needs any more');
   }
 }

@@ -1,5 +1,6 @@
 /** Seeds that once found something, and what. They are run before all others, whatever has become of them since. */
 export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] = [
+  [321, 'an urgent entry that a red target keeps from starting looks as if it were overtaken'],
   [362, 'a slot that a bisection gives back is not used where nothing in the line changed'],
   [550, 'what falls due while no timer is armed never happens'],
   [1013, 'targets that change while their entry is being landed look like a wrong order'],
