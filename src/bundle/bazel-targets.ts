@@ -53,7 +53,7 @@ function unknownTarget(label: string): BazelTarget {
 }
 
 function withResult(target: BazelTarget, { status, attempt }: BepResult): BazelTarget {
-  return { ...target, result: resultOf(status), maxAttempt: Math.max(target.maxAttempt, attempt) };
+  return { ...target, result: bazelResult(status), maxAttempt: Math.max(target.maxAttempt, attempt) };
 }
 
 function withSummary(target: BazelTarget, { status, firstStartedAt, lastStoppedAt }: BepSummary): BazelTarget {
@@ -61,7 +61,8 @@ function withSummary(target: BazelTarget, { status, firstStartedAt, lastStoppedA
   return { ...target, resolvedStatus, startedAt: firstStartedAt, stoppedAt: lastStoppedAt };
 }
 
-function resultOf(status: string): BazelTarget['result'] {
+/** What a status of Bazel's means. */
+export function bazelResult(status: string): BazelTarget['result'] {
   if (status === 'PASSED') return 'SUCCESS';
   if (status === 'FLAKY') return 'FLAKY';
   return FAILURES.has(status) ? 'FAILURE' : 'UNSPECIFIED';

@@ -30,7 +30,7 @@ const FLAKY = [
   result('//a:b', 'FAILED', {
     testActionOutput: [{ name: 'test.xml', uri: 'file:///x/ü/test.xml' }, { uri: 'x.log' }],
   }),
-  result('//a:b', 'FLAKY', { testAttemptStart: '2026-09-21T15:20:00Z' }, 2),
+  result('//a:b', 'FLAKY', { testAttemptStart: '2026-09-21T15:20:00Z', testAttemptDuration: '1.500s' }, 2),
   summary('//a:b', 'FLAKY'),
 ];
 
@@ -50,6 +50,7 @@ describe('build events of Bazel', () => {
             shard: 1,
             isCached: false,
             startedAt: null,
+            durationMs: null,
             xmlUris: ['file:///x/ü/test.xml'],
           },
           {
@@ -61,6 +62,7 @@ describe('build events of Bazel', () => {
             shard: 1,
             isCached: false,
             startedAt: Date.parse('2026-09-21T15:20:00Z'),
+            durationMs: 1_500,
             xmlUris: [],
           },
           {

@@ -26,6 +26,7 @@ export interface BepResult {
   readonly shard: number;
   readonly isCached: boolean;
   readonly startedAt: number | null;
+  readonly durationMs: number | null;
   /** Reports it wrote. */
   readonly xmlUris: readonly string[];
 }
@@ -112,6 +113,7 @@ function parseResult(id: Fields, result: Fields): BepResult {
     shard: numberOf(id['shard']) ?? 0,
     isCached: result['cachedLocally'] === true || isCachedRemotely,
     startedAt: instantOf(result['testAttemptStart'], result['testAttemptStartMillisEpoch']),
+    durationMs: durationOf(result['testAttemptDuration'], result['testAttemptDurationMillis']),
     xmlUris: uris.filter((uri) => uri.endsWith('.xml')),
   };
 }
@@ -120,6 +122,12 @@ function parseResult(id: Fields, result: Fields): BepResult {
 function instantOf(text: unknown, millis: unknown): number | null {
   const parsed = typeof text === 'string' && text.length < 64 ? Date.parse(text) : Number.NaN;
   return Number.isNaN(parsed) ? numberOf(millis) : parsed;
+}
+
+/** `1.5s`, as JSON of protobuf writes durations. */
+function durationOf(text: unknown, millis: unknown): number | null {
+  const seconds = typeof text === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(text)?.[1] : undefined;
+  return seconds === undefined ? numberOf(millis) : Math.round(Number(seconds) * 1e6) / 1e3;
 }
 
 function numberOf(value: unknown): number | null {

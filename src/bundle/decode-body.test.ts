@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { chunks } from '../../test/helpers/bundle.ts';
 import { DECODE_LIMITS, type DecodeLimits, decodeBody, type Encoding } from './decode-body.ts';
@@ -40,6 +40,7 @@ describe('decodeBody', () => {
     ['gzip', gzipSync(TEXT)],
     ['deflate', deflateSync(TEXT)],
     ['zstd', zstdCompressSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
   ];
   for (const [encoding, bytes] of packed) {
     it(`reads ${encoding} in chunks of any size [U5]`, async () => {
@@ -81,9 +82,11 @@ describe('decodeBody', () => {
   });
 
   it('refuses a frame that asks for too much memory [U5]', async () => {
-    // Magic, a descriptor without a content size, a window of 128 MiB, one empty last block.
-    const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x01, 0x00, 0x00]);
-    await refuses(decode(frame, {}), 'TOO_BIG', /window/);
+    // Magic, a descriptor without a content size, a window of 2 to the power of 10 and more, one empty last block.
+    const frame = (power: number) => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, power << 3, 0x01, 0x00, 0x00]);
+    await refuses(decode(frame(17), {}), 'TOO_BIG', /window of more than 8 MiB/);
+    await refuses(decode(frame(14), {}), 'TOO_BIG', /window of more than 8 MiB/);
+    assert.equal((await decode(frame(13), {})).text.length, 0);
   });
 
   it('says what is not packed, cut off or damaged [U5]', async () => {
@@ -95,6 +98,7 @@ describe('decodeBody', () => {
     await refuses(decode(Buffer.alloc(0), {}), 'TRUNCATED', /end too early/);
     await refuses(decode(frame.subarray(0, -3), {}), 'TRUNCATED', /end too early/);
     await refuses(decode(gzipSync(TEXT).subarray(0, -3), { encoding: 'gzip' }), 'TRUNCATED', /end too early/);
+    await refuses(decode(brotliCompressSync(TEXT).subarray(0, -3), { encoding: 'br' }), 'TRUNCATED', /end too early/);
     const damaged = Buffer.from(frame);
     damaged.fill(0xff, damaged.length - 40);
     await refuses(decode(damaged, { size: 100 }), 'DAMAGED', /damaged/);
@@ -140,9 +144,13 @@ describe('decodeBody', () => {
       fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
     );
     await fc.assert(
-      fc.asyncProperty(anything, fc.constantFrom<Encoding>('zstd', 'gzip', 'deflate'), async (bytes, encoding) => {
-        await decode(bytes, { encoding, size: 50 }).catch((error: unknown) => assert.ok(error instanceof Unreadable));
-      }),
+      fc.asyncProperty(
+        anything,
+        fc.constantFrom<Encoding>('zstd', 'gzip', 'deflate', 'br'),
+        async (bytes, encoding) => {
+          await decode(bytes, { encoding, size: 50 }).catch((error: unknown) => assert.ok(error instanceof Unreadable));
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -1,7 +1,7 @@
-import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Unreadable } from './unreadable.ts';
 
-export type Encoding = 'identity' | 'gzip' | 'deflate' | 'zstd';
+export type Encoding = 'identity' | 'gzip' | 'deflate' | 'zstd' | 'br';
 
 export interface DecodeLimits {
   /** Of what comes out. */
@@ -27,12 +27,12 @@ export interface DecodeNotes {
 }
 
 const OUTPUT_CHUNK_BYTES = 64 * 1024;
-/** The uploader's level needs 4 MiB, the most that `zstd -20` needs 32 MiB. A frame may ask for gigabytes. */
-const MAX_ZSTD_WINDOW_LOG = 25;
+/** 8 MiB: the uploader's level needs 4, and `zstd -19` all of it. A frame may ask for gigabytes. */
+const MAX_ZSTD_WINDOW_LOG = 23;
 /** Tools that pack in parallel write many frames, none of them a few bytes each. */
 const MAX_FRAMES = 10_000;
 
-type Unpacker = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>;
+type Unpacker = ReturnType<typeof createGunzip | typeof createBrotliDecompress | typeof createZstdDecompress>;
 
 /** Unpacks a stream as it comes. It holds a few chunks, whatever the size. */
 export async function* decodeBody(
@@ -123,6 +123,7 @@ function createUnpacker(encoding: Exclude<Encoding, 'identity'>): Unpacker {
   const options = { chunkSize: OUTPUT_CHUNK_BYTES };
   if (encoding === 'gzip') return createGunzip(options);
   if (encoding === 'deflate') return createInflate(options);
+  if (encoding === 'br') return createBrotliDecompress(options);
   return createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: MAX_ZSTD_WINDOW_LOG } });
 }
 

@@ -52,9 +52,7 @@ export interface BundledFile {
   readonly originalPath: string;
 }
 
-/** With thousands of failed tests it has some megabytes. */
-export const MAX_META_BYTES = 32 * 1024 ** 2;
-const MAX_FILES = 100_000;
+const MAX_FILES = 10_000;
 const MAX_ENVS = 1_000;
 const MAX_TEXT = 8_000;
 

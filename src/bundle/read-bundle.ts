@@ -1,6 +1,7 @@
 import type { Issue } from '../flaky/identity/issue.ts';
 import { DECODE_LIMITS, type DecodeLimits, decodeBody } from './decode-body.ts';
-import { type BundledFile, type BundleMeta, type FileSet, MAX_META_BYTES, parseMeta } from './meta.ts';
+import { type BundledFile, type BundleMeta, type FileSet, parseMeta } from './meta.ts';
+import { readMetaText } from './meta-text.ts';
 import { readTar, TAR_LIMITS, type TarEntry, type TarLimits } from './read-tar.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -68,9 +69,8 @@ async function findMeta(entries: AsyncIterable<TarEntry>): Promise<BundleMeta> {
   throw new Unreadable('BAD_META', 'The bundle has no meta.json.');
 }
 
-async function readMeta({ body, size }: TarEntry): Promise<BundleMeta> {
-  if (size > MAX_META_BYTES) throw new Unreadable('TOO_BIG', `meta.json has more than ${MAX_META_BYTES} bytes.`);
-  return parseMeta(await readAllText(body));
+async function readMeta({ body }: TarEntry): Promise<BundleMeta> {
+  return parseMeta(await readMetaText(body));
 }
 
 /** The whole of a small file. Entries know their size: check it before. */

@@ -5,9 +5,12 @@ import { chunks, type TarFile, tar, tarEntry, tarHeader } from '../../test/helpe
 import { readTar } from './read-tar.ts';
 import { Unreadable } from './unreadable.ts';
 
-async function read(bytes: Uint8Array, { size = 700, maxEntries = 1_000 } = {}): Promise<[string, string][]> {
+async function read(
+  bytes: Uint8Array,
+  { size = 700, maxEntries = 1_000, maxFileBytes = 1e9 } = {},
+): Promise<[string, string][]> {
   const found: [string, string][] = [];
-  for await (const entry of readTar(chunks(bytes, size), { maxEntries })) {
+  for await (const entry of readTar(chunks(bytes, size), { maxEntries, maxFileBytes })) {
     const parts: Uint8Array[] = [];
     for await (const part of entry.body) parts.push(part);
     found.push([entry.path, Buffer.concat(parts).toString()]);
@@ -102,10 +105,11 @@ describe('readTar', () => {
     }
     await assert.rejects(
       async () => {
-        for await (const _ of readTar(million(), { maxEntries: 5_000 }));
+        for await (const _ of readTar(million(), { maxEntries: 5_000, maxFileBytes: 1e9 }));
       },
       (error: unknown) => error instanceof Unreadable && error.code === 'TOO_BIG',
     );
+    assert.equal(await codeOf(tarHeader({ path: 'x', size: 1_000_000_001 })), 'TOO_BIG');
     assert.equal(await codeOf(tarHeader({ path: 'x', type: 'L', size: 8_000_000_000 })), 'TOO_BIG');
     assert.equal(await codeOf(tarHeader({ path: 'x', type: 'x', size: 8_000_000_000 })), 'TOO_BIG');
     assert.equal(

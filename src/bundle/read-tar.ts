@@ -14,10 +14,11 @@ export interface TarEntry {
 export interface TarLimits {
   /** Everything counts, folders and long names too. */
   readonly maxEntries: number;
+  /** Of each. */
+  readonly maxFileBytes: number;
 }
 
-/** A monorepo has tens of thousands of reports. */
-export const TAR_LIMITS: TarLimits = { maxEntries: 100_000 };
+export const TAR_LIMITS: TarLimits = { maxEntries: 10_000, maxFileBytes: 1024 ** 3 };
 
 /** Long names and PAX headers. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -39,6 +40,9 @@ export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_L
       const header = await readHeader(reader);
       if (header === undefined) break;
       checkPath(header.path);
+      if (header.size > limits.maxFileBytes) {
+        throw new Unreadable('TOO_BIG', `A file in the archive has more than ${limits.maxFileBytes} bytes.`);
+      }
       if (header.type === FOLDER) {
         await reader.skip(padded(header.size));
         continue;

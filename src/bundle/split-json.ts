@@ -55,7 +55,8 @@ export async function* splitJson(source: AsyncIterable<Uint8Array>, maxBytes: nu
   if (depth > 0) yield { kind: 'cut' };
 }
 
-/** Blanks, line ends, and the comma some tools write between objects. */
+/** Blanks, line ends, byte order marks, and the comma some tools write between objects. */
 function isBlank(byte: number): boolean {
+  if (byte === 0xef || byte === 0xbb || byte === 0xbf) return true;
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x2c;
 }

@@ -1,4 +1,5 @@
 import type { AttemptMarker } from './junit-case.ts';
+import type { Attributes } from './tag-attributes.ts';
 
 // Totals such as `retries` say how often was tried, not which try this is.
 const NAMES: ReadonlySet<string> = new Set([
@@ -25,12 +26,12 @@ export function parseAttemptMarker(name: string, value: string): AttemptMarker |
   return { name, value: Number(text) };
 }
 
-export function findAttemptMarker(attributes: Readonly<Record<string, string>>): AttemptMarker | null {
+export function findAttemptMarker(attributes: Attributes): AttemptMarker | null {
   return (
-    marker('attempt', attributes['attempt']) ??
-    marker('attempt_number', attributes['attempt_number']) ??
-    marker('retry', attributes['retry']) ??
-    marker('rerun', attributes['rerun'])
+    marker('attempt', attributes.attempt) ??
+    marker('attempt_number', attributes.attempt_number) ??
+    marker('retry', attributes.retry) ??
+    marker('rerun', attributes.rerun)
   );
 }
 

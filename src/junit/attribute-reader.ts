@@ -3,7 +3,7 @@ import type { IssueList } from './issue-list.ts';
 import type { JunitLimits } from './limits.ts';
 import { parseDuration } from './parse-duration.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
-import type { Attributes } from './xml-reader.ts';
+import type { Attributes } from './tag-attributes.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -35,7 +35,7 @@ export function createAttributeReader(issues: IssueList, limits: JunitLimits): A
       return text === '' ? null : text;
     },
     durationMs(attributes) {
-      const value = attributes['time'];
+      const value = attributes.time;
       if (value === undefined || value === '') return null;
       const ms = parseDuration(value);
       if (ms === null) issues.add('badDuration', line, cleanName(value, 100));
@@ -46,7 +46,7 @@ export function createAttributeReader(issues: IssueList, limits: JunitLimits): A
       return ms;
     },
     timestampAt(attributes) {
-      const value = attributes['timestamp'];
+      const value = attributes.timestamp;
       if (value === undefined || value === '') return null;
       const at = parseTimestamp(value);
       if (at === null) issues.add('badTimestamp', line, cleanName(value, 100));

@@ -4,7 +4,7 @@ import { cleanText } from './clean-text.ts';
 import type { AttemptMarker, JunitCase, JunitOutcome, JunitStatus, RerunKind } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
 import type { SuiteFrame } from './suite-frame.ts';
-import type { Attributes } from './xml-reader.ts';
+import type { Attributes } from './tag-attributes.ts';
 
 /** Collects the text of a failure or rerun; more than can be kept is not even joined. */
 export interface TextSink {
@@ -52,12 +52,12 @@ export function openCase(
   const inner = suites.at(-1);
   const ownAt = read.timestampAt(attributes);
   return {
-    name: read.text(attributes['name']) ?? '',
-    classname: read.text(attributes['classname']),
-    file: read.text(attributes['file']) ?? read.text(attributes['filepath']) ?? outer?.file ?? null,
+    name: read.text(attributes.name) ?? '',
+    classname: read.text(attributes.classname),
+    file: read.text(attributes.file) ?? read.text(attributes.filepath) ?? outer?.file ?? null,
     suite: outer?.name ?? '',
     suites: inner?.names ?? NO_NAMES,
-    id: read.text(attributes['id']),
+    id: read.text(attributes.id),
     timestampAt: ownAt ?? inner?.timestampAt ?? null,
     timestampFrom: ownAt === null ? (inner?.timestampFrom ?? null) : 'case',
     durationMs: read.durationMs(attributes),

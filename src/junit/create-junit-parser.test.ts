@@ -118,6 +118,11 @@ describe('texts [J7]', () => {
     assert.equal(cases[0]?.outcome?.text, 'x y');
   });
 
+  it('lose the white space around them, of which a byte order mark is none', () => {
+    const { cases } = readReport(suite('<testcase name="\u00a0\u0085\u3000\ufeffa b\u2003 &#10;"/>'));
+    assert.equal(cases[0]?.name, '\ufeffa b');
+  });
+
   it('are cut at 8,000 bytes, between characters', () => {
     const long = '😀é'.repeat(20_000);
     const { cases } = readReport(
@@ -158,6 +163,32 @@ describe('counts [J8]', () => {
     );
     assert.equal(report.summary.disagreements, 3);
     assert.match(messages(report), /warning 2: The suite a does not hold what it declares/);
+  });
+
+  it('agree where a reporter counts in its own way', () => {
+    const failed = '<failure/>';
+    const reports = {
+      'Surefire counts reruns as tests and failures':
+        '<testsuite name="a" tests="7" errors="1" failures="4"><testcase name="x"><error/><rerunError/><rerunFailure/></testcase><testcase name="y"><flakyFailure/><flakyFailure/></testcase><testcase name="z"/></testsuite>',
+      'newer Surefire does not':
+        '<testsuite name="a" tests="1" errors="0" failures="0" flakes="1"><testcase name="y"><flakyFailure/></testcase></testsuite>',
+      'pytest counts a test that fails in its body and after it once': `<testsuite name="a" tests="1" errors="1" failures="1"><testcase name="x">${failed}</testcase><testcase name="x"><error/></testcase></testsuite>`,
+      'Jest counts no test in a file that did not load':
+        '<testsuite name="a" tests="0" errors="1" failures="0"><testcase name="a did not load"><error/></testcase></testsuite>',
+      'Ginkgo leaves out the skipped': `<testsuite name="a" tests="1" failures="1"><testcase name="x">${failed}</testcase><testcase name="y"><skipped/></testcase></testsuite>`,
+    };
+    for (const [what, xml] of Object.entries(reports)) assert.equal(counts(xml).disagreements, 0, what);
+  });
+
+  it('disagree where a test or a failure is missing', () => {
+    const reports = [
+      '<testsuite name="a" tests="3" failures="1"><testcase name="x"><flakyFailure/></testcase></testsuite>',
+      '<testsuite name="a" tests="4" failures="2"><testcase name="x"><flakyFailure/></testcase><testcase name="y"/></testsuite>',
+      '<testsuite name="a" tests="2" failures="2"><testcase name="x"><failure/></testcase><testcase name="y"/><testcase name="z"/></testsuite>',
+      '<testsuite name="a" tests="2" failures="0"><testcase name="x"><failure/></testcase><testcase name="y"/></testsuite>',
+      '<testsuite name="a" tests="3"><testcase name="x"><flakyFailure/></testcase></testsuite>',
+    ];
+    for (const xml of reports) assert.equal(counts(xml).disagreements, 1, xml);
   });
 
   it('of cases directly in the report are not made up', () => {

@@ -14,8 +14,8 @@ export interface JunitLimits {
 
 export const DEFAULT_LIMITS: JunitLimits = {
   textBytes: 8_000,
-  depth: 512,
-  tokenChars: 65_536,
+  depth: 1_000,
+  tokenChars: 1_048_576,
   attributesPerTag: 256,
   rerunsPerCase: 100,
   issuesPerKind: 5,

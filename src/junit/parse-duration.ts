@@ -4,11 +4,15 @@ const GROUPED = /^\d{1,3}(?:,\d{3})+\.\d+$/;
 /** A decimal comma; `1,234` could be either and is not guessed. */
 const COMMA = /^0,\d+$/;
 
+const MAX_LENGTH = 64;
+
 /** Milliseconds of an attribute in seconds, to the microsecond; null where it is no duration. */
 export function parseDuration(value: string): number | null {
   const usual = parseUsual(value);
   if (usual !== -1) return usual;
   const text = value.trim();
+  // The patterns try every way to split a row of digits.
+  if (text.length > MAX_LENGTH) return null;
   if (PLAIN.test(text)) return toMs(Number(text));
   if (GROUPED.test(text)) return toMs(Number(text.replaceAll(',', '')));
   if (COMMA.test(text)) return toMs(Number(text.replace(',', '.')));

@@ -8,7 +8,8 @@ import type { IssueList } from './issue-list.ts';
 import type { DeclaredCounts, JunitCase, JunitSummary, RerunKind } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
 import { openSuite, type SuiteFrame } from './suite-frame.ts';
-import type { Attributes, XmlHandler } from './xml-reader.ts';
+import type { Attributes } from './tag-attributes.ts';
+import type { XmlHandler } from './xml-reader.ts';
 
 export interface ReportBuilder extends XmlHandler {
   /** The cases that were completed since the last call. */
@@ -101,7 +102,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
       case 'output':
         return null;
       case 'property':
-        if (draft !== null) draft.attempt ??= parseAttemptMarker(attributes['name'] ?? '', attributes['value'] ?? '');
+        if (draft !== null) draft.attempt ??= parseAttemptMarker(attributes.name ?? '', attributes.value ?? '');
         return null;
       default:
         // Markup of their own inside a text: `stackTrace`, and whatever was not escaped.
@@ -163,7 +164,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   }
 
   function readTelling(attributes: Attributes) {
-    return { message: read.text(attributes['message']), type: read.text(attributes['type']) };
+    return { message: read.text(attributes.message), type: read.text(attributes.type) };
   }
 
   function close(name: string, line: number): void {
@@ -222,6 +223,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   function emit(finished: JunitCase): void {
     const { status, outcome, line } = finished;
     tally.tests += 1;
+    tally.reruns += finished.reruns.length;
     if (status === 'skipped') tally.skipped += 1;
     else if (status === 'failure') tally[outcome?.kind === 'error' ? 'errors' : 'failures'] += 1;
     const suite = suites.at(-1);

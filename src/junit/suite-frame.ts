@@ -2,7 +2,7 @@ import { findAttemptMarker } from './attempt-marker.ts';
 import type { AttributeReader } from './attribute-reader.ts';
 import { readDeclaredCounts, type Tally } from './declared-counts.ts';
 import type { AttemptMarker, DeclaredCounts, JunitCase } from './junit-case.ts';
-import type { Attributes } from './xml-reader.ts';
+import type { Attributes } from './tag-attributes.ts';
 
 /** An open `testsuite`, or `testsuites` (the report). What a case inherits is worked out once for each suite. */
 export interface SuiteFrame {
@@ -31,14 +31,14 @@ interface Opening {
 }
 
 export function openSuite({ isReport, attributes, line, around, before }: Opening, read: AttributeReader): SuiteFrame {
-  const name = read.text(attributes['name']) ?? '';
+  const name = read.text(attributes.name) ?? '';
   const ownAt = read.timestampAt(attributes);
   const ownFrom = isReport ? 'report' : 'suite';
   return {
     isReport,
     name,
     names: isReport ? [] : [...(around?.names ?? []), name],
-    file: read.text(attributes['file']) ?? read.text(attributes['filepath']),
+    file: read.text(attributes.file) ?? read.text(attributes.filepath),
     timestampAt: ownAt ?? around?.timestampAt ?? null,
     timestampFrom: ownAt === null ? (around?.timestampFrom ?? null) : ownFrom,
     attempt: findAttemptMarker(attributes) ?? around?.attempt ?? null,

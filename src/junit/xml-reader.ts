@@ -3,8 +3,7 @@ import { LITERAL_LESS, WRITTEN_ESCAPE } from './clean-text.ts';
 import type { IssueList } from './issue-list.ts';
 import type { JunitLimits } from './limits.ts';
 import { LONGEST_MARKUP, repairMarkup } from './repair-markup.ts';
-
-export type Attributes = Readonly<Record<string, string>>;
+import { type Attributes, createTagAttributes } from './tag-attributes.ts';
 
 export interface XmlHandler {
   /** No `close` follows where it is empty. */
@@ -30,7 +29,8 @@ interface Inside {
   text: string;
   name: string;
   piTarget: string;
-  readonly attribList: unknown[];
+  pushAttrib(name: string, value: string): void;
+  processAttribs(): void;
   readonly tags: unknown[];
 }
 
@@ -53,6 +53,7 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
     position: false,
   } as const);
   const inside = parser as unknown as Inside;
+  const attributes = createTagAttributes(limits.attributesPerTag);
   let waiting = '';
   let stopped = false;
   let cutShort = false;
@@ -60,6 +61,8 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
   let blockIsPlain = true;
   let tagIsPlain = true;
   let lastLine: number | undefined;
+  /** What is left of the token that was cut last. */
+  let kept: string | undefined;
   /** A tag saxes has popped; whether an end tag of its own did that, only what comes next tells. */
   let popped: string | undefined;
 
@@ -73,14 +76,14 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
   const cut = () => {
     if (inside.text.length > limits.tokenChars) {
       if (inside.name !== '' && !stopped) issues.add('tooLong', tagLine, inside.name);
-      inside.text = inside.text.slice(0, limits.tokenChars);
-    }
+      // A token that has begun since is shorter than a block: this is the one that was cut before, and copying what is
+      // kept of it again for each block costs more than all the rest.
+      kept = limits.tokenChars > 2 * BLOCK ? kept : undefined;
+      kept ??= inside.text.slice(0, limits.tokenChars);
+      inside.text = kept;
+    } else kept = undefined;
     if (inside.name.length > 1_000) inside.name = inside.name.slice(0, 1_000);
     if (inside.piTarget.length > 1_000) inside.piTarget = inside.piTarget.slice(0, 1_000);
-    if (inside.attribList.length > limits.attributesPerTag) {
-      issues.add('tooManyAttributes', tagLine, String(limits.attributesPerTag));
-      inside.attribList.length = limits.attributesPerTag;
-    }
     // Tags that nobody closes. The handler has a stack of its own and needs none of saxes.
     if (inside.tags.length > 2 * limits.depth) inside.tags.length = 0;
   };
@@ -107,13 +110,22 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
     }
     return parser;
   };
+  inside.pushAttrib = (name, value) => {
+    if (attributes.add(name, value)) parser.fail(`duplicate attribute: ${name}.`);
+    if (attributes.count() === limits.attributesPerTag + 1) {
+      issues.add('tooManyAttributes', tagLine, String(limits.attributesPerTag));
+    }
+  };
+  // There is nothing left to do: saxes would make a hash table of each tag, a sixth of all the time.
+  inside.processAttribs = () => undefined;
   parser.on('opentagstart', () => {
     settle();
     tagLine = parser.line;
     tagIsPlain = blockIsPlain;
   });
   parser.on('opentag', (tag) => {
-    if (!stopped) handler.open(tag.name, tag.attributes, tagLine, tag.isSelfClosing);
+    const read = attributes.take();
+    if (!stopped) handler.open(tag.name, read, tagLine, tag.isSelfClosing);
   });
   parser.on('closetag', (tag) => {
     settle();
@@ -145,7 +157,8 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
     },
     end() {
       if (stopped) return false;
-      feed(waiting);
+      // Half a character at the very end; saxes throws at it.
+      feed(waiting.replace(/[\ud800-\udbff]$/, ''));
       waiting = '';
       // Closing starts saxes afresh, at line 1.
       lastLine = parser.line;
@@ -173,5 +186,7 @@ function blockEnd(text: string, from: number): number {
     const code = text.charCodeAt(at);
     if (code === 0x26 || code === 0x3c) return at - from;
   }
+  // Nor between the halves of a character.
+  if ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800) return BLOCK - 1;
   return BLOCK;
 }

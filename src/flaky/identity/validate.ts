@@ -22,9 +22,10 @@ export interface UploadFacts {
   readonly branch: string;
   readonly branchClass: BranchClass;
   readonly prNumber: number | null;
-  readonly authorName: string;
-  readonly authorEmail: string;
-  readonly commitMessage: string;
+  /** Null, here and below: whoever uploads is not asked. */
+  readonly authorName: string | null;
+  readonly authorEmail: string | null;
+  readonly commitMessage: string | null;
 }
 
 /** A finding of one rule. The same one about a thousand cases is one issue with a count. */
