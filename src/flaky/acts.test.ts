@@ -49,7 +49,7 @@ describe('muting a monitor on a test', () => {
     assert.equal(unmute(quiet, monitors, { ...ANA, monitorId: BROKEN.id }).state.status, 'BROKEN');
     const silent = muted(muted(failed(...monitors), monitors, BROKEN.id, null), monitors, COUNT.id, null);
     assert.equal(silent.status, 'HEALTHY');
-    assert.equal(silent.statusReason, 'ana muted the monitor.');
+    assert.equal(silent.statusReason, 'ana muted the monitor "Count".');
   });
 
   it('is refused where the monitor was never active, or for the past [F14]', () => {
@@ -124,12 +124,20 @@ describe('changing monitors', () => {
         at: ANA.at,
         actor: 'ana',
         monitorId: COUNT.id,
+        monitorName: 'Count',
         type: 'failure_count',
         cause,
         reason: `The monitor "Count" was ${cause}.`,
       });
       assert.equal(state.statusReason, `The monitor "Count" was ${cause}.`);
     }
+  });
+
+  it('takes the labels of one that is gone away, in its name [F16]', () => {
+    const { state, events } = change(failed(LABEL), [LABEL], []);
+    assert.deepEqual(labelsOf(state), []);
+    const removed = events.find((event) => event.kind === 'label_removed');
+    assert.equal(removed?.monitorName, 'Count');
   });
 
   it('looks again where limits or the action changed [F16]', () => {

@@ -24,7 +24,8 @@ export function mute(
 ): MuteOutcome {
   const { actor, at, monitorId, until, reason } = act;
   const own = state.monitors[monitorId];
-  if (own === undefined || !own.wasActive) {
+  const monitor = monitors.find(({ id }) => id === monitorId);
+  if (monitor === undefined || own === undefined || !own.wasActive) {
     return { kind: 'refused', detail: 'Only a monitor that has been active on the test can be muted.' };
   }
   if (until !== null && until <= at) return { kind: 'refused', detail: 'until must be in the future.' };
@@ -32,7 +33,8 @@ export function mute(
     ...state,
     monitors: { ...state.monitors, [monitorId]: { ...own, mute: { at, until, actor, reason } } },
   };
-  const events: readonly TestEvent[] = [{ kind: 'monitor_muted', at, actor, monitorId, until, reason }];
+  const monitorName = monitor.name;
+  const events: readonly TestEvent[] = [{ kind: 'monitor_muted', at, actor, monitorId, monitorName, until, reason }];
   return { kind: 'muted', ...settle(muted, monitors, { at, actor, events }) };
 }
 
@@ -43,10 +45,11 @@ export function unmute(
   { actor, at, monitorId }: Act & { readonly monitorId: string },
 ): Changed<TestState> {
   const own = state.monitors[monitorId];
-  if (own === undefined || own.mute === null) return { state, events: [] };
+  const monitorName = monitors.find(({ id }) => id === monitorId)?.name;
+  if (monitorName === undefined || own === undefined || own.mute === null) return { state, events: [] };
   const unmuted = { ...state, monitors: { ...state.monitors, [monitorId]: { ...own, mute: null } } };
-  const events: readonly TestEvent[] = [{ kind: 'monitor_unmuted', at, actor, monitorId, hasExpired: false }];
-  return settle(unmuted, monitors, { at, actor, events });
+  const ended: TestEvent = { kind: 'monitor_unmuted', at, actor, monitorId, monitorName, hasExpired: false };
+  return settle(unmuted, monitors, { at, actor, events: [ended] });
 }
 
 /** A broken test cannot be flagged: nobody would see it. Its flag can be removed. */
@@ -86,7 +89,8 @@ export function changeMonitors(
     if (own === undefined || cause === undefined) continue;
     if (own.activeSince !== null) {
       const reason = `The monitor "${old.name}" was ${cause}${cause === 'changed' ? ' to count something else' : ''}.`;
-      events.push({ kind: 'monitor_resolved', at, actor, monitorId: old.id, type: old.type, cause, reason });
+      const { id: monitorId, name: monitorName, type } = old;
+      events.push({ kind: 'monitor_resolved', at, actor, monitorId, monitorName, type, cause, reason });
     }
     const { [old.id]: _gone, ...others } = monitors;
     // What happens while a monitor is off is not counted; going on from old counts would be wrong.
@@ -94,7 +98,7 @@ export function changeMonitors(
     const kept = { ...own, data, activeSince: null, reason: '', evidence: null };
     monitors = cause === 'deleted' ? others : { ...others, [old.id]: kept };
   }
-  const ended = settle({ ...state, monitors }, next, { at, actor, events, haveMonitorsChanged: true });
+  const ended = settle({ ...state, monitors }, next, { at, actor, events, before });
   const looked = expire(ended.state, next, at);
   return { state: looked.state, events: [...ended.events, ...looked.events] };
 }

@@ -26,7 +26,7 @@ export function evaluate(
   for (const monitor of looking) {
     const own = state.monitors[monitor.id];
     if (!monitor.enabled || own === undefined) continue;
-    const next = decide(expireMute(own, monitor.id, at, events), monitor, situationOf(state, own, at), events);
+    const next = decide(expireMute(own, monitor, at, events), monitor, situationOf(state, own, at), events);
     if (next !== own) state = { ...state, monitors: { ...state.monitors, [monitor.id]: next } };
   }
   return settle(state, monitors, { at, actor: null, events });
@@ -40,13 +40,14 @@ export function settle(
     readonly at: Instant;
     readonly actor: string | null;
     readonly events: readonly TestEvent[];
-    readonly haveMonitorsChanged?: boolean;
+    /** Those before, where they have changed. */
+    readonly before?: readonly Monitor[];
   },
 ): Changed<TestState> {
   const { at, actor, events } = change;
-  const speaking = (id: string) => change.haveMonitorsChanged === true || events.some((event) => isWordOf(event, id));
+  const speaking = (id: string) => change.before !== undefined || events.some((event) => isWordOf(event, id));
   const settled = settleStatus(before, monitors, { at, actor, cause: causeOf(events) });
-  const labelled = settleLabels(settled.state, monitors, { at, speaking });
+  const labelled = settleLabels(settled.state, monitors, { at, speaking, gone: change.before ?? [] });
   const nextCheckAt = nextCheckOf(labelled.state, monitors, at);
   const state = nextCheckAt === labelled.state.nextCheckAt ? labelled.state : { ...labelled.state, nextCheckAt };
   const more = settled.event === undefined ? labelled.events : [settled.event, ...labelled.events];
@@ -63,7 +64,8 @@ function decide(own: MonitorState, monitor: Monitor, situation: Situation, event
   const data = dataOf(own, monitor);
   if (data === null) return own;
   const decision = detectorOf(monitor.type).decide(data, monitor, situation);
-  const common = { at: situation.at, actor: null, monitorId: monitor.id, type: monitor.type };
+  const { id: monitorId, name: monitorName, type } = monitor;
+  const common = { at: situation.at, actor: null, monitorId, monitorName, type };
   if (decision.kind === 'active') {
     const { reason, evidence } = decision;
     events.push({ kind: 'monitor_activated', ...common, reason, evidence });
@@ -82,9 +84,9 @@ export function dataOf(own: MonitorState, monitor: Monitor): MonitorData[Monitor
   return detectorOf(monitor.type).fits?.(own.data, monitor) === false ? null : own.data;
 }
 
-function expireMute(own: MonitorState, monitorId: string, at: Instant, events: TestEvent[]): MonitorState {
+function expireMute(own: MonitorState, { id, name }: Monitor, at: Instant, events: TestEvent[]): MonitorState {
   if (own.mute === null || own.mute.until === null || own.mute.until > at) return own;
-  events.push({ kind: 'monitor_unmuted', at, actor: null, monitorId, hasExpired: true });
+  events.push({ kind: 'monitor_unmuted', at, actor: null, monitorId: id, monitorName: name, hasExpired: true });
   return { ...own, mute: null };
 }
 
@@ -113,7 +115,7 @@ function causeOf(events: readonly TestEvent[]): string {
     if (event.kind === 'monitor_resolved')
       return event.cause === 'stale' ? `Resolved as stale: ${event.reason}` : event.reason;
     if (event.kind === 'test_unflagged') return `${event.actor ?? 'Somebody'} took the flag away.`;
-    if (event.kind === 'monitor_muted') return `${event.actor ?? 'Somebody'} muted the monitor.`;
+    if (event.kind === 'monitor_muted') return `${event.actor ?? 'Somebody'} muted the monitor "${event.monitorName}".`;
   }
   return 'Nothing classifies it any more.';
 }

@@ -12,14 +12,25 @@ type Source = LabelSource['source'];
 export function settleLabels(
   state: TestState,
   monitors: readonly Monitor[],
-  { at, speaking }: { readonly at: Instant; readonly speaking: (monitorId: string) => boolean },
+  {
+    at,
+    speaking,
+    gone,
+  }: {
+    readonly at: Instant;
+    readonly speaking: (monitorId: string) => boolean;
+    /** Monitors that may be no more, for their names. */
+    readonly gone: readonly Monitor[];
+  },
 ): { readonly state: TestState; readonly events: readonly TestEvent[] } {
   let labels = state.labels;
   const events: TestEvent[] = [];
   for (const { label, source, since } of state.labels) {
     if (source.kind !== 'monitor' || keepsLabel(state, monitors, source.id, label)) continue;
     labels = labels.filter((other) => !(other.label === label && isSameSource(other.source, source)));
-    events.push({ kind: 'label_removed', at: Math.max(at, since), actor: null, label, source });
+    const monitor = [...monitors, ...gone].find(({ id }) => id === source.id);
+    const named = monitor === undefined ? {} : { monitorName: monitor.name };
+    events.push({ kind: 'label_removed', at: Math.max(at, since), actor: null, label, source, ...named });
   }
   for (const monitor of monitors) {
     if (monitor.action.kind !== 'label' || !speaking(monitor.id) || !speaks(state, monitor)) continue;
@@ -27,7 +38,7 @@ export function settleLabels(
     for (const label of monitor.action.labels) {
       if (labels.some((other) => other.label === label && isSameSource(other.source, source))) continue;
       labels = [...labels, { label, source, since: at }];
-      events.push({ kind: 'label_added', at, actor: null, label, source });
+      events.push({ kind: 'label_added', at, actor: null, label, source, monitorName: monitor.name });
     }
   }
   return events.length === 0 ? { state, events } : { state: { ...state, labels }, events };

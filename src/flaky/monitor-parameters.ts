@@ -49,6 +49,13 @@ export const PARAMETER_SPECS: { readonly [Type in MonitorType]: SpecsOf<Type> } 
     failureCount: integer('Activates at so many failures in the window.', MAX_COUNT, 1),
     windowMinutes: integer('How far back failures count.', MAX_MINUTES),
     resolutionTimeoutMinutes: integer('Resolves after so long without a failure; not below the window.', MAX_MINUTES),
+    passesBetween: {
+      kind: 'integer',
+      min: 0,
+      max: 1,
+      initial: 0,
+      text: '1: failures count as one until the test has passed again, as those of a regression do. 0: each counts.',
+    },
   },
   new_test: { newDays: integer('For so many days after it was first seen a test is new.', MAX_DAYS) },
   skipped_test: {

@@ -33,6 +33,8 @@ export interface MonitorParameters {
     readonly failureCount: number;
     readonly windowMinutes: number;
     readonly resolutionTimeoutMinutes: number;
+    /** 1: failures are one until the test has passed again, as those of a regression are. 0: each one counts. */
+    readonly passesBetween: number;
   };
   readonly new_test: { readonly newDays: number };
   readonly skipped_test: {

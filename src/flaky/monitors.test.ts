@@ -73,6 +73,9 @@ class Story {
   }
 }
 
+const FAILS: Line = { runs: '-' };
+const PASSES: Line = { runs: '+' };
+
 const rate = (parameters: Readonly<Record<string, unknown>>, action: unknown = { classify: 'BROKEN' }) =>
   aMonitor({
     type: 'failure_rate',
@@ -87,7 +90,13 @@ const count = (parameters: Readonly<Record<string, unknown>> = {}) =>
     type: 'failure_count',
     name: 'Count',
     branches: ['main', 'release/*'],
-    parameters: { failure_count: 3, window_minutes: 600, resolution_timeout_minutes: 1200, ...parameters },
+    parameters: {
+      failure_count: 3,
+      window_minutes: 600,
+      resolution_timeout_minutes: 1200,
+      passes_between: 1,
+      ...parameters,
+    },
   });
 
 describe('failure rate', () => {
@@ -131,11 +140,46 @@ describe('failure rate', () => {
 
 describe('failure count', () => {
   it('activates at so many failures in the window, on any of its branches together [F10]', () => {
-    const story = new Story(count());
-    story.play({ runs: '-+' }).play({ runs: '-+', branch: 'release/1' }).play({ runs: '-', branch: 'x' });
+    const onRelease = { branch: 'release/1' };
+    const story = new Story(count())
+      .play(FAILS)
+      .play(PASSES)
+      .play({ ...PASSES, ...onRelease });
+    story
+      .play({ ...FAILS, ...onRelease })
+      .play(PASSES)
+      .play({ ...FAILS, branch: 'x' });
     assert.equal(story.status, 'HEALTHY');
     assert.equal(story.play({ runs: '-' }).status, 'FLAKY');
+    const reason = 'Count: It failed on at least 3 occasions within 10 hours, and passed between them.';
+    assert.equal(story.world.state?.statusReason, reason);
+  });
+
+  it('calls no test flaky for one regression, however many commits, tries and jobs it fails in [F10]', () => {
+    const story = new Story(count()).play({ runs: '+', job: 'mac' }).play({ runs: '+' });
+    for (let hour = 0; hour < 6; hour += 1) {
+      story
+        .play({ runs: '--', job: 'mac' })
+        .play({ runs: '--', hours: 0 })
+        .play({ runs: '+', branch: 'release/1', hours: 0 });
+    }
+    assert.equal(story.play({ runs: '+' }).play({ runs: '+', job: 'mac', hours: 0 }).status, 'HEALTHY');
+    assert.equal(story.play(FAILS).play({ ...PASSES, job: 'mac' }).status, 'HEALTHY', 'the second');
+    assert.equal(story.play({ ...FAILS, job: 'mac' }).status, 'FLAKY', 'the third');
+    assert.deepEqual(story.world.state?.monitors['failure_count']?.evidence?.figures, { occasions: 3 });
+  });
+
+  it('counts every failure where it needs no pass between them [F10]', () => {
+    const story = new Story(count({ passes_between: 0 })).play({ runs: '---' });
+    assert.equal(story.status, 'FLAKY');
     assert.equal(story.world.state?.statusReason, 'Count: It failed at least 3 times within 10 hours.');
+    assert.deepEqual(story.world.state?.monitors['failure_count']?.evidence?.figures, { failures: 3 });
+  });
+
+  it('sees a test that both fails and passes all the time [F10]', () => {
+    const story = new Story(count());
+    for (let quarter = 0; quarter < 5; quarter += 1) story.play({ runs: '-+-+', hours: 0.25 });
+    assert.equal(story.status, 'FLAKY');
   });
 
   it('does not add up what is too far apart [F10]', () => {
@@ -143,7 +187,7 @@ describe('failure count', () => {
   });
 
   it('resolves only by time without a failure, counted from the last one [F10]', () => {
-    const story = new Story(count()).play({ runs: '---' }).play({ runs: '++++++++++' });
+    const story = new Story(count()).play(FAILS).play(PASSES).play(FAILS).play(PASSES).play(FAILS).play(PASSES);
     assert.equal(story.status, 'FLAKY');
     story.play({ runs: '-', hours: 15 }).wait(19.99);
     assert.equal(story.status, 'FLAKY');
@@ -157,9 +201,11 @@ describe('failure count', () => {
       story.play({ runs: '+', job: 'linux' }).play({ runs: '--', job: 'windows', hours: 0 });
     }
     assert.equal(story.status, 'HEALTHY');
-    story.play({ runs: '--', job: 'linux' });
+    const fails = { runs: '-', job: 'linux' };
+    const passes = { runs: '+', job: 'linux' };
+    story.play(fails).play(passes).play(fails).play(passes);
     assert.equal(story.status, 'HEALTHY');
-    assert.equal(story.play({ runs: '-', job: 'linux' }).status, 'FLAKY');
+    assert.equal(story.play(fails).status, 'FLAKY');
   });
 });
 
@@ -215,7 +261,10 @@ describe('monitors that give labels', () => {
 
   it('keep a label after they resolve where they are told to [F12]', () => {
     const action = { labels: ['Shaky'], remove_on_resolve: false };
-    const story = new Story({ ...count(), action: { kind: 'label', labels: ['Shaky'], removeOnResolve: false } });
+    const story = new Story({
+      ...count({ passes_between: 0 }),
+      action: { kind: 'label', labels: ['Shaky'], removeOnResolve: false },
+    });
     assert.deepEqual(action.labels, story.play({ runs: '---' }).labels);
     assert.deepEqual(story.wait(30).labels, ['Shaky']);
     assert.equal(story.status, 'HEALTHY');
@@ -224,8 +273,8 @@ describe('monitors that give labels', () => {
 
 describe('status', () => {
   it('is the most severe contribution, and history has only its changes [F13]', () => {
-    const story = new Story(rate({ stale_timeout_hours: 4 }), count());
-    story.play({ runs: '---' });
+    const story = new Story(rate({ stale_timeout_hours: 4, minimum_sample_size: 6 }), count());
+    story.play(FAILS).play(PASSES).play(FAILS).play(PASSES).play(FAILS);
     assert.equal(story.status, 'FLAKY');
     story.play({ runs: '-' });
     assert.equal(story.status, 'BROKEN');
@@ -233,17 +282,19 @@ describe('status', () => {
     assert.equal(story.wait(100).status, 'HEALTHY');
     const changes = story.told.filter((line) => line.startsWith('status_changed'));
     assert.deepEqual(changes, [
-      'status_changed | Count: It failed at least 3 times within 10 hours.',
-      'status_changed | Rate: 100% of its 4 runs in 24 hours failed.',
-      'status_changed | Count: It failed at least 3 times within 10 hours.',
+      'status_changed | Count: It failed on at least 3 occasions within 10 hours, and passed between them.',
+      'status_changed | Rate: 66.7% of its 6 runs in 24 hours failed.',
+      'status_changed | Count: It failed on at least 3 occasions within 10 hours, and passed between them.',
       'status_changed | It has not failed for 20 hours.',
     ]);
   });
 
   it('of a new repository: flaky at five failures between passes, broken when nearly all fail [F7]', () => {
     const seeds = () => seedMonitors(() => `m${Math.random()}`, START);
-    assert.equal(new Story(...seeds()).play({ runs: '+-+-+-+-+' }).status, 'HEALTHY');
-    assert.equal(new Story(...seeds()).play({ runs: '+-+-+-+-+-' }).status, 'FLAKY');
+    const story = new Story(...seeds());
+    for (let day = 0; day < 4; day += 1) story.play(PASSES).play({ ...FAILS, hours: 20 });
+    assert.equal(story.play(PASSES).status, 'HEALTHY');
+    assert.equal(story.play({ ...FAILS, hours: 20 }).status, 'FLAKY');
     assert.equal(new Story(...seeds()).play({ runs: '-----' }).status, 'BROKEN');
     assert.equal(new Story(...seeds()).play({ runs: '-----', branch: 'x' }).status, 'HEALTHY');
     assert.deepEqual(new Story(...seeds()).play({ runs: '~' }).labels, ['New', 'Skipped']);
@@ -263,7 +314,7 @@ describe('evidence from outside', () => {
   const theirs = (sha: string) => (run: { readonly sha: string }) => run.sha === sha;
 
   it('is a retry on another commit, or enough failures without theirs [F23]', () => {
-    const story = new Story(count()).play({ runs: '---' });
+    const story = new Story(count()).play(FAILS).play(PASSES).play(FAILS).play(PASSES).play(FAILS).play(PASSES);
     const isFlaky = (sha: string) =>
       story.world.state !== undefined && isFlakyWithout(story.world.state, story.world.monitors, theirs(sha));
     assert.ok(!isFlaky('sha1'));

@@ -69,15 +69,18 @@ export function observe(
 export function fold(state: TestState, batch: Batch, looking: readonly Monitor[]): TestState {
   const jobs = noteJob(state.jobs, batch.upload.job, batch.runs);
   const passingMultiplicities = noteMultiplicity(state.passingMultiplicities, batch.runs);
-  let { monitors } = state;
+  // Copied once at most: this is called for every run there is.
+  let changed: Record<string, MonitorState> | undefined;
   for (const monitor of looking) {
     const own = state.monitors[monitor.id];
     const next = foldMonitor(own ?? newMonitorState(monitor.type), batch, monitor);
-    if (next.data !== (own?.data ?? null)) monitors = { ...monitors, [monitor.id]: next };
+    if (next.data === (own?.data ?? null)) continue;
+    changed ??= { ...state.monitors };
+    changed[monitor.id] = next;
   }
-  if (jobs === state.jobs && passingMultiplicities === state.passingMultiplicities && monitors === state.monitors)
+  if (jobs === state.jobs && passingMultiplicities === state.passingMultiplicities && changed === undefined)
     return state;
-  return { ...state, jobs, passingMultiplicities, monitors };
+  return { ...state, jobs, passingMultiplicities, monitors: changed ?? state.monitors };
 }
 
 function foldMonitor(own: MonitorState, batch: Batch, monitor: Monitor): MonitorState {

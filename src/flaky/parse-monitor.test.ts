@@ -133,6 +133,7 @@ describe('monitors on the wire', () => {
       failure_count: 5,
       window_minutes: 10_080,
       resolution_timeout_minutes: 10_080,
+      passes_between: 1,
     });
   });
 });

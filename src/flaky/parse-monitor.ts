@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import { snakeCase } from '../lib/snake-case.ts';
 import { MAX_BRANCH_PATTERN_LENGTH, MAX_BRANCH_PATTERNS } from './branch-pattern.ts';
 import { LABEL_ONLY_TYPES, MONITOR_TYPES, type Monitor, type MonitorAction, type MonitorType } from './monitor.ts';
 import { PARAMETER_SPECS, type ParameterSpec } from './monitor-parameters.ts';
@@ -16,7 +17,7 @@ export type ParsedMonitor =
 
 const MAX_NAME_LENGTH = 100;
 const MAX_LABELS = 20;
-const MAX_LABEL_LENGTH = 64;
+export const MAX_LABEL_LENGTH = 64;
 
 type Fields = Readonly<Record<string, unknown>>;
 type Report = (path: string, message: string) => void;
@@ -173,8 +174,4 @@ function parseText(value: unknown, maxLength: number, report: (message: string) 
 
 function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -68,7 +68,7 @@ export function compareRefs(one: RunRef, other: RunRef): number {
   );
 }
 
-function compareTexts(one: string, other: string): number {
+export function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }

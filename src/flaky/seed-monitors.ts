@@ -24,7 +24,12 @@ export function seedMonitors(makeId: () => string, createdAt: Instant): readonly
       type: 'failure_count',
       name: 'Repeated failures',
       action: { kind: 'classify', status: 'FLAKY' },
-      parameters: { failureCount: 5, windowMinutes: WEEK_MINUTES, resolutionTimeoutMinutes: WEEK_MINUTES },
+      parameters: {
+        failureCount: 5,
+        windowMinutes: WEEK_MINUTES,
+        resolutionTimeoutMinutes: WEEK_MINUTES,
+        passesBetween: 1,
+      },
     },
     {
       ...onLongLived,

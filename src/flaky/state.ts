@@ -9,6 +9,7 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Buckets } from './buckets.ts';
 import type { HealthStatus, MonitorType } from './monitor.ts';
+import type { PlacePasses } from './occasions.ts';
 import type { RetryEvent } from './retry.ts';
 import type { RunRef } from './run.ts';
 
@@ -29,7 +30,13 @@ export interface MonitorData {
     readonly lastRunAt: Instant;
     readonly failures: readonly RunRef[];
   };
-  readonly failure_count: { readonly failures: readonly RunRef[] };
+  readonly failure_count: {
+    readonly failures: readonly RunRef[];
+    /** What tells independent failures from those of one regression. */
+    readonly sliceMs: number;
+    readonly occasions: readonly RunRef[];
+    readonly passes: readonly PlacePasses[];
+  };
   readonly new_test: { readonly firstSeenAt: Instant };
   readonly skipped_test: { readonly skips: readonly RunRef[] };
   readonly slow_test: {

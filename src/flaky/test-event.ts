@@ -12,22 +12,33 @@ export interface Contribution {
   readonly type: MonitorType | 'manual';
 }
 
+/** With its name as it is then: a history outlives its monitors. */
+interface OfMonitor {
+  readonly monitorId: string;
+  readonly monitorName: string;
+}
+
+interface OfLabel {
+  readonly label: string;
+  readonly source: LabelSource['source'];
+  /** Where a monitor acts. */
+  readonly monitorName?: string;
+}
+
 /** What happened to a test, for its history and for webhooks. `actor` is null where nobody acted. */
 export type TestEvent = { readonly at: Instant; readonly actor: string | null } & (
-  | {
+  | (OfMonitor & {
       readonly kind: 'monitor_activated';
-      readonly monitorId: string;
       readonly type: MonitorType;
       readonly reason: string;
       readonly evidence: Evidence;
-    }
-  | {
+    })
+  | (OfMonitor & {
       readonly kind: 'monitor_resolved';
-      readonly monitorId: string;
       readonly type: MonitorType;
       readonly cause: EndCause;
       readonly reason: string;
-    }
+    })
   | {
       readonly kind: 'status_changed';
       readonly from: HealthStatus;
@@ -36,17 +47,16 @@ export type TestEvent = { readonly at: Instant; readonly actor: string | null } 
       /** Everything that classifies the test right after. */
       readonly active: readonly Contribution[];
     }
-  | {
+  | (OfMonitor & {
       readonly kind: 'monitor_muted';
-      readonly monitorId: string;
       readonly until: Instant | null;
       readonly reason: string | null;
-    }
-  | { readonly kind: 'monitor_unmuted'; readonly monitorId: string; readonly hasExpired: boolean }
+    })
+  | (OfMonitor & { readonly kind: 'monitor_unmuted'; readonly hasExpired: boolean })
   | { readonly kind: 'test_flagged'; readonly reason: string | null }
   | { readonly kind: 'test_unflagged' }
-  | { readonly kind: 'label_added'; readonly label: string; readonly source: LabelSource['source'] }
-  | { readonly kind: 'label_removed'; readonly label: string; readonly source: LabelSource['source'] }
+  | (OfLabel & { readonly kind: 'label_added' })
+  | (OfLabel & { readonly kind: 'label_removed' })
 );
 
 export interface Changed<State> {

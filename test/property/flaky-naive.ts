@@ -3,11 +3,13 @@
 import { matchesAnyBranch } from '../../src/flaky/branch-pattern.ts';
 import { sliceMs } from '../../src/flaky/buckets.ts';
 import type { Monitor } from '../../src/flaky/monitor.ts';
+import { occasionSliceMs } from '../../src/flaky/occasions.ts';
 import type { ObservedRun } from '../../src/flaky/run.ts';
 import { DAY, HOUR, MINUTE, type Told } from '../helpers/flaky-world.ts';
 
 interface FlatRun extends ObservedRun {
   readonly job: string;
+  readonly branch: string;
 }
 
 export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: number, wasActive: boolean): boolean {
@@ -20,13 +22,15 @@ export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: num
     case 'pass_on_retry':
       return retryInstants(seen, ours).some((instant) => instant + monitor.parameters.recoveryDays * DAY > at);
     case 'failure_count': {
-      const { failureCount, windowMinutes, resolutionTimeoutMinutes } = monitor.parameters;
+      const { failureCount, windowMinutes, resolutionTimeoutMinutes, passesBetween } = monitor.parameters;
       const failures = runs.filter((run) => run.conclusion === 'FAILURE');
       if (wasActive) return failures.some((run) => run.startedAt + resolutionTimeoutMinutes * MINUTE > at);
       const since = at - windowMinutes * MINUTE;
       const isFlaky = monitor.action.kind === 'classify' && monitor.action.status === 'FLAKY';
-      const counting = failures.filter((run) => run.startedAt > since && !(isFlaky && dead(run.job, since)));
-      return counting.length >= failureCount;
+      const inWindow = failures.filter((run) => run.startedAt > since);
+      const counting = inWindow.filter((run) => !isFlaky || !dead(run.job, since));
+      if (passesBetween === 0) return counting.length >= failureCount;
+      return countOccasions(counting, runs, occasionSliceMs(windowMinutes * MINUTE)) >= failureCount;
     }
     case 'failure_rate': {
       const { windowHours, minimumSampleSize, activationThreshold, resolutionThreshold } = monitor.parameters;
@@ -57,13 +61,32 @@ export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: num
 }
 
 function flatten(told: readonly Told[]): readonly FlatRun[] {
-  return told.flatMap(({ upload, runs }) => runs.map((run) => ({ ...run, job: upload.job })));
+  return told.flatMap(({ upload, runs }) => runs.map((run) => ({ ...run, job: upload.job, branch: upload.branch })));
 }
 
 /** A slice counts while any of it is within the window. */
 function isInWindow(startedAt: number, windowMs: number, at: number): boolean {
   const slice = sliceMs(windowMs);
   return (Math.floor(startedAt / slice) + 1) * slice + windowMs > at;
+}
+
+/** The first failure, then each that has a pass in the same place between the last one counted and itself. */
+function countOccasions(failures: readonly FlatRun[], runs: readonly FlatRun[], slice: number): number {
+  const sliceOf = (run: FlatRun) => Math.floor(run.startedAt / slice);
+  const passes = runs.filter((run) => run.conclusion === 'SUCCESS');
+  const countAfter = (last: number): number => {
+    const next = failures.filter((failure) =>
+      passes.some(
+        (pass) =>
+          pass.job === failure.job &&
+          pass.branch === failure.branch &&
+          sliceOf(pass) > last &&
+          sliceOf(pass) < sliceOf(failure),
+      ),
+    );
+    return next.length === 0 ? 0 : 1 + countAfter(Math.min(...next.map(sliceOf)));
+  };
+  return failures.length === 0 ? 0 : 1 + countAfter(Math.min(...failures.map(sliceOf)));
 }
 
 /** Jobs without a pass since, while another job has passes. */

@@ -14,8 +14,17 @@ const MONITORS: readonly Monitor[] = [
   aMonitor({
     type: 'failure_count',
     branches: ['main'],
-    parameters: { failure_count: 3, window_minutes: 600, resolution_timeout_minutes: 900 },
+    parameters: { failure_count: 2, window_minutes: 2520, resolution_timeout_minutes: 2520, passes_between: 1 },
   }),
+  aMonitor(
+    {
+      type: 'failure_count',
+      action: { labels: ['Failing'] },
+      branches: ['main'],
+      parameters: { failure_count: 3, window_minutes: 600, resolution_timeout_minutes: 900 },
+    },
+    'literal',
+  ),
   aMonitor({
     type: 'failure_rate',
     action: { classify: 'BROKEN' },

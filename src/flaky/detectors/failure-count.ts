@@ -1,37 +1,63 @@
+import type { Instant } from '../../lib/clock.ts';
 import { type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../detector.ts';
+import type { Monitor } from '../monitor.ts';
+import { findOccasions, keepOccasions, notePass, occasionSliceMs } from '../occasions.ts';
 import { platformFailures } from '../platform.ts';
 import { keepLatest, type RunRef, refOf } from '../run.ts';
+import type { MonitorData } from '../state.ts';
 import { durationWords } from '../words.ts';
 
 /** Whatever jobs there are, a test's state stays small. */
 const MAX_KEPT = 400;
+const MAX_OCCASIONS_KEPT = 200;
+
+/** One slice of a long regression after the other must not push out what came before it. */
+const OCCASIONS_KEPT = 3;
+
+const windowMsOf = (monitor: Monitor<'failure_count'>) => monitor.parameters.windowMinutes * MINUTE_MS;
 
 export const failureCount: Detector<'failure_count'> = {
-  fold(data, { upload, runs }, monitor) {
-    const failures = runs.filter((run) => run.conclusion === 'FAILURE').map((run) => refOf(upload, run.startedAt));
-    if (failures.length === 0) return data;
-    const kept = keepLatest(data?.failures ?? [], failures, MAX_KEPT);
-    return { failures: latestOfEachJob(kept, Math.max(KEPT_RUNS, monitor.parameters.failureCount)) };
+  fits: (data, monitor) => data.sliceMs === occasionSliceMs(windowMsOf(monitor)),
+
+  fold(data, { upload, runs, at }, monitor) {
+    const windowMs = windowMsOf(monitor);
+    const sliceMs = occasionSliceMs(windowMs);
+    const since = Math.floor((at - windowMs) / sliceMs);
+    let passes = data?.passes ?? NO_PASSES;
+    const failures: RunRef[] = [];
+    for (const { conclusion, startedAt } of runs) {
+      if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt));
+      else if (conclusion === 'SUCCESS') {
+        passes = notePass(passes, upload, { slice: Math.floor(startedAt / sliceMs), since });
+      }
+    }
+    if (failures.length === 0 && passes === (data?.passes ?? NO_PASSES)) return data;
+    const limit = Math.max(KEPT_RUNS, monitor.parameters.failureCount);
+    return { sliceMs, ...keepFailures(data, failures, { sliceMs, limit }), passes };
   },
 
-  decide({ failures }, { parameters, action }, { at, isActive, jobs }) {
-    const timeoutMs = parameters.resolutionTimeoutMinutes * MINUTE_MS;
+  decide(data, monitor, { at, isActive, jobs }) {
+    const { parameters } = monitor;
     if (isActive) {
-      if ((failures[0]?.at ?? 0) + timeoutMs > at) return SAME;
+      if ((data.failures[0]?.at ?? 0) + parameters.resolutionTimeoutMinutes * MINUTE_MS > at) return SAME;
       const reason = `It has not failed for ${durationWords(parameters.resolutionTimeoutMinutes)}.`;
       return { kind: 'inactive', cause: 'recovered', reason };
     }
-    const since = at - parameters.windowMinutes * MINUTE_MS;
-    const inWindow = failures.filter((failure) => failure.at > since);
+    const since = at - windowMsOf(monitor);
+    const inWindow = data.failures.filter((failure) => failure.at > since);
     if (inWindow.length < parameters.failureCount) return SAME;
-    const callsFlaky = action.kind === 'classify' && action.status === 'FLAKY';
-    const counting = callsFlaky ? withoutPlatforms(inWindow, platformFailures(jobs, since)) : inWindow;
+    const callsFlaky = monitor.action.kind === 'classify' && monitor.action.status === 'FLAKY';
+    // Failures on a platform where the test does not work make it no flaky one.
+    const platforms = callsFlaky ? platformFailures(jobs, since) : NO_PLATFORMS;
+    const { failures, occasions } = withoutPlatforms(data, since, platforms);
+    const hasPassesBetween = parameters.passesBetween > 0;
+    const counting = hasPassesBetween ? findOccasions(occasions, data.passes, data.sliceMs) : failures;
     if (counting.length < parameters.failureCount) return SAME;
-    const times = parameters.failureCount === 1 ? 'once' : `at least ${parameters.failureCount} times`;
+    const figures = hasPassesBetween ? { occasions: counting.length } : { failures: counting.length };
     return {
       kind: 'active',
-      reason: `It failed ${times} within ${durationWords(parameters.windowMinutes)}.`,
-      evidence: { runs: counting.slice(0, KEPT_RUNS), figures: { failures: counting.length } },
+      reason: reasonOf(monitor),
+      evidence: { runs: counting.slice(0, KEPT_RUNS), figures },
     };
   },
 
@@ -41,6 +67,44 @@ export const failureCount: Detector<'failure_count'> = {
   },
 };
 
+type Data = MonitorData['failure_count'];
+
+const NO_PASSES: Data['passes'] = [];
+const NO_FAILURES = { failures: [], occasions: [] };
+
+function keepFailures(
+  data: Data | null,
+  added: readonly RunRef[],
+  { sliceMs, limit }: { readonly sliceMs: number; readonly limit: number },
+): Pick<Data, 'failures' | 'occasions'> {
+  const { failures, occasions } = data ?? NO_FAILURES;
+  if (added.length === 0) return { failures, occasions };
+  const kept = keepOccasions([...occasions, ...added], { sliceMs, limit: limit * OCCASIONS_KEPT });
+  return {
+    failures: latestOfEachJob(keepLatest(failures, added, MAX_KEPT), limit),
+    occasions: kept.slice(0, MAX_OCCASIONS_KEPT),
+  };
+}
+
+const NO_PLATFORMS: ReadonlySet<string> = new Set();
+
+function withoutPlatforms(
+  { failures, occasions }: Data,
+  since: Instant,
+  platforms: ReadonlySet<string>,
+): Pick<Data, 'failures' | 'occasions'> {
+  const counts = ({ at, job }: RunRef) => at > since && !platforms.has(job);
+  return { failures: failures.filter(counts), occasions: occasions.filter(counts) };
+}
+
+function reasonOf({ parameters }: Monitor<'failure_count'>): string {
+  const { failureCount: count, windowMinutes, passesBetween } = parameters;
+  const within = `within ${durationWords(windowMinutes)}`;
+  if (count === 1) return `It failed once ${within}.`;
+  if (passesBetween === 0) return `It failed at least ${count} times ${within}.`;
+  return `It failed on at least ${count} occasions ${within}, and passed between them.`;
+}
+
 /** As many as it counts, of each job: failures of a platform where the test never works must not push out the others. */
 function latestOfEachJob(failures: readonly RunRef[], limit: number): readonly RunRef[] {
   const seen = new Map<string, number>();
@@ -49,8 +113,4 @@ function latestOfEachJob(failures: readonly RunRef[], limit: number): readonly R
     seen.set(job, count);
     return count <= limit;
   });
-}
-
-function withoutPlatforms(failures: readonly RunRef[], jobs: ReadonlySet<string>): readonly RunRef[] {
-  return jobs.size === 0 ? failures : failures.filter(({ job }) => !jobs.has(job));
 }

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { aMonitor } from '../../test/helpers/flaky-world.ts';
+import { type FailedTest, type FailureFacts, judgeFailure } from './judge-failure.ts';
+import { newMonitorState, newTestState } from './state.ts';
+
+const ADMITTED = Date.UTC(2026, 8, 17, 12);
+const BEFORE = ADMITTED - 1;
+const AFTER = ADMITTED + 1;
+
+/** Known to be flaky, because somebody said so long ago. */
+const FLAKY: FailedTest = {
+  name: 'spins',
+  quarantinedAt: BEFORE,
+  alwaysSince: null,
+  state: { ...newTestState(0), flag: { at: 0, actor: 'ada', reason: null } },
+  monitors: [],
+};
+
+const LAST_PASS = { isWhole: true, isWaiting: false, uploadIds: ['p'], testNos: [1, 2, 3] };
+
+function judge(facts: Partial<FailureFacts> = {}, test: Partial<FailedTest> = {}) {
+  const failing = [{ testNo: 2, testId: 'b' }];
+  return judgeFailure({
+    isWaiting: false,
+    isComplete: false,
+    isOfSeveralRuns: false,
+    results: { isWhole: true, problem: null, uploadIds: ['u'], testNos: [1, 2, 3], failing },
+    lastPass: LAST_PASS,
+    admittedAt: ADMITTED,
+    tests: new Map([['b', { ...FLAKY, ...test }]]),
+    isTheirs: () => false,
+    maxFailing: 1_000,
+    ...facts,
+  });
+}
+
+function results(changes: Partial<NonNullable<FailureFacts['results']>>): Partial<FailureFacts> {
+  const failing = [{ testNo: 2, testId: 'b' }];
+  return { results: { isWhole: true, problem: null, uploadIds: ['u'], testNos: [1, 2, 3], failing, ...changes } };
+}
+
+describe('a failure of quarantined tests only', () => {
+  it('[V15] is waived, and says which', () => {
+    const { kind, reason, tests, failing } = judge();
+    assert.deepEqual([kind, reason], ['waived', 'Only quarantined tests failed (1 test).']);
+    assert.deepEqual([tests, failing], [[{ id: 'b', name: 'spins' }], 1]);
+  });
+
+  it('[V15] is waived where tests have come that the last pass did not have', () => {
+    assert.equal(judge(results({ testNos: [1, 2, 3, 4] })).kind, 'waived');
+  });
+});
+
+describe('a failure is not waived', () => {
+  it('[V15] while its results are processed, which is waited for', () => {
+    assert.deepEqual(pick(judge({ isWaiting: true })), ['open', 'Its test results are still being processed.']);
+  });
+
+  it('[V15] without results that are tied to it; those of the built-in runner are not waited for', () => {
+    const reason = 'No test results were uploaded for this check of this test run.';
+    assert.deepEqual(pick(judge({ results: undefined })), ['open', reason]);
+    assert.deepEqual(pick(judge({ results: undefined, isComplete: true })), ['denied', reason]);
+  });
+
+  it('[V15] where a report is not whole', () => {
+    const problem = 'unit.xml ends too early.';
+    assert.deepEqual(pick(judge(results({ isWhole: false, problem }))), ['denied', problem]);
+    assert.equal(judge(results({ isWhole: false })).reason, 'A test report is not whole.');
+  });
+
+  it('[V15] where a test of the last pass did not run, unless more results come', () => {
+    const reason = '2 tests of the last pass of this check did not run.';
+    assert.deepEqual(pick(judge(results({ testNos: [2] }))), ['open', reason]);
+    assert.deepEqual(pick(judge({ ...results({ testNos: [2] }), isComplete: true })), ['denied', reason]);
+  });
+
+  it('[V15] where no earlier pass is known', () => {
+    assert.deepEqual(pick(judge({ lastPass: null })), [
+      'denied',
+      'No results of an earlier pass of this check are known to compare with.',
+    ]);
+  });
+
+  it('[V15] where a test was skipped that ran in the last pass: a suite that is cut short may list the rest', () => {
+    const reason = '1 test of the last pass of this check did not run.';
+    assert.deepEqual(pick(judge(results({ skippedNos: [3] }))), ['open', reason]);
+    assert.equal(
+      judge({ ...results({ skippedNos: [3] }), lastPass: { ...LAST_PASS, skippedNos: [3] } }).kind,
+      'waived',
+    );
+  });
+
+  it('[V15] where the results of the last pass are not whole, or none: they say nothing about what is missing', () => {
+    const reason = 'The results of the last pass of this check are not whole: there is nothing to compare with.';
+    assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, isWhole: false, testNos: [] } })), ['denied', reason]);
+    assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, testNos: [] } })), ['denied', reason]);
+  });
+
+  it('[V15] while results of the last pass are processed', () => {
+    const reason = 'The results of the last pass of this check are still being processed.';
+    assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, isWaiting: true } })), ['open', reason]);
+  });
+
+  it('[V15] where the last pass came in more uploads: one more may hold another failure', () => {
+    const reason = 'The results of the last pass of this check came in 2 uploads, these in 1.';
+    assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, uploadIds: ['p', 'q'] } })), ['open', reason]);
+  });
+
+  it('[V15] where the results may be those of an earlier run of the check', () => {
+    const reason = 'The check ran more than once, and its results may be those of an earlier run.';
+    assert.deepEqual(pick(judge({ isOfSeveralRuns: true })), ['denied', reason]);
+  });
+
+  it('[V15] where no test failed', () => {
+    const reason = 'No test failed in its results: something else did.';
+    assert.deepEqual(pick(judge(results({ failing: [] }))), ['open', reason]);
+    assert.deepEqual(pick(judge({ ...results({ failing: [] }), isComplete: true })), ['denied', reason]);
+  });
+
+  it('[V15] where more failed than flakiness explains', () => {
+    const failing = ['b', 'c'].map((testId, index) => ({ testNo: index + 2, testId }));
+    const tests = new Map(['b', 'c'].map((id) => [id, FLAKY]));
+    const judged = judge({ ...results({ failing }), tests, maxFailing: 1 });
+    assert.deepEqual([...pick(judged), judged.tests.length], ['denied', 'More than 1 tests failed.', 1]);
+  });
+});
+
+describe('a failing test is no excuse', () => {
+  const why = (facts: Partial<FailureFacts>, test: Partial<FailedTest>) => {
+    const judged = judge(facts, test);
+    assert.equal(judged.kind, 'denied');
+    assert.equal(judged.reason, `spins: ${judged.tests[0]?.why}`);
+    return judged.tests[0]?.why;
+  };
+
+  it('[V15] where it is not quarantined', () => {
+    assert.equal(why({}, { quarantinedAt: null }), 'It is not quarantined.');
+  });
+
+  it('[V15] where it was quarantined after the admission', () => {
+    const late = 'It was quarantined only after the pull request had been admitted.';
+    assert.equal(why({}, { quarantinedAt: AFTER }), late);
+    assert.equal(why({}, { quarantinedAt: AFTER, alwaysSince: AFTER }), late);
+    assert.equal(judge({}, { quarantinedAt: ADMITTED }).kind, 'waived');
+  });
+
+  it('[V15] where only these commits have shown that it is flaky', () => {
+    const own = 'What it is quarantined for was seen only with the commits under test, or since the admission.';
+    const state = newTestState(0);
+    assert.equal(why({}, { state }), own);
+    // A person who decided before knew of it from elsewhere; one who decided since may not have.
+    assert.equal(judge({}, { state, alwaysSince: BEFORE }).kind, 'waived');
+    assert.equal(why({}, { state, alwaysSince: AFTER }), own);
+    assert.equal(why({}, { state: { ...state, flag: { at: AFTER, actor: 'ada', reason: null } } }), own);
+  });
+
+  it('[V15] where others have shown that it is flaky only since the admission', () => {
+    const monitor = aMonitor({ type: 'pass_on_retry' });
+    const seen = (at: number, activeSince = BEFORE) => {
+      const ref = { at, sha: 'a'.repeat(40), branch: 'topic', job: 'ci', prNumber: 9, uploadId: 'u' };
+      const event = { ...ref, failedAt: at, passedAt: at, multiplicity: 0, isMarked: false };
+      const data = { certain: [event], repeated: [] };
+      const own = { ...newMonitorState('pass_on_retry'), data, activeSince };
+      return { state: { ...newTestState(0), monitors: { [monitor.id]: own } }, monitors: [monitor] };
+    };
+    assert.equal(judge({}, seen(BEFORE)).kind, 'waived');
+    assert.match(`${why({}, seen(BEFORE, AFTER))}`, /or since the admission/);
+    assert.match(`${why({}, seen(AFTER))}`, /seen only with the commits under test, or since the admission/);
+  });
+
+  it('[V15] where nobody knows it', () => {
+    const judged = judge({ tests: new Map() });
+    assert.deepEqual([judged.kind, judged.tests[0]?.why], ['denied', 'It is not known.']);
+  });
+
+  it('[V15] and is named before those that are one', () => {
+    const failing = ['a', 'b', 'c'].map((testId, index) => ({ testNo: index + 1, testId }));
+    const tests = new Map([
+      ['a', FLAKY],
+      ['b', { ...FLAKY, name: 'breaks', quarantinedAt: null }],
+      ['c', { ...FLAKY, name: 'burns', quarantinedAt: null }],
+    ]);
+    const judged = judge({ ...results({ failing }), tests });
+    assert.deepEqual(
+      judged.tests.map(({ id }) => id),
+      ['b', 'c', 'a'],
+    );
+    assert.equal(judged.reason, 'breaks: It is not quarantined. 1 other test failed likewise.');
+  });
+});
+
+function pick({ kind, reason }: { readonly kind: string; readonly reason: string }): readonly [string, string] {
+  return [kind, reason];
+}

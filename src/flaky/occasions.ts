@@ -1,0 +1,103 @@
+/**
+ * On how many occasions a test failed.
+ *
+ * A regression fails on every commit and every try until it is fixed, in all jobs at once: however often that is, it is
+ * one occasion. So a failure is another occasion only when the test has passed since the last one, in the same job of the
+ * same branch. What came before what is known by slices of time: the pass must be in a slice after that of the last
+ * occasion and before that of the failure.
+ *
+ * When the oldest failures leave the window, or are forgotten, there are never more occasions than before: to begin later
+ * makes every one of them later.
+ */
+import { compareRefs, compareTexts, type RunRef, type UploadFacts } from './run.ts';
+import { addSlice, nextSlice, pruneSlices, type SliceSet } from './slice-set.ts';
+
+/** A slice is an hour of a week. */
+const SLICES = 168;
+const KEPT_PLACES = 16;
+const MINUTE_MS = 60_000;
+
+/** In which slices the test passed in one job of one branch. */
+export interface PlacePasses {
+  readonly branch: string;
+  readonly job: string;
+  readonly slices: SliceSet;
+}
+
+export function occasionSliceMs(windowMs: number): number {
+  return Math.max(MINUTE_MS, Math.ceil(windowMs / SLICES / MINUTE_MS) * MINUTE_MS);
+}
+
+/** The same list where it was known. Slices before `since` are forgotten. */
+export function notePass(
+  places: readonly PlacePasses[],
+  { branch, job }: UploadFacts,
+  { slice, since }: { readonly slice: number; readonly since: number },
+): readonly PlacePasses[] {
+  if (slice < since) return places;
+  const known = places.find((place) => place.job === job && place.branch === branch);
+  const slices = addSlice(known?.slices ?? [], slice);
+  if (slices === known?.slices) return places;
+  const others = places.filter((place) => place !== known);
+  return latestPlaces([...others, { branch, job, slices: pruneSlices(slices, since) }]);
+}
+
+/** Of each job of a branch the latest failure in each of the last `limit` slices. */
+export function keepOccasions(
+  failures: readonly RunRef[],
+  { sliceMs, limit }: { readonly sliceMs: number; readonly limit: number },
+): readonly RunRef[] {
+  const seen = new Map<string, { slices: number; last: number }>();
+  return failures.toSorted(compareRefs).filter(({ branch, job, at }) => {
+    const key = JSON.stringify([branch, job]);
+    const slice = Math.floor(at / sliceMs);
+    const place = seen.get(key) ?? { slices: 0, last: Number.NaN };
+    if (place.last === slice || place.slices === limit) return false;
+    seen.set(key, { slices: place.slices + 1, last: slice });
+    return true;
+  });
+}
+
+/** The first failure of each occasion, newest first. */
+export function findOccasions(
+  failures: readonly RunRef[],
+  passes: readonly PlacePasses[],
+  sliceMs: number,
+): readonly RunRef[] {
+  const found: RunRef[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const failure of failures.toSorted(compareRefs).reverse()) {
+    const slice = Math.floor(failure.at / sliceMs);
+    if (found.length > 0 && !hasPassed(passes, failure, { after: last, before: slice })) continue;
+    found.push(failure);
+    last = slice;
+  }
+  return found.reverse();
+}
+
+function hasPassed(
+  passes: readonly PlacePasses[],
+  { branch, job }: RunRef,
+  { after, before }: { readonly after: number; readonly before: number },
+): boolean {
+  const place = passes.find((other) => other.job === job && other.branch === branch);
+  const passed = place === undefined ? undefined : nextSlice(place.slices, after);
+  return passed !== undefined && passed < before;
+}
+
+/** Where a test runs in ever other places, the oldest are forgotten: failures there are one occasion then. */
+function latestPlaces(places: readonly PlacePasses[]): readonly PlacePasses[] {
+  const kept = places.length > KEPT_PLACES ? places.toSorted(byLastPass).slice(0, KEPT_PLACES) : places;
+  return kept.toSorted((a, b) => compareTexts(a.branch, b.branch) || compareTexts(a.job, b.job));
+}
+
+function byLastPass(one: PlacePasses, other: PlacePasses): number {
+  return (
+    lastSlices(other) - lastSlices(one) || compareTexts(one.branch, other.branch) || compareTexts(one.job, other.job)
+  );
+}
+
+/** To the word. */
+function lastSlices({ slices }: PlacePasses): number {
+  return slices.at(-2) ?? 0;
+}

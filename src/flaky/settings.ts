@@ -1,0 +1,36 @@
+import type { Instant } from '../lib/clock.ts';
+import { createUuidV5 } from './identity/uuid-v5.ts';
+import type { Monitor } from './monitor.ts';
+import { seedMonitors } from './seed-monitors.ts';
+
+/** What a repository says about its tests. */
+export interface TestSettings {
+  readonly quarantineEnabled: boolean;
+  readonly autoQuarantine: boolean;
+  readonly infrastructureProtectionEnabled: boolean;
+  /** A fraction. */
+  readonly infrastructureFailureThreshold: number;
+  readonly retentionDays: number;
+  /** With `{key}` where the ticket's key goes; null: none. */
+  readonly ticketUrlTemplate: string | null;
+}
+
+export const DEFAULT_TEST_SETTINGS: TestSettings = {
+  quarantineEnabled: true,
+  autoQuarantine: false,
+  infrastructureProtectionEnabled: false,
+  infrastructureFailureThreshold: 0.8,
+  retentionDays: 45,
+  ticketUrlTemplate: null,
+};
+
+/** The monitors of a repository that nobody changed: the same ones whenever and wherever they are asked for. */
+export function defaultMonitors(repositoryId: string, createdAt: Instant): readonly Monitor[] {
+  const makeUuid = createUuidV5(`${repositoryId}#monitor#`);
+  let made = 0;
+  const makeId = () => {
+    made += 1;
+    return makeUuid(String(made));
+  };
+  return seedMonitors(makeId, createdAt);
+}

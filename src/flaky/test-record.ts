@@ -1,0 +1,71 @@
+/** What lists and answers show of a test, as it follows from what is remembered of it and what people decided. */
+import type { Instant } from '../lib/clock.ts';
+import { labelsOf } from './labels.ts';
+import type { HealthStatus } from './monitor.ts';
+import { type QuarantineOverride, type QuarantineSettings, quarantineOf } from './quarantine.ts';
+import type { TestState } from './state.ts';
+
+export interface TestRecord {
+  readonly status: HealthStatus;
+  readonly statusReason: string;
+  /** When it was set; of a test never classified, when it was first seen. */
+  readonly statusAt: Instant;
+  readonly quarantinedAt: Instant | null;
+  readonly isFlagged: boolean;
+  readonly labels: readonly string[];
+}
+
+export interface QuarantineChanged {
+  readonly kind: 'quarantine_changed';
+  readonly at: Instant;
+  readonly actor: string | null;
+  readonly isQuarantined: boolean;
+  readonly reason: string;
+}
+
+export interface Recorded {
+  readonly record: TestRecord;
+  /** The earlier of what monitors wait for and the end of an override. */
+  readonly nextCheckAt: Instant | null;
+  readonly event: QuarantineChanged | undefined;
+}
+
+/** `quarantinedAt` is as it was before; it stays while the test stays quarantined. */
+export function recordTest(
+  state: TestState,
+  of: {
+    readonly override: QuarantineOverride | null;
+    readonly settings: QuarantineSettings;
+    readonly quarantinedAt: Instant | null;
+    readonly at: Instant;
+    readonly actor: string | null;
+  },
+): Recorded {
+  const { override, settings, at, actor } = of;
+  const quarantine = quarantineOf(state.status, override, settings, at);
+  const { isQuarantined, reason } = quarantine;
+  const record: TestRecord = {
+    status: state.status,
+    statusReason: state.statusReason,
+    statusAt: state.statusSince ?? state.firstSeenAt,
+    quarantinedAt: isQuarantined ? (of.quarantinedAt ?? at) : null,
+    isFlagged: state.flag !== null,
+    labels: labelsOf(state),
+  };
+  const hasChanged = isQuarantined !== (of.quarantinedAt !== null);
+  return {
+    record,
+    nextCheckAt: earlier(state.nextCheckAt, endOf(override, at)),
+    event: hasChanged ? { kind: 'quarantine_changed', at, actor, isQuarantined, reason } : undefined,
+  };
+}
+
+function endOf(override: QuarantineOverride | null, at: Instant): Instant | null {
+  const end = override?.expiresAt ?? null;
+  return end !== null && end > at ? end : null;
+}
+
+function earlier(one: Instant | null, other: Instant | null): Instant | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}

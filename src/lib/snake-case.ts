@@ -1,0 +1,4 @@
+/** `windowHours` as `window_hours`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
