@@ -33,6 +33,7 @@ export interface AccountStore {
   /** Both or neither. `slug_taken` where the organization exists; nothing is written then. */
   createOrganization(organization: Organization, token: Token): Promise<'created' | 'slug_taken'>;
   findOrganization(slug: string): Promise<Organization | undefined>;
+  findOrganizationById(id: OrganizationId): Promise<Organization | undefined>;
   insertToken(token: Token): Promise<void>;
   /** Revokes every other unrevoked token of the same organization and origin, and keeps this one (by hash), at once. */
   replaceToken(token: Token): Promise<void>;

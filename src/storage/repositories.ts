@@ -34,6 +34,8 @@ export interface RepositoryStore {
    * answers what is stored now. References are compared exactly.
    */
   save(repository: Repository): Promise<Repository>;
+  /** Inserts, or answers the one with the same organization and reference, which stays as it is. */
+  ensure(repository: Repository): Promise<Repository>;
   find(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
   /** Ordered by host, owner, name. */
   list(organizationId: OrganizationId): Promise<readonly Repository[]>;

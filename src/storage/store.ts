@@ -3,7 +3,10 @@ import type { AlarmStore } from './alarms.ts';
 import type { LogStore } from './logs.ts';
 import type { QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
+import type { TestIngest } from './test-ingest.ts';
+import type { TestSettingsStore } from './test-settings.ts';
 import type { TestStore } from './tests.ts';
+import type { UploadStore } from './uploads.ts';
 
 /**
  * Everything Sluice keeps. Three adapters (memory, SQLite, PostgreSQL) make the same promises, which one contract suite
@@ -17,6 +20,9 @@ export interface Store {
   readonly repositories: RepositoryStore;
   readonly queues: QueueStore;
   readonly tests: TestStore;
+  readonly testIngest: TestIngest;
+  readonly testSettings: TestSettingsStore;
+  readonly uploads: UploadStore;
   readonly logs: LogStore;
   readonly alarms: AlarmStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */

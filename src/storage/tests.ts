@@ -7,11 +7,16 @@ export type TestStatus = (typeof TEST_STATUSES)[number];
 export const QUARANTINE_OVERRIDES = ['ALWAYS_QUARANTINE', 'NEVER_QUARANTINE', 'UNSPECIFIED'] as const;
 export type QuarantineOverride = (typeof QUARANTINE_OVERRIDES)[number];
 
-/** An identity and what is known of it now. Runs are kept apart. */
+export const RUN_CONCLUSIONS = ['SUCCESS', 'FAILURE', 'SKIPPED'] as const;
+export type RunConclusion = (typeof RUN_CONCLUSIONS)[number];
+
+/** An identity and what is known of it now. Runs, and what monitors remember, are kept apart. */
 export interface TestRow {
   /** UUID. */
   readonly id: string;
   readonly repositoryId: RepositoryId;
+  /** Of the repository, from 1, without gaps: runs name their test by it. */
+  readonly no: number;
   readonly name: string;
   readonly variant: string;
   readonly parent: string | null;
@@ -23,32 +28,21 @@ export interface TestRow {
   readonly statusReason: string;
   readonly statusAt: Instant;
   readonly quarantineOverride: QuarantineOverride;
+  /** Who set the override, when, why and until when; null where there is none, and no end where nobody named one. */
+  readonly override: OverrideFacts | null;
   /** Effective: what the override, the repository's settings and the status make of it. */
   readonly quarantinedAt: Instant | null;
+  /** Somebody flagged it as flaky. */
+  readonly isFlagged: boolean;
+  readonly labels: readonly string[];
   readonly ticketUrl: string | null;
 }
 
-export interface TestRunRow {
-  readonly testId: string;
-  readonly startedAt: Instant;
-  readonly conclusion: 'SUCCESS' | 'FAILURE' | 'SKIPPED';
-  readonly durationMs: number | null;
-  readonly branch: string;
-  readonly sha: string;
-  readonly prNumber: number | null;
-  /** The failure blocked somebody: the test was unhealthy then, and not quarantined. */
-  readonly isBlocking: boolean;
-  /** Failures only: which of the test's ways to fail this was, and a line that says so. */
-  readonly failureGroup: string | null;
-  readonly failureSummary: string | null;
-}
-
-/** What one processed upload, or one person's act, changes. Stored whole under the next ingest sequence number. */
-export interface TestChange {
-  readonly repositoryId: RepositoryId;
-  /** Inserted, or replaced by id. */
-  readonly tests: readonly TestRow[];
-  readonly runs: readonly TestRunRow[];
+export interface OverrideFacts {
+  readonly actor: string;
+  readonly at: Instant;
+  readonly reason: string;
+  readonly expiresAt: Instant | null;
 }
 
 /** Lists answer as of a watermark: what later changes brought or took away does not show in them. */
@@ -81,23 +75,93 @@ export interface TestStats {
   readonly failureGroups: readonly FailureGroup[];
 }
 
+/** One run with what its upload says of it. */
+export interface TestRunView {
+  readonly conclusion: RunConclusion;
+  readonly startedAt: Instant;
+  readonly durationMs: number | null;
+  readonly isQuarantined: boolean;
+  readonly branch: string;
+  readonly sha: string;
+  readonly prNumber: number | null;
+  readonly jobName: string;
+  readonly jobUrl: string | null;
+  readonly uploadId: string;
+  /** Failures only. */
+  readonly failureSummary: string | null;
+  readonly failureText: string | null;
+}
+
+export interface TestRunQuery extends TestListQuery {
+  readonly testId: string;
+  /** Older runs are invisible. */
+  readonly since: Instant;
+  /** Exactly this branch; null: all. */
+  readonly branch: string | null;
+  readonly conclusion: RunConclusion | null;
+}
+
+export interface TestRunList {
+  readonly totalRows: number;
+  readonly runs: readonly TestRunView[];
+}
+
+/** What happened to a test: `detail` is the event as JSON, whose shape is the writer's. */
+export interface TestEventRow {
+  readonly testId: string;
+  readonly at: Instant;
+  /** Such as `status_changed`. */
+  readonly kind: string;
+  readonly actor: string | null;
+  readonly detail: string;
+}
+
+export interface TestEventList {
+  readonly totalRows: number;
+  readonly events: readonly TestEventRow[];
+}
+
+/** What a quarantined test did since it is quarantined, as far back as `since`. Skipped runs are no runs. */
+export interface RunCounts {
+  readonly passes: number;
+  readonly failures: number;
+  readonly lastRunAt: Instant | null;
+}
+
+/** Answers questions about tests. Writing is in test-ingest.ts. */
 export interface TestStore {
-  /** Answers the change's ingest sequence number. Numbers of a repository grow in the order of commits, from 1. */
-  apply(change: TestChange): Promise<number>;
   /** The latest ingest sequence number of the repository; 0 where there is none. */
   getWatermark(repositoryId: RepositoryId): Promise<number>;
   find(repositoryId: RepositoryId, testId: string): Promise<TestRow | undefined>;
+  /** Those of the ids that there are, in any order. */
+  findMany(repositoryId: RepositoryId, testIds: readonly string[]): Promise<readonly TestRow[]>;
+  /** Tests whose name, class, file or suite holds the text (case does not matter), by name, then id; at most `limit`. */
+  search(repositoryId: RepositoryId, text: string, limit: number): Promise<readonly TestRow[]>;
   /** Tests with a failing run within [from, until), most failures first, then by id. */
   listFailing(query: TestListQuery & { readonly from: Instant; readonly until: Instant }): Promise<TestList>;
   /** Tests quarantined as of the watermark, by id. */
   listQuarantined(query: TestListQuery): Promise<TestList>;
   /** Tests of this status as of the watermark, by id. */
   listByStatus(query: TestListQuery & { readonly status: TestStatus }): Promise<TestList>;
-  /** One for each id, in their order. `now` ends the windows; failure groups reach back to `since`. */
+  /** One for each id, in their order. `now` ends the windows; runs and groups reach back to `since` at most. */
   getStats(query: {
     readonly repositoryId: RepositoryId;
     readonly testIds: readonly string[];
     readonly now: Instant;
     readonly since: Instant;
   }): Promise<readonly TestStats[]>;
+  /** Newest first by start, then the latest stored. Runs stored after the watermark do not show. */
+  listRuns(query: TestRunQuery): Promise<TestRunList>;
+  /** Newest first. Events stored after the watermark do not show. */
+  listEvents(query: TestListQuery & { readonly testId: string }): Promise<TestEventList>;
+  /** One for each test, in their order: runs that started at `since` or later. */
+  countRuns(
+    repositoryId: RepositoryId,
+    tests: readonly { readonly testId: string; readonly since: Instant }[],
+  ): Promise<readonly RunCounts[]>;
+  /** All ids quarantined now, and a number that grows when that set changes: cheap to ask, to keep the set by. */
+  getQuarantineVersion(repositoryId: RepositoryId): Promise<number>;
+  listQuarantinedIds(
+    repositoryId: RepositoryId,
+  ): Promise<{ readonly version: number; readonly ids: readonly string[] }>;
 }

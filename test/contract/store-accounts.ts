@@ -18,6 +18,7 @@ function organizationPromises(store: () => Store): void {
     const token = aToken({ organizationId: organization.id, origin: 'first', repositoryIds: ['r1', 'r2'] });
     assert.equal(await accounts.createOrganization(organization, token), 'created');
     assert.deepEqual(await accounts.findOrganization(organization.slug), organization);
+    assert.deepEqual(await accounts.findOrganizationById(organization.id), organization);
     assert.deepEqual(await accounts.findToken(token.hash), { token, organization });
   });
 

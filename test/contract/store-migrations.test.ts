@@ -12,6 +12,7 @@ import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
 import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { applyResults } from '../helpers/test-results.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from './store-world.ts';
 
@@ -51,6 +52,23 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into alarms values ('a1', 'q1', 'FOREIGN_PUSH', 'somebody pushed', 9)`,
     `insert into audit_marks values ('q1', 'sha', 2, 9)`,
   ],
+  [
+    `insert into test_sequences values ('r1', 1, 1, 1, 1, 0)`,
+    `insert into tests values ('r1', 'x1', 1, 'adds', '', null, null, null, '[]', 6, 'FLAKY', 'why', 6, 'UNSPECIFIED', null, 6, false, '[]', null, 'adds')`,
+    `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
+    `insert into test_memories values ('r1', 1, 1, null, 0, 6, '{}')`,
+    `insert into test_batches values ('r1', 1, 'u1', 'main', 'sha', '', null, 'unit', null, 7, false, 6, 0, 0)`,
+    `insert into test_branches values ('r1', 'main', 1)`,
+    `insert into run_buckets values ('r1', 0, 1)`,
+    `insert into run_chunks values ('r1', 0, 0, 0, hex'0201000000010000000d0000000001090cdc0b0201')`,
+    `insert into test_failures values ('r1', 1, 6, 1, 0, 7, true, false, 'g', 'boom')`,
+    `insert into test_failure_texts values ('r1', 1, 0, 1, 6, 'boom!')`,
+    `insert into test_events values ('r1', 'x1', 6, 1, 0, 'status_changed', null, '{}')`,
+    `insert into uploads values ('u1', 'r1', 1, 'reports', 'PROCESSED', 6, 7, null, null, null, null, '[]', 5, 1, 1, '[]', null, null, 0, null, null)`,
+    `insert into upload_sequences values ('r1', 1)`,
+    `insert into test_settings values ('r1', 1, '{}', '[]', 0, '[]', 'ada', 6)`,
+    `insert into test_setting_changes values ('r1', 1, 6, 'ada', '{}', '[]')`,
+  ],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -88,12 +106,26 @@ async function checkRows(store: Store, version: number): Promise<void> {
   await checkEffects(queues, version >= 4);
   await checkLogsAndAlarms(store, version >= 5);
   const row = aTest(repositoryId);
-  const seq = await tests.apply({ repositoryId, tests: [row], runs: [aFailure(row.id, { startedAt: 7 })] });
+  const seq = await applyResults(store, { repositoryId, tests: [row], runs: [aFailure(row.id, { startedAt: 7 })] });
   const page = { repositoryId, watermark: seq, offset: 0, limit: 9 };
-  const hadTests = version >= 2;
-  assert.equal(seq, hadTests ? 2 : 1);
-  assert.equal((await tests.listFailing({ ...page, from: 0, until: 9 })).totalRows, hadTests ? 2 : 1);
-  assert.equal((await tests.listQuarantined(page)).totalRows, hadTests ? 1 : 0);
+  assert.equal(seq, version >= 6 ? 2 : 1);
+  // What versions before the sixth stored of tests is gone: no server wrote any.
+  assert.equal((await tests.listFailing({ ...page, from: 0, until: 9 })).totalRows, version >= 6 ? 2 : 1);
+  assert.equal((await tests.listQuarantined(page)).totalRows, version >= 6 ? 1 : 0);
+  await checkResults(store, version >= 6);
+}
+
+async function checkResults({ tests, uploads, testSettings }: Store, hadThem: boolean): Promise<void> {
+  const repositoryId = 'r1' as RepositoryId;
+  const page = { repositoryId, watermark: 9, offset: 0, limit: 9 };
+  const runs = await tests.listRuns({ ...page, testId: 'x1', since: 0, branch: 'main', conclusion: null });
+  assert.deepEqual(
+    runs.runs.map((run) => [run.startedAt, run.durationMs, run.sha, run.failureText]),
+    hadThem ? [[6, 1.5, 'sha', 'boom!']] : [],
+  );
+  assert.equal((await tests.listEvents({ ...page, testId: 'x1' })).totalRows, hadThem ? 1 : 0);
+  assert.equal((await uploads.list(page)).uploads[0]?.id, hadThem ? 'u1' : undefined);
+  assert.deepEqual(await testSettings.listBehind(), hadThem ? ['r1'] : []);
 }
 
 async function checkEffects(queues: QueueStore, hadStreams: boolean): Promise<void> {

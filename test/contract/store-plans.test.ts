@@ -9,15 +9,41 @@ import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
 import { effectStatements } from '../../src/storage/sql/queue-effects.ts';
 import { listEntriesStatements } from '../../src/storage/sql/queue-entries.ts';
 import { queueStatements } from '../../src/storage/sql/queue-statements.ts';
+import { mergeStatements } from '../../src/storage/sql/runs/merge-slice.ts';
+import { runStatements } from '../../src/storage/sql/runs/stored-runs.ts';
 import { StatementCompiler } from '../../src/storage/sql/statement.ts';
+import { batchStatements } from '../../src/storage/sql/test-batches.ts';
+import { testCommitStatements } from '../../src/storage/sql/test-commit-statements.ts';
+import { forgetStatements } from '../../src/storage/sql/test-forget.ts';
 import { listStatements } from '../../src/storage/sql/test-lists.ts';
+import { loadStatements } from '../../src/storage/sql/test-load.ts';
+import { testRunStatements } from '../../src/storage/sql/test-runs.ts';
+import { settingsStatements } from '../../src/storage/sql/test-settings.ts';
 import { statsStatements } from '../../src/storage/sql/test-stats.ts';
+import { bodyStatements } from '../../src/storage/sql/upload-bodies.ts';
+import { claimStatements } from '../../src/storage/sql/upload-claims.ts';
+import { outcomeStatements } from '../../src/storage/sql/upload-outcome.ts';
+import { uploadStatements } from '../../src/storage/sql/upload-statements.ts';
+import { tidyStatements } from '../../src/storage/sql/upload-tidy.ts';
 import { createFolder, openStore } from './store-folder.ts';
 
 const TABLES = [
   ...['queues', 'queue_events', 'entries', 'transitions', 'candidates', 'effects', 'earlier'],
   ...['target_sets', 'impacted_targets'],
-  ...['tests', 'test_runs', 'test_states', 'test_sequences'],
+  ...['tests', 'test_states', 'test_sequences', 'test_memories', 'test_batches', 'test_branches', 'run_blocks'],
+  ...[
+    'run_buckets',
+    'run_chunks',
+    'later',
+    'old',
+    'test_failures',
+    'test_failure_texts',
+    'latest',
+    'texts',
+    'test_events',
+    'check_results',
+  ],
+  ...['uploads', 'upload_sequences', 'upload_pieces', 'ingest_leases', 'test_setting_changes'],
   ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks'],
 ];
 
@@ -34,6 +60,19 @@ function allStatements(): Map<string, string> {
     entriesOfState: lists.ofState,
     tests: listStatements(compiler),
     stats: statsStatements(compiler),
+    testCommit: testCommitStatements(compiler),
+    testLoad: loadStatements(compiler),
+    batches: batchStatements(compiler),
+    runs: runStatements(compiler),
+    testRuns: testRunStatements(compiler),
+    merge: mergeStatements(compiler),
+    forget: forgetStatements(compiler),
+    uploads: uploadStatements(compiler),
+    outcomes: outcomeStatements(compiler),
+    claims: claimStatements(compiler),
+    bodies: bodyStatements(compiler),
+    tidy: tidyStatements(compiler),
+    settings: settingsStatements(compiler),
     logs: logStatements(compiler),
     alarms: alarmStatements(compiler),
     marks: auditMarkStatements(compiler),
@@ -76,10 +115,34 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'effects.renew': /effects_by_id \(id=\?\)/,
   'effects.remove': /effects_by_id \(id=\?\)/,
   'queue.listTransitions': /SEARCH transitions .*queue_id=\? AND pr_number=\?/,
-  'tests.listFailing': /test_runs_failing .*started_at>\?[\s\S]*SEARCH tests .*repository_id=\? AND id=\?/,
+  'tests.listFailing':
+    /COVERING INDEX test_failures_by_time .*started_at>\?[\s\S]*tests_by_number[\s\S]*SEARCH tests .*repository_id=\? AND id=\?/,
+  'tests.search': /SEARCH tests USING INDEX tests_by_name \(repository_id=\?\)$/,
   'tests.listOfKind': /SEARCH tests .*repository_id=\? AND id=\?/,
-  'stats.count': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
-  'stats.groupFailures': /test_runs_by_test \(repository_id=\? AND test_id=\? AND conclusion=\? AND started_at>\?/,
+  'tests.listEvents': /SEARCH test_events .*repository_id=\? AND test_id=\?/,
+  'stats.countImpacted': /SEARCH test_failures USING PRIMARY KEY \(repository_id=\? AND test_no=\? AND started_at>\?/,
+  'stats.groupFailures':
+    /SEARCH test_failures USING PRIMARY KEY \(repository_id=\? AND test_no=\? AND started_at>\?[\s\S]*SEARCH latest .*test_no=\? AND started_at=\?/,
+  'testRuns.findFailureTexts':
+    /SEARCH test_failures USING PRIMARY KEY \(repository_id=\? AND test_no=\? AND started_at>\?[\s\S]*SEARCH texts .*seq=\? AND ordinal=\?/,
+  'testLoad.loadTests': /SEARCH tests .*repository_id=\? AND id=\?[\s\S]*SEARCH test_memories .*test_no=\?/,
+  'testLoad.findFirstDue': /test_memories_due \(next_check_at>\? AND next_check_at<\?\)/,
+  'testLoad.loadRange': /SEARCH tests .*repository_id=\? AND no>\? AND no<\?/,
+  'batches.findEarlier': /test_batches_by_commit \(repository_id=\? AND sha=\? AND job=\?\)/,
+  'batches.findFailures': /SEARCH test_failure_texts .*repository_id=\? AND seq=\?/,
+  'runs.findChunks': /SEARCH run_chunks .*repository_id=\? AND bucket=\? AND period>\? AND period<\?/,
+  'merge.listLastChunks': /SEARCH later .*bucket=\? AND period=\? AND no>\?/,
+  'forget.listOldChunks': /run_chunks_by_age \(repository_id=\? AND period<\?\)/,
+  'forget.removeFailures': /test_failures_by_time \(repository_id=\? AND started_at<\?\)/,
+  'forget.removeTexts': /SEARCH old .*repository_id=\? AND seq<\?\)/,
+  'forget.removeEvents': /test_events_by_time \(repository_id=\? AND at<\?\)/,
+  'uploads.list': /uploads_by_number \(repository_id=\? AND no<\?\)/,
+  'uploads.findSame': /uploads_by_digest \(repository_id=\? AND digest=\?\)/,
+  'uploads.findWaiting': /uploads_waiting_of \(repository_id=\?\)/,
+  'claims.findHead': /uploads_waiting_of \(repository_id=\?\)/,
+  'claims.findNext': /uploads_waiting[\s\S]*SEARCH ingest_leases[\s\S]*uploads_waiting_of/,
+  'bodies.nextPiece': /SEARCH upload_pieces .*body_id=\? AND file_no=\? AND piece>\?/,
+  'tidy.listUnnamed': /upload_bodies_by_age \(last_at<\?\)[\s\S]*uploads_by_body/,
   'logs.listChunks':
     /log_chunks .*check_name=\? AND start>\? AND start<\?\)[\s\S]*SEARCH around .*check_name=\? AND start<\?\)/,
   'logs.listOld': /logs_by_age \(last_at<\?\)/,
@@ -103,7 +166,8 @@ describe('the plans of SQLite', () => {
       const steps = db.prepare(`explain query plan ${sql}`).all();
       plans.set(name, steps.map((step) => String(step['detail'])).join('\n'));
     }
-    const scan = new RegExp(`SCAN (${TABLES.join('|')})\\b`);
+    // Indexes of nothing but what waits may be walked through.
+    const scan = new RegExp(`SCAN (${TABLES.join('|')})\\b(?! USING (COVERING )?INDEX uploads_waiting\\b)`);
     for (const [name, plan] of plans) assert.doesNotMatch(plan, scan, name);
     for (const [name, expected] of Object.entries(EXPECTED)) assert.match(plans.get(name) ?? '', expected, name);
     for (const name of UNSORTED) assert.doesNotMatch(plans.get(name) ?? '', /TEMP B-TREE/, name);

@@ -6,7 +6,10 @@ import { openPostgresStore } from '../../src/storage/postgres/open-postgres-stor
 import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { applyResults } from '../helpers/test-results.ts';
 import { isFault } from './store-folder.ts';
+import { aChange } from './store-ingest.ts';
+import { anOutcome, anUpload } from './store-uploads.ts';
 import {
   aCandidate,
   aCommit,
@@ -18,6 +21,7 @@ import {
   DAY_MS,
   NOON,
   storeQueue,
+  storeRepository,
 } from './store-world.ts';
 
 let postgres: TestPostgres;
@@ -197,14 +201,77 @@ describe('two servers on one PostgreSQL', () => {
     );
   });
 
+  test('two servers never work on one repository at once, and each upload is processed once [D8]', async (t) => {
+    const url = await postgres.createDatabase();
+    const servers = [await openAt(t, url), await openAt(t, url), await openAt(t, url)];
+    const [first] = servers as [Store, Store, Store];
+    const repositories = [await storeRepository(first), await storeRepository(first)];
+    for (let n = 0; n < 30; n++) {
+      const repositoryId = (repositories[n % 2] as (typeof repositories)[number]).id;
+      await first.uploads.create(anUpload(repositoryId, { receivedAt: NOON + n }), 0);
+    }
+    const working = new Map<string, string>();
+    const processed: string[] = [];
+    await Promise.all(
+      servers.map(async ({ uploads }, index) => {
+        const holder = `server ${index}`;
+        for (;;) {
+          const upload = await uploads.claim(holder, NOON, NOON + 1000);
+          if (upload === undefined) {
+            if ((await uploads.measure()).waiting === 0) return;
+            continue;
+          }
+          const { id, repositoryId } = upload;
+          assert.equal(working.get(repositoryId) ?? holder, holder);
+          working.set(repositoryId, holder);
+          await uploads.finish(anOutcome(id));
+          processed.push(id);
+          working.delete(repositoryId);
+          await uploads.release(holder, repositoryId);
+        }
+      }),
+    );
+    assert.equal(processed.length, 30);
+    assert.equal(new Set(processed).size, 30);
+  });
+
+  test('of the same upload sent to several servers at once one is stored', async (t) => {
+    const url = await postgres.createDatabase();
+    const servers = [await openAt(t, url), await openAt(t, url)];
+    const { id } = await storeRepository(servers[0] as Store);
+    for (let round = 1; round <= 5; round++) {
+      const made = await Promise.all(
+        [...servers, ...servers, ...servers].map(({ uploads }) =>
+          uploads.create(anUpload(id, { digest: `${round}` }), 0),
+        ),
+      );
+      assert.equal(new Set(made.map((upload) => upload.id)).size, 1);
+      assert.equal(await servers[1]?.uploads.getWatermark(id), round);
+    }
+  });
+
+  test('a store for taking in results needs no more than one connection', async (t) => {
+    const url = await postgres.createDatabase();
+    const { id } = await storeRepository(await openAt(t, url));
+    const ingest = await openPostgresStore({ url, poolSize: 1, isMigrated: true });
+    t.after(() => ingest.close());
+    const answers = await Promise.all([1, 2, 3].map(() => ingest.testIngest.commit(aChange(id, 0), NOON)));
+    assert.deepEqual(
+      answers.filter((seq) => seq !== undefined),
+      [1],
+    );
+  });
+
   test('whoever sees a watermark sees everything up to it', async (t) => {
     const url = await postgres.createDatabase();
     const [a, b] = [await openAt(t, url), await openAt(t, url)];
     const { repositoryId } = await storeQueue(a);
     let isDone = false;
     const applying = Promise.all(
-      [a, b, a, b].map(async ({ tests }) => {
-        for (let n = 0; n < 20; n++) await tests.apply({ repositoryId, tests: [aTest(repositoryId)], runs: [] });
+      [a, b, a, b].map(async (server) => {
+        for (let n = 0; n < 20; n++) {
+          await applyResults(server, { repositoryId, tests: [aTest(repositoryId)], runs: [] });
+        }
       }),
     ).then(() => {
       isDone = true;

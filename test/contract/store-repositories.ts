@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { applyResults } from '../helpers/test-results.ts';
+import { anUpload } from './store-uploads.ts';
 import {
   aFailure,
   anEvent,
@@ -38,6 +41,20 @@ export function repositoryPromises(store: () => Store): void {
     const expected = { ...again, id: first.id, createdAt: first.createdAt };
     assert.deepEqual(await repositories.save(again), expected);
     assert.deepEqual(await repositories.list(first.organizationId), [expected]);
+  });
+
+  test('ensuring a repository makes it, and leaves one of the same reference as it is', async () => {
+    const { repositories } = store();
+    const first = await storeRepository(store());
+    const again = { ...first, id: randomUUID() as RepositoryId, git: null, checks: [], junit: [], updatedAt: NOON + 1 };
+    assert.deepEqual(await repositories.ensure(again), first);
+    const other = { ...again, name: 'another' };
+    const made = await Promise.all([
+      repositories.ensure(other),
+      repositories.ensure({ ...other, id: randomUUID() as RepositoryId }),
+    ]);
+    assert.deepEqual(made[0], made[1]);
+    assert.deepEqual((await repositories.list(first.organizationId)).length, 2);
   });
 
   test('references are compared exactly, and belong to their organization', async () => {
@@ -84,7 +101,14 @@ export function repositoryPromises(store: () => Store): void {
     const { repositories, tests } = store();
     const repository = await storeRepository(store());
     const row = aTest(repository.id, { quarantinedAt: NOON });
-    await tests.apply({ repositoryId: repository.id, tests: [row], runs: [aFailure(row.id)] });
+    const upload = await store().uploads.create(anUpload(repository.id), 0);
+    await store().testSettings.save(
+      repository.id,
+      0,
+      { settings: DEFAULT_TEST_SETTINGS, monitors: [] },
+      { at: NOON, actor: 'ada', detail: '{}' },
+    );
+    await applyResults(store(), { repositoryId: repository.id, tests: [row], runs: [aFailure(row.id)] });
     await repositories.remove(repository.id);
     await repositories.save(repository);
     const query = { repositoryId: repository.id, watermark: 9, offset: 0, limit: 9 };
@@ -92,6 +116,12 @@ export function repositoryPromises(store: () => Store): void {
     assert.equal(await tests.find(repository.id, row.id), undefined);
     assert.equal((await tests.listQuarantined(query)).totalRows, 0);
     assert.equal((await tests.listFailing({ ...query, from: 0, until: NOON + 1 })).totalRows, 0);
+    assert.deepEqual((await store().testIngest.loadRange(repository.id, 0, 9)).known, []);
+    assert.deepEqual(await store().testIngest.listBlocks(repository.id), []);
+    assert.equal(await store().uploads.find(upload.id), undefined);
+    assert.equal(await store().uploads.getWatermark(repository.id), 0);
+    assert.equal(await store().testSettings.find(repository.id), undefined);
+    assert.deepEqual(await store().testSettings.listChanges(repository.id, 9), []);
   });
 
   test('a queue cannot be created while its repository is removed', async () => {

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
+import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
 import { aFailure, aRun, aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
 
 export function testPromises(store: () => Store): void {
@@ -14,16 +15,16 @@ export function testPromises(store: () => Store): void {
   failureGroupPromises(store);
 }
 
-/** Identities whose order by id is the order given. */
+/** Identities of a repository that has no others yet, whose order by id is the order given. */
 function someTests(repositoryId: RepositoryId, values: readonly Partial<TestRow>[]): TestRow[] {
   const prefix = randomUUID();
   return values.map((value, index) =>
-    aTest(repositoryId, { id: `${prefix}-${String(index).padStart(6, '0')}`, ...value }),
+    aTest(repositoryId, { id: `${prefix}-${String(index).padStart(6, '0')}`, no: index + 1, ...value }),
   );
 }
 
 async function applyTo(store: Store, repositoryId: RepositoryId, tests: TestRow[], runs: TestRunRow[] = []) {
-  return store.tests.apply({ repositoryId, tests, runs });
+  return applyResults(store, { repositoryId, tests, runs });
 }
 
 function applyPromises(store: () => Store): void {
@@ -221,7 +222,7 @@ function statsPromises(store: () => Store): void {
   test('runs are counted over a week and a day, skipped ones not at all', async () => {
     const { id } = await storeRepository(store());
     const [a, b] = someTests(id, [{}, {}]) as [TestRow, TestRow];
-    const fail = (startedAt: number) => aFailure(a.id, { startedAt, failureGroup: null, failureSummary: null });
+    const fail = (startedAt: number) => aFailure(a.id, { startedAt, failureGroup: 'g', failureSummary: '' });
     await applyTo(
       store(),
       id,
@@ -243,7 +244,8 @@ function statsPromises(store: () => Store): void {
       now: NOON,
       since: 0,
     });
-    const ofA = { ...NO_STATS, runs7d: 5, failures7d: 3, runs24h: 3, failures24h: 2 };
+    const failureGroups = [{ summary: '', occurrences: 4, lastAt: NOON }];
+    const ofA = { ...NO_STATS, runs7d: 5, failures7d: 3, runs24h: 3, failures24h: 2, failureGroups };
     assert.deepEqual(stats, [NO_STATS, ofA, NO_STATS]);
     assert.deepEqual(await store().tests.getStats({ repositoryId: id, testIds: [], now: NOON, since: 0 }), []);
   });
@@ -251,7 +253,7 @@ function statsPromises(store: () => Store): void {
   test('a pull request is impacted once, by failures that blocked it', async () => {
     const { id } = await storeRepository(store());
     const row = aTest(id);
-    const fail = (values: Partial<TestRunRow>) => aFailure(row.id, { failureGroup: null, isBlocking: true, ...values });
+    const fail = (values: Partial<TestRunRow>) => aFailure(row.id, { isBlocking: true, ...values });
     await applyTo(
       store(),
       id,
@@ -310,7 +312,6 @@ function failureGroupPromises(store: () => Store): void {
         ...[fail('twice', 1), fail('twice', 2)],
         ...[fail('c', 30), fail('d', 20), fail('e', 10), fail('f', 40)],
         ...[fail('old', 101), fail('old', 102), fail('old', 103)],
-        aFailure(row.id, { failureGroup: null }),
       ],
     );
     const query = { repositoryId: id, testIds: [row.id], now: NOON, since: NOON - 100 };

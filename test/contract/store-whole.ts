@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../../src/flaky/settings.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { applyResults } from '../helpers/test-results.ts';
+import { anUpload } from './store-uploads.ts';
 import {
   aCandidate,
   aCommit,
@@ -81,7 +84,13 @@ async function fill(store: Store): Promise<Queue> {
   const claimed = await store.queues.claimEffects({ holder: 'x', now: NOON, leaseUntil: NOON + 9, limit: 9 });
   await store.queues.settleEffect(claimed[0]?.id ?? '', 'x', { kind: 'park', at: NOON, error: 'why' });
   const row = aTest(queue.repositoryId, { quarantinedAt: NOON });
-  await store.tests.apply({ repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
+  await applyResults(store, { repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
+  const upload = anUpload(queue.repositoryId);
+  await store.uploads.appendBody(upload.bodyId ?? '', 0, Buffer.from('<xml/>'), NOON);
+  await store.uploads.create(upload, 0);
+  await store.uploads.claim('x', NOON, NOON + 9);
+  const settings = { settings: DEFAULT_TEST_SETTINGS, monitors: defaultMonitors(queue.repositoryId, NOON) };
+  await store.testSettings.save(queue.repositoryId, 0, settings, { at: NOON, actor: 'ada', detail: '{}' });
   await store.logs.append({ candidateId: 'c', check: 'unit' }, Buffer.from('ok\n'.repeat(400)), NOON);
   await store.alarms.raise({ id: 'a', queueId: queue.id, code: 'FOREIGN_PUSH', text: 'why', at: NOON });
   await store.alarms.setMark(queue.id, { sha: 'aa', version: 2, at: NOON }, undefined);
@@ -103,6 +112,13 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
     log: await store.logs.read({ candidateId: 'c', check: 'unit' }, 0, 9999),
     alarms: await store.alarms.list([queue.id], 0, 9),
     mark: await store.alarms.findMark(queue.id),
+    runs: await store.testIngest.readRuns(queue.repositoryId, [1], 0),
+    blocks: await store.testIngest.listBlocks(queue.repositoryId),
+    tests: await store.testIngest.loadRange(queue.repositoryId, 0, 9),
+    uploads: await store.uploads.list(page),
+    claimed: await store.uploads.claim('y', NOON, NOON + 9),
+    settings: await store.testSettings.find(queue.repositoryId),
+    changes: await store.testSettings.listChanges(queue.repositoryId, 9),
     failing: await store.tests.listFailing({ ...page, from: 0, until: NOON * 2 }),
   };
 }

@@ -13,7 +13,8 @@ import type {
 } from '../../src/storage/queues.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
+import type { TestRunRow } from '../helpers/test-results.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -176,6 +177,7 @@ export function aTest(repositoryId: RepositoryId, values: Partial<TestRow> = {})
   return {
     id: randomUUID(),
     repositoryId,
+    no: 1,
     name: 'adds numbers',
     variant: '',
     parent: 'math',
@@ -187,7 +189,10 @@ export function aTest(repositoryId: RepositoryId, values: Partial<TestRow> = {})
     statusReason: '',
     statusAt: NOON,
     quarantineOverride: 'UNSPECIFIED',
+    override: null,
     quarantinedAt: null,
+    isFlagged: false,
+    labels: [],
     ticketUrl: null,
     ...values,
   };

@@ -4,11 +4,15 @@ import { accountPromises } from './store-accounts.ts';
 import { alarmPromises } from './store-alarms.ts';
 import { candidatePromises } from './store-candidates.ts';
 import { effectPromises } from './store-effects.ts';
+import { ingestPromises } from './store-ingest.ts';
+import { ingestModelPromises } from './store-ingest-model.ts';
 import { logPromises } from './store-logs.ts';
 import { queueListPromises } from './store-queue-lists.ts';
 import { queuePromises } from './store-queues.ts';
 import { repositoryPromises } from './store-repositories.ts';
+import { testSettingsPromises } from './store-test-settings.ts';
 import { testPromises } from './store-tests.ts';
+import { uploadPromises, wholeUploadPromises } from './store-uploads.ts';
 import { wholeStorePromises } from './store-whole.ts';
 import type { OpenStore } from './store-world.ts';
 
@@ -29,6 +33,11 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('candidates', () => candidatePromises(store));
     describe('effects', () => effectPromises(open));
     describe('tests', () => testPromises(store));
+    describe('taking in results', () => ingestPromises(store));
+    describe('taking in results, compared', () => ingestModelPromises(store));
+    describe('settings of tests', () => testSettingsPromises(store));
+    describe('uploads', () => uploadPromises(store));
+    describe('uploads of all repositories', () => wholeUploadPromises(open));
     describe('logs', () => logPromises(store));
     describe('alarms', () => alarmPromises(store));
     describe('the whole', () => wholeStorePromises(open));

@@ -19,6 +19,7 @@ export function createMemoryAccounts(state: MemoryState): AccountStore {
       return 'created';
     },
     findOrganization: async (slug) => findBySlug(slug),
+    findOrganizationById: async (id) => organizations.get(id),
     ...memoryTokens(state),
   };
 }

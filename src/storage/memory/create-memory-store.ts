@@ -7,11 +7,15 @@ import { createMemoryLogs } from './logs.ts';
 import { createMemoryQueues } from './queues.ts';
 import { createMemoryRepositories } from './repositories.ts';
 import { createMemoryState } from './state.ts';
+import { createMemoryTestIngest } from './test-ingest.ts';
+import { createMemoryTestSettings } from './test-settings.ts';
 import { createMemoryTests } from './tests.ts';
+import { createMemoryUploads } from './uploads.ts';
 
 /** A store that lives as long as its process: for tests, the simulator and trying things out. */
 export function createMemoryStore(): Store {
   const state = createMemoryState();
+  const uploads = createMemoryUploads(state);
   let isClosed = false;
   const open = <Part extends object>(part: Part): Part => guarded(part, () => isClosed);
   return {
@@ -20,6 +24,9 @@ export function createMemoryStore(): Store {
     repositories: open(createMemoryRepositories(state)),
     queues: open(createMemoryQueues(state)),
     tests: open(createMemoryTests(state)),
+    testIngest: open(createMemoryTestIngest(state)),
+    testSettings: open(createMemoryTestSettings(state)),
+    uploads: { ...open(uploads), readBody: uploads.readBody },
     logs: open(createMemoryLogs(state)),
     alarms: open(createMemoryAlarms(state)),
     signingKey: Uint8Array.from(randomBytes(32)),

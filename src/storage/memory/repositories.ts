@@ -14,6 +14,7 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
   const sorted = () => [...repositories.values()].sort(compareRepositories);
   return {
     save: async (repository) => save(state, repository, find(repository.organizationId, repository)),
+    ensure: async (repository) => find(repository.organizationId, repository) ?? save(state, repository, undefined),
     find: async (organizationId, ref) => find(organizationId, ref),
     list: async (organizationId) => sorted().filter((repository) => repository.organizationId === organizationId),
     listAll: async () => sorted(),
@@ -25,7 +26,8 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
         removeAlarms(state, queue.row.id);
         state.queues.delete(queue.row.id);
       }
-      state.tests.delete(id);
+      for (const part of [state.tests, state.uploadNumbers, state.leases, state.testSettings]) part.delete(id);
+      for (const { row } of [...state.uploads.values()]) if (row.repositoryId === id) state.uploads.delete(row.id);
       repositories.delete(id);
       return 'removed';
     },

@@ -12,7 +12,10 @@ import type {
   TransitionRow,
 } from '../queues.ts';
 import type { Repository } from '../repositories.ts';
-import type { TestRow, TestRunRow, TestStatus } from '../tests.ts';
+import type { BatchFacts, CheckResults, StoredFailure, StoredRun, TestMemory } from '../test-ingest.ts';
+import type { SettingsChange, StoredTestSettings } from '../test-settings.ts';
+import type { TestEventRow, TestRow, TestStatus } from '../tests.ts';
+import type { Upload } from '../uploads.ts';
 
 export interface MemoryEffect {
   row: StoredEffect;
@@ -54,13 +57,49 @@ export interface TestInterval {
 
 export interface MemoryTest {
   row: TestRow;
+  memory: TestMemory;
   readonly intervals: TestInterval[];
-  readonly runs: (TestRunRow & { readonly seq: number })[];
 }
 
+export interface MemoryBatch {
+  readonly seq: number;
+  readonly facts: BatchFacts;
+  readonly receivedAt: Instant;
+  /** By number of the test, and in their order. */
+  runs: readonly StoredRun[];
+  /** Its runs are not merged for every test. */
+  isBlock: boolean;
+}
+
+/** Of one repository. Lists are in the order of storing. */
 export interface MemoryTests {
   lastSeq: number;
+  lastTestNo: number;
+  quarantineVersion: number;
   readonly byId: Map<string, MemoryTest>;
+  batches: MemoryBatch[];
+  failures: (StoredFailure & { readonly seq: number; readonly prNumber: number | null })[];
+  events: (TestEventRow & { readonly seq: number })[];
+  /** By candidate and check. */
+  readonly checkResults: Map<string, CheckResults>;
+}
+
+export interface MemoryUpload {
+  row: Upload;
+  /** In order of acceptance; 0: not accepted yet. */
+  no: number;
+  retryAt: Instant | null;
+}
+
+export interface MemoryBody {
+  readonly pieces: { readonly fileNo: number; readonly bytes: Uint8Array }[];
+  lastAt: Instant;
+}
+
+export interface MemorySettings {
+  stored: StoredTestSettings;
+  /** Oldest first, each with the settings it made: the first is version 1. */
+  readonly changes: { readonly change: SettingsChange; readonly monitors: StoredTestSettings['monitors'] }[];
 }
 
 export interface MemoryLog {
@@ -83,6 +122,15 @@ export interface MemoryState {
   readonly targetSets: Map<string, MemoryTargetSet>;
   /** By repository. */
   readonly tests: Map<string, MemoryTests>;
+  /** By id. */
+  readonly uploads: Map<string, MemoryUpload>;
+  /** The number of the upload accepted last, by repository. */
+  readonly uploadNumbers: Map<string, number>;
+  readonly bodies: Map<string, MemoryBody>;
+  /** By repository. */
+  readonly leases: Map<string, { readonly holder: string; readonly until: Instant }>;
+  /** By repository. */
+  readonly testSettings: Map<string, MemorySettings>;
   /** By candidate and check. */
   readonly logs: Map<string, MemoryLog>;
   /** By id. */
@@ -100,6 +148,11 @@ export function createMemoryState(): MemoryState {
     candidates: new Map(),
     targetSets: new Map(),
     tests: new Map(),
+    uploads: new Map(),
+    uploadNumbers: new Map(),
+    bodies: new Map(),
+    leases: new Map(),
+    testSettings: new Map(),
     logs: new Map(),
     alarms: new Map(),
     auditMarks: new Map(),

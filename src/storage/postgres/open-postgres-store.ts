@@ -11,13 +11,21 @@ import { createServer, type Server } from './pool.ts';
 
 const OLDEST_VERSION = 14;
 
-export async function openPostgresStore(options: { readonly url: string }): Promise<Store> {
-  const server = createServer(options.url);
+export interface PostgresOptions {
+  readonly url: string;
+  /** Connections at once. */
+  readonly poolSize?: number;
+  /** A store that another connection of this server has opened already is not migrated again. */
+  readonly isMigrated?: boolean;
+}
+
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const server = createServer(options.url, options.poolSize);
   const engine = new PostgresEngine(server);
   try {
     await checkVersion(server);
     const compiler = new StatementCompiler(postgresDialect);
-    await migrate(engine, compiler);
+    if (options.isMigrated !== true) await migrate(engine, compiler);
     const ping = compiler.statement<object>()(() => postgresDialect.builder.selectFrom('meta').select('name').limit(1));
     return {
       isShared: true,

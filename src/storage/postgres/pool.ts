@@ -16,12 +16,12 @@ export interface Server {
   readonly name: string;
 }
 
-export function createServer(url: string): Server {
+export function createServer(url: string, poolSize = MAX_CLIENTS): Server {
   const name = nameOf(url);
   const config: pg.PoolConfig & { pipeline: boolean } = {
     connectionString: url,
     application_name: 'sluice',
-    max: MAX_CLIENTS,
+    max: poolSize,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,

@@ -21,6 +21,11 @@ export function createAccountStore(engine: SqlEngine, compiler: StatementCompile
         const row = yield* first(statements.findOrganization, { slug });
         return row && toOrganization(row);
       }),
+    findOrganizationById: (id) =>
+      engine.read(function* () {
+        const row = yield* first(statements.findOrganizationById, { id });
+        return row && toOrganization(row);
+      }),
     ...tokenOperations(engine, statements),
   };
 }
@@ -78,6 +83,9 @@ function organizationStatements(compiler: StatementCompiler) {
     ),
     findOrganization: compiler.statement<{ slug: string }>()((param) =>
       builder.selectFrom('organizations').selectAll().where('slug', '=', param('slug')),
+    ),
+    findOrganizationById: compiler.statement<{ id: string }>()((param) =>
+      builder.selectFrom('organizations').selectAll().where('id', '=', param('id')),
     ),
   };
 }

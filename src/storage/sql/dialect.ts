@@ -37,6 +37,8 @@ export interface ColumnTypes {
   readonly bytes: RawBuilder<Uint8Array>;
   /** Stores a table in the order of its primary key, where the database can: one tree less to write. */
   readonly clustered: RawBuilder<unknown>;
+  /** Whether texts of any length can be in an index; PostgreSQL refuses to store those beyond some 2,700 bytes. */
+  readonly hasLongKeys: boolean;
 }
 
 const COMMON_COLUMNS = { integer: 'bigint', real: 'double precision', boolean: 'boolean' } as const;
@@ -54,7 +56,7 @@ export const sqliteDialect: SqlDialect = {
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
-  columns: { ...COMMON_COLUMNS, text: sql`text`, bytes: sql`blob`, clustered: sql`without rowid` },
+  columns: { ...COMMON_COLUMNS, text: sql`text`, bytes: sql`blob`, clustered: sql`without rowid`, hasLongKeys: true },
   lockMigrations: undefined,
 };
 
@@ -70,7 +72,7 @@ export const postgresDialect: SqlDialect = {
   encodeBoolean: (value) => value,
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],
-  columns: { ...COMMON_COLUMNS, text: sql`text collate "C"`, bytes: sql`bytea`, clustered: sql`` },
+  columns: { ...COMMON_COLUMNS, text: sql`text collate "C"`, bytes: sql`bytea`, clustered: sql``, hasLongKeys: false },
   // The number is arbitrary; it only has to be Sluice's own within the database.
   lockMigrations: 'select pg_advisory_xact_lock(7305804393)',
 };

@@ -1,4 +1,5 @@
 import type { LogKey, LogPart, LogStore } from '../logs.ts';
+import { inOrder } from './in-order.ts';
 import { type EncodedChunk, encodeChunks, joinChunks, placeChunks } from './log-chunks.ts';
 import { all, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
 import type { LogChunksTable, LogsTable } from './schema.ts';
@@ -11,13 +12,15 @@ type LogStatements = ReturnType<typeof logStatements>;
 
 export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): LogStore {
   const statements = logStatements(compiler);
-  const inOrder = orderedByKey();
+  const ordered = inOrder();
   return {
     append: async (key, bytes, at) => {
       if (bytes.length === 0) return;
       const chunks = encodeChunks(bytes);
       const added = { ...key, size: bytes.length, at };
-      await inOrder(key, () => engine.write(() => append(statements, added, chunks)));
+      await ordered(JSON.stringify([key.candidateId, key.check]), () =>
+        engine.write(() => append(statements, added, chunks)),
+      );
     },
     read: (key, offset, limit) => engine.snapshot(() => read(statements, key, { from: offset, until: offset + limit })),
     async removeBefore(before) {
@@ -27,22 +30,6 @@ export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): 
       }
       return total;
     },
-  };
-}
-
-/** One after the other for each log: on several connections a later write could overtake an earlier one. */
-function orderedByKey(): (key: LogKey, write: () => Promise<void>) => Promise<void> {
-  const latest = new Map<string, Promise<void>>();
-  return ({ candidateId, check }, write) => {
-    const name = JSON.stringify([candidateId, check]);
-    const before = latest.get(name);
-    const written = before === undefined ? write() : before.then(write, write);
-    latest.set(name, written);
-    const forget = () => {
-      if (latest.get(name) === written) latest.delete(name);
-    };
-    written.then(forget, forget);
-    return written;
   };
 }
 

@@ -17,6 +17,12 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
         assert(row !== undefined, 'an upsert answers its row');
         return toRepository(row);
       }),
+    ensure: (repository) =>
+      engine.write(function* () {
+        const row = yield* first(statements.ensure, fromRepository(repository));
+        assert(row !== undefined, 'an upsert answers its row');
+        return toRepository(row);
+      }),
     find: (organizationId, ref) =>
       engine.read(function* () {
         const row = yield* first(statements.find, { ...ref, organizationId });
@@ -50,7 +56,9 @@ function repositoryStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
-    save: saveStatement(compiler),
+    save: upsertStatement(compiler, ['git', 'checks', 'junit', 'updated_at']),
+    // It sets the name to itself: a row that nothing is set in would not be answered.
+    ensure: upsertStatement(compiler, []),
     find: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
       builder
         .selectFrom('repositories')
@@ -82,7 +90,9 @@ function repositoryStatements(compiler: StatementCompiler) {
   };
 }
 
-function saveStatement(compiler: StatementCompiler) {
+type Changed = 'git' | 'checks' | 'junit' | 'updated_at';
+
+function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[]) {
   return compiler.statement<RepositoriesTable>()((param) =>
     compiler.dialect.builder
       .insertInto('repositories')
@@ -100,10 +110,8 @@ function saveStatement(compiler: StatementCompiler) {
       })
       .onConflict((conflict) =>
         conflict.columns(['organization_id', 'host', 'owner', 'name']).doUpdateSet((eb) => ({
-          git: eb.ref('excluded.git'),
-          checks: eb.ref('excluded.checks'),
-          junit: eb.ref('excluded.junit'),
-          updated_at: eb.ref('excluded.updated_at'),
+          name: eb.ref('excluded.name'),
+          ...Object.fromEntries(changed.map((column) => [column, eb.ref(`excluded.${column}`)])),
         })),
       )
       .returningAll(),
@@ -124,7 +132,15 @@ function removalStatements(compiler: StatementCompiler) {
         .where('queue_id', 'in', builder.selectFrom('queues').select('id').where('repository_id', '=', param('id'))),
     ),
   );
-  const ofRepository = (['queues', 'test_states', 'test_runs', 'tests', 'test_sequences'] as const).map((table) =>
+  // Bodies of uploads stay behind without a name, and are tidied away in pieces.
+  // Numbers first: whoever stores results of it at this moment is waited for, and whoever comes later finds none.
+  const ofTests = [
+    ...(['test_sequences', 'upload_sequences'] as const),
+    ...(['test_states', 'test_memories', 'test_batches', 'test_branches', 'run_blocks', 'run_buckets'] as const),
+    ...(['run_chunks', 'test_failures', 'test_failure_texts', 'test_events', 'check_results', 'tests'] as const),
+    ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes'] as const),
+  ];
+  const ofRepository = (['queues', ...ofTests] as const).map((table) =>
     compiler.statement<{ id: string }>()((param) => builder.deleteFrom(table).where('repository_id', '=', param('id'))),
   );
   const itself = compiler.statement<{ id: string }>()((param) =>

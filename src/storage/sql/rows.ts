@@ -12,7 +12,6 @@ import type {
   TransitionRow,
 } from '../queues.ts';
 import type { Repository, RepositoryId, RunnerCheck } from '../repositories.ts';
-import type { TestRow, TestRunRow } from '../tests.ts';
 import type {
   AlarmsTable,
   AuditMarksTable,
@@ -23,8 +22,6 @@ import type {
   QueuesTable,
   RepositoriesTable,
   Schema,
-  TestRunsTable,
-  TestsTable,
   TokensTable,
   TransitionsTable,
 } from './schema.ts';
@@ -243,63 +240,6 @@ export function fromImpactedTargets(row: ImpactedTargetsRow): ImpactedTargetsTab
     body: row.body,
     targets_digest: row.targetsDigest,
     set_at: row.setAt,
-  };
-}
-
-export function toTest(row: Selectable<TestsTable>): TestRow {
-  return {
-    id: row.id,
-    repositoryId: row.repository_id as RepositoryId,
-    name: row.name,
-    variant: row.variant,
-    parent: row.parent,
-    classname: row.classname,
-    file: row.file,
-    codeowners: JSON.parse(row.codeowners) as string[],
-    firstSeenAt: row.first_seen_at,
-    status: row.status,
-    statusReason: row.status_reason,
-    statusAt: row.status_at,
-    quarantineOverride: row.quarantine_override,
-    quarantinedAt: row.quarantined_at,
-    ticketUrl: row.ticket_url,
-  };
-}
-
-export function fromTest(test: TestRow): TestsTable {
-  return {
-    id: test.id,
-    repository_id: test.repositoryId,
-    name: test.name,
-    variant: test.variant,
-    parent: test.parent,
-    classname: test.classname,
-    file: test.file,
-    codeowners: JSON.stringify(test.codeowners),
-    first_seen_at: test.firstSeenAt,
-    status: test.status,
-    status_reason: test.statusReason,
-    status_at: test.statusAt,
-    quarantine_override: test.quarantineOverride,
-    quarantined_at: test.quarantinedAt,
-    ticket_url: test.ticketUrl,
-  };
-}
-
-export function fromTestRun(place: { repositoryId: string; seq: number }, run: TestRunRow): TestRunsTable {
-  return {
-    repository_id: place.repositoryId,
-    test_id: run.testId,
-    seq: place.seq,
-    started_at: run.startedAt,
-    conclusion: run.conclusion,
-    duration_ms: run.durationMs,
-    branch: run.branch,
-    sha: run.sha,
-    pr_number: run.prNumber,
-    is_blocking: run.isBlocking,
-    failure_group: run.failureGroup,
-    failure_summary: run.failureSummary,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
-import type { QuarantineOverride, TestRunRow, TestStatus } from '../tests.ts';
+import type { QuarantineOverride, TestStatus } from '../tests.ts';
+import type { UploadKind, UploadStatus } from '../uploads.ts';
 
 /** A boolean as a database answers it: SQLite has only 0 and 1. Rows are read through rows.ts, which knows. */
 export type StoredBoolean = boolean;
@@ -20,10 +21,26 @@ export interface Schema {
   effects: EffectsTable;
   target_sets: TargetSetsTable;
   impacted_targets: ImpactedTargetsTable;
-  test_sequences: { repository_id: string; last_seq: number };
+  test_sequences: TestSequencesTable;
   tests: TestsTable;
-  test_runs: TestRunsTable;
   test_states: TestStatesTable;
+  test_memories: TestMemoriesTable;
+  test_batches: TestBatchesTable;
+  test_branches: TestBranchesTable;
+  run_blocks: RunBlocksTable;
+  run_buckets: { repository_id: string; bucket: number; merged_seq: number };
+  run_chunks: RunChunksTable;
+  test_failures: TestFailuresTable;
+  test_failure_texts: TestFailureTextsTable;
+  test_events: TestEventsTable;
+  check_results: CheckResultsTable;
+  uploads: UploadsTable;
+  upload_sequences: { repository_id: string; last_no: number };
+  upload_bodies: { id: string; pieces: number; size_bytes: number; last_at: number };
+  upload_pieces: { body_id: string; file_no: number; piece: number; data: Uint8Array };
+  ingest_leases: { repository_id: string; holder: string; until: number };
+  test_settings: TestSettingsTable;
+  test_setting_changes: TestSettingChangesTable;
   logs: LogsTable;
   log_chunks: LogChunksTable;
   alarms: AlarmsTable;
@@ -142,9 +159,21 @@ export interface ImpactedTargetsTable {
   set_at: number;
 }
 
-export interface TestsTable {
-  id: string;
+export interface TestSequencesTable {
   repository_id: string;
+  last_seq: number;
+  last_test_no: number;
+  last_branch_no: number;
+  /** Grows when the set of quarantined tests changes. */
+  quarantine_version: number;
+  /** Batches up to this one are forgotten, and their runs with them. */
+  forgotten_seq: number;
+}
+
+export interface TestsTable {
+  repository_id: string;
+  id: string;
+  no: number;
   name: string;
   variant: string;
   parent: string | null;
@@ -156,23 +185,154 @@ export interface TestsTable {
   status_reason: string;
   status_at: number;
   quarantine_override: QuarantineOverride;
+  override: JsonText | null;
   quarantined_at: number | null;
+  is_flagged: StoredBoolean;
+  labels: JsonText;
   ticket_url: string | null;
+  /** What it is found by, in lower case. */
+  search_text: string;
 }
 
-export interface TestRunsTable {
+export interface TestMemoriesTable {
   repository_id: string;
-  test_id: string;
+  test_no: number;
   seq: number;
-  started_at: number;
-  conclusion: TestRunRow['conclusion'];
-  duration_ms: number | null;
+  next_check_at: number | null;
+  settings_version: number;
+  last_run_at: number | null;
+  state: JsonText;
+}
+
+export interface TestBatchesTable {
+  repository_id: string;
+  seq: number;
+  upload_id: string;
   branch: string;
   sha: string;
+  job: string;
+  job_attempt: number | null;
+  job_name: string;
+  job_url: string | null;
+  pr_number: number | null;
+  is_fork: StoredBoolean;
+  received_at: number;
+  /** The periods in which its runs started. */
+  first_period: number;
+  last_period: number;
+}
+
+export interface TestBranchesTable {
+  repository_id: string;
+  name: string;
+  no: number;
+}
+
+/** The runs of one batch. */
+export interface RunBlocksTable {
+  repository_id: string;
+  seq: number;
+  branch_no: number;
+  run_count: number;
+  /** Any number: after a restore there may be another block of the same number. */
+  stamp: number;
+  data: Uint8Array;
+}
+
+/** Runs of the tests of a bucket in one period. */
+export interface RunChunksTable {
+  repository_id: string;
+  bucket: number;
+  period: number;
+  no: number;
+  data: Uint8Array;
+}
+
+export interface TestFailuresTable {
+  repository_id: string;
+  test_no: number;
+  started_at: number;
+  seq: number;
+  ordinal: number;
   pr_number: number | null;
   is_blocking: StoredBoolean;
-  failure_group: string | null;
-  failure_summary: string | null;
+  is_quarantined: StoredBoolean;
+  failure_group: string;
+  summary: string;
+}
+
+export interface TestFailureTextsTable {
+  repository_id: string;
+  seq: number;
+  ordinal: number;
+  test_no: number;
+  started_at: number;
+  text: string;
+}
+
+export interface TestEventsTable {
+  repository_id: string;
+  test_id: string;
+  at: number;
+  seq: number;
+  ordinal: number;
+  kind: string;
+  actor: string | null;
+  detail: JsonText;
+}
+
+export interface CheckResultsTable {
+  repository_id: string;
+  candidate_id: string;
+  check_name: string;
+  body: JsonText;
+  at: number;
+}
+
+export interface UploadsTable {
+  id: string;
+  repository_id: string;
+  /** In order of acceptance; null: not accepted yet. */
+  no: number | null;
+  kind: UploadKind;
+  status: UploadStatus;
+  received_at: number;
+  processed_at: number | null;
+  fields: JsonText | null;
+  /** Of the fields, to find it by. */
+  candidate_id: string | null;
+  check_name: string | null;
+  body_id: string | null;
+  files: JsonText;
+  size_bytes: number;
+  parts_done: number;
+  test_runs: number;
+  issues: JsonText;
+  digest: string | null;
+  client_version: string | null;
+  attempts: number;
+  trouble: string | null;
+  retry_at: number | null;
+}
+
+export interface TestSettingsTable {
+  repository_id: string;
+  version: number;
+  settings: JsonText;
+  monitors: JsonText;
+  applied_version: number;
+  applied_monitors: JsonText;
+  actor: string | null;
+  changed_at: number | null;
+}
+
+export interface TestSettingChangesTable {
+  repository_id: string;
+  version: number;
+  at: number;
+  actor: string;
+  detail: JsonText;
+  monitors: JsonText;
 }
 
 /** The test was of this kind for the watermarks from `from_seq` until before `to_seq`. */

@@ -25,7 +25,8 @@ export interface Compilable<Row> {
 /** What a placeholder stands for, told to the query builder as if it were the value itself. */
 export type Placeholders<Args> = <Key extends keyof Args & string>(name: Key) => Args[Key];
 
-const LIST_SIZES = [1, 8, 64, 512];
+/** Pages have up to a hundred rows. */
+const LIST_SIZES = [1, 8, 64, 128, 512];
 
 class Placeholder<Args> {
   readonly read: (args: Args) => unknown;

@@ -10,6 +10,7 @@ export interface PageRow extends TestsTable {
 
 type KindArgs = TestListQuery & { readonly kind: TestStatesTable['kind'] };
 type FailingArgs = TestListQuery & { readonly from: number; readonly until: number };
+type EventArgs = TestListQuery & { readonly testId: string };
 
 /**
  * A page is cut from narrow rows before the tests join it. The joins are cross joins, because SQLite keeps their order
@@ -28,8 +29,68 @@ export function listStatements(compiler: StatementCompiler) {
         .where('repository_id', '=', param('repositoryId'))
         .where('id', '=', param('testId')),
     ),
+    findMany: compiler.list<{ repositoryId: string }, string>()((param, ids) =>
+      builder.selectFrom('tests').selectAll().where('repository_id', '=', param('repositoryId')).where('id', 'in', ids),
+    ),
+    search: compiler.statement<{ repositoryId: string; pattern: string; limit: number }>()((param) =>
+      builder
+        .selectFrom('tests')
+        .selectAll()
+        .where('repository_id', '=', param('repositoryId'))
+        .where(sql<boolean>`search_text like ${param('pattern')} escape '!'`)
+        .orderBy('name')
+        .orderBy('id')
+        .limit(param('limit')),
+    ),
+    ...quarantineStatements(compiler),
+    ...eventStatements(compiler),
     ...kindStatements(compiler),
     ...failingStatements(compiler),
+  };
+}
+
+function quarantineStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    findQuarantineVersion: compiler.statement<{ repositoryId: string }>()((param) =>
+      builder
+        .selectFrom('test_sequences')
+        .select('quarantine_version')
+        .where('repository_id', '=', param('repositoryId')),
+    ),
+    listQuarantinedIds: compiler.statement<{ repositoryId: string }>()((param) =>
+      builder
+        .selectFrom('test_states')
+        .select('test_id')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('kind', '=', 'QUARANTINED')
+        .where('to_seq', 'is', null)
+        .orderBy('test_id'),
+    ),
+  };
+}
+
+function eventStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const events = (param: Placeholders<EventArgs>) =>
+    builder
+      .selectFrom('test_events')
+      .where('repository_id', '=', param('repositoryId'))
+      .where('test_id', '=', param('testId'))
+      .where('seq', '<=', param('watermark'));
+  return {
+    listEvents: compiler.statement<EventArgs>()((param) =>
+      events(param)
+        .selectAll()
+        .orderBy('at', 'desc')
+        .orderBy('seq', 'desc')
+        .orderBy('ordinal', 'desc')
+        .limit(param('limit'))
+        .offset(param('offset')),
+    ),
+    countEvents: compiler.statement<EventArgs>()((param) =>
+      events(param).select((eb) => eb.fn.countAll<number>().as('total')),
+    ),
   };
 }
 
@@ -70,10 +131,8 @@ function failingStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   const failures = (param: Placeholders<FailingArgs>) =>
     builder
-      .selectFrom('test_runs')
+      .selectFrom('test_failures')
       .where('repository_id', '=', param('repositoryId'))
-      // A literal, as in the partial index that serves this.
-      .where(sql<boolean>`conclusion = 'FAILURE'`)
       .where('started_at', '>=', param('from'))
       .where('started_at', '<', param('until'))
       .where('seq', '<=', param('watermark'));
@@ -84,27 +143,34 @@ function failingStatements(compiler: StatementCompiler) {
           builder
             .selectFrom(
               failures(param)
-                .select((eb) => ['test_id', eb.fn.countAll<number>().as('failures')])
-                .groupBy('test_id')
+                .select(({ fn }) => [
+                  'test_no',
+                  fn.countAll<number>().as('failures'),
+                  fn.countAll<number>().over().as('total'),
+                ])
+                .groupBy('test_no')
                 .as('failing'),
             )
-            .select((eb) => ['test_id', 'failures', eb.fn.countAll<number>().over().as('total')])
-            .orderBy('failures', 'desc')
-            .orderBy('test_id')
+            .crossJoin('tests')
+            .where('tests.repository_id', '=', param('repositoryId'))
+            .whereRef('tests.no', '=', 'failing.test_no')
+            .select(['tests.id', 'failing.failures', 'failing.total'])
+            .orderBy('failing.failures', 'desc')
+            .orderBy('tests.id')
             .limit(param('limit'))
             .offset(param('offset'))
             .as('page'),
         )
         .crossJoin('tests')
         .where('tests.repository_id', '=', param('repositoryId'))
-        .whereRef('tests.id', '=', 'page.test_id')
+        .whereRef('tests.id', '=', 'page.id')
         .selectAll('tests')
         .select('page.total')
         .orderBy('page.failures', 'desc')
         .orderBy('tests.id'),
     ),
     countFailing: compiler.statement<FailingArgs>()((param) =>
-      failures(param).select((eb) => eb.fn.count<number>('test_id').distinct().as('total')),
+      failures(param).select((eb) => eb.fn.count<number>('test_no').distinct().as('total')),
     ),
   };
 }

@@ -1,25 +1,24 @@
 import type { TestStore } from '../tests.ts';
-import { all, first, type Operation, type SqlEngine } from './operation.ts';
-import { toTest } from './rows.ts';
+import { all, allOf, first, type Operation, type SqlEngine } from './operation.ts';
+import type { BlockCache } from './runs/block-cache.ts';
+import { runStatements } from './runs/stored-runs.ts';
 import type { StatementCompiler } from './statement.ts';
-import { applyChange, applyStatements } from './test-apply.ts';
+import { batchStatements } from './test-batches.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
+import { toTest, toTestEvent } from './test-rows.ts';
+import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
 import { getStats, statsStatements } from './test-stats.ts';
 
-export function createTestStore(engine: SqlEngine, compiler: StatementCompiler): TestStore {
-  const applies = applyStatements(compiler);
+export function createTestStore(engine: SqlEngine, compiler: StatementCompiler, cache: BlockCache): TestStore {
   const lists = listStatements(compiler);
-  const stats = statsStatements(compiler);
+  const runs = { ...runStatements(compiler), ...batchStatements(compiler), ...testRunStatements(compiler) };
+  const stats = { ...runs, ...statsStatements(compiler) };
   return {
-    apply: (change) => engine.write(() => applyChange(applies, change)),
+    ...testOperations(engine, lists),
+    ...quarantineOperations(engine, lists),
     getWatermark: (repositoryId) =>
       engine.read(function* () {
         return (yield* first(lists.findSequence, { repositoryId }))?.last_seq ?? 0;
-      }),
-    find: (repositoryId, testId) =>
-      engine.read(function* () {
-        const row = yield* first(lists.find, { repositoryId, testId });
-        return row && toTest(row);
       }),
     listFailing: (query) =>
       engine.snapshot(function* () {
@@ -30,11 +29,58 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
       }),
     listQuarantined: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: 'QUARANTINED' })),
     listByStatus: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: query.status })),
-    getStats: (query) => engine.snapshot(() => getStats(stats, query)),
+    getStats: (query) => engine.snapshot(() => getStats(stats, cache, query)),
+    listRuns: (query) => engine.snapshot(() => listRuns(runs, cache, query)),
+    countRuns: (repositoryId, tests) => engine.snapshot(() => countRuns(runs, cache, repositoryId, tests)),
+    listEvents: (query) =>
+      engine.snapshot(function* () {
+        const events = (yield* all(lists.listEvents, query)).map(toTestEvent);
+        return { totalRows: (yield* first(lists.countEvents, query))?.total ?? 0, events };
+      }),
   };
 }
 
 type ListStatements = ReturnType<typeof listStatements>;
+
+function testOperations(engine: SqlEngine, lists: ListStatements): Pick<TestStore, 'find' | 'findMany' | 'search'> {
+  return {
+    find: (repositoryId, testId) =>
+      engine.read(function* () {
+        const row = yield* first(lists.find, { repositoryId, testId });
+        return row && toTest(row);
+      }),
+    findMany: (repositoryId, testIds) =>
+      engine.snapshot(function* () {
+        return (yield* allOf(lists.findMany({ repositoryId }, [...new Set(testIds)]))).map(toTest);
+      }),
+    search: (repositoryId, text, limit) =>
+      engine.read(function* () {
+        // Nothing stored holds it.
+        if (text.includes('\0')) return [];
+        const pattern = `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+        return (yield* all(lists.search, { repositoryId, pattern, limit })).map(toTest);
+      }),
+  };
+}
+
+function quarantineOperations(
+  engine: SqlEngine,
+  lists: ListStatements,
+): Pick<TestStore, 'getQuarantineVersion' | 'listQuarantinedIds'> {
+  function* findVersion(repositoryId: string): Operation<number> {
+    return (yield* first(lists.findQuarantineVersion, { repositoryId }))?.quarantine_version ?? 0;
+  }
+  return {
+    getQuarantineVersion: (repositoryId) => engine.read(() => findVersion(repositoryId)),
+    listQuarantinedIds: (repositoryId) =>
+      engine.snapshot(function* () {
+        const version = yield* findVersion(repositoryId);
+        const rows = yield* all(lists.listQuarantinedIds, { repositoryId });
+        return { version, ids: rows.map((row) => row.test_id) };
+      }),
+  };
+}
+
 type KindQuery = Parameters<ListStatements['listOfKind']['bind']>[0];
 
 function* listOfKind(lists: ListStatements, query: KindQuery) {

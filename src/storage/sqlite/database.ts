@@ -7,27 +7,40 @@ import { closeToOthers, ensurePrivateFile } from './private-files.ts';
 /** "Slui" in ASCII: tells a database of Sluice from any other. */
 export const APPLICATION_ID = 0x536c7569;
 
-const BUSY_TIMEOUT_MS = 2000;
-/** The log is copied into the database this seldom: pages that many commits change are copied once. */
-const LOG_PAGES = 8000;
+export interface ConnectionOptions {
+  /** How long it waits while another connection writes. */
+  readonly busyTimeoutMs: number;
+  /** The log is copied into the database this seldom: pages that many commits change are copied once. */
+  readonly logPages: number;
+  /** Whether a commit waits for the disk. Whoever commits so on another connection has all earlier ones wait with it. */
+  readonly isSynced: boolean;
+}
+
+/** Other connections hold the database for some milliseconds at a time. */
+const ANSWERING: ConnectionOptions = { busyTimeoutMs: 5000, logPages: 8000, isSynced: true };
+/**
+ * Copies the log before the connection that answers requests would have to. What it stores follows from uploads, which
+ * are synced: after a power cut the last of them are processed again.
+ */
+export const INGESTING: ConnectionOptions = { busyTimeoutMs: 10_000, logPages: 2000, isSynced: false };
 /** After a large write the log is cut back to this. */
 const LOG_SIZE_BYTES = 64 * 1024 * 1024;
 const CACHE_KIBIBYTES = 64 * 1024;
 
-/** Opens or creates the database of a server, with every commit synced to the disk before it is acknowledged. */
-export function openDatabase(file: string): DatabaseSync {
+/** Opens or creates the database of a server. */
+export function openDatabase(file: string, options: ConnectionOptions = ANSWERING): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     ensurePrivateFile(file);
     for (const log of logFilesOf(file)) if (existsSync(log)) closeToOthers(log);
-    db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    db = new DatabaseSync(file, { timeout: options.busyTimeoutMs, enableForeignKeyConstraints: true });
     ensureOurs(db, file);
     db.exec(`
       PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
+      PRAGMA synchronous = ${options.isSynced ? 'FULL' : 'NORMAL'};
       PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -${CACHE_KIBIBYTES};
-      PRAGMA wal_autocheckpoint = ${LOG_PAGES};
+      PRAGMA wal_autocheckpoint = ${options.logPages};
       PRAGMA journal_size_limit = ${LOG_SIZE_BYTES};
     `);
     return db;

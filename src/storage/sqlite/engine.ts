@@ -3,6 +3,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Operation, Result, SqlEngine } from '../sql/operation.ts';
 import type { Call } from '../sql/statement.ts';
 import { isUnavailable, toStoreError } from './errors.ts';
+import type { WriteTurn } from './write-turn.ts';
 
 interface PendingWrite {
   readonly operation: () => Operation<unknown>;
@@ -17,18 +18,20 @@ type Outcome =
 /**
  * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so
  * a single wait for the disk; their promises settle after it. Everything is synchronous between BEGIN and COMMIT, so no
- * read ever sees half of it.
+ * read ever sees half of it. While another connection writes, a write waits for it.
  */
 export class SqliteEngine implements SqlEngine {
   readonly #db: DatabaseSync;
+  readonly #turn: WriteTurn | undefined;
   readonly #prepared: (StatementSync | undefined)[] = [];
   #pending: PendingWrite[] = [];
   #isScheduled = false;
   #isHeld = false;
   #isClosed = false;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, turn?: WriteTurn) {
     this.#db = db;
+    this.#turn = turn;
   }
 
   async read<T>(operation: () => Operation<T>): Promise<T> {
@@ -40,8 +43,19 @@ export class SqliteEngine implements SqlEngine {
     }
   }
 
-  snapshot<T>(operation: () => Operation<T>): Promise<T> {
-    return this.read(operation);
+  async snapshot<T>(operation: () => Operation<T>): Promise<T> {
+    this.#assertOpen();
+    try {
+      // Another connection, that of the thread which takes in test results, may write between two statements.
+      this.#db.exec('BEGIN');
+      try {
+        return this.#run(operation);
+      } finally {
+        if (this.#db.isTransaction) this.#db.exec('COMMIT');
+      }
+    } catch (error) {
+      throw toStoreError(error);
+    }
   }
 
   async write<T>(operation: () => Operation<T>): Promise<T> {
@@ -90,12 +104,15 @@ export class SqliteEngine implements SqlEngine {
     if (writes.length === 0) return;
     this.#pending = [];
     let outcomes: readonly Outcome[];
+    this.#turn?.take();
     try {
       outcomes = this.#writeTogether(writes) ?? this.#writeEach(writes);
     } catch (error) {
       const failure = toStoreError(error);
       for (const write of writes) write.reject(failure);
       return;
+    } finally {
+      this.#turn?.giveBack();
     }
     writes.forEach((write, index) => {
       const outcome = outcomes[index] as Outcome;

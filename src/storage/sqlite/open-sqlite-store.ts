@@ -6,31 +6,60 @@ import { all } from '../sql/operation.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
-import { openDatabase } from './database.ts';
+import { INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
+import { createWriteTurn, type WriteTurn } from './write-turn.ts';
 
-export async function openSqliteStore(options: { readonly directory: string }): Promise<Store> {
+export interface SqliteOptions {
+  readonly directory: string;
+  /** Shared by the connections of this process, so that one that waits for another to write is woken. */
+  readonly writeTurn?: SharedArrayBuffer | undefined;
+}
+
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const lock = lockFolder(options.directory);
   try {
     // Left behind where a server was killed during a restore.
     for (const file of restoreFilesIn(options.directory)) rmSync(file, { force: true });
-    return await openLocked(options.directory, lock);
+    return await openLocked(options, lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function openLocked(directory: string, lock: FolderLock): Promise<Store> {
-  const file = join(directory, 'sluice.db');
-  const engine = new SqliteEngine(openDatabase(file));
+/**
+ * A second connection to the store of this server, for the thread that takes in test results. Whoever holds the lock of
+ * the folder opens it after its own, and closes it before.
+ */
+export async function openSqliteIngestStore(options: SqliteOptions): Promise<Store> {
+  const engine = new SqliteEngine(openDatabase(fileIn(options.directory), INGESTING), turnOf(options));
+  try {
+    const compiler = new StatementCompiler(sqliteDialect);
+    return {
+      isShared: false,
+      ...createSqlParts(engine, compiler),
+      signingKey: await ensureSigningKey(engine, compiler),
+      ping: createPing(engine, compiler),
+      snapshots: undefined,
+      close: async () => engine.close(),
+    };
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
+}
+
+async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Store> {
+  const { directory } = options;
+  const file = fileIn(directory);
+  const engine = new SqliteEngine(openDatabase(file), turnOf(options));
   try {
     const compiler = new StatementCompiler(sqliteDialect);
     await migrate(engine, compiler);
     let signingKey = await ensureSigningKey(engine, compiler);
-    const ping = compiler.statement<object>()(() => sqliteDialect.builder.selectFrom('meta').select('name').limit(1));
     const afterRestore = async () => {
       signingKey = await ensureSigningKey(engine, compiler);
     };
@@ -40,10 +69,7 @@ async function openLocked(directory: string, lock: FolderLock): Promise<Store> {
       get signingKey() {
         return signingKey;
       },
-      ping: () =>
-        engine.read(function* () {
-          yield* all(ping, {});
-        }),
+      ping: createPing(engine, compiler),
       snapshots: createSnapshots({ directory, file, engine, afterRestore }),
       close: async () => {
         engine.close();
@@ -54,4 +80,20 @@ async function openLocked(directory: string, lock: FolderLock): Promise<Store> {
     engine.close();
     throw error;
   }
+}
+
+function turnOf({ writeTurn }: SqliteOptions): WriteTurn | undefined {
+  return writeTurn && createWriteTurn(writeTurn);
+}
+
+function fileIn(directory: string): string {
+  return join(directory, 'sluice.db');
+}
+
+function createPing(engine: SqliteEngine, compiler: StatementCompiler): () => Promise<void> {
+  const ping = compiler.statement<object>()(() => sqliteDialect.builder.selectFrom('meta').select('name').limit(1));
+  return () =>
+    engine.read(function* () {
+      yield* all(ping, {});
+    });
 }

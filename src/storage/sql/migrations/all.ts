@@ -4,6 +4,7 @@ import { tests } from './002-tests.ts';
 import { targetSetAges } from './003-target-set-ages.ts';
 import { candidatesEffects } from './004-candidates-effects.ts';
 import { logsAlarms } from './005-logs-alarms.ts';
+import { testResults } from './006-test-results.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -12,4 +13,5 @@ export const MIGRATIONS: readonly Migration[] = [
   targetSetAges,
   candidatesEffects,
   logsAlarms,
+  testResults,
 ];

@@ -1,0 +1,30 @@
+import type { CheckResults } from './test-ingest.ts';
+
+/** What several uploads, or several parts of one, say of one check. */
+export function mergeCheckResults(before: CheckResults | undefined, added: CheckResults): CheckResults {
+  if (before === undefined) return added;
+  const failing = new Map([...before.failing, ...added.failing].map((test) => [test.testNo, test]));
+  const testNos = ascending([...before.testNos, ...added.testNos]);
+  const ran = new Set([...ranIn(before), ...ranIn(added)]);
+  const { skippedNos: _skipped, ...more } = added;
+  const skippedNos = testNos.filter((no) => !ran.has(no));
+  return {
+    ...more,
+    isWhole: before.isWhole && added.isWhole,
+    problem: before.problem ?? added.problem,
+    uploadIds: [...new Set([...before.uploadIds, ...added.uploadIds])],
+    testNos,
+    ...(skippedNos.length > 0 && { skippedNos }),
+    failing: ascending([...failing.keys()]).map((no) => failing.get(no) as CheckResults['failing'][number]),
+    at: Math.max(before.at, added.at),
+  };
+}
+
+function ranIn({ testNos, skippedNos }: CheckResults): readonly number[] {
+  const skipped = new Set(skippedNos);
+  return testNos.filter((no) => !skipped.has(no));
+}
+
+function ascending(numbers: readonly number[]): readonly number[] {
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}

@@ -1,0 +1,212 @@
+import type {
+  RunBlocksTable,
+  TestBatchesTable,
+  TestEventsTable,
+  TestFailuresTable,
+  TestFailureTextsTable,
+  TestMemoriesTable,
+  TestSequencesTable,
+  TestStatesTable,
+  TestsTable,
+} from './schema.ts';
+import type { StatementCompiler } from './statement.ts';
+
+export type CommitStatements = ReturnType<typeof testCommitStatements>;
+
+type Repository = { repositoryId: string };
+type CheckKey = Repository & { candidateId: string; check: string };
+
+export function testCommitStatements(compiler: StatementCompiler) {
+  return {
+    ...sequenceStatements(compiler),
+    ...lookupStatements(compiler),
+    ...stateStatements(compiler),
+    ...rowStatements(compiler),
+    ...checkStatements(compiler),
+    upsertTests: upsertTests(compiler),
+    upsertMemories: upsertMemories(compiler),
+  };
+}
+
+function sequenceStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  return {
+    createSequence: compiler.statement<Repository>()((param) =>
+      builder
+        .insertInto('test_sequences')
+        .values({
+          repository_id: param('repositoryId'),
+          last_seq: 0,
+          last_test_no: 0,
+          last_branch_no: 0,
+          quarantine_version: 0,
+          forgotten_seq: 0,
+        })
+        .onConflict((conflict) => conflict.column('repository_id').doNothing()),
+    ),
+    lockSequence: compiler.statement<Repository>()((param) =>
+      builder
+        .selectFrom('test_sequences')
+        .selectAll()
+        .where('repository_id', '=', param('repositoryId'))
+        .$if(hasRowLocks, (query) => query.forUpdate()),
+    ),
+    advance: compiler.statement<TestSequencesTable>()((param) =>
+      builder
+        .updateTable('test_sequences')
+        .set({
+          last_seq: param('last_seq'),
+          last_test_no: param('last_test_no'),
+          last_branch_no: param('last_branch_no'),
+          quarantine_version: param('quarantine_version'),
+          forgotten_seq: param('forgotten_seq'),
+        })
+        .where('repository_id', '=', param('repository_id')),
+    ),
+  };
+}
+
+function lookupStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    findTests: compiler.list<Repository, string>()((param, ids) =>
+      builder
+        .selectFrom('tests')
+        .select(['id', 'status', 'quarantined_at'])
+        .where('repository_id', '=', param('repositoryId'))
+        .where('id', 'in', ids),
+    ),
+    findMemorySeqs: compiler.list<Repository, number>()((param, numbers) =>
+      builder
+        .selectFrom('test_memories')
+        .select(['test_no', 'seq'])
+        .where('repository_id', '=', param('repositoryId'))
+        .where('test_no', 'in', numbers),
+    ),
+    findBranch: compiler.statement<Repository & { name: string }>()((param) =>
+      builder
+        .selectFrom('test_branches')
+        .select('no')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('name', '=', param('name')),
+    ),
+    insertBranch: compiler.statement<Repository & { name: string; no: number }>()((param) =>
+      builder
+        .insertInto('test_branches')
+        .values({ repository_id: param('repositoryId'), name: param('name'), no: param('no') }),
+    ),
+  };
+}
+
+function stateStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  type Ended = Repository & { testId: string; kind: TestStatesTable['kind']; seq: number };
+  return {
+    endState: compiler.statement<Ended>()((param) =>
+      builder
+        .updateTable('test_states')
+        .set({ to_seq: param('seq') })
+        .where('repository_id', '=', param('repositoryId'))
+        .where('kind', '=', param('kind'))
+        .where('test_id', '=', param('testId'))
+        .where('to_seq', 'is', null),
+    ),
+    insertStates: compiler.bulk<TestStatesTable>(['repository_id', 'test_id', 'kind', 'from_seq', 'to_seq'], (rows) =>
+      builder.insertInto('test_states').values(rows),
+    ),
+  };
+}
+
+function rowStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    insertBatches: compiler.bulk<TestBatchesTable>(
+      [
+        ...(['repository_id', 'seq', 'upload_id', 'branch', 'sha', 'job', 'job_attempt', 'job_name'] as const),
+        ...(['job_url', 'pr_number', 'is_fork', 'received_at', 'first_period', 'last_period'] as const),
+      ],
+      (rows) => builder.insertInto('test_batches').values(rows),
+    ),
+    insertBlocks: compiler.bulk<RunBlocksTable>(
+      ['repository_id', 'seq', 'branch_no', 'run_count', 'stamp', 'data'],
+      (rows) => builder.insertInto('run_blocks').values(rows),
+    ),
+    insertFailures: compiler.bulk<TestFailuresTable>(
+      [
+        ...(['repository_id', 'test_no', 'started_at', 'seq', 'ordinal', 'pr_number'] as const),
+        ...(['is_blocking', 'is_quarantined', 'failure_group', 'summary'] as const),
+      ],
+      (rows) => builder.insertInto('test_failures').values(rows),
+    ),
+    insertFailureTexts: compiler.bulk<TestFailureTextsTable>(
+      ['repository_id', 'seq', 'ordinal', 'test_no', 'started_at', 'text'],
+      (rows) => builder.insertInto('test_failure_texts').values(rows),
+    ),
+    insertEvents: compiler.bulk<TestEventsTable>(
+      ['repository_id', 'test_id', 'at', 'seq', 'ordinal', 'kind', 'actor', 'detail'],
+      (rows) => builder.insertInto('test_events').values(rows),
+    ),
+  };
+}
+
+function checkStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    findCheckResults: compiler.statement<CheckKey>()((param) =>
+      builder
+        .selectFrom('check_results')
+        .select('body')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('candidate_id', '=', param('candidateId'))
+        .where('check_name', '=', param('check')),
+    ),
+    upsertCheckResults: compiler.statement<CheckKey & { body: string; at: number }>()((param) =>
+      builder
+        .insertInto('check_results')
+        .values({
+          repository_id: param('repositoryId'),
+          candidate_id: param('candidateId'),
+          check_name: param('check'),
+          body: param('body'),
+          at: param('at'),
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['repository_id', 'candidate_id', 'check_name'])
+            .doUpdateSet((eb) => ({ body: eb.ref('excluded.body'), at: eb.ref('excluded.at') })),
+        ),
+    ),
+  };
+}
+
+function upsertTests(compiler: StatementCompiler) {
+  const replaced = [
+    ...(['name', 'variant', 'parent', 'classname', 'file', 'codeowners', 'first_seen_at', 'status'] as const),
+    ...(['status_reason', 'status_at', 'quarantine_override', 'override', 'quarantined_at'] as const),
+    ...(['is_flagged', 'labels', 'ticket_url', 'search_text'] as const),
+  ];
+  return compiler.bulk<TestsTable>(['repository_id', 'id', 'no', ...replaced], (rows) =>
+    compiler.dialect.builder
+      .insertInto('tests')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['repository_id', 'id'])
+          .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+      ),
+  );
+}
+
+function upsertMemories(compiler: StatementCompiler) {
+  const replaced = ['seq', 'next_check_at', 'settings_version', 'last_run_at', 'state'] as const;
+  return compiler.bulk<TestMemoriesTable>(['repository_id', 'test_no', ...replaced], (rows) =>
+    compiler.dialect.builder
+      .insertInto('test_memories')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['repository_id', 'test_no'])
+          .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+      ),
+  );
+}

@@ -1,0 +1,219 @@
+import { assert } from '../../lib/assert.ts';
+import { mergeCheckResults } from '../merge-check-results.ts';
+import type { CheckResults, TestChange, TestMemory } from '../test-ingest.ts';
+import type { TestRow } from '../tests.ts';
+import { allOf, execute, executeAll, first, type Operation } from './operation.ts';
+import type { BlockCache } from './runs/block-cache.ts';
+import { type Block, makeBlock } from './runs/make-block.ts';
+import type { TestSequencesTable, TestStatesTable, TestsTable } from './schema.ts';
+import { type Call, callOf } from './statement.ts';
+import type { CommitStatements } from './test-commit-statements.ts';
+import { fromBatch, fromFailure, fromFailureText, fromMemory, fromTest, fromTestEvent, kindsOf } from './test-rows.ts';
+import { type OutcomeStatements, outcomeCall } from './upload-outcome.ts';
+
+type Statements = CommitStatements & OutcomeStatements;
+type Sequence = TestSequencesTable;
+type KnownTest = Pick<TestsTable, 'id' | 'status' | 'quarantined_at'>;
+
+/** What need not be done again where the transaction is. */
+export interface PreparedChange {
+  readonly change: TestChange;
+  readonly at: number;
+  /** By id and by number: of several the last counts. */
+  readonly tests: ReadonlyMap<string, TestRow>;
+  readonly memories: ReadonlyMap<number, TestMemory>;
+  readonly block: (Block & { readonly stamp: number }) | undefined;
+}
+
+export function prepareChange(change: TestChange, at: number): PreparedChange {
+  for (const { id, repositoryId } of change.tests) {
+    assert(repositoryId === change.repositoryId, `test ${id} belongs to another repository`);
+  }
+  const runs = change.batch?.runs ?? [];
+  return {
+    change,
+    at,
+    tests: new Map(change.tests.map((test) => [test.id, test])),
+    memories: new Map(change.memories.map((memory) => [memory.testNo, memory])),
+    block: runs.length === 0 ? undefined : { ...makeBlock(runs), stamp: Math.floor(Math.random() * 2 ** 48) },
+  };
+}
+
+/**
+ * The counter's row stays locked until the transaction ends, so the numbers of a repository become visible in their
+ * order: whoever sees a watermark sees everything up to it.
+ */
+export function* commitChange(
+  statements: Statements,
+  cache: BlockCache,
+  prepared: PreparedChange,
+): Operation<number | undefined> {
+  const { change, tests } = prepared;
+  const { repositoryId } = change;
+  const sequence = yield* lockSequence(statements, repositoryId, change.expectedSeq);
+  if (sequence === undefined || (yield* isOutdated(statements, prepared, sequence))) return undefined;
+  const old = [...tests.values()].filter((test) => test.no <= sequence.last_test_no);
+  const known = yield* allOf(
+    statements.findTests(
+      { repositoryId },
+      old.map(({ id }) => id),
+    ),
+  );
+  const lastTestNo = checkNumbers(prepared, sequence.last_test_no, new Set(known.map(({ id }) => id)));
+  const seq = sequence.last_seq + 1;
+  const states = changeStates(statements, { tests, known, repositoryId, seq });
+  const branch = yield* findBranch(statements, prepared, sequence);
+  const checks = yield* checkResultCalls(statements, change);
+  yield* executeAll([
+    callOf(statements.advance, {
+      ...sequence,
+      last_seq: seq,
+      last_test_no: lastTestNo,
+      last_branch_no: Math.max(sequence.last_branch_no, branch.no),
+      quarantine_version: sequence.quarantine_version + (states.changesQuarantine ? 1 : 0),
+    }),
+    ...statements.upsertTests([...tests.values()].map(fromTest)),
+    ...states.calls,
+    ...statements.upsertMemories([...prepared.memories.values()].map((memory) => fromMemory(repositoryId, memory))),
+    ...branch.calls,
+    ...batchCalls(statements, cache, { prepared, seq, branchNo: branch.no }),
+    ...rowCalls(statements, change, seq),
+    ...(change.upload === undefined ? [] : [outcomeCall(statements, change.upload)]),
+    ...checks,
+  ]);
+  return seq;
+}
+
+/** Undefined where the repository has another number by now. */
+export function* lockSequence(
+  statements: CommitStatements,
+  repositoryId: string,
+  expectedSeq: number,
+): Operation<Sequence | undefined> {
+  if (expectedSeq === 0) yield* execute(statements.createSequence, { repositoryId });
+  const sequence = yield* first(statements.lockSequence, { repositoryId });
+  return sequence?.last_seq === expectedSeq ? sequence : undefined;
+}
+
+/** Merging takes no number, and an upload may have been ended by whoever took over: both outdate what comes after. */
+function* isOutdated(
+  statements: Statements,
+  { change, memories }: PreparedChange,
+  sequence: Sequence,
+): Operation<boolean> {
+  const { repositoryId, upload } = change;
+  const old = [...memories.values()].filter(({ testNo }) => testNo <= sequence.last_test_no);
+  if (yield* areOutdated(statements, repositoryId, old)) return true;
+  if (upload === undefined) return false;
+  const row = yield* first(statements.lockProgress, { id: upload.uploadId });
+  if (row?.status !== 'ACCEPTED') return true;
+  return upload.status === 'ACCEPTED' && row.parts_done >= upload.partsDone;
+}
+
+/** Whether what is stored of one of them counts more runs. */
+export function* areOutdated(
+  statements: CommitStatements,
+  repositoryId: string,
+  memories: readonly TestMemory[],
+): Operation<boolean> {
+  const seqs = new Map(memories.map(({ testNo, seq }) => [testNo, seq]));
+  const stored = yield* allOf(statements.findMemorySeqs({ repositoryId }, [...seqs.keys()]));
+  return stored.some(({ test_no, seq }) => seq > (seqs.get(test_no) ?? seq));
+}
+
+/** New tests have the next numbers, without a gap, and bring what is remembered of them. */
+function checkNumbers({ tests, memories }: PreparedChange, lastTestNo: number, known: ReadonlySet<string>): number {
+  const added = [...tests.values()].filter(({ id }) => !known.has(id)).sort((a, b) => a.no - b.no);
+  added.forEach(({ id, no }, index) => {
+    assert(no === lastTestNo + 1 + index, `test ${id} is new, and ${no} is not the next number`);
+    assert(memories.has(no), `test ${id} is new, and nothing is remembered of it`);
+  });
+  return lastTestNo + added.length;
+}
+
+interface StateChanges {
+  readonly tests: ReadonlyMap<string, TestRow>;
+  readonly known: readonly KnownTest[];
+  readonly repositoryId: string;
+  readonly seq: number;
+}
+
+/** Ends the intervals of the kinds a test is no longer of, and opens those of the kinds it has become. */
+function changeStates(statements: CommitStatements, { tests, known, repositoryId, seq }: StateChanges) {
+  const before = new Map(known.map((row) => [row.id, kindsOf(row.status, row.quarantined_at)]));
+  const opened: TestStatesTable[] = [];
+  const ended: Call[] = [];
+  let changesQuarantine = false;
+  for (const [id, test] of tests) {
+    const kindsBefore = before.get(id) ?? [];
+    const kinds = kindsOf(test.status, test.quarantinedAt);
+    if (kinds.includes('QUARANTINED') !== kindsBefore.includes('QUARANTINED')) changesQuarantine = true;
+    for (const kind of kindsBefore) {
+      if (!kinds.includes(kind)) ended.push(callOf(statements.endState, { repositoryId, testId: id, kind, seq }));
+    }
+    for (const kind of kinds) {
+      if (kindsBefore.includes(kind)) continue;
+      opened.push({ repository_id: repositoryId, test_id: id, kind, from_seq: seq, to_seq: null });
+    }
+  }
+  return { calls: [...ended, ...statements.insertStates(opened)], changesQuarantine };
+}
+
+function* findBranch(
+  statements: CommitStatements,
+  { change: { repositoryId, batch }, block }: PreparedChange,
+  sequence: Sequence,
+): Operation<{ readonly no: number; readonly calls: readonly Call[] }> {
+  if (batch === undefined || block === undefined) return { no: 0, calls: [] };
+  const name = batch.facts.branch;
+  const known = yield* first(statements.findBranch, { repositoryId, name });
+  if (known !== undefined) return { no: known.no, calls: [] };
+  const no = sequence.last_branch_no + 1;
+  return { no, calls: [callOf(statements.insertBranch, { repositoryId, name, no })] };
+}
+
+function batchCalls(
+  statements: CommitStatements,
+  cache: BlockCache,
+  of: { readonly prepared: PreparedChange; readonly seq: number; readonly branchNo: number },
+): Call[] {
+  const { prepared, seq, branchNo } = of;
+  const { change, block, at } = prepared;
+  const { repositoryId, batch } = change;
+  if (batch === undefined) return [];
+  const periods = block?.periods ?? { first: 0, last: 0 };
+  const calls = statements.insertBatches([fromBatch({ repositoryId, seq, receivedAt: at, periods }, batch.facts)]);
+  if (block === undefined) return calls;
+  const { stamp, data, runCount } = block;
+  cache.set({ repositoryId, seq, stamp }, data);
+  const row = { repository_id: repositoryId, seq, branch_no: branchNo, run_count: runCount, stamp, data };
+  return [...calls, ...statements.insertBlocks([row])];
+}
+
+function rowCalls(statements: CommitStatements, change: TestChange, seq: number): Call[] {
+  const { repositoryId } = change;
+  const prNumber = change.batch?.facts.prNumber ?? null;
+  return [
+    ...statements.insertFailures(
+      change.failures.map((failure, ordinal) => fromFailure({ repositoryId, seq, ordinal, prNumber }, failure)),
+    ),
+    ...statements.insertFailureTexts(
+      change.failures.map((failure, ordinal) => fromFailureText({ repositoryId, seq, ordinal }, failure)),
+    ),
+    ...statements.insertEvents(
+      change.events.map((event, ordinal) => fromTestEvent({ repositoryId, seq, ordinal }, event)),
+    ),
+  ];
+}
+
+function* checkResultCalls(
+  statements: CommitStatements,
+  { repositoryId, checkResults }: TestChange,
+): Operation<readonly Call[]> {
+  if (checkResults === undefined) return [];
+  const key = { repositoryId, candidateId: checkResults.candidateId, check: checkResults.check };
+  const row = yield* first(statements.findCheckResults, key);
+  const before = row && (JSON.parse(row.body) as CheckResults);
+  const merged = mergeCheckResults(before, checkResults);
+  return [callOf(statements.upsertCheckResults, { ...key, body: JSON.stringify(merged), at: merged.at })];
+}

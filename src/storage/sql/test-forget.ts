@@ -1,0 +1,275 @@
+import type { TestIngest } from '../test-ingest.ts';
+import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import type { BlockCache } from './runs/block-cache.ts';
+import { periodOf } from './runs/buckets.ts';
+import { readTest } from './runs/read-runs.ts';
+import { emptyColumns } from './runs/run-columns.ts';
+import { findBlocks, runStatements } from './runs/stored-runs.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
+import { testCommitStatements } from './test-commit-statements.ts';
+
+type Statements = ReturnType<typeof forgetStatements>;
+
+interface Old {
+  readonly repositoryId: string;
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** Each kind of row in a transaction of its own. Runs in the period of `before` stay, and are not told any more. */
+export function createForget(engine: SqlEngine, compiler: StatementCompiler, cache: BlockCache): TestIngest['forget'] {
+  const statements = forgetStatements(compiler);
+  return async (repositoryId, before, limit) => {
+    const old = { repositoryId, before, limit };
+    const removed = [
+      await engine.write(() => forgetChunks(statements, old)),
+      await engine.write(() => execute(statements.removeFailures, old)),
+      await engine.write(() => execute(statements.removeEvents, old)),
+      await engine.write(() => execute(statements.removeCheckResults, old)),
+      await engine.write(() => forgetBatches(statements, old)),
+      await engine.write(() => forgetTests(statements, cache, old)),
+    ];
+    return removed.reduce((sum, count) => sum + count, 0);
+  };
+}
+
+function* forgetChunks(statements: Statements, { repositoryId, before, limit }: Old): Operation<number> {
+  const chunks = yield* all(statements.listOldChunks, { repositoryId, period: periodOf(before), limit });
+  yield* executeAll(chunks.map((chunk) => callOf(statements.removeChunk, { repositoryId, ...chunk })));
+  return chunks.length;
+}
+
+/** First their runs are told no more, whichever chunks they are in; then their rows go, and how their runs failed. */
+function* forgetBatches(statements: Statements, { repositoryId, before, limit }: Old): Operation<number> {
+  const sequence = yield* first(statements.lockSequence, { repositoryId });
+  if (sequence === undefined) return 0;
+  const kept = yield* first(statements.findFirstKept, { repositoryId, before });
+  const block = (yield* all(statements.listBlocks, { repositoryId }))[0];
+  const firstKept = Math.min(kept?.seq ?? Number.POSITIVE_INFINITY, block?.seq ?? Number.POSITIVE_INFINITY);
+  const forgottenSeq = Math.max(sequence.forgotten_seq, Math.min(firstKept - 1, sequence.last_seq));
+  if (forgottenSeq > sequence.forgotten_seq) {
+    yield* execute(statements.advance, { ...sequence, forgotten_seq: forgottenSeq });
+  }
+  const texts = yield* execute(statements.removeTexts, { repositoryId, forgottenSeq, limit });
+  return texts + (yield* execute(statements.removeBatches, { repositoryId, forgottenSeq, limit }));
+}
+
+/** Each is looked for in every block while the store is held. */
+const TESTS_AT_ONCE = 250;
+
+/** Takes a number where it removes any: whoever keeps them in memory reads them again. */
+function* forgetTests(statements: Statements, cache: BlockCache, old: Old): Operation<number> {
+  const { repositoryId } = old;
+  const sequence = yield* first(statements.lockSequence, { repositoryId });
+  if (sequence === undefined) return 0;
+  const idle = yield* all(statements.listIdle, { ...old, limit: Math.min(old.limit, TESTS_AT_ONCE) });
+  if (idle.length === 0) return 0;
+  const running = yield* findRunning(statements, cache, repositoryId, idle);
+  const forgotten = idle.filter(({ no }) => !running.has(no));
+  if (forgotten.length === 0) return 0;
+  const ids = forgotten.map(({ id }) => id);
+  const numbers = forgotten.map(({ no }) => no);
+  const isQuarantined = forgotten.some(({ quarantined_at }) => quarantined_at !== null);
+  yield* execute(statements.advance, {
+    ...sequence,
+    last_seq: sequence.last_seq + 1,
+    quarantine_version: sequence.quarantine_version + (isQuarantined ? 1 : 0),
+  });
+  for (const remove of [statements.removeStatesOf, statements.removeEventsOf])
+    yield* allOf(remove({ repositoryId }, ids));
+  for (const remove of [statements.removeFailuresOf, statements.removeMemories]) {
+    yield* allOf(remove({ repositoryId }, numbers));
+  }
+  yield* allOf(statements.removeTests({ repositoryId }, ids));
+  return forgotten.length;
+}
+
+/** What is remembered of a test may not know yet of runs that are not merged. */
+function* findRunning(
+  statements: Statements,
+  cache: BlockCache,
+  repositoryId: string,
+  tests: readonly { readonly no: number }[],
+): Operation<ReadonlySet<number>> {
+  const columns = emptyColumns();
+  for (const block of yield* findBlocks(statements, cache, repositoryId)) {
+    for (const { no } of tests) readTest(block, no, columns);
+  }
+  return new Set(columns.testNo);
+}
+
+type Repository = { repositoryId: string };
+
+export function forgetStatements(compiler: StatementCompiler) {
+  const { lockSequence, advance } = testCommitStatements(compiler);
+  return {
+    lockSequence,
+    advance,
+    ...runStatements(compiler),
+    ...oldRowStatements(compiler),
+    ...chunkStatements(compiler),
+    ...batchStatements(compiler),
+    ...idleStatements(compiler),
+    ...removalStatements(compiler),
+  };
+}
+
+function chunkStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    listOldChunks: compiler.statement<Repository & { period: number; limit: number }>()((param) =>
+      builder
+        .selectFrom('run_chunks')
+        .select(['bucket', 'period', 'no'])
+        .where('repository_id', '=', param('repositoryId'))
+        .where('period', '<', param('period'))
+        .limit(param('limit')),
+    ),
+    removeChunk: compiler.statement<Repository & { bucket: number; period: number; no: number }>()((param) =>
+      builder
+        .deleteFrom('run_chunks')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('bucket', '=', param('bucket'))
+        .where('period', '=', param('period'))
+        .where('no', '=', param('no')),
+    ),
+  };
+}
+
+function oldRowStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    removeFailures: compiler.statement<Old>()((param) =>
+      builder
+        .deleteFrom('test_failures')
+        .where('repository_id', '=', param('repositoryId'))
+        .where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('test_no', 'started_at', 'seq', 'ordinal'),
+            'in',
+            selectFrom('test_failures as old')
+              .select(['old.test_no', 'old.started_at', 'old.seq', 'old.ordinal'])
+              .where('old.repository_id', '=', param('repositoryId'))
+              .where('old.started_at', '<', param('before'))
+              .limit(param('limit'))
+              .$asTuple('test_no', 'started_at', 'seq', 'ordinal'),
+          ),
+        ),
+    ),
+    removeEvents: compiler.statement<Old>()((param) =>
+      builder
+        .deleteFrom('test_events')
+        .where('repository_id', '=', param('repositoryId'))
+        .where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('test_id', 'at', 'seq', 'ordinal'),
+            'in',
+            selectFrom('test_events as old')
+              .select(['old.test_id', 'old.at', 'old.seq', 'old.ordinal'])
+              .where('old.repository_id', '=', param('repositoryId'))
+              .where('old.at', '<', param('before'))
+              .limit(param('limit'))
+              .$asTuple('test_id', 'at', 'seq', 'ordinal'),
+          ),
+        ),
+    ),
+    removeCheckResults: compiler.statement<Old>()((param) =>
+      builder
+        .deleteFrom('check_results')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('at', '<', param('before')),
+    ),
+  };
+}
+
+function batchStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    findFirstKept: compiler.statement<Repository & { before: number }>()((param) =>
+      builder
+        .selectFrom('test_batches')
+        .select('seq')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('received_at', '>=', param('before'))
+        .orderBy('seq')
+        .limit(1),
+    ),
+    removeTexts: compiler.statement<Repository & { forgottenSeq: number; limit: number }>()((param) =>
+      builder
+        .deleteFrom('test_failure_texts')
+        .where('repository_id', '=', param('repositoryId'))
+        .where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('seq', 'ordinal'),
+            'in',
+            selectFrom('test_failure_texts as old')
+              .select(['old.seq', 'old.ordinal'])
+              .where('old.repository_id', '=', param('repositoryId'))
+              .where('old.seq', '<=', param('forgottenSeq'))
+              .orderBy('old.seq')
+              .limit(param('limit'))
+              .$asTuple('seq', 'ordinal'),
+          ),
+        ),
+    ),
+    removeBatches: compiler.statement<Repository & { forgottenSeq: number; limit: number }>()((param) =>
+      builder
+        .deleteFrom('test_batches')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('seq', 'in', ({ selectFrom }) =>
+          selectFrom('test_batches as old')
+            .select('old.seq')
+            .where('old.repository_id', '=', param('repositoryId'))
+            .where('old.seq', '<=', param('forgottenSeq'))
+            .orderBy('old.seq')
+            .limit(param('limit')),
+        ),
+    ),
+  };
+}
+
+function idleStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    listIdle: compiler.statement<Old>()((param) =>
+      builder
+        .selectFrom('test_memories')
+        .crossJoin('tests')
+        .select(['tests.id', 'tests.no', 'tests.quarantined_at'])
+        .where('test_memories.repository_id', '=', param('repositoryId'))
+        .whereRef('tests.repository_id', '=', 'test_memories.repository_id')
+        .whereRef('tests.no', '=', 'test_memories.test_no')
+        .where((eb) => eb(eb.fn.coalesce('test_memories.last_run_at', 'tests.first_seen_at'), '<', param('before')))
+        .where('tests.quarantine_override', '=', 'UNSPECIFIED')
+        .where('tests.is_flagged', '=', false)
+        .where('tests.ticket_url', 'is', null)
+        .orderBy('tests.no')
+        .limit(param('limit')),
+    ),
+  };
+}
+
+function removalStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const ofNumbers = (table: 'test_memories' | 'test_failures') =>
+    compiler.list<Repository, number>()((param, numbers) =>
+      builder.deleteFrom(table).where('repository_id', '=', param('repositoryId')).where('test_no', 'in', numbers),
+    );
+  return {
+    removeStatesOf: compiler.list<Repository, string>()((param, ids) =>
+      builder
+        .deleteFrom('test_states')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('kind', 'in', ['HEALTHY', 'FLAKY', 'BROKEN', 'QUARANTINED'])
+        .where('test_id', 'in', ids),
+    ),
+    removeEventsOf: compiler.list<Repository, string>()((param, ids) =>
+      builder.deleteFrom('test_events').where('repository_id', '=', param('repositoryId')).where('test_id', 'in', ids),
+    ),
+    removeFailuresOf: ofNumbers('test_failures'),
+    removeMemories: ofNumbers('test_memories'),
+    removeTests: compiler.list<Repository, string>()((param, ids) =>
+      builder.deleteFrom('tests').where('repository_id', '=', param('repositoryId')).where('id', 'in', ids),
+    ),
+  };
+}

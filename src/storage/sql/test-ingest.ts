@@ -1,0 +1,68 @@
+import type { RepositoryId } from '../repositories.ts';
+import type { CheckResults, TestIngest } from '../test-ingest.ts';
+import { all, execute, first, type SqlEngine } from './operation.ts';
+import type { BlockCache } from './runs/block-cache.ts';
+import { mergeSlice, mergeStatements } from './runs/merge-slice.ts';
+import { runStatements } from './runs/stored-runs.ts';
+import type { StatementCompiler } from './statement.ts';
+import { batchStatements, findEarlier, findPasses, listBlocks, measureBlocks, readRuns } from './test-batches.ts';
+import { commitChange, prepareChange } from './test-commit.ts';
+import { testCommitStatements } from './test-commit-statements.ts';
+import { createForget } from './test-forget.ts';
+import { load, loadRange, loadStatements } from './test-load.ts';
+import { outcomeStatements } from './upload-outcome.ts';
+
+export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler, cache: BlockCache): TestIngest {
+  const commits = { ...testCommitStatements(compiler), ...outcomeStatements(compiler) };
+  const runs = { ...runStatements(compiler), ...batchStatements(compiler) };
+  const merges = { ...commits, ...runs, ...mergeStatements(compiler) };
+  return {
+    ...loadOperations(engine, compiler),
+    async commit(change, at) {
+      const prepared = prepareChange(change, at);
+      return engine.write(() => commitChange(commits, cache, prepared));
+    },
+    merge: (slice) => engine.write(() => mergeSlice(merges, cache, slice)),
+    dropBlocks: (repositoryId, upToSeq) =>
+      engine.write(function* () {
+        yield* execute(runs.dropBlocks, { repositoryId, upToSeq });
+      }),
+    findEarlier: (repositoryId, of) => engine.snapshot(() => findEarlier(runs, { repositoryId, ...of })),
+    findPasses: (repositoryId, seq, testNos) => engine.snapshot(() => findPasses(runs, { repositoryId, seq, testNos })),
+    listBlocks: (repositoryId) => engine.snapshot(() => listBlocks(runs, cache, repositoryId)),
+    measureBlocks: (repositoryId) => engine.read(() => measureBlocks(runs, repositoryId)),
+    readRuns: (repositoryId, testNos, since) =>
+      engine.snapshot(() => readRuns(runs, cache, { repositoryId, testNos, since })),
+    findCheckResults: (repositoryId, candidateId, check) =>
+      engine.read(function* () {
+        const row = yield* first(commits.findCheckResults, { repositoryId, candidateId, check });
+        return row && (JSON.parse(row.body) as CheckResults);
+      }),
+    forget: createForget(engine, compiler, cache),
+  };
+}
+
+function loadOperations(
+  engine: SqlEngine,
+  compiler: StatementCompiler,
+): Pick<TestIngest, 'load' | 'loadRange' | 'listDue' | 'listBehind'> {
+  const statements = loadStatements(compiler);
+  return {
+    load: (repositoryId, testIds) => engine.snapshot(() => load(statements, repositoryId, testIds)),
+    loadRange: (repositoryId, fromNo, toNo) =>
+      engine.snapshot(() => loadRange(statements, { repositoryId, fromNo, toNo })),
+    listDue: (now, limit) =>
+      engine.snapshot(function* () {
+        const oldest = yield* first(statements.findFirstDue, { now });
+        if (oldest === undefined) return [];
+        const repositoryId = oldest.repository_id as RepositoryId;
+        const due = yield* all(statements.listDue, { repositoryId, now, limit });
+        return due.map(({ id }) => ({ repositoryId, testId: id }));
+      }),
+    listBehind: (repositoryId, settingsVersion, limit) =>
+      engine.read(function* () {
+        const rows = yield* all(statements.listBehind, { repositoryId, version: settingsVersion, limit });
+        return rows.map(({ id }) => id);
+      }),
+  };
+}

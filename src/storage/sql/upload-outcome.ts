@@ -1,0 +1,57 @@
+import type { UploadOutcome } from '../uploads.ts';
+import type { UploadsTable } from './schema.ts';
+import { type Call, callOf, type StatementCompiler } from './statement.ts';
+
+export type OutcomeStatements = ReturnType<typeof outcomeStatements>;
+
+type Outcome = Pick<
+  UploadsTable,
+  'id' | 'status' | 'processed_at' | 'fields' | 'candidate_id' | 'check_name' | 'parts_done' | 'test_runs' | 'issues'
+>;
+
+export function outcomeCall(statements: OutcomeStatements, outcome: UploadOutcome): Call {
+  const { fields } = outcome;
+  return callOf(statements.setOutcome, {
+    id: outcome.uploadId,
+    status: outcome.status,
+    processed_at: outcome.processedAt,
+    fields: fields && JSON.stringify(fields),
+    candidate_id: fields?.candidateId ?? null,
+    check_name: fields?.check ?? null,
+    parts_done: outcome.partsDone,
+    test_runs: outcome.testRuns,
+    issues: JSON.stringify(outcome.issues),
+  });
+}
+
+/** What is not known now stays as it was. */
+export function outcomeStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  return {
+    /** Until the transaction ends nobody else changes it. */
+    lockProgress: compiler.statement<{ id: string }>()((param) =>
+      builder
+        .selectFrom('uploads')
+        .select(['status', 'parts_done'])
+        .where('id', '=', param('id'))
+        .$if(hasRowLocks, (query) => query.forUpdate()),
+    ),
+    setOutcome: compiler.statement<Outcome>()((param) =>
+      builder
+        .updateTable('uploads')
+        .set((eb) => ({
+          status: param('status'),
+          processed_at: param('processed_at'),
+          fields: eb.fn.coalesce(eb.val(param('fields')), 'fields'),
+          candidate_id: eb.fn.coalesce(eb.val(param('candidate_id')), 'candidate_id'),
+          check_name: eb.fn.coalesce(eb.val(param('check_name')), 'check_name'),
+          parts_done: param('parts_done'),
+          test_runs: param('test_runs'),
+          issues: param('issues'),
+          trouble: null,
+          retry_at: null,
+        }))
+        .where('id', '=', param('id')),
+    ),
+  };
+}

@@ -1,0 +1,106 @@
+import { assert } from '../../lib/assert.ts';
+import type { Upload, UploadOutcome, UploadStore } from '../uploads.ts';
+import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
+import { bodyStatements, createBodies } from './upload-bodies.ts';
+import { createClaims } from './upload-claims.ts';
+import { type OutcomeStatements, outcomeCall, outcomeStatements } from './upload-outcome.ts';
+import { fromUpload, toUpload } from './upload-rows.ts';
+import { uploadStatements } from './upload-statements.ts';
+import { createTidy } from './upload-tidy.ts';
+
+type Statements = ReturnType<typeof uploadStatements>;
+
+export function createUploadStore(engine: SqlEngine, compiler: StatementCompiler): UploadStore {
+  const statements = uploadStatements(compiler);
+  const outcomes = outcomeStatements(compiler);
+  const bodies = bodyStatements(compiler);
+  return {
+    ...createBodies(engine, bodies),
+    ...createClaims(engine, compiler),
+    ...listOperations(engine, statements),
+    create: (upload, sameSince) => engine.write(() => create(statements, upload, sameSince)),
+    accept: (id, body) => engine.write(() => accept(statements, id, body)),
+    find: (id) =>
+      engine.read(function* () {
+        const row = yield* first(statements.find, { id });
+        return row && toUpload(row);
+      }),
+    delay: (id, { trouble, retryAt }) =>
+      engine.write(function* () {
+        yield* execute(statements.delay, { id, trouble, retryAt });
+      }),
+    finish: (outcome) => engine.write(() => finish(outcomes, outcome)),
+    processAgain: (id) =>
+      engine.write(function* () {
+        return (yield* execute(statements.processAgain, { id })) > 0;
+      }),
+    tidy: createTidy(engine, compiler, bodies),
+  };
+}
+
+/** Another server may have ended it meanwhile: what that stored is what it says. */
+function* finish(statements: OutcomeStatements, outcome: UploadOutcome): Operation<void> {
+  const row = yield* first(statements.lockProgress, { id: outcome.uploadId });
+  if (row?.status === 'ACCEPTED') yield* executeAll([outcomeCall(statements, outcome)]);
+}
+
+function* create(statements: Statements, upload: Upload, sameSince: number): Operation<Upload> {
+  const { repositoryId, digest } = upload;
+  const lastNo = yield* lockNumbers(statements, repositoryId);
+  if (digest !== null) {
+    const same = yield* first(statements.findSame, { repositoryId, digest, sameSince });
+    if (same !== undefined) return toUpload(same);
+  }
+  const no = upload.status === 'PENDING' ? null : lastNo + 1;
+  yield* executeAll([
+    ...statements.insert([fromUpload(upload, no)]),
+    ...(no === null ? [] : [callOf(statements.setLastNo, { repositoryId, no })]),
+  ]);
+  return upload;
+}
+
+/** Held until the transaction ends: of two at once with the same digest the second finds the first. */
+function* lockNumbers(statements: Statements, repositoryId: string): Operation<number> {
+  yield* execute(statements.createNumbers, { repositoryId });
+  const row = yield* first(statements.lockNumbers, { repositoryId });
+  assert(row !== undefined, 'the row was just ensured');
+  return row.last_no;
+}
+
+function* accept(statements: Statements, id: string, body: Parameters<UploadStore['accept']>[1]): Operation<boolean> {
+  const upload = yield* first(statements.find, { id });
+  if (upload === undefined) return false;
+  const no = (yield* lockNumbers(statements, upload.repository_id)) + 1;
+  const { bodyId, sizeBytes, at } = body;
+  const row = { id, no, bodyId, files: JSON.stringify(body.files), sizeBytes, at };
+  if ((yield* execute(statements.accept, row)) === 0) return false;
+  yield* execute(statements.setLastNo, { repositoryId: upload.repository_id, no });
+  return true;
+}
+
+function listOperations(
+  engine: SqlEngine,
+  statements: Statements,
+): Pick<UploadStore, 'getWatermark' | 'list' | 'hasWaiting' | 'measure'> {
+  return {
+    getWatermark: (repositoryId) =>
+      engine.read(function* () {
+        return (yield* first(statements.findLastNo, { repositoryId }))?.last_no ?? 0;
+      }),
+    list: (query) =>
+      engine.snapshot(function* () {
+        const uploads = (yield* all(statements.list, query)).map(toUpload);
+        return { totalRows: (yield* first(statements.count, query))?.total ?? 0, uploads };
+      }),
+    hasWaiting: (repositoryId, candidateId, check) =>
+      engine.read(function* () {
+        return (yield* first(statements.findWaiting, { repositoryId, candidateId, check })) !== undefined;
+      }),
+    measure: () =>
+      engine.read(function* () {
+        const row = yield* first(statements.measure, {});
+        return { waiting: row?.waiting ?? 0, oldestAt: row?.oldest_at ?? null };
+      }),
+  };
+}

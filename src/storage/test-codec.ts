@@ -1,0 +1,60 @@
+/** Between what is stored of a test and what the pure rooms speak of: whoever changes tests goes through here. */
+import type { QuarantineOverride, QuarantineSettings } from '../flaky/quarantine.ts';
+import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../flaky/settings.ts';
+import type { TestState } from '../flaky/state.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { Repository } from './repositories.ts';
+import type { StoredTestSettings } from './test-settings.ts';
+import type { TestEventRow, TestRow } from './tests.ts';
+
+/** What a repository follows. One that nobody changed follows the defaults, which are version 0. */
+export function currentTestSettings(
+  repository: Pick<Repository, 'id' | 'createdAt'>,
+  stored: StoredTestSettings | undefined,
+): StoredTestSettings {
+  if (stored !== undefined && stored.appliedVersion > 0) return stored;
+  const defaults = defaultMonitors(repository.id, repository.createdAt);
+  if (stored !== undefined) return { ...stored, appliedMonitors: defaults };
+  return {
+    version: 0,
+    settings: DEFAULT_TEST_SETTINGS,
+    monitors: defaults,
+    appliedVersion: 0,
+    appliedMonitors: defaults,
+    actor: null,
+    changedAt: null,
+  };
+}
+
+export function quarantineSettingsOf({ quarantineEnabled, autoQuarantine }: TestSettings): QuarantineSettings {
+  return { isEnabled: quarantineEnabled, isAutomatic: autoQuarantine };
+}
+
+export function overrideOf(test: Pick<TestRow, 'quarantineOverride' | 'override'>): QuarantineOverride | null {
+  const { quarantineOverride: mode, override } = test;
+  return mode === 'UNSPECIFIED' ? null : { mode, expiresAt: override?.expiresAt ?? null };
+}
+
+/** When somebody must look at the test though nothing arrives. An override that has ended waits until it is taken away. */
+export function nextCheckOf(test: Pick<TestRow, 'override'>, state: TestState): Instant | null {
+  const end = test.override?.expiresAt ?? null;
+  if (end === null || state.nextCheckAt === null) return state.nextCheckAt ?? end;
+  return Math.min(end, state.nextCheckAt);
+}
+
+export function decodeState(text: string): TestState {
+  return JSON.parse(text) as TestState;
+}
+
+export function encodeState(state: TestState): string {
+  return JSON.stringify(state);
+}
+
+/** Instant, kind and actor have columns of their own; the rest of an event is its detail. */
+export function eventRowOf(
+  testId: string,
+  event: { readonly kind: string; readonly at: Instant; readonly actor: string | null },
+): TestEventRow {
+  const { kind, at, actor, ...detail } = event;
+  return { testId, kind, at, actor, detail: JSON.stringify(detail) };
+}

@@ -1,0 +1,498 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import {
+  type BatchFacts,
+  type CheckResults,
+  type StoredFailure,
+  type StoredRun,
+  TESTS_PER_BUCKET,
+  type TestChange,
+  type TestMemory,
+} from '../../src/storage/test-ingest.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
+
+export function ingestPromises(store: () => Store): void {
+  commitPromises(store);
+  batchPromises(store);
+  mergePromises(store);
+  timerPromises(store);
+  checkResultPromises(store);
+  forgetPromises(store);
+}
+
+export function aMemory(testNo: number, values: Partial<TestMemory> = {}): TestMemory {
+  const rest = { nextCheckAt: null, settingsVersion: 0, lastRunAt: NOON };
+  return { testNo, seq: 1, state: '{"a":1}', ...rest, ...values };
+}
+
+export function facts(values: Partial<BatchFacts> = {}): BatchFacts {
+  return {
+    uploadId: randomUUID(),
+    branch: 'main',
+    sha: 'a'.repeat(40),
+    job: 'unit',
+    jobAttempt: null,
+    jobName: 'unit',
+    jobUrl: null,
+    prNumber: null,
+    isFork: false,
+    ...values,
+  };
+}
+
+export function aStoredRun(testNo: number, values: Partial<StoredRun> = {}): StoredRun {
+  return { testNo, startedAt: NOON, conclusion: 'SUCCESS', durationMs: 1.5, isQuarantined: false, ...values };
+}
+
+export function aStoredFailure(row: TestRow, values: Partial<StoredFailure> = {}): StoredFailure {
+  const flags = { isBlocking: false, isQuarantined: false };
+  const texts = { group: 'g', summary: 'expected 2', text: 'expected 2\nat line 3' };
+  return { testId: row.id, testNo: row.no, startedAt: NOON, ...flags, ...texts, ...values };
+}
+
+export function aChange(repositoryId: RepositoryId, expectedSeq: number, values: Partial<TestChange> = {}): TestChange {
+  return { repositoryId, expectedSeq, tests: [], memories: [], failures: [], events: [], ...values };
+}
+
+/** The first tests of the repository, numbered from 1, as change 1. */
+async function storeTests(store: Store, count: number): Promise<{ id: RepositoryId; rows: readonly TestRow[] }> {
+  const { id } = await storeRepository(store);
+  const rows = Array.from({ length: count }, (_, index) => aTest(id, { no: index + 1 }));
+  const memories = rows.map(({ no }) => aMemory(no));
+  assert.equal(await store.testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON), 1);
+  return { id, rows };
+}
+
+function commitPromises(store: () => Store): void {
+  test('what another writer outdated is not written [D7]', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 1);
+    const [row] = rows as [TestRow];
+    const change = (expectedSeq: number, name: string) => aChange(id, expectedSeq, { tests: [{ ...row, name }] });
+    assert.equal(await testIngest.commit(change(1, 'first'), NOON), 2);
+    assert.equal(await testIngest.commit(change(1, 'second'), NOON), undefined);
+    assert.equal(await testIngest.commit(change(0, 'second'), NOON), undefined);
+    assert.equal(await testIngest.commit(change(9, 'second'), NOON), undefined);
+    assert.equal((await tests.find(id, row.id))?.name, 'first');
+    assert.equal(await tests.getWatermark(id), 2);
+  });
+
+  test('of writers at once one is first', async () => {
+    const { testIngest } = store();
+    const { id } = await storeRepository(store());
+    const answers = await Promise.all(Array.from({ length: 8 }, () => testIngest.commit(aChange(id, 0), NOON)));
+    assert.deepEqual(
+      answers.filter((answer) => answer !== undefined),
+      [1],
+    );
+  });
+
+  test('a new test has the next number and a memory, or nothing is written', async () => {
+    const { testIngest, tests } = store();
+    const { id } = await storeTests(store(), 2);
+    const added = (no: number, memories: readonly TestMemory[]) =>
+      testIngest.commit(aChange(id, 1, { tests: [aTest(id, { no })], memories }), NOON);
+    await assert.rejects(added(4, [aMemory(4)]));
+    await assert.rejects(added(2, [aMemory(2)]));
+    await assert.rejects(added(3, []));
+    assert.equal(await tests.getWatermark(id), 1);
+    assert.equal(await added(3, [aMemory(3)]), 2);
+  });
+
+  test('tests are loaded with what is remembered of them, by id and by number', async () => {
+    const { testIngest } = store();
+    const { id } = await storeRepository(store());
+    assert.deepEqual(await testIngest.load(id, ['x']), { seq: 0, nextTestNo: 1, known: [] });
+    const rows = [1, 2, 3].map((no) =>
+      aTest(id, {
+        no,
+        quarantineOverride: 'ALWAYS_QUARANTINE',
+        override: { actor: 'ada', at: NOON, reason: 'why', expiresAt: no === 1 ? null : NOON + no },
+        isFlagged: no === 2,
+        labels: ['slow', 'é'],
+      }),
+    );
+    const memories = rows.map(({ no }) =>
+      aMemory(no, { nextCheckAt: NOON + no, settingsVersion: no, lastRunAt: null }),
+    );
+    await testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON);
+    const known = rows.map((row, index) => ({ test: row, memory: memories[index] }));
+    const [a, , c] = rows as [TestRow, TestRow, TestRow];
+    const loaded = await testIngest.load(id, [a.id, 'unknown', c.id, c.id]);
+    assert.deepEqual({ ...loaded, known: [] }, { seq: 1, nextTestNo: 4, known: [] });
+    assert.deepEqual(
+      loaded.known.toSorted((x, y) => x.test.no - y.test.no),
+      [known[0], known[2]],
+    );
+    assert.deepEqual((await testIngest.loadRange(id, 2, 4)).known, known.slice(1));
+    assert.deepEqual((await testIngest.loadRange(id, 4, 99)).known, []);
+    assert.deepEqual((await testIngest.load(id, [])).known, []);
+  });
+
+  test('thousands of new tests are stored at once', async () => {
+    const { id, rows } = await storeTests(store(), 3000);
+    const { known } = await store().testIngest.load(
+      id,
+      rows.map((row) => row.id),
+    );
+    assert.equal(known.length, 3000);
+    assert.equal((await store().tests.findMany(id, [rows[2999]?.id ?? '', 'unknown']))[0]?.no, 3000);
+  });
+
+  test('a number grows when the set of quarantined tests changes, and only then', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 2);
+    const [a, b] = rows as [TestRow, TestRow];
+    const quarantined = { ...a, quarantinedAt: NOON };
+    const versions = [await tests.getQuarantineVersion(id)];
+    for (const changed of [quarantined, { ...b, name: 'other' }, quarantined, a]) {
+      const seq = await tests.getWatermark(id);
+      await testIngest.commit(aChange(id, seq, { tests: [changed] }), NOON);
+      const { version, ids } = await tests.listQuarantinedIds(id);
+      assert.deepEqual(ids, changed === a ? [] : [a.id]);
+      assert.equal(await tests.getQuarantineVersion(id), version);
+      versions.push(version);
+    }
+    const [start = 0] = versions;
+    assert.deepEqual(versions, [start, start + 1, start + 1, start + 1, start + 2]);
+  });
+}
+
+function batchPromises(store: () => Store): void {
+  test('runs are told newest first, with what their upload says and how they failed', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 20);
+    const row = rows[17] as TestRow;
+    const ofPull = facts({ branch: 'pr/7', prNumber: 7, jobUrl: 'https://ci/7', jobName: 'it' });
+    const fail = (startedAt: number) => aStoredRun(18, { conclusion: 'FAILURE', startedAt, durationMs: null });
+    const first = {
+      facts: ofPull,
+      runs: [fail(NOON + 5), aStoredRun(3), fail(NOON + 5), aStoredRun(18, { conclusion: 'SKIPPED' })],
+    };
+    const failures = ['one', 'two'].map((text) => aStoredFailure(row, { startedAt: NOON + 5, summary: text, text }));
+    await testIngest.commit(aChange(id, 1, { batch: first, failures }), NOON);
+    const main = facts({ branch: 'main' });
+    const passed = aStoredRun(18, { startedAt: NOON + 5, isQuarantined: true, durationMs: 0.0016 });
+    await testIngest.commit(aChange(id, 2, { batch: { facts: main, runs: [passed] } }), NOON);
+    const query = { repositoryId: id, testId: row.id, watermark: 9, offset: 0, limit: 9, since: 0 };
+    const list = await tests.listRuns({ ...query, branch: null, conclusion: null });
+    assert.equal(list.totalRows, 4);
+    assert.deepEqual(list.runs[0], {
+      ...{ conclusion: 'SUCCESS', startedAt: NOON + 5, durationMs: 0.002, isQuarantined: true },
+      ...{ branch: 'main', sha: main.sha, prNumber: null, jobName: 'unit', jobUrl: null, uploadId: main.uploadId },
+      ...{ failureSummary: null, failureText: null },
+    });
+    assert.deepEqual(
+      list.runs.map((run) => [run.conclusion, run.branch, run.failureText]),
+      [
+        ['SUCCESS', 'main', null],
+        ['FAILURE', 'pr/7', 'two'],
+        ['FAILURE', 'pr/7', 'one'],
+        ['SKIPPED', 'pr/7', null],
+      ],
+    );
+    const totals = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) =>
+      (await tests.listRuns({ ...query, branch: null, conclusion: null, ...values })).totalRows;
+    assert.equal(await totals({ branch: 'pr/7' }), 3);
+    assert.equal(await totals({ branch: 'pr' }), 0);
+    assert.equal(await totals({ conclusion: 'FAILURE', branch: 'main' }), 0);
+    assert.equal(await totals({ watermark: 2 }), 3);
+    assert.equal(await totals({ since: NOON + 1 }), 3);
+    assert.equal(await totals({ testId: 'unknown' }), 0);
+    const cut = await tests.listRuns({ ...query, branch: null, conclusion: 'FAILURE', offset: 1, limit: 1 });
+    assert.deepEqual([cut.totalRows, cut.runs[0]?.failureText], [2, 'one']);
+    assert.deepEqual(
+      await tests.countRuns(id, [
+        { testId: row.id, since: NOON + 5 },
+        { testId: 'x', since: 0 },
+      ]),
+      [
+        { passes: 1, failures: 2, lastRunAt: NOON + 5 },
+        { passes: 0, failures: 0, lastRunAt: null },
+      ],
+    );
+    assert.deepEqual(await tests.countRuns(id, []), []);
+  });
+
+  test('other uploads of a commit and job are found, with what failed and what passed there', async () => {
+    const { testIngest } = store();
+    const { id, rows } = await storeTests(store(), 40);
+    const sha = randomUUID();
+    const own = facts({ sha });
+    const commit = async (batch: BatchFacts, runs: readonly StoredRun[]) => {
+      const failures = runs
+        .filter(({ conclusion }) => conclusion === 'FAILURE')
+        .map(({ testNo, startedAt }) => aStoredFailure(rows[testNo - 1] as TestRow, { startedAt }));
+      const seq = await store().tests.getWatermark(id);
+      return testIngest.commit(aChange(id, seq, { batch: { facts: batch, runs }, failures }), NOON);
+    };
+    const failed = (testNo: number, startedAt: number) => aStoredRun(testNo, { startedAt, conclusion: 'FAILURE' });
+    const other = facts({ sha, jobAttempt: 2 });
+    const seq = await commit(other, [
+      ...[failed(33, NOON), failed(33, NOON + 2), failed(33, NOON + 1), failed(4, NOON)],
+      ...[aStoredRun(33), aStoredRun(33, { startedAt: NOON + 9 }), aStoredRun(5)],
+    ]);
+    await commit(own, [aStoredRun(1)]);
+    await commit(facts({ sha, isFork: true }), [aStoredRun(1)]);
+    await commit(facts({ sha, job: 'lint' }), [aStoredRun(1)]);
+    await commit(facts(), [aStoredRun(1)]);
+    const earlier = await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: own.uploadId });
+    const failures = [
+      { testNo: 4, at: NOON },
+      { testNo: 33, at: NOON + 2 },
+    ];
+    assert.deepEqual(earlier, [{ seq, facts: other, failures }]);
+    const passes = new Map([
+      [5, NOON],
+      [33, NOON + 9],
+    ]);
+    const find = () => testIngest.findPasses(id, seq as number, [33, 4, 5, 6]);
+    assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
+    const last = await store().tests.getWatermark(id);
+    const slice = { repositoryId: id, expectedSeq: last, upToSeq: last, fromNo: 0, toNo: 48, memories: [] };
+    assert.equal(await testIngest.merge(slice), true);
+    await testIngest.dropBlocks(id, last);
+    assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
+    assert.equal((await testIngest.findPasses(id, 999, [5])).size, 0);
+    assert.equal((await testIngest.findPasses(id, seq as number, [])).size, 0);
+  });
+
+  test('events are told newest first, as of the watermark', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 2);
+    const [a, b] = rows as [TestRow, TestRow];
+    const event = (kind: string, at: number, testId = a.id) => ({ testId, at, kind, actor: null, detail: '{"x":1}' });
+    await testIngest.commit(aChange(id, 1, { events: [event('one', NOON), event('two', NOON)] }), NOON);
+    await testIngest.commit(aChange(id, 2, { events: [event('old', 5), event('b', 6, b.id)] }), NOON);
+    await testIngest.commit(aChange(id, 3, { events: [{ ...event('late', NOON + 1), actor: 'ada' }] }), NOON);
+    const list = (watermark: number, offset = 0) =>
+      tests.listEvents({ repositoryId: id, testId: a.id, watermark, offset, limit: 2 });
+    assert.deepEqual(await list(9), {
+      totalRows: 4,
+      events: [{ ...event('late', NOON + 1), actor: 'ada' }, event('two', NOON)],
+    });
+    assert.deepEqual(await list(3, 1), { totalRows: 3, events: [event('one', NOON), event('old', 5)] });
+    assert.deepEqual(await list(3, 7), { totalRows: 3, events: [] });
+  });
+
+  test('tests are found by a part of their names', async () => {
+    const { testIngest, tests } = store();
+    const { id } = await storeRepository(store());
+    const none = { parent: null, classname: null, file: null };
+    const rows = [
+      aTest(id, { ...none, no: 1, name: 'b 100%_Done' }),
+      aTest(id, { ...none, no: 2, name: 'a', file: 'src/Ärger.ts' }),
+      aTest(id, { ...none, no: 3, name: 'c', classname: 'Done!' }),
+      aTest(id, { ...none, no: 4, name: 'a', parent: 'the suite DONE' }),
+    ];
+    const memories = rows.map(({ no }) => aMemory(no));
+    await testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON);
+    const found = async (text: string, limit = 9) => (await tests.search(id, text, limit)).map(({ no }) => no);
+    assert.deepEqual(await found('done'), [4, 1, 3]);
+    assert.deepEqual(await found('done', 2), [4, 1]);
+    assert.deepEqual(await found('ÄRGER'), [2]);
+    assert.deepEqual(await found('100%_'), [1]);
+    assert.deepEqual(await found('0%d'), []);
+    assert.deepEqual(await found('e!'), [3]);
+    assert.deepEqual(await found('a\0'), []);
+  });
+}
+
+function mergePromises(store: () => Store): void {
+  test('blocks are told until they are merged for all and dropped', async () => {
+    const { testIngest } = store();
+    const { id } = await storeTests(store(), 40);
+    const batch = { facts: facts(), runs: [aStoredRun(33), aStoredRun(2), aStoredRun(33, { durationMs: null })] };
+    assert.deepEqual(await testIngest.measureBlocks(id), { blocks: 0, runs: 0, upToSeq: 0 });
+    await testIngest.commit(aChange(id, 1, { batch }), NOON + 3);
+    await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [] } }), NOON);
+    await testIngest.commit(aChange(id, 3, { batch: { ...batch, runs: [aStoredRun(1)] } }), NOON);
+    const blocks = await testIngest.listBlocks(id);
+    assert.deepEqual(blocks[0], {
+      seq: 2,
+      facts: batch.facts,
+      receivedAt: NOON + 3,
+      runs: [aStoredRun(2), aStoredRun(33), aStoredRun(33, { durationMs: null })],
+    });
+    assert.deepEqual(
+      blocks.map(({ seq }) => seq),
+      [2, 4],
+    );
+    assert.deepEqual(await testIngest.measureBlocks(id), { blocks: 2, runs: 4, upToSeq: 4 });
+    await testIngest.dropBlocks(id, 2);
+    assert.deepEqual(await testIngest.measureBlocks(id), { blocks: 1, runs: 1, upToSeq: 4 });
+  });
+
+  test('merging changes no answer, also half done and again', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 40);
+    const runs = Array.from({ length: 200 }, (_, index) =>
+      aStoredRun((index % 40) + 1, { startedAt: NOON - (index % 7) * DAY_MS, durationMs: index / 3 }),
+    );
+    for (const seq of [1, 2, 3]) await testIngest.commit(aChange(id, seq, { batch: { facts: facts(), runs } }), NOON);
+    const answers = async () => {
+      const query = { repositoryId: id, watermark: 99, offset: 0, limit: 99, since: 0, branch: null, conclusion: null };
+      return {
+        runs: await Promise.all(rows.map(({ id: testId }) => tests.listRuns({ ...query, testId }))),
+        again: await testIngest.readRuns(id, [1, 17, 40], NOON - 3 * DAY_MS),
+        stats: await tests.getStats({ repositoryId: id, testIds: rows.map((row) => row.id), now: NOON, since: 0 }),
+      };
+    };
+    const before = await answers();
+    const slice = { repositoryId: id, expectedSeq: 4, upToSeq: 3, fromNo: 16, toNo: 32, memories: [] };
+    assert.equal(await testIngest.merge(slice), true);
+    assert.deepEqual(await answers(), before);
+    for (const fromNo of [0, TESTS_PER_BUCKET]) {
+      assert.equal(await testIngest.merge({ ...slice, fromNo, toNo: fromNo + 32, upToSeq: 4 }), true);
+      assert.deepEqual(await answers(), before);
+    }
+    await testIngest.dropBlocks(id, 4);
+    assert.deepEqual(await answers(), before);
+  });
+
+  test('a merge brings memories, and is refused where another writer was faster', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 2);
+    const slice = { repositoryId: id, upToSeq: 1, fromNo: 0, toNo: 16 };
+    const memories = [aMemory(2, { seq: 1, state: 'merged' })];
+    assert.equal(await testIngest.merge({ ...slice, expectedSeq: 0, memories }), false);
+    assert.equal(await testIngest.merge({ ...slice, expectedSeq: 1, memories }), true);
+    assert.equal(await tests.getWatermark(id), 1);
+    const { known } = await testIngest.load(id, [rows[1]?.id ?? '']);
+    assert.deepEqual(known[0]?.memory, memories[0]);
+  });
+
+  test('a memory from before a merge is not written over the merged one', async () => {
+    const { testIngest } = store();
+    const { id, rows } = await storeTests(store(), 1);
+    await testIngest.commit(aChange(id, 1, { batch: { facts: facts(), runs: [aStoredRun(1)] } }), NOON);
+    const read = (await testIngest.load(id, [rows[0]?.id ?? ''])).known[0]?.memory as TestMemory;
+    const merged = aMemory(1, { seq: 2, state: 'merged' });
+    const slice = { repositoryId: id, expectedSeq: 2, upToSeq: 2, fromNo: 0, toNo: 16, memories: [merged] };
+    assert.equal(await testIngest.merge(slice), true);
+    const act = (memory: TestMemory) => testIngest.commit(aChange(id, 2, { memories: [memory] }), NOON);
+    assert.equal(await act({ ...read, state: 'act' }), undefined);
+    assert.equal(await act({ ...merged, state: 'act' }), 3);
+  });
+}
+
+function timerPromises(store: () => Store): void {
+  test('tests at which something is due are told, the longest due first, of one repository', async () => {
+    const { testIngest } = store();
+    const { id } = await storeRepository(store());
+    const other = await storeRepository(store());
+    const due = [-1, null, -3, -2, 9, null].map((nextCheckAt, index) => aMemory(index + 1, { nextCheckAt }));
+    const rows = due.map(({ testNo }) => aTest(id, { no: testNo }));
+    await testIngest.commit(aChange(id, 0, { tests: rows, memories: due }), NOON);
+    const theirs = aChange(other.id, 0, { tests: [aTest(other.id)], memories: [aMemory(1, { nextCheckAt: 0 })] });
+    await testIngest.commit(theirs, NOON);
+    const found = async (limit: number) =>
+      (await testIngest.listDue(-1, limit)).map(({ repositoryId, testId }) => [repositoryId === id, testId]);
+    const expected = [2, 3, 0].map((index) => [true, rows[index]?.id]);
+    assert.deepEqual(await found(9), expected);
+    assert.deepEqual(await found(2), expected.slice(0, 2));
+    const none = due.map((memory) => ({ ...memory, nextCheckAt: null }));
+    await testIngest.commit(aChange(id, 1, { memories: none }), NOON);
+    assert.deepEqual(await found(9), []);
+    await testIngest.commit(aChange(other.id, 1, { memories: [aMemory(1)] }), NOON);
+  });
+
+  test('tests that do not follow a version of the settings are told by number', async () => {
+    const { testIngest } = store();
+    const { id } = await storeRepository(store());
+    const memories = [0, 2, 1, 0].map((settingsVersion, index) => aMemory(index + 1, { settingsVersion }));
+    const rows = memories.map(({ testNo }) => aTest(id, { no: testNo }));
+    await testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON);
+    const ids = (...indexes: number[]) => indexes.map((index) => rows[index]?.id);
+    assert.deepEqual(await testIngest.listBehind(id, 2, 9), ids(0, 2, 3));
+    assert.deepEqual(await testIngest.listBehind(id, 2, 2), ids(0, 2));
+    assert.deepEqual(await testIngest.listBehind(id, 0, 9), ids(1, 2));
+  });
+}
+
+function checkResultPromises(store: () => Store): void {
+  test('the results of a check are gathered from all uploads tied to it', async () => {
+    const { testIngest } = store();
+    const { id } = await storeTests(store(), 9);
+    const one: CheckResults = {
+      candidateId: 'c1',
+      check: 'unit',
+      isWhole: true,
+      problem: null,
+      uploadIds: ['u1'],
+      testNos: [1, 3],
+      failing: [{ testNo: 3, testId: 't3' }],
+      at: NOON,
+    };
+    const two: CheckResults = {
+      ...{ ...one, isWhole: false, problem: 'A report ends early.', uploadIds: ['u2'], testNos: [2, 3] },
+      ...{ failing: [{ testNo: 2, testId: 't2' }], at: NOON + 1 },
+    };
+    await testIngest.commit(aChange(id, 1, { checkResults: one }), NOON);
+    assert.deepEqual(await testIngest.findCheckResults(id, 'c1', 'unit'), one);
+    await testIngest.commit(aChange(id, 2, { checkResults: two }), NOON);
+    assert.deepEqual(await testIngest.findCheckResults(id, 'c1', 'unit'), {
+      ...two,
+      uploadIds: ['u1', 'u2'],
+      testNos: [1, 2, 3],
+      failing: [...two.failing, ...one.failing],
+    });
+    assert.equal(await testIngest.findCheckResults(id, 'c1', 'lint'), undefined);
+    assert.equal(await testIngest.findCheckResults(id, 'c2', 'unit'), undefined);
+  });
+}
+
+function forgetPromises(store: () => Store): void {
+  test('old runs are forgotten, and tests that no longer run, unless somebody cared for them', async () => {
+    const { testIngest, tests } = store();
+    const { id } = await storeRepository(store());
+    const override = { actor: 'ada', at: 5, reason: '', expiresAt: null };
+    const rows = [
+      aTest(id, { no: 1, quarantinedAt: 5, status: 'FLAKY' }),
+      aTest(id, { no: 2 }),
+      aTest(id, { no: 3, quarantineOverride: 'NEVER_QUARANTINE', override }),
+      aTest(id, { no: 4, isFlagged: true }),
+      aTest(id, { no: 5, ticketUrl: 'https://t/1' }),
+      aTest(id, { no: 6, firstSeenAt: 5 }),
+    ];
+    const memories = rows.map(({ no }) => aMemory(no, { lastRunAt: no === 2 ? NOON : no === 6 ? null : 5 }));
+    const runs = rows.map(({ no }) => aStoredRun(no, { startedAt: 5, conclusion: 'FAILURE' }));
+    const failures = rows.map((row) => aStoredFailure(row, { startedAt: 5 }));
+    const events = rows.map((row) => ({ testId: row.id, at: 5, kind: 'x', actor: null, detail: '{}' }));
+    const sha = randomUUID();
+    const batch = { facts: facts({ sha }), runs };
+    await testIngest.commit(aChange(id, 0, { tests: rows, memories, batch, failures, events }), 6);
+    await testIngest.commit(aChange(id, 1, { batch: { facts: facts({ sha }), runs: [aStoredRun(2)] } }), NOON);
+    const slice = { repositoryId: id, expectedSeq: 2, upToSeq: 2, fromNo: 0, toNo: 16, memories: [] };
+    // While runs of a test wait to be merged it stays, whatever is remembered of it.
+    while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
+    assert.equal((await testIngest.loadRange(id, 1, 99)).known.length, 6);
+    await testIngest.merge(slice);
+    await testIngest.dropBlocks(id, 2);
+    const { version } = await tests.listQuarantinedIds(id);
+    while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
+    const { known, nextTestNo, seq } = await testIngest.loadRange(id, 1, 99);
+    assert.deepEqual(
+      known.map(({ test }) => test.no),
+      [2, 3, 4, 5],
+    );
+    assert.equal(nextTestNo, 7);
+    assert.ok(seq > 2);
+    assert.ok((await tests.getQuarantineVersion(id)) > version);
+    const page = { repositoryId: id, watermark: 99, offset: 0, limit: 9 };
+    const testId = rows[1]?.id ?? '';
+    const all = await tests.listRuns({ ...page, testId, since: 0, branch: null, conclusion: null });
+    assert.deepEqual(
+      all.runs.map(({ startedAt }) => startedAt),
+      [NOON],
+    );
+    assert.equal((await tests.listEvents({ ...page, testId })).totalRows, 0);
+    assert.equal((await tests.listFailing({ ...page, from: 0, until: NOON })).totalRows, 0);
+    assert.equal((await tests.listByStatus({ ...page, status: 'FLAKY' })).totalRows, 0);
+    assert.equal((await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: '' })).length, 1);
+  });
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
+import { all, execute } from '../../src/storage/sql/operation.ts';
+import { StatementCompiler } from '../../src/storage/sql/statement.ts';
+import { openDatabase } from '../../src/storage/sqlite/database.ts';
+import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
+import { openSqliteIngestStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import { applyResults } from '../helpers/test-results.ts';
+import { createFolder, isFault, openStore } from './store-folder.ts';
+import { aChange } from './store-ingest.ts';
+import { anOutcome, anUpload } from './store-uploads.ts';
+import { aFailure, aTest, NOON, storeRepository } from './store-world.ts';
+
+describe('a second connection to SQLite, for taking in results', () => {
+  test('sees what the first stores, and the first what it stores', async (t) => {
+    const directory = await createFolder(t);
+    const store = await openStore(t, directory);
+    const ingest = await openSqliteIngestStore({ directory });
+    t.after(() => ingest.close());
+    const { id } = await storeRepository(store);
+    const upload = await store.uploads.create(anUpload(id), 0);
+    assert.deepEqual(await ingest.uploads.claim('x', NOON, NOON + 9), upload);
+    const row = aTest(id, { quarantinedAt: NOON });
+    await applyResults(ingest, { repositoryId: id, tests: [row], runs: [aFailure(row.id)] });
+    assert.equal(await ingest.testIngest.commit(aChange(id, 1, { upload: anOutcome(upload.id) }), NOON), 2);
+    assert.equal(await store.testIngest.commit(aChange(id, 1), NOON), undefined);
+    assert.equal((await store.uploads.find(upload.id))?.status, 'PROCESSED');
+    assert.deepEqual((await store.tests.listQuarantinedIds(id)).ids, [row.id]);
+    assert.deepEqual(ingest.signingKey, store.signingKey);
+  });
+
+  test('both write at the same time', async (t) => {
+    const directory = await createFolder(t);
+    const store = await openStore(t, directory);
+    const ingest = await openSqliteIngestStore({ directory });
+    t.after(() => ingest.close());
+    const { id } = await storeRepository(store);
+    await Promise.all(
+      [store, ingest, store, ingest].map(async (each) => {
+        for (let n = 0; n < 15; n++) await applyResults(each, { repositoryId: id, tests: [aTest(id)], runs: [] });
+      }),
+    );
+    assert.equal(await store.tests.getWatermark(id), 60);
+    assert.equal((await ingest.testIngest.load(id, [])).nextTestNo, 61);
+  });
+});
+
+describe('a connection to SQLite beside another', () => {
+  const compiler = new StatementCompiler(sqliteDialect);
+  const { builder } = sqliteDialect;
+  const list = compiler.statement<object>()(() => builder.selectFrom('meta').select('name').orderBy('name'));
+  const add = compiler.statement<{ name: string }>()((param) =>
+    builder.insertInto('meta').values({ name: param('name'), value: '' }),
+  );
+
+  test('reads one state in a snapshot, whatever the other writes meanwhile', async (t) => {
+    const directory = await createFolder(t);
+    await openStore(t, directory);
+    const file = join(directory, 'sluice.db');
+    const engine = new SqliteEngine(openDatabase(file));
+    t.after(() => engine.close());
+    const other = new DatabaseSync(file);
+    t.after(() => other.close());
+    const [before, after] = await engine.snapshot(function* () {
+      const names = yield* all(list, {});
+      other.exec(`insert into meta values ('meanwhile', '')`);
+      return [names, yield* all(list, {})];
+    });
+    assert.deepEqual(after, before);
+    assert.equal((await engine.snapshot(() => all(list, {}))).length, before.length + 1);
+  });
+
+  test('refuses a write when the other holds the database too long, and writes again afterwards', async (t) => {
+    const directory = await createFolder(t);
+    await openStore(t, directory);
+    const file = join(directory, 'sluice.db');
+    const engine = new SqliteEngine(openDatabase(file, { busyTimeoutMs: 10, logPages: 1000, isSynced: true }));
+    t.after(() => engine.close());
+    const other = new DatabaseSync(file);
+    t.after(() => other.close());
+    other.exec('begin immediate');
+    const write = () => engine.write(() => execute(add, { name: 'one' }));
+    await assert.rejects(write(), isFault('STORE_UNAVAILABLE', /another process keeps it locked/));
+    other.exec('rollback');
+    assert.equal(await write(), 1);
+  });
+});
