@@ -67,6 +67,26 @@ module.exports = {
       'bundle unpacks uploads; of detection it knows only how tests are named.',
     ),
 
+    room(
+      'ingest-knows-ports',
+      '^src/ingest/',
+      ['^src/ingest/', '^src/bundle/', port, pure, lib],
+      'ingest turns uploads into what is stored: it knows ports, what tests mean, and how reports are read.',
+    ),
+    room(
+      'ingest-thread-opens-a-store',
+      '^src/ingest-main\\.ts$',
+      ['^src/(ingest|config|storage)/', lib],
+      'The thread that processes uploads has a connection of its own, and knows nobody else.',
+    ),
+    {
+      name: 'ingest-has-a-thread',
+      severity: 'error',
+      comment: 'Only main.ts starts the thread; the others talk to it through App.ingest.',
+      from: { path: '^src/', pathNot: [test, '^src/ingest/', '^src/(main|ingest-main)\\.ts$'] },
+      to: { path: '^src/ingest/|^src/ingest-main\\.ts$' },
+    },
+
     room('app-knows-ports', '^src/app/', ['^src/app/', port, pure, lib], 'app knows ports, not adapters, http or cli.'),
     room(
       'http-knows-app',
@@ -90,10 +110,22 @@ module.exports = {
       'The demo writes a repository of its own; whatever it does with it goes over HTTP.',
     ),
     room(
+      'cli-reads-the-checkout',
+      '^src/cli/(checkout|upload/upload-facts)\\.ts$',
+      ['^src/cli/', '^src/git/read-checkout\\.ts$', '^src/flaky/identity/', lib],
+      'What an upload is about is asked of git on the machine where the tests ran.',
+    ),
+    room(
       'cli-speaks-http',
-      '^src/cli/(?!demo/make-repository\\.ts)',
+      '^src/cli/(?!demo/make-repository\\.ts|checkout\\.ts|upload/)',
       ['^src/cli/', '^src/http/contract/', '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
+    ),
+    room(
+      'cli-reads-reports',
+      '^src/cli/upload/(?!upload-facts\\.ts)',
+      ['^src/cli/', '^src/http/contract/', '^src/flaky/identity/', '^src/junit/', lib],
+      'Which tests of a report fail, and their ids, must be the same on both sides.',
     ),
     {
       name: 'only-serve-starts-a-server',

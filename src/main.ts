@@ -21,6 +21,8 @@ import { hashTokenSecret } from './app/token-secret.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { createServer } from './http/server.ts';
+import { createIngestThread, type IngestThread } from './ingest/thread.ts';
+import type { ThreadData } from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { createJsonLog, createTextLog } from './lib/json-log.ts';
@@ -29,6 +31,7 @@ import type { Log } from './lib/log.ts';
 import { readVersion } from './lib/version.ts';
 import { createLocalRunner } from './runner/local/local-runner.ts';
 import type { Runner } from './runner/runner.ts';
+import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
 
 /** A server that runs. */
@@ -43,12 +46,19 @@ export interface Running {
 /** Requests in flight get this long to finish; whatever is left then is cut off. */
 const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
+/** Connections that wait to be taken: a whole CI may begin at once. The kernel cuts it to what it allows. */
+const BACKLOG = 4_096;
+
+interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
+  readonly store: Store;
+}
 
 /** config -> adapters -> app -> http -> listen: the only place that knows everyone. */
 export async function start(config: Config, log: Log): Promise<Running> {
-  const store = await openStore(config);
+  const writeTurn = config.databaseUrl === undefined ? createTurnMemory() : undefined;
+  const store = await openStore(config, writeTurn);
   try {
-    return await startOn(store, config, log);
+    return await startOn({ store, writeTurn }, config, log);
   } catch (error) {
     await store.close();
     throw error;
@@ -68,7 +78,7 @@ async function findServerId({ dataFolder }: Config): Promise<string> {
   return id;
 }
 
-async function startOn(store: Store, config: Config, log: Log): Promise<Running> {
+async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: Log): Promise<Running> {
   const clock = systemClock;
   const { newSecret } = await ensureOrganization(
     { store, clock },
@@ -85,6 +95,8 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     ],
   ]);
   const jobs = await createRunner(config, log);
+  const serverId = await findServerId(config);
+  const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log });
   const app: App = {
     store,
     runner: new QueueRunner(store, clock),
@@ -93,12 +105,13 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     forges,
     jobs,
     clock,
+    ingest,
     outages: new Outages(),
     log,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   const reconciler = new Reconciler(app);
-  const worker = new EffectWorker(app, await findServerId(config));
+  const worker = new EffectWorker(app, serverId);
   const timers = new Timers(app);
   const server = createServer({
     app,
@@ -108,18 +121,31 @@ async function startOn(store: Store, config: Config, log: Log): Promise<Running>
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  const url = await server.listen({ host: config.host, port: config.port });
+  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   reconciler.start();
   worker.start();
   timers.start();
+  ingest.start();
   const rounds = [createAudit(app), createSweep(app), createHousekeeping(app)];
   for (const each of rounds) each.start();
   return {
     url,
     newToken: newSecret,
     tokenFile,
-    stop: () => stop({ server, app, reconciler, worker, timers, rounds }),
+    stop: () => stop({ server, app, ingest, reconciler, worker, timers, rounds }),
   };
+}
+
+/** On a thread of its own: reading a large report must not keep a request waiting. */
+function createIngest(
+  config: Config,
+  { holder, writeTurn }: Pick<ThreadData, 'holder' | 'writeTurn'>,
+  { clock, log }: Pick<App, 'clock' | 'log'>,
+): IngestThread {
+  const { dataFolder, databaseUrl, testBranchPrefix, logLevel, uploadKeepDays, uploadKeepBytes } = config;
+  const keeping = { uploadKeepDays, uploadKeepBytes };
+  const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...keeping };
+  return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, clock, log });
 }
 
 /** The data folder is closed to everybody but the server; another user's work goes where that user may be. */
@@ -131,12 +157,12 @@ function createRunner({ dataFolder, runnerJobs: jobs, runnerUser: user }: Config
   return createLocalRunner({ folder, jobs, user, log });
 }
 
-async function openStore(config: Config): Promise<Store> {
+async function openStore(config: Config, writeTurn: ThreadData['writeTurn']): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     return openSharedStore(config.databaseUrl, config.dataFolder);
   }
   const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
-  return openSqliteStore({ directory: config.dataFolder });
+  return openSqliteStore({ directory: config.dataFolder, writeTurn });
 }
 
 /** The store is everybody's; the folder, with copies of repositories and the work of checks, is one server's. */
@@ -183,12 +209,15 @@ async function chooseTokenFile(store: Store, config: Config): Promise<string> {
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
+  readonly ingest: IngestThread;
   readonly reconciler: Reconciler;
   readonly worker: EffectWorker;
   readonly timers: Timers;
   readonly rounds: readonly Rounds[];
 }): Promise<void> {
-  const stopping = [parts.reconciler, parts.worker, parts.timers, ...parts.rounds].map((part) => part.stop());
+  const stopping = [parts.reconciler, parts.worker, parts.timers, parts.ingest, ...parts.rounds].map((part) =>
+    part.stop(),
+  );
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();

@@ -18,10 +18,23 @@ export interface App {
   /** Runs the checks of repositories that have commands for them. */
   readonly jobs: Runner;
   readonly clock: Timing;
+  readonly ingest: Ingest;
   readonly outages: Outages;
   readonly log: Log;
   /** Where backups go that are named without a folder. */
   readonly backupFolder: string;
+}
+
+/** Whoever processes uploads, on a thread of its own. */
+export interface Ingest {
+  /** Something waits for it: an upload, or settings that changed. */
+  wake(): void;
+  /** Nothing is processed while `action` replaces what is stored; what was kept in memory is forgotten. */
+  whileStill<T>(action: () => Promise<T>): Promise<T>;
+  /** Calls back when results tied to a candidate have been stored by this server; answers how to stop listening. */
+  onCheckResults(
+    listener: (result: { readonly repositoryId: string; readonly candidateId: string; readonly check: string }) => void,
+  ): () => void;
 }
 
 /** `local` is plain git; every other host is a forge that somebody connected. */

@@ -17,6 +17,8 @@ export interface Config {
   readonly runnerJobs: number;
   readonly runnerUser: string | undefined;
   readonly testBranchPrefix: string;
+  readonly uploadKeepDays: number;
+  readonly uploadKeepBytes: number;
   readonly logLevel: LogLevel;
 }
 
@@ -43,6 +45,8 @@ export function parseConfig(environment: Environment): ParsedConfig {
     runnerJobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),
     runnerUser: read('SLUICE_RUNNER_USER'),
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
+    uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
+    uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
   };
   return { config: Object.freeze(config), warnings: findUnknown(environment) };

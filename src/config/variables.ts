@@ -65,6 +65,20 @@ export const VARIABLES = {
     default: 'sluice',
     text: 'First part of the names of test branches; trunk-merge for teams whose CI already listens to that.',
   },
+  SLUICE_UPLOAD_KEEP_DAYS: {
+    kind: 'integer',
+    min: 0,
+    max: 3650,
+    default: '7',
+    text: 'For how many days the files of processed uploads of test results are kept, to process them again.',
+  },
+  SLUICE_UPLOAD_KEEP_BYTES: {
+    kind: 'integer',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    default: '2147483648',
+    text: 'How many bytes of them are kept at most; the oldest go first.',
+  },
   SLUICE_RATE_LIMIT: {
     kind: 'integer',
     min: 0,

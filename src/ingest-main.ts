@@ -1,0 +1,72 @@
+/** The thread that processes uploads: a store connection of its own, the loop, and messages to the main thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createIngestLoop, type IngestLoop } from './ingest/ingest-loop.ts';
+import { createThreadLog } from './ingest/thread-log.ts';
+import type { FromThread, ThreadData, ToThread } from './ingest/thread-messages.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Store } from './storage/store.ts';
+
+/** One upload at a time needs hardly more than one. */
+const POOL_SIZE = 3;
+
+const data = workerData as ThreadData;
+const port = parentPort;
+if (port === null) throw new Error('this file is the entry of a thread');
+const say = (message: FromThread) => port.postMessage(message);
+
+const store = await openStore(data);
+const log = createThreadLog(data.logLevel, say);
+const loop = createIngestLoop(store, systemClock, log, {
+  ...data,
+  crashes: new Map(data.crashes),
+  onWorkingOn: (uploadId) => say({ kind: 'working_on', uploadId }),
+});
+loop.onCheckResults((result) => say({ kind: 'stored', result }));
+port.on('message', createListener(loop));
+loop.start();
+say({ kind: 'ready' });
+
+function createListener(of: IngestLoop): (message: ToThread) => void {
+  let resume: (() => void) | undefined;
+  const beStill = () =>
+    of.whileStill(
+      () =>
+        new Promise<void>((resolve) => {
+          resume = resolve;
+          say({ kind: 'is_still' });
+        }),
+    );
+  return (message) => {
+    switch (message.kind) {
+      case 'wake':
+        return of.wake();
+      case 'still':
+        void beStill();
+        return;
+      case 'resume':
+        resume?.();
+        resume = undefined;
+        return of.wake();
+      case 'stop':
+        resume?.();
+        void end();
+    }
+  };
+}
+
+async function end(): Promise<void> {
+  await loop.stop();
+  await store.close();
+  // Nothing is left that would keep the thread alive.
+  port?.close();
+}
+
+/** The folder is locked, and the schema brought up to date, by the main thread. */
+async function openStore({ dataFolder, databaseUrl, writeTurn }: ThreadData): Promise<Store> {
+  if (databaseUrl === undefined) {
+    const { openSqliteIngestStore } = await import('./storage/sqlite/open-sqlite-store.ts');
+    return openSqliteIngestStore({ directory: dataFolder, writeTurn });
+  }
+  const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
+  return openPostgresStore({ url: databaseUrl, poolSize: POOL_SIZE, isMigrated: true });
+}

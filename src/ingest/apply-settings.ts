@@ -1,0 +1,152 @@
+import { changeMonitors, monitorsToRefold } from '../flaky/acts.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../flaky/detector.ts';
+import { expire } from '../flaky/evaluate.ts';
+import type { Monitor } from '../flaky/monitor.ts';
+import { fold, scopeOf } from '../flaky/observe.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { Store } from '../storage/store.ts';
+import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import type { BatchFacts, StoredRun, TestMemory } from '../storage/test-ingest.ts';
+import type { TestEventRow, TestRow } from '../storage/tests.ts';
+import { Stale } from './interrupts.ts';
+import { type KeptTest, memoryOf, showState } from './kept-test.ts';
+import type { KeptTests } from './kept-tests.ts';
+import type { RepositorySettings } from './repository-settings.ts';
+import { uploadFactsOf } from './upload-facts.ts';
+
+/** Tests of one transaction. */
+export const SETTINGS_SLICE = 256;
+
+export interface SettingsToApply {
+  readonly kept: KeptTests;
+  readonly settings: RepositorySettings;
+  /** The monitors of a version that a test may follow still. */
+  readonly monitorsOf: (version: number) => Promise<readonly Monitor[]>;
+  readonly at: Instant;
+}
+
+/** Whoever read the settings as they were before, and has not committed yet, is too late from here on. */
+export async function announceSettings(
+  store: Store,
+  { kept, at }: Pick<SettingsToApply, 'kept' | 'at'>,
+): Promise<void> {
+  await commit(store, kept, { tests: [], memories: [], events: [] }, at);
+}
+
+/** Has a slice of tests follow the settings; answers how many there were. */
+export async function applySettings(store: Store, to: SettingsToApply): Promise<number> {
+  const { kept, settings, at } = to;
+  const repositoryId = kept.repository.id;
+  const testIds = await store.testIngest.listBehind(repositoryId, settings.version, SETTINGS_SLICE);
+  if (testIds.length === 0) return 0;
+  // Until here they follow what was applied before, and count so what is not merged yet.
+  await kept.load(testIds, settings.appliedMonitors);
+  const tests = testIds.flatMap((id) => kept.byId.get(id) ?? []);
+  const events: TestEventRow[] = [];
+  const begun = new Map<KeptTest, readonly Monitor[]>();
+  for (const test of tests) {
+    const before = await to.monitorsOf(test.settingsVersion);
+    const changed = changeMonitors(test.state, { before, next: settings.monitors, actor: actorOf(settings), at });
+    test.state = changed.state;
+    for (const event of changed.events) events.push(eventRowOf(test.row.id, event));
+    const beginning = monitorsToRefold(before, settings.monitors);
+    if (beginning.length > 0) begun.set(test, beginning);
+  }
+  await countFromRuns(store, to, begun, events);
+  await commit(store, kept, { ...show(tests, to, events), events }, at);
+  return tests.length;
+}
+
+function show(
+  tests: readonly KeptTest[],
+  { kept, settings, at }: SettingsToApply,
+  events: TestEventRow[],
+): { readonly tests: readonly TestRow[]; readonly memories: readonly TestMemory[] } {
+  const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: actorOf(settings) };
+  const shown = tests.filter((test) => showState(test, events, acting));
+  const memories = tests.map((test) => {
+    test.settingsVersion = settings.version;
+    test.isDirty = false;
+    return memoryOf(test, kept.seq + 1);
+  });
+  return { tests: shown.map(({ row }) => row), memories };
+}
+
+/** Monitors that begin, or count something else now, speak about what is already stored. */
+async function countFromRuns(
+  store: Store,
+  { kept, settings, at }: SettingsToApply,
+  begun: ReadonlyMap<KeptTest, readonly Monitor[]>,
+  events: TestEventRow[],
+): Promise<void> {
+  if (begun.size === 0) return;
+  const since = at - Math.max(...[...begun.values()].flat().map(windowMsOf));
+  const numbers = [...begun.keys()].map(({ row }) => row.no);
+  for (const { facts, runs } of await store.testIngest.readRuns(kept.repository.id, numbers, since)) {
+    if (facts.isFork) continue;
+    for (const [no, own] of Map.groupBy(runs, (run) => run.testNo)) {
+      const test = kept.byNo[no];
+      const monitors = test === undefined ? undefined : begun.get(test);
+      if (test !== undefined && monitors !== undefined) countRuns(test, { facts, runs: own, monitors, at });
+    }
+  }
+  for (const test of begun.keys()) {
+    const looked = expire(test.state, settings.monitors, at);
+    test.state = looked.state;
+    for (const event of looked.events) events.push(eventRowOf(test.row.id, event));
+  }
+}
+
+function countRuns(
+  test: KeptTest,
+  {
+    facts,
+    runs,
+    monitors,
+    at,
+  }: {
+    readonly facts: BatchFacts;
+    readonly runs: readonly StoredRun[];
+    readonly monitors: readonly Monitor[];
+    readonly at: Instant;
+  },
+): void {
+  const { upload, looking } = scopeOf(uploadFactsOf(facts), monitors, at);
+  const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null }));
+  test.state = fold(test.state, { upload, runs: observed, earlier: [], at }, looking);
+}
+
+function windowMsOf(monitor: Monitor): number {
+  switch (monitor.type) {
+    case 'failure_rate':
+    case 'timeout_inflation':
+      return monitor.parameters.windowHours * HOUR_MS;
+    case 'failure_count':
+    case 'skipped_test':
+    case 'slow_test':
+      return monitor.parameters.windowMinutes * MINUTE_MS;
+    case 'pass_on_retry':
+    case 'new_test':
+      return DAY_MS;
+  }
+}
+
+async function commit(
+  store: Store,
+  kept: KeptTests,
+  change: {
+    readonly tests: readonly TestRow[];
+    readonly memories: readonly TestMemory[];
+    readonly events: readonly TestEventRow[];
+  },
+  at: Instant,
+): Promise<void> {
+  const repositoryId = kept.repository.id;
+  const seq = await store.testIngest.commit({ repositoryId, expectedSeq: kept.seq, failures: [], ...change }, at);
+  if (seq === undefined) throw new Stale();
+  kept.seq = seq;
+}
+
+function actorOf({ actor }: RepositorySettings): string {
+  return actor ?? 'settings';
+}

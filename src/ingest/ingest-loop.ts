@@ -1,0 +1,357 @@
+/**
+ * Processes uploads one by one, those of a repository in the order in which they were accepted, and does what falls due
+ * between them: statuses that end by themselves, changed settings, merging, retention. Everything it does is stored in
+ * steps that are whole by themselves, so it can be ended at any instant.
+ */
+import { backoffMs } from '../lib/backoff.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
+import { Fault } from '../lib/fault.ts';
+import type { Log } from '../lib/log.ts';
+import type { Repository, RepositoryId } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+import type { CheckResults } from '../storage/test-ingest.ts';
+import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
+import { createBreath } from './breathe.ts';
+import { Interrupted, Overtaken, Stale } from './interrupts.ts';
+import { KeptRepositories } from './kept-repositories.ts';
+import { endUpload, type Processed, type ProcessingDeps, processUpload } from './process-upload.ts';
+import { type ReadSources, readUpload } from './read/read-upload.ts';
+import { createTestNameCache } from './read/test-name-cache.ts';
+import type { KeepLimits } from './retention.ts';
+import { Upkeep } from './upkeep.ts';
+import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
+
+export interface IngestOptions extends KeepLimits {
+  /** Whose leases they are; the same after a restart. */
+  readonly holder: string;
+  readonly testBranchPrefix: string;
+  readonly limits: PartLimits;
+  /** New tests of one transaction. */
+  readonly newTestsAtOnce: number;
+  /** Tests in memory. */
+  readonly maxTests: number;
+  /** After so long it is the turn of another repository. Looking for one costs too much to do it every time. */
+  readonly turnMs: number;
+  /** How often processing an upload has ended the thread, by id. */
+  readonly crashes: ReadonlyMap<string, number>;
+  /** Called before and after work on an upload. */
+  readonly onWorkingOn: (uploadId: string | undefined) => void;
+}
+
+export interface StoredCheck {
+  readonly repositoryId: string;
+  readonly candidateId: string;
+  readonly check: string;
+}
+
+export interface IngestLoop {
+  start(): void;
+  /** Ends after the commit under way; a large upload goes on later, behind its last stored part. */
+  stop(): Promise<void>;
+  wake(): void;
+  whileStill<T>(action: () => Promise<T>): Promise<T>;
+  onCheckResults(listener: (result: StoredCheck) => void): () => void;
+  /** For whoever has no thread: works until nothing is left to do now. */
+  runUntilIdle(): Promise<void>;
+}
+
+const DEFAULTS: IngestOptions = {
+  holder: 'ingest',
+  testBranchPrefix: 'sluice',
+  limits: PART_LIMITS,
+  newTestsAtOnce: 150,
+  // About 2 KiB each.
+  maxTests: 60_000,
+  turnMs: 200,
+  crashes: new Map(),
+  onWorkingOn: () => undefined,
+  uploadKeepDays: 7,
+  uploadKeepBytes: 2 * 1024 ** 3,
+};
+
+const POLL_MS = 1_000;
+const LEASE_MS = 60_000;
+/** An upload that cannot be processed for a reason that is ours does not hold up the others for ever. */
+const MAX_CRASHES = 3;
+/** A store that is back is noticed soon. */
+const DELAY = { firstMs: 500, capMs: 10_000 };
+
+export function createIngestLoop(
+  store: Store,
+  clock: Timing,
+  log: Log,
+  options: Partial<IngestOptions> = {},
+): IngestLoop {
+  return new Loop(store, clock, log, { ...DEFAULTS, ...options });
+}
+
+class Loop implements IngestLoop {
+  readonly #store: Store;
+  readonly #clock: Timing;
+  readonly #log: Log;
+  readonly #options: IngestOptions;
+  readonly #kept: KeptRepositories;
+  readonly #upkeep: Upkeep;
+  readonly #testNames = createTestNameCache();
+  readonly #breathe = createBreath();
+  readonly #listeners = new Set<(result: StoredCheck) => void>();
+  readonly #crashes: Map<string, number>;
+  readonly #leases = new Map<RepositoryId, Instant>();
+  /** Whose upload was the latest, and since when its uploads are taken one after the other. */
+  #served: RepositoryId | undefined;
+  #turnAt = 0;
+  #isStopped = false;
+  #stills = 0;
+  /** One round after the other, and whoever wants it still in between. */
+  #work: Promise<void> = Promise.resolve();
+  #callOff: (() => void) | undefined;
+  #isAwake = false;
+  #troubles = 0;
+  #choresAt = 0;
+
+  constructor(store: Store, clock: Timing, log: Log, options: IngestOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#options = options;
+    this.#crashes = new Map(options.crashes);
+    this.#kept = new KeptRepositories(store, clock, () => this.#step());
+    this.#upkeep = new Upkeep({ store, clock, log, kept: this.#kept, step: () => this.#step(), options });
+  }
+
+  start(): void {
+    this.#goOnIn(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#work;
+    try {
+      for (const repositoryId of this.#leases.keys())
+        await this.#store.uploads.release(this.#options.holder, repositoryId);
+    } catch (error) {
+      // They end by themselves.
+      this.#log.debug({ err: error }, 'could not give leases back');
+    }
+  }
+
+  wake(): void {
+    this.#isAwake = true;
+    if (this.#callOff === undefined) return;
+    this.#callOff();
+    this.#goOnIn(0);
+  }
+
+  whileStill<T>(action: () => Promise<T>): Promise<T> {
+    this.#stills += 1;
+    const done = this.#work.then(async () => {
+      this.#kept.forgetAll();
+      try {
+        return await action();
+      } finally {
+        this.#stills -= 1;
+        this.#kept.forgetAll();
+      }
+    });
+    this.#work = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
+  onCheckResults(listener: (result: StoredCheck) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  runUntilIdle(): Promise<void> {
+    const done = this.#work.then(async () => {
+      for (let isBusy = true; isBusy; ) {
+        this.#choresAt = 0;
+        isBusy = await this.#round();
+      }
+    });
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+
+  #goOnIn(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#callOff = this.#clock.after(delayMs, () => {
+      this.#callOff = undefined;
+      this.#isAwake = false;
+      this.#work = this.#work.then(() => this.#roundSafely());
+    });
+  }
+
+  async #roundSafely(): Promise<void> {
+    let delayMs = 0;
+    try {
+      const isBusy = await this.#round();
+      this.#troubles = 0;
+      delayMs = isBusy || this.#isAwake ? 0 : POLL_MS;
+    } catch (error) {
+      this.#kept.forgetAll();
+      if (!(error instanceof Interrupted)) delayMs = this.#troubled(error);
+    }
+    this.#goOnIn(delayMs);
+  }
+
+  #troubled(error: unknown): number {
+    this.#log.warn({ err: error }, 'could not look after test results');
+    this.#troubles += 1;
+    return backoffMs(this.#troubles - 1, { ...DELAY, spread: Math.random() });
+  }
+
+  /** Answers whether there may be more to do at once. */
+  async #round(): Promise<boolean> {
+    await this.#step();
+    const now = this.#clock.now();
+    let isBusy = false;
+    if (now >= this.#choresAt) {
+      this.#choresAt = now + POLL_MS;
+      isBusy = await this.#upkeep.doChores();
+    }
+    const upload = await this.#claim(now);
+    if (upload === undefined) return (await this.#upkeep.doIdleWork()) || isBusy;
+    this.#leases.set(upload.repositoryId, now + LEASE_MS);
+    await this.#process(upload);
+    return true;
+  }
+
+  /** A repository with thousands of uploads lets the others in now and then. */
+  async #claim(now: Instant): Promise<Upload | undefined> {
+    const { holder } = this.#options;
+    const { claim } = this.#store.uploads;
+    const turn = performance.now();
+    const isOthersTurn = this.#served !== undefined && turn - this.#turnAt >= this.#options.turnMs;
+    const others = isOthersTurn ? await claim(holder, now, now + LEASE_MS, this.#served) : undefined;
+    const upload = others ?? (await claim(holder, now, now + LEASE_MS));
+    if (isOthersTurn || upload?.repositoryId !== this.#served) this.#turnAt = turn;
+    this.#served = upload?.repositoryId;
+    return upload;
+  }
+
+  /** Throws where the work is to be left. */
+  async #step(): Promise<void> {
+    await this.#breathe();
+    if (this.#isStopped || this.#stills > 0) throw new Interrupted();
+  }
+
+  async #stepOn(repositoryId: RepositoryId): Promise<void> {
+    await this.#step();
+    const now = this.#clock.now();
+    if ((this.#leases.get(repositoryId) ?? 0) - now > LEASE_MS / 2) return;
+    // Whoever has the lease now goes on: a commit of ours would be refused, or do the same work first.
+    if (!(await this.#store.uploads.renew(this.#options.holder, repositoryId, now + LEASE_MS))) throw new Interrupted();
+    this.#leases.set(repositoryId, now + LEASE_MS);
+  }
+
+  async #process(upload: Upload): Promise<void> {
+    const { id, repositoryId } = upload;
+    const begunAt = performance.now();
+    this.#options.onWorkingOn(id);
+    try {
+      if ((this.#crashes.get(id) ?? 0) >= MAX_CRASHES) throw new Error('it ended the thread again and again');
+      const repository = await this.#kept.findRepository(repositoryId);
+      if (repository === undefined) throw new Error('its repository is gone');
+      const { status, testRuns, checkResults } = await this.#processFor(repository, upload);
+      this.#crashes.delete(id);
+      const ms = Math.round(performance.now() - begunAt);
+      this.#log.debug({ upload: id, repository: repositoryId, status, testRuns, ms }, 'processed an upload');
+      this.#tell(repositoryId, checkResults);
+    } catch (error) {
+      this.#kept.forget(repositoryId);
+      if (error instanceof Interrupted) throw error;
+      if (!(error instanceof Overtaken)) await this.#leaveForLater(upload, error);
+    } finally {
+      this.#options.onWorkingOn(undefined);
+    }
+    await this.#upkeep.tidyMemory();
+  }
+
+  async #processFor(repository: Repository, upload: Upload): Promise<Processed> {
+    const organization = await this.#kept.findOrganization(repository);
+    const { testBranchPrefix, limits, newTestsAtOnce } = this.#options;
+    const { bodyId } = upload;
+    const sources: ReadSources = {
+      organization,
+      repository,
+      openFile: (fileNo) => (bodyId === null ? nothing() : this.#store.uploads.readBody(bodyId, fileNo)),
+      testBranchPrefix,
+      testNames: this.#testNames,
+    };
+    return processUpload(
+      {
+        store: this.#store,
+        clock: this.#clock,
+        limits,
+        newTestsAtOnce,
+        read: () => readUpload(upload, sources),
+        use: (act) => this.#kept.use(repository, act),
+        step: () => this.#stepOn(repository.id),
+        tidyMemory: () => this.#upkeep.tidyMemory(),
+      },
+      upload,
+    );
+  }
+
+  /** A store that is away comes back, and the upload waits for it. Whatever else happens is our mistake. */
+  async #leaveForLater(upload: Upload, error: unknown): Promise<void> {
+    const { id } = upload;
+    const mayPass = error instanceof Fault || error instanceof Stale;
+    const crashes = (this.#crashes.get(id) ?? 0) + (mayPass ? 0 : 1);
+    this.#log[mayPass ? 'warn' : 'error']({ err: error, upload: id }, 'could not process an upload');
+    if (crashes >= MAX_CRASHES) {
+      this.#crashes.delete(id);
+      // Parts may have been stored since it was claimed.
+      const stored = await this.#store.uploads.find(id);
+      return stored && this.#giveUp(stored);
+    }
+    if (!mayPass) this.#crashes.set(id, crashes);
+    const attempts = mayPass ? upload.attempts : crashes - 1;
+    const retryAt = this.#clock.now() + backoffMs(attempts, { ...DELAY, spread: Math.random() });
+    const trouble = error instanceof Fault ? error.detail : 'Processing it failed unexpectedly.';
+    await this.#store.uploads.delay(id, { trouble, retryAt });
+  }
+
+  async #giveUp(upload: Upload): Promise<void> {
+    const { repositoryId } = upload;
+    const repository = await this.#kept.findRepository(repositoryId);
+    if (repository === undefined) return this.#store.uploads.finish(this.#failureOf(upload));
+    const use: ProcessingDeps['use'] = (act) => this.#kept.use(repository, act);
+    const end = { problem: OUR_MISTAKE.message, at: this.#clock.now() };
+    this.#tell(repositoryId, await endUpload({ store: this.#store, use }, this.#failureOf(upload), end));
+  }
+
+  #failureOf({ id, fields, partsDone, testRuns, issues }: Upload): UploadOutcome {
+    return {
+      uploadId: id,
+      partsDone,
+      // What is stored of it stays.
+      status: partsDone > 0 ? 'PROCESSED' : 'FAILED',
+      processedAt: this.#clock.now(),
+      fields,
+      testRuns,
+      issues: [...issues, OUR_MISTAKE],
+    };
+  }
+
+  #tell(repositoryId: RepositoryId, results: CheckResults | undefined): void {
+    if (results === undefined) return;
+    const { candidateId, check } = results;
+    for (const listener of this.#listeners) listener({ repositoryId, candidateId, check });
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+const OUR_MISTAKE: UploadIssue = {
+  level: 'error',
+  file: null,
+  line: null,
+  message: 'Sluice could not process it, three times over: this is a mistake of Sluice, not of the upload.',
+  hint: "The server's log says more. It can be processed again once that is mended.",
+};

@@ -1,0 +1,155 @@
+import type { Monitor } from '../flaky/monitor.ts';
+import type { Timing } from '../lib/clock.ts';
+import type { OrganizationId } from '../storage/accounts.ts';
+import type { Repository, RepositoryId } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+import { announceSettings, applySettings } from './apply-settings.ts';
+import { Stale } from './interrupts.ts';
+import { KeptTests } from './kept-tests.ts';
+import { mergeRuns } from './merge-runs.ts';
+import { findSettings, type RepositorySettings } from './repository-settings.ts';
+
+export interface Kept {
+  readonly kept: KeptTests;
+  readonly settings: RepositorySettings;
+}
+
+/** How often another writer may be faster before it counts as trouble. */
+const MAX_TRIES = 50;
+
+/** The tests of several repositories in memory, bounded in all. */
+export class KeptRepositories {
+  readonly #store: Store;
+  readonly #clock: Timing;
+  readonly #step: () => Promise<void>;
+  readonly #all = new Map<RepositoryId, KeptTests>();
+  readonly #repositories = new Map<RepositoryId, Repository>();
+  readonly #organizations = new Map<OrganizationId, string>();
+
+  constructor(store: Store, clock: Timing, step: () => Promise<void>) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#step = step;
+  }
+
+  async findRepository(id: RepositoryId): Promise<Repository | undefined> {
+    if (!this.#repositories.has(id)) {
+      for (const repository of await this.#store.repositories.listAll())
+        this.#repositories.set(repository.id, repository);
+    }
+    return this.#repositories.get(id);
+  }
+
+  /** The slug, which is part of the ids of tests. */
+  async findOrganization({ organizationId }: Repository): Promise<string> {
+    const known = this.#organizations.get(organizationId);
+    if (known !== undefined) return known;
+    const slug = (await this.#store.accounts.findOrganizationById(organizationId))?.slug;
+    if (slug === undefined) throw new Error('its organization is gone');
+    this.#organizations.set(organizationId, slug);
+    return slug;
+  }
+
+  /**
+   * Acts on what is in memory, and again on what is stored then where another writer was faster. Every change of settings
+   * is carried out before: what comes is counted under the settings that are stored now.
+   */
+  use<T>(repository: Repository, act: (kept: Kept) => Promise<T>): Promise<T> {
+    return this.#whileFresh(repository, async (kept) => {
+      kept.lastUsedAt = this.#clock.now();
+      // Read after the sequence number is known: whoever changes settings later makes the next commit here stale.
+      const settings = await findSettings(this.#store, repository);
+      if (settings.version === settings.appliedVersion) return act({ kept, settings });
+      return act({ kept, settings: await this.#applySettings(kept, settings) });
+    });
+  }
+
+  async #whileFresh<T>(repository: Repository, act: (kept: KeptTests) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await act(await this.#open(repository));
+      } catch (error) {
+        // What was changed in memory is not stored, or nobody knows.
+        this.forget(repository.id);
+        if (!(error instanceof Stale) || tries >= MAX_TRIES) throw error;
+      }
+      await this.#step();
+    }
+  }
+
+  async merge(repository: Repository): Promise<void> {
+    await this.#whileFresh(repository, async (kept) => {
+      const settings = await findSettings(this.#store, repository);
+      await mergeRuns(this.#store, { kept, settings }, this.#step);
+    });
+  }
+
+  /** Has no more than so many tests in memory. Those used last stay longest. */
+  async shrink(maxTests: number, merge: (kept: KeptTests) => Promise<void>): Promise<void> {
+    let count = 0;
+    for (const kept of this.#all.values()) count += kept.weight;
+    const oldestFirst = [...this.#all.values()].sort((one, other) => one.lastUsedAt - other.lastUsedAt);
+    for (const kept of oldestFirst) {
+      if (count <= maxTests) return;
+      count -= kept.weight;
+      // Otherwise all of it would be counted again from blocks the next time.
+      if (kept.unmergedBlocks > 0) await merge(kept);
+      this.forget(kept.repository.id);
+    }
+  }
+
+  find(id: RepositoryId): KeptTests | undefined {
+    return this.#all.get(id);
+  }
+
+  forget(id: RepositoryId): void {
+    this.#all.delete(id);
+  }
+
+  forgetAll(): void {
+    this.#all.clear();
+    this.#repositories.clear();
+    this.#organizations.clear();
+  }
+
+  [Symbol.iterator](): Iterator<KeptTests> {
+    return [...this.#all.values()][Symbol.iterator]();
+  }
+
+  async #open(repository: Repository): Promise<KeptTests> {
+    const known = this.#all.get(repository.id);
+    if (known !== undefined) return known;
+    const kept = await KeptTests.open(this.#store, repository, this.#clock.now());
+    this.#all.set(repository.id, kept);
+    return kept;
+  }
+
+  /** Until every test follows the latest version; it may change meanwhile. */
+  async #applySettings(kept: KeptTests, first: RepositorySettings): Promise<RepositorySettings> {
+    const monitorsOf = this.#createVersions(kept.repository.id, first);
+    let settings = first;
+    await announceSettings(this.#store, { kept, at: this.#clock.now() });
+    for (;;) {
+      await this.#step();
+      const at = this.#clock.now();
+      const count = await applySettings(this.#store, { kept, settings, monitorsOf, at });
+      const latest = await findSettings(this.#store, kept.repository);
+      if (count === 0 && latest.version === settings.version) {
+        await this.#store.testSettings.markApplied(kept.repository.id, settings.version);
+        return findSettings(this.#store, kept.repository);
+      }
+      settings = { ...latest, appliedMonitors: first.appliedMonitors };
+    }
+  }
+
+  /** A change that was interrupted by a later one leaves tests that follow neither what is applied nor what is new. */
+  #createVersions(id: RepositoryId, of: RepositorySettings): (version: number) => Promise<readonly Monitor[]> {
+    const known = new Map([[of.appliedVersion, of.appliedMonitors]]);
+    return async (version) => {
+      const monitors =
+        known.get(version) ?? (await this.#store.testSettings.findMonitors(id, version)) ?? of.appliedMonitors;
+      known.set(version, monitors);
+      return monitors;
+    };
+  }
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { INGEST_STORES } from '../../test/helpers/ingest-stores.ts';
+import { IngestWorld, junitOf, MINUTE, silence } from '../../test/helpers/ingest-world.ts';
+import type { Store } from '../storage/store.ts';
+import { createIngestLoop } from './ingest-loop.ts';
+
+const PATIENCE = Number(process.env['PROPERTY_RUNS'] ?? 1);
+const TESTS = ['a', 'b', 'c'];
+
+const anEnd = fc.constantFrom('pass', 'pass', 'pass', 'pass', 'pass pass', 'fail', 'fail pass', 'skip');
+const aStep = fc.record({
+  minutes: fc.constantFrom(0, 1, 30, 600, 3 * 1440),
+  sha: fc.constantFrom('1', '2', '3'),
+  branch: fc.constantFrom('main', 'main', 'change'),
+  job: fc.constantFrom('linux', 'windows'),
+  /** Which of two servers processes it. */
+  server: fc.constantFrom('one', 'one', 'other'),
+  ends: fc.array(fc.option(anEnd), { minLength: TESTS.length, maxLength: TESTS.length }),
+  /** What happens to the server behind the upload. */
+  next: fc.constantFrom('nothing', 'nothing', 'crash', 'merge', 'crash in a merge', 'act'),
+});
+type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
+
+const ID = '6f1c1d2e-0000-4000-8000-000000000001';
+
+for (const { name, open, isSlow } of INGEST_STORES) {
+  describe(`what is kept in memory, on ${name}`, () => {
+    it('is after any crash what it would be without one, and no run is lost or counted twice [U32]', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(aStep, { maxLength: 14 }), async (steps) => {
+          const calm = await play(await open(), steps, false);
+          const shaken = await play(await open(), steps, true);
+          assert.deepEqual(shaken, calm);
+        }),
+        { numRuns: (isSlow ? 8 : 80) * PATIENCE },
+      );
+    });
+  });
+}
+
+async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
+  const { breakable, breakNow } = breakableStore(store);
+  const world = await IngestWorld.create(breakable, { id: ID, holder: 'one' });
+  const loops = {
+    one: world.loop,
+    other: createIngestLoop(breakable, world.clock, silence, { holder: 'other' }),
+  };
+  for (const [index, step] of steps.entries()) {
+    world.now += step.minutes * MINUTE;
+    const report = Object.fromEntries(
+      TESTS.flatMap((test, which) => (step.ends[which] ? [[test, step.ends[which]]] : [])),
+    );
+    const { sha, branch, job: jobName } = step;
+    await world.accept(junitOf(report), { sha: sha.repeat(40), branch, jobName }, { id: `u${index}` });
+    const server = isShaken ? step.server : 'one';
+    // What the other has in memory stays there, and is not what is stored any more.
+    await store.uploads.release(server === 'one' ? 'other' : 'one', world.repository.id);
+    await loops[server].runUntilIdle();
+    if (step.next === 'act') await act(world);
+    const broken = isShaken && step.next === 'crash in a merge' ? breakNow() : undefined;
+    if (step.next.endsWith('merge')) await Promise.race([world.pass(2 * MINUTE), broken?.reached].filter(isPromise));
+    broken?.mend();
+    if (isShaken && step.next.startsWith('crash')) loops.one = world.restart();
+  }
+  // What waits to be merged is found, and merged when nothing else has come for a while.
+  await world.pass(70 * MINUTE);
+  await world.pass(2 * MINUTE);
+  return lookAt(world);
+}
+
+function isPromise(value: Promise<void> | undefined): value is Promise<void> {
+  return value !== undefined;
+}
+
+/** A store that can be told to hang behind the slices of a merge: whoever uses it then is as good as dead. */
+function breakableStore(store: Store) {
+  const { testIngest } = store;
+  let onReached: (() => void) | undefined;
+  const dropBlocks: typeof testIngest.dropBlocks = (...all) => {
+    if (onReached === undefined) return testIngest.dropBlocks(...all);
+    onReached();
+    return new Promise(() => undefined);
+  };
+  const breakNow = () => {
+    const { promise: reached, resolve } = Promise.withResolvers<void>();
+    onReached = resolve;
+    return {
+      reached,
+      mend: () => {
+        onReached = undefined;
+      },
+    };
+  };
+  return { breakable: { ...store, testIngest: { ...testIngest, dropBlocks } }, breakNow };
+}
+
+/** Somebody does something to the first test while its memory may be behind. */
+async function act(world: IngestWorld): Promise<void> {
+  const { testIngest } = world.store;
+  const loaded = await testIngest.loadRange(world.repository.id, 1, 2);
+  const [known] = loaded.known;
+  if (known === undefined) return;
+  const done = await testIngest.commit(
+    {
+      repositoryId: world.repository.id,
+      expectedSeq: loaded.seq,
+      tests: [{ ...known.test, ticketUrl: `https://tickets.example/${loaded.seq}` }],
+      memories: [known.memory],
+      failures: [],
+      events: [],
+    },
+    world.now,
+  );
+  assert.notEqual(done, undefined);
+}
+
+async function lookAt(world: IngestWorld) {
+  const { known } = await world.store.testIngest.loadRange(world.repository.id, 1, 100);
+  return Promise.all(
+    known.map(async ({ test, memory }) => ({
+      test: { ...test, ticketUrl: null },
+      state: JSON.parse(memory.state) as unknown,
+      nextCheckAt: memory.nextCheckAt,
+      lastRunAt: memory.lastRunAt,
+      runs: await world.runs(test.name),
+    })),
+  );
+}

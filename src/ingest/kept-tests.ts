@@ -1,0 +1,162 @@
+/**
+ * The tests of one repository in memory, as of one sequence number. Passing runs change nothing but counts, which are
+ * not stored at once: after a crash, or when another writer was faster, a test's stored state is brought up to date from
+ * the blocks of runs that it does not count yet. These hold for the test nothing but passing runs, and runs of forks:
+ * whatever else happens to a test is stored with it at once.
+ */
+import type { Monitor } from '../flaky/monitor.ts';
+import { observe, scopeOf } from '../flaky/observe.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { Repository } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+import type { KnownTest, LoadedTests, RunBlock, StoredRun } from '../storage/test-ingest.ts';
+import { Stale } from './interrupts.ts';
+import { type KeptTest, keepKnown } from './kept-test.ts';
+import { uploadFactsOf } from './upload-facts.ts';
+
+/** So many ids are asked for at once: a query stays short. */
+const LOAD_AT_ONCE = 5_000;
+/** So many runs take about as much memory as a test. */
+const RUNS_PER_TEST = 10;
+/** Tests of a slice of a merge. */
+export const SLICE_TESTS = 512;
+
+interface BlockRuns {
+  readonly block: RunBlock;
+  readonly runs: StoredRun[];
+}
+
+export class KeptTests {
+  readonly repository: Repository;
+  readonly byId = new Map<string, KeptTest>();
+  readonly byNo: (KeptTest | undefined)[] = [];
+  /** Slices of which blocks hold runs. */
+  readonly touched = new Set<number>();
+  seq: number;
+  nextTestNo: number;
+  unmergedBlocks = 0;
+  unmergedRuns = 0;
+  lastUsedAt: Instant;
+  /** When the latest block came, as far as this server knows. */
+  lastBlockAt: Instant;
+  readonly #store: Store;
+  /** Runs that others stored, or this server before it started, by number of their test. */
+  readonly #unmerged = new Map<number, BlockRuns[]>();
+  #indexedRuns = 0;
+
+  private constructor(store: Store, repository: Repository, { seq, nextTestNo }: LoadedTests, at: Instant) {
+    this.#store = store;
+    this.repository = repository;
+    this.seq = seq;
+    this.nextTestNo = nextTestNo;
+    this.lastUsedAt = at;
+    this.lastBlockAt = at;
+  }
+
+  static async open(store: Store, repository: Repository, at: Instant): Promise<KeptTests> {
+    const kept = new KeptTests(store, repository, await store.testIngest.load(repository.id, []), at);
+    // Blocks last: none of that number is missing then, but for those that are merged meanwhile, and whoever merges them
+    // brings the memories that are loaded later up to date. Later ones make what is here outdated.
+    const blocks = await store.testIngest.listBlocks(repository.id);
+    for (const block of blocks) if (block.seq <= kept.seq) kept.#index(block);
+    return kept;
+  }
+
+  /** Loads those of the tests that there are and that are not here yet. `monitors` are those the tests follow. */
+  async load(testIds: Iterable<string>, monitors: readonly Monitor[]): Promise<void> {
+    const missing: string[] = [];
+    for (const id of testIds) if (!this.byId.has(id)) missing.push(id);
+    for (let from = 0; from < missing.length; from += LOAD_AT_ONCE) {
+      const ids = missing.slice(from, from + LOAD_AT_ONCE);
+      this.#keepAll(await this.#store.testIngest.load(this.repository.id, ids), monitors);
+    }
+  }
+
+  /** Loads the tests of a slice whose runs are not counted in what is stored of them. */
+  async loadUnmerged(slice: number, monitors: readonly Monitor[]): Promise<void> {
+    const from = slice * SLICE_TESTS;
+    const to = from + SLICE_TESTS;
+    let isMissing = false;
+    for (let no = from; no < to && !isMissing; no += 1)
+      isMissing = this.#unmerged.has(no) && this.byNo[no] === undefined;
+    if (isMissing) this.#keepAll(await this.#store.testIngest.loadRange(this.repository.id, from, to), monitors);
+  }
+
+  /** What it takes of memory, in tests. */
+  get weight(): number {
+    return this.byId.size + this.#indexedRuns / RUNS_PER_TEST;
+  }
+
+  add(test: KeptTest): void {
+    this.byId.set(test.row.id, test);
+    this.byNo[test.row.no] = test;
+  }
+
+  /** A block of runs was stored. */
+  noteBlock(runs: readonly StoredRun[], at: Instant): void {
+    if (runs.length === 0) return;
+    this.lastBlockAt = at;
+    this.unmergedBlocks += 1;
+    this.unmergedRuns += runs.length;
+    let last = -1;
+    for (const { testNo } of runs) {
+      const slice = Math.floor(testNo / SLICE_TESTS);
+      if (slice !== last) this.touched.add(slice);
+      last = slice;
+    }
+  }
+
+  /** Everything is merged. */
+  noteMerged(): void {
+    this.unmergedBlocks = 0;
+    this.unmergedRuns = 0;
+    this.touched.clear();
+    this.#unmerged.clear();
+    this.#indexedRuns = 0;
+  }
+
+  /** Only when nothing is dirty. */
+  forgetTests(): void {
+    this.byId.clear();
+    this.byNo.length = 0;
+  }
+
+  #index(block: RunBlock): void {
+    this.unmergedBlocks += 1;
+    this.unmergedRuns += block.runs.length;
+    this.#indexedRuns += block.runs.length;
+    for (const run of block.runs) {
+      this.touched.add(Math.floor(run.testNo / SLICE_TESTS));
+      const all = this.#unmerged.get(run.testNo) ?? [];
+      const last = all.at(-1);
+      if (last?.block === block) last.runs.push(run);
+      else all.push({ block, runs: [run] });
+      if (all.length === 1) this.#unmerged.set(run.testNo, all);
+    }
+  }
+
+  #keepAll(loaded: LoadedTests, monitors: readonly Monitor[]): void {
+    if (loaded.seq !== this.seq) throw new Stale();
+    this.nextTestNo = Math.max(this.nextTestNo, loaded.nextTestNo);
+    for (const known of loaded.known) if (!this.byId.has(known.test.id)) this.add(this.#countAgain(known, monitors));
+  }
+
+  #countAgain(known: KnownTest, monitors: readonly Monitor[]): KeptTest {
+    const test = keepKnown(known);
+    for (const { block, runs } of this.#unmerged.get(test.row.no) ?? []) {
+      if (block.seq <= known.memory.seq) continue;
+      const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null }));
+      const scope = scopeOf(uploadFactsOf(block.facts), monitors, block.receivedAt);
+      test.state = observe(test.state, observed, scope).state;
+      test.lastRunAt = latestStart(runs, test.lastRunAt);
+      test.isDirty = true;
+    }
+    return test;
+  }
+}
+
+export function latestStart(runs: readonly { readonly startedAt: number }[], known: number | null): number | null {
+  let latest = known;
+  for (const { startedAt } of runs) if (latest === null || startedAt > latest) latest = startedAt;
+  return latest;
+}

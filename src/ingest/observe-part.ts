@@ -1,0 +1,191 @@
+import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
+import { isBlockingRun } from '../flaky/quarantine.ts';
+import type { EarlierOutcome } from '../flaky/run.ts';
+import { newTestState } from '../flaky/state.ts';
+import type { Instant } from '../lib/clock.ts';
+import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
+import type { TestEventRow, TestRow } from '../storage/tests.ts';
+import { describeFailure } from './describe-failure.ts';
+import type { Earlier } from './earlier-outcomes.ts';
+import { isSameList, type KeptTest, memoryOf, showState } from './kept-test.ts';
+import { type KeptTests, latestStart } from './kept-tests.ts';
+import type { ReadRun } from './read/read-run.ts';
+import type { RepositorySettings } from './repository-settings.ts';
+import { uploadFactsOf } from './upload-facts.ts';
+
+/** Runs by id of their test, and what a test has that is seen for the first time. */
+export interface NewTests {
+  readonly facts: BatchFacts;
+  readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
+  readonly variant: string;
+  readonly settings: RepositorySettings;
+  readonly at: Instant;
+}
+
+export interface PartToObserve extends NewTests {
+  readonly earlier: Earlier;
+}
+
+type Observations = Pick<TestChange, 'tests' | 'memories' | 'failures' | 'events'> & {
+  readonly runs: readonly StoredRun[];
+};
+
+const NO_OUTCOMES: readonly EarlierOutcome[] = [];
+/** So many tests between two looks at whether to go on. */
+const STEP_EVERY = 2_000;
+
+/**
+ * Folds the runs of a part into the tests in memory, and answers what is to be stored of it: the runs, what failed, and
+ * of tests only those of which something else than counts of passing runs changed.
+ */
+export async function observePart(
+  kept: KeptTests,
+  part: PartToObserve,
+  step: () => Promise<void>,
+): Promise<Observations> {
+  const { settings, at, facts } = part;
+  const scope = scopeOf(uploadFactsOf(facts), settings.monitors, at);
+  const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: null };
+  const out = {
+    tests: [] as TestRow[],
+    memories: [] as TestChange['memories'][number][],
+    runs: [] as StoredRun[],
+    failures: [] as StoredFailure[],
+    events: [] as TestEventRow[],
+  };
+  const added = addNewTests(kept, part);
+  let seen = 0;
+  for (const { test, runs } of inOrderOfNumbers(kept, part.groups)) {
+    storeRuns(test, runs, out);
+    const isNew = added.has(test);
+    const isRenamed = !isNew && !facts.isFork && rename(test, runs.at(-1) as ReadRun);
+    const isUrgent = foldRuns(test, runs, { scope, earlier: part.earlier.get(test.row.no), isNew, events: out.events });
+    const isShown = isUrgent && showState(test, out.events, acting);
+    if (isNew || isRenamed || isShown) out.tests.push(test.row);
+    if (isUrgent) out.memories.push(memoryOf(test, kept.seq + 1));
+    test.isDirty = !isUrgent;
+    seen += 1;
+    if (seen % STEP_EVERY === 0) await step();
+  }
+  return out;
+}
+
+/** Adds tests as they are before their first run: folding no run, and then runs, is folding the runs. */
+export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange, 'tests' | 'memories' | 'events'> {
+  const { settings, at, facts } = part;
+  const scope = scopeOf(uploadFactsOf(facts), settings.monitors, at);
+  const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: null };
+  const events: TestEventRow[] = [];
+  const added = [...addNewTests(kept, part)];
+  for (const test of added) {
+    foldRuns(test, [], { scope, earlier: undefined, isNew: true, events });
+    showState(test, events, acting);
+  }
+  return { tests: added.map(({ row }) => row), memories: added.map((test) => memoryOf(test, kept.seq + 1)), events };
+}
+
+interface Group {
+  readonly test: KeptTest;
+  readonly runs: readonly ReadRun[];
+}
+
+/** As blocks keep them. */
+function inOrderOfNumbers(kept: KeptTests, groups: PartToObserve['groups']): readonly Group[] {
+  const all: Group[] = [];
+  for (const [id, runs] of groups) all.push({ test: kept.byId.get(id) as KeptTest, runs });
+  return all.sort((one, other) => one.test.row.no - other.test.row.no);
+}
+
+function addNewTests(kept: KeptTests, { groups, variant, settings, at }: NewTests): ReadonlySet<KeptTest> {
+  const added = new Set<KeptTest>();
+  for (const [id, runs] of groups) {
+    if (kept.byId.has(id)) continue;
+    const state = newTestState(at);
+    const identity = { id, repositoryId: kept.repository.id, no: kept.nextTestNo, variant };
+    const row = newRow(identity, runs[0] as ReadRun, at);
+    const test: KeptTest = { row, state, settingsVersion: settings.version, lastRunAt: null, isDirty: false };
+    kept.nextTestNo += 1;
+    kept.add(test);
+    added.add(test);
+  }
+  return added;
+}
+
+function newRow(
+  identity: Pick<TestRow, 'id' | 'repositoryId' | 'no' | 'variant'>,
+  { names, codeOwners }: ReadRun,
+  at: Instant,
+): TestRow {
+  return {
+    ...identity,
+    name: names.name,
+    parent: names.parent || null,
+    classname: names.classname || null,
+    file: names.file || null,
+    codeowners: codeOwners,
+    firstSeenAt: at,
+    status: 'HEALTHY',
+    statusReason: '',
+    statusAt: at,
+    quarantineOverride: 'UNSPECIFIED',
+    override: null,
+    quarantinedAt: null,
+    isFlagged: false,
+    labels: [],
+    ticketUrl: null,
+  };
+}
+
+/** The latest names and owners count. A report that says nothing of them takes nothing away. */
+function rename(test: KeptTest, { names, codeOwners }: ReadRun): boolean {
+  const { row } = test;
+  const codeowners = codeOwners.length === 0 || isSameList(codeOwners, row.codeowners) ? row.codeowners : codeOwners;
+  const file = names.file || row.file;
+  const name = names.name || row.name;
+  const parent = names.parent || row.parent;
+  const classname = names.classname || row.classname;
+  const isSame =
+    codeowners === row.codeowners &&
+    file === row.file &&
+    name === row.name &&
+    parent === row.parent &&
+    classname === row.classname;
+  if (!isSame) test.row = { ...row, codeowners, file, name, parent, classname };
+  return !isSame;
+}
+
+/** As the test was before the upload. */
+function storeRuns(
+  { row, state }: KeptTest,
+  runs: readonly ReadRun[],
+  out: { readonly runs: StoredRun[]; readonly failures: StoredFailure[] },
+): void {
+  const isQuarantined = row.quarantinedAt !== null;
+  const { id: testId, no: testNo } = row;
+  for (const { conclusion, startedAt, durationMs, failure } of runs) {
+    out.runs.push({ testNo, startedAt, conclusion, durationMs, isQuarantined });
+    if (conclusion !== 'FAILURE') continue;
+    const isBlocking = isBlockingRun(conclusion, { status: state.status, isQuarantined });
+    out.failures.push({ testId, testNo, startedAt, isBlocking, isQuarantined, ...describeFailure(failure) });
+  }
+}
+
+/** Answers whether the test must be stored with the runs. */
+function foldRuns(
+  test: KeptTest,
+  runs: readonly ReadRun[],
+  of: {
+    readonly scope: UploadScope;
+    readonly earlier: readonly EarlierOutcome[] | undefined;
+    readonly isNew: boolean;
+    readonly events: TestEventRow[];
+  },
+): boolean {
+  const observed = observe(of.isNew ? undefined : test.state, runs, of.scope, of.earlier ?? NO_OUTCOMES);
+  test.state = observed.state;
+  test.lastRunAt = latestStart(runs, test.lastRunAt);
+  for (const event of observed.events) of.events.push(eventRowOf(test.row.id, event));
+  // What another upload said cannot be read from a block again.
+  return observed.isUrgent || of.earlier !== undefined;
+}

@@ -1,0 +1,308 @@
+/**
+ * One upload, from its bytes to what is stored: read, grouped by test, folded into what monitors remember, and committed
+ * with the end of the upload. Whatever interrupts it, it begins again behind the last part that was stored.
+ *
+ * Where infrastructure protection is switched on, an upload of more than one part is read twice: whether nearly everything
+ * in it failed is known only at its end, and nothing of it may be stored before.
+ */
+import { isInfrastructureFailure } from '../flaky/infrastructure.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
+import type { Store } from '../storage/store.ts';
+import type { CheckResults, TestChange } from '../storage/test-ingest.ts';
+import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
+import { TestCount } from './count-tests.ts';
+import { findEarlierOutcomes } from './earlier-outcomes.ts';
+import { groupRuns } from './group-runs.ts';
+import { Overtaken, Stale } from './interrupts.ts';
+import type { Kept } from './kept-repositories.ts';
+import type { KeptTests } from './kept-tests.ts';
+import { findMissingRuns } from './missing-runs.ts';
+import { introduceTests, type NewTests, observePart } from './observe-part.ts';
+import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
+import type { RepositorySettings } from './repository-settings.ts';
+import { batchFactsOf } from './upload-facts.ts';
+import { cutIntoParts, type Part, type PartLimits, type Reading } from './upload-parts.ts';
+import { CheckTally, isTied } from './upload-tally.ts';
+
+export interface ProcessingDeps {
+  readonly store: Store;
+  readonly clock: Timing;
+  readonly limits: PartLimits;
+  readonly newTestsAtOnce: number;
+  /** Reads the body from its beginning. */
+  read(upload: Upload): Reading;
+  /** Acts on the repository's tests in memory, again where another writer was faster. */
+  use<T>(act: (kept: Kept) => Promise<T>): Promise<T>;
+  /** Throws where the work is to be left; holds the lease. */
+  step(): Promise<void>;
+  /** Between parts: a single upload may bring more tests than fit. */
+  tidyMemory(): Promise<void>;
+}
+
+export interface Processed {
+  readonly status: UploadOutcome['status'];
+  readonly testRuns: number;
+  readonly checkResults: CheckResults | undefined;
+}
+
+export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {
+  const parts = cutIntoParts(deps.read(upload), { limits: deps.limits, step: deps.step });
+  const tally = new CheckTally();
+  let testRuns = 0;
+  let verdict: Verdict | undefined;
+  for (;;) {
+    const next = await parts.next();
+    // Reading ended without saying what the runs would belong to.
+    if (next.done === true) return end(deps, upload, { facts: undefined, summary: next.value, verdict: undefined });
+    const part = next.value;
+    verdict ??= upload.partsDone > 0 ? 'use' : await judge(deps, upload, part);
+    if (verdict !== 'use') {
+      await parts.return(undefined as never);
+      return end(deps, upload, { facts: part.facts, ...verdict });
+    }
+    testRuns += part.runs.length;
+    if (part.summary !== undefined && testRuns === 0) {
+      return end(deps, upload, { facts: part.facts, summary: part.summary, verdict: undefined });
+    }
+    const isStored = part.no < upload.partsDone;
+    if (isStored && part.summary !== undefined) return addMissing(deps, upload, { ...part, summary: part.summary });
+    const results = await storePart(deps, upload, { part, testRuns, tally });
+    if (part.summary !== undefined) return { status: 'PROCESSED', testRuns, checkResults: results };
+    await deps.tidyMemory();
+  }
+}
+
+type Verdict = 'use' | { readonly summary: ReadSummary; readonly verdict: 'SKIPPED' | undefined };
+
+/** Reading says within so many runs that a bundle is refused. */
+const RUNS_BEFORE_REFUSAL = 25_000;
+
+/** Whether anything of the upload may be stored, which in doubt is known only when all of it was read. */
+async function judge(deps: ProcessingDeps, upload: Upload, first: Part): Promise<Verdict> {
+  const { settings } = await deps.use(async (kept) => kept);
+  const protection = {
+    isEnabled: settings.settings.infrastructureProtectionEnabled,
+    failureThreshold: settings.settings.infrastructureFailureThreshold,
+  };
+  const count = new TestCount();
+  const countRuns = (runs: readonly ReadRun[]) => (protection.isEnabled ? count.add(runs) : undefined);
+  const isSafe = !protection.isEnabled && first.runs.length >= RUNS_BEFORE_REFUSAL;
+  if (first.summary === undefined && isSafe) return 'use';
+  if (first.summary !== undefined) countRuns(first.runs);
+  const summary = first.summary ?? (await readThrough(deps, upload, countRuns));
+  if (summary.isRefused) return { summary, verdict: undefined };
+  return isInfrastructureFailure(count.counts, protection) ? { summary, verdict: 'SKIPPED' } : 'use';
+}
+
+async function readThrough(
+  deps: ProcessingDeps,
+  upload: Upload,
+  see: (runs: readonly ReadRun[]) => void,
+): Promise<ReadSummary> {
+  const reading = deps.read(upload);
+  try {
+    for (;;) {
+      await deps.step();
+      const item = await reading.next();
+      if (item.done === true) return item.value;
+      if (item.value.kind === 'runs') see(item.value.runs);
+    }
+  } finally {
+    await reading.return(undefined as never);
+  }
+}
+
+interface PartToStore {
+  readonly part: Part;
+  readonly testRuns: number;
+  readonly tally: CheckTally;
+}
+
+async function storePart(deps: ProcessingDeps, upload: Upload, to: PartToStore): Promise<CheckResults | undefined> {
+  const { part, tally } = to;
+  const groups = groupRuns(part.runs);
+  const isDone = part.no < upload.partsDone;
+  if (isDone && !isTied(part.facts)) return undefined;
+  return deps.use(async ({ kept, settings }) => {
+    await kept.load(groups.keys(), settings.monitors);
+    if (!isDone) return commitPart(deps, upload, { ...to, kept, settings, groups });
+    tally.note(kept, groups);
+    return undefined;
+  });
+}
+
+interface PartToCommit extends PartToStore {
+  readonly kept: KeptTests;
+  readonly settings: RepositorySettings;
+  readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
+}
+
+async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<CheckResults | undefined> {
+  const { store, clock, step } = deps;
+  const { part, kept, settings, groups, tally } = to;
+  const { variant } = part.facts.fields;
+  const facts = batchFactsOf(upload.id, part.facts);
+  await storeNewTests(deps, { kept, facts, settings, groups, variant });
+  const at = clock.now();
+  const earlier = await findEarlierOutcomes(store, kept, { facts, groups });
+  const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
+  if (isTied(part.facts)) tally.note(kept, groups);
+  const isLast = part.summary !== undefined;
+  const checkResults = isLast
+    ? tally.results(upload.id, part.facts, { ...(part.summary as ReadSummary), at })
+    : undefined;
+  const change: TestChange = {
+    repositoryId: upload.repositoryId,
+    expectedSeq: kept.seq,
+    ...changes,
+    ...(runs.length > 0 && { batch: { facts, runs } }),
+    upload: {
+      uploadId: upload.id,
+      partsDone: part.no + 1,
+      status: isLast ? 'PROCESSED' : 'ACCEPTED',
+      processedAt: isLast ? at : null,
+      fields: part.facts.fields,
+      testRuns: to.testRuns,
+      issues: part.summary?.issues ?? [],
+    },
+    ...(checkResults !== undefined && { checkResults }),
+  };
+  await step();
+  await commit(deps, kept, change, at);
+  return checkResults;
+}
+
+/** Many at once would hold the store for long. Whatever comes of the upload, such a test is one that was not run yet. */
+async function storeNewTests(deps: ProcessingDeps, of: Omit<NewTests, 'at'> & { readonly kept: KeptTests }) {
+  const { clock, newTestsAtOnce, step } = deps;
+  const { kept } = of;
+  const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id));
+  if (unknown.length <= newTestsAtOnce) return;
+  for (let from = 0; from < unknown.length; from += newTestsAtOnce) {
+    await step();
+    const at = clock.now();
+    const groups = new Map(unknown.slice(from, from + newTestsAtOnce));
+    const change = { ...introduceTests(kept, { ...of, groups, at }), failures: [] };
+    await commit(deps, kept, { repositoryId: kept.repository.id, expectedSeq: kept.seq, ...change }, at);
+  }
+}
+
+async function commit(
+  deps: Pick<ProcessingDeps, 'store'>,
+  kept: KeptTests,
+  change: TestChange,
+  at: number,
+): Promise<void> {
+  const seq = await deps.store.testIngest.commit(change, at);
+  if (seq === undefined) throw (await isOvertaken(deps, change)) ? new Overtaken() : new Stale();
+  kept.seq = seq;
+  kept.noteBlock(change.batch?.runs ?? [], at);
+}
+
+async function isOvertaken({ store }: Pick<ProcessingDeps, 'store'>, { upload }: TestChange): Promise<boolean> {
+  if (upload === undefined) return false;
+  const stored = await store.uploads.find(upload.uploadId);
+  return stored?.status !== 'ACCEPTED' || stored.partsDone >= Math.max(1, upload.partsDone);
+}
+
+/** It was processed before: what is stored stays, and what was not found in it then is added. */
+async function addMissing(
+  deps: ProcessingDeps,
+  upload: Upload,
+  part: Part & { readonly summary: ReadSummary },
+): Promise<Processed> {
+  // Of a very large one only what is wrong with it is said anew.
+  const missing = part.no > 0 ? [] : await findMissing(deps, upload, part);
+  if (missing.length === 0) return keepAsItIs(deps, upload, part.summary);
+  const testRuns = upload.testRuns + missing.length;
+  const more = { ...part, no: upload.partsDone, runs: missing };
+  const tally = new CheckTally();
+  const checkResults = await storePart(deps, upload, { part: more, testRuns, tally });
+  return { status: 'PROCESSED', testRuns, checkResults };
+}
+
+function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: Part): Promise<readonly ReadRun[]> {
+  const groups = groupRuns(runs);
+  return deps.use(async ({ kept, settings }) => {
+    await kept.load(groups.keys(), settings.monitors);
+    return findMissingRuns(deps.store, kept, { uploadId: upload.id, groups });
+  });
+}
+
+async function keepAsItIs(deps: ProcessingDeps, upload: Upload, { issues }: ReadSummary): Promise<Processed> {
+  const { id: uploadId, partsDone, fields, testRuns } = upload;
+  const processedAt = deps.clock.now();
+  await deps.store.uploads.finish({
+    uploadId,
+    partsDone,
+    status: 'PROCESSED',
+    processedAt,
+    fields,
+    testRuns,
+    issues,
+  });
+  return { status: 'PROCESSED', testRuns, checkResults: undefined };
+}
+
+/** Nothing of it is stored. */
+async function end(
+  deps: ProcessingDeps,
+  upload: Upload,
+  of: {
+    readonly facts: ReadFacts | undefined;
+    readonly summary: ReadSummary;
+    readonly verdict: 'SKIPPED' | undefined;
+  },
+): Promise<Processed> {
+  const at = deps.clock.now();
+  const status = of.verdict ?? 'FAILED';
+  const issues = status === 'SKIPPED' ? [...of.summary.issues, SKIPPED_ISSUE] : withReason(of.summary.issues);
+  const fields = of.facts?.fields ?? upload.fields;
+  const outcome: UploadOutcome = {
+    uploadId: upload.id,
+    partsDone: 0,
+    status,
+    processedAt: at,
+    fields,
+    testRuns: 0,
+    issues,
+  };
+  const problem = of.summary.problem ?? issues.at(-1)?.message ?? null;
+  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { problem, at }) };
+}
+
+/** Nothing more of it is stored. Whoever waits for its results is told that they are not whole. */
+export async function endUpload(
+  deps: Pick<ProcessingDeps, 'store' | 'use'>,
+  upload: UploadOutcome,
+  { problem, at }: { readonly problem: string | null; readonly at: Instant },
+): Promise<CheckResults | undefined> {
+  const { fields, uploadId } = upload;
+  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, problem, at });
+  if (!checkResults) {
+    await deps.store.uploads.finish(upload);
+    return undefined;
+  }
+  await deps.use(async ({ kept }) => {
+    const nothing = { tests: [], memories: [], failures: [], events: [] };
+    const repositoryId = kept.repository.id;
+    await commit(deps, kept, { repositoryId, expectedSeq: kept.seq, ...nothing, upload, checkResults }, at);
+  });
+  return checkResults;
+}
+
+const SKIPPED_ISSUE: UploadIssue = {
+  level: 'warning',
+  file: null,
+  line: null,
+  message: 'Nearly every test failed: the upload counts nowhere.',
+  hint: 'Not the tests but what they run on seems to have failed. The threshold is a setting of the repository.',
+};
+
+/** A failed upload always says why. */
+function withReason(issues: readonly UploadIssue[]): readonly UploadIssue[] {
+  if (issues.some(({ level }) => level === 'error')) return issues;
+  const message = 'No test results were found in it.';
+  const hint = 'Check that the files are JUnit XML reports, and that the tests ran.';
+  return [...issues, { level: 'error', file: null, line: null, message, hint }];
+}

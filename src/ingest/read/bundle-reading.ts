@@ -1,0 +1,241 @@
+/**
+ * A bundle has its runs in internal.bin; its reports add what that does not say: runs that failed before a case was run
+ * again, and whether the reports are whole. CODEOWNERS comes last, and so may what refuses all of a bundle: it is gone
+ * through once more where owners are missing, and before more runs than VERIFIED_FROM are told.
+ */
+import { BazelTargets } from '../../bundle/bazel-targets.ts';
+import { decodeBep } from '../../bundle/bep.ts';
+import { decodeInternal, type InternalItem } from '../../bundle/decode-internal.ts';
+import { type BundleMeta, compareMeta } from '../../bundle/meta.ts';
+import { type BundleFile, readBundle } from '../../bundle/read-bundle.ts';
+import { Unreadable } from '../../bundle/unreadable.ts';
+import type { BranchRules } from '../../flaky/identity/branch.ts';
+import type { CodeOwners } from '../../flaky/identity/code-owners.ts';
+import type { Issue } from '../../flaky/identity/issue.ts';
+import { createFindingCounts } from '../../flaky/identity/validate.ts';
+import type { Upload } from '../../storage/uploads.ts';
+import { bundleFacts } from './bundle-facts.ts';
+import type { CaseSources } from './case-runs.ts';
+import { inspectBundle } from './inspect-bundle.ts';
+import { internalRun } from './internal-runs.ts';
+import { createOwnerLists, parseOwners } from './owner-lists.ts';
+import { silentFailure } from './read-bep.ts';
+import { RUNS_AT_ONCE, readJunit, unreadableIssue } from './read-junit.ts';
+import type { ReadLimits } from './read-limits.ts';
+import type { ReadItem, ReadRun } from './read-run.ts';
+import type { IdentifyTest, TestNameCache } from './test-name-cache.ts';
+import { NO_ISSUES, OF_FORK, type UploadIssues } from './upload-issues.ts';
+
+export interface BundleSources {
+  readonly organization: string;
+  readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
+  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly rules: BranchRules;
+  readonly testNames: TestNameCache;
+  readonly issues: UploadIssues;
+  readonly limits: ReadLimits;
+}
+
+/** What is known once meta.json was read. */
+interface Begun {
+  readonly meta: BundleMeta;
+  readonly identify: IdentifyTest;
+}
+
+/** Fewer than whoever stores runs stores at once: a refused bundle leaves nothing behind. */
+const VERIFIED_FROM = 20_000;
+/** Of a bundle with more failing targets nobody asks whether it is whole. */
+const MAX_FAILED_LABELS = 50_000;
+
+/** A class, because there is one for each bundle and its state changes with every part. */
+export class BundleReading {
+  /** The first thing that is not whole, as a sentence. */
+  problem: string | null = null;
+  files = 0;
+  readonly #upload: Upload;
+  readonly #sources: BundleSources;
+  readonly #findings = createFindingCounts();
+  readonly #internOwners = createOwnerLists();
+  readonly #targets = new BazelTargets();
+  readonly #failedLabels = new Set<string>();
+  #begun: Begun | undefined;
+  #owners: CodeOwners | undefined;
+  #isInspected = false;
+  #told = 0;
+  /** Where runs are taken from; undefined: the first file that has some decides. */
+  #source: 'internal' | 'junit' | undefined;
+  /** The list of runs says something. */
+  #hasList = false;
+  #listed = 0;
+  #cases = 0;
+
+  constructor(upload: Upload, sources: BundleSources) {
+    this.#upload = upload;
+    this.#sources = sources;
+  }
+
+  get hasBegun(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  async *read(): AsyncGenerator<ReadItem> {
+    const { open, limits, issues } = this.#sources;
+    for await (const part of readBundle(open, { onIssue: this.#onIssue, limits: limits.bundle })) {
+      if (part.kind === 'meta') yield this.#begin(part.meta);
+      else yield* this.#readPart(part);
+    }
+    if (this.#source === 'internal' && !this.#hasList && this.files > 0) yield* this.#readCases();
+    if (this.#listed > 0 && this.#listed < this.#cases) this.#onIssue(shortList(this.#cases - this.#listed));
+    this.problem ??= silentFailure(this.#targets, this.#failedLabels);
+    for (const issue of [...this.#findings.list(null), ...(this.#owners?.issues() ?? [])]) issues.add(issue);
+  }
+
+  #begin(meta: BundleMeta): ReadItem {
+    const { organization: org, repository, rules, issues, testNames } = this.#sources;
+    const idV2 = meta.bundleUploadIdV2 ?? '';
+    const contradiction = compareMeta(meta, { org, repository, id: this.#upload.id, idV2 });
+    if (contradiction !== undefined) throw new Unreadable('BAD_META', contradiction);
+    const { facts, findings } = bundleFacts(meta, rules);
+    // Runs of unknown commits would be taken for runs of one.
+    if (facts.fields.sha === '') throw new Unreadable('BAD_META', 'The upload has no commit.');
+    for (const finding of findings) issues.add({ ...finding, file: null, line: null });
+    if (facts.isFork) issues.add(OF_FORK);
+    this.#begun = { meta, identify: testNames.of({ org, repository, variant: facts.fields.variant }) };
+    const listsRuns = meta.internalPath !== null || meta.fileSets.some(({ kind }) => kind === 'internal');
+    this.#source = listsRuns ? 'internal' : undefined;
+    return facts;
+  }
+
+  async *#readPart(part: BundleFile): AsyncGenerator<ReadItem> {
+    try {
+      if (part.kind === 'internal') yield* this.#readInternal(part);
+      else if (part.kind === 'junit') yield* this.#readReport(part);
+      else if (part.kind === 'bep') await this.#readEvents(part);
+    } catch (error) {
+      // What only this file is the reason of takes no other with it.
+      if (!(error instanceof Unreadable && error.isPartlyUsable)) throw error;
+      this.#onIssue(unreadableIssue(error, part.originalPath));
+    }
+  }
+
+  async *#readInternal({ body, path: file }: BundleFile): AsyncGenerator<ReadItem> {
+    if (this.#source === 'junit') return this.#onIssue(unexpectedList(file));
+    this.#source = 'internal';
+    const { meta, identify } = this.#getBegun();
+    const of = {
+      identify,
+      receivedAt: this.#upload.receivedAt,
+      ownersOf: this.#ownersOf,
+      internOwners: this.#internOwners,
+      findings: this.#findings,
+      isOnlySource: meta.fileSets.every(({ kind }) => kind === 'internal'),
+      textBytes: this.#sources.limits.junit.textBytes,
+    };
+    for await (const items of decodeInternal(body, { file, onIssue: this.#onIssue })) {
+      if (items.some(lacksOwners)) await this.#findOwners();
+      const runs: ReadRun[] = [];
+      for (const item of items) {
+        this.#note(item);
+        const run = item.kind === 'run' ? internalRun(item, of) : undefined;
+        if (run !== undefined) runs.push(run);
+        if (runs.length === RUNS_AT_ONCE) yield await this.#tell(runs.splice(0));
+      }
+      if (runs.length > 0) yield await this.#tell(runs);
+    }
+  }
+
+  async *#readReport(file: BundleFile): AsyncGenerator<ReadItem> {
+    this.files += 1;
+    this.#source ??= 'junit';
+    if (this.#source === 'junit') await this.#findOwners();
+    const report = this.#openReport(file, this.#source === 'junit' ? 'all' : 'reruns', this.#sources.issues);
+    let next = await report.next();
+    for (; next.done !== true; next = await report.next()) yield await this.#tell(next.value);
+    const { problem, unreadable, cases = 0 } = next.value;
+    this.#cases += cases;
+    if (unreadable !== undefined && !unreadable.isPartlyUsable) throw unreadable;
+    this.problem ??= problem;
+  }
+
+  /**
+   * The list of runs is missing, or empty because the uploader could read none of the reports (it wants UTF-8, and every
+   * tag closed): they are read again for it.
+   */
+  async *#readCases(): AsyncGenerator<ReadItem> {
+    const { open, limits } = this.#sources;
+    await this.#findOwners();
+    for await (const part of readBundle(open, { onIssue: () => {}, limits: limits.bundle })) {
+      if (part.kind !== 'junit') continue;
+      for await (const runs of this.#openReport(part, 'cases', NO_ISSUES)) yield await this.#tell(runs);
+    }
+  }
+
+  #openReport({ body, originalPath: file }: BundleFile, take: CaseSources['take'], issues: UploadIssues) {
+    const { identify } = this.#getBegun();
+    const { receivedAt } = this.#upload;
+    const limits = this.#sources.limits.junit;
+    return readJunit(body, { identify, receivedAt, ownersOf: this.#ownersOf, take, file, issues, limits });
+  }
+
+  async #readEvents({ body, path: file }: BundleFile): Promise<void> {
+    for await (const event of decodeBep(body, { file, onIssue: this.#onIssue })) this.#targets.add(event);
+  }
+
+  #note(item: InternalItem): void {
+    this.#hasList ||= item.kind !== 'uploader';
+    if (item.kind === 'run') this.#listed += 1;
+    // Bazel may have more reports than runs that are listed: those of targets that did not run.
+    if (item.kind === 'build') this.#listed = Number.POSITIVE_INFINITY;
+    if (item.kind === 'run' && item.status === 'FAILURE' && item.bazelLabel !== null) {
+      if (this.#failedLabels.size < MAX_FAILED_LABELS) this.#failedLabels.add(item.bazelLabel);
+    } else if (item.kind === 'build' && item.result === 'FAILURE' && !this.#failedLabels.has(item.label)) {
+      this.problem ??= `${item.label.slice(0, 200)} failed, and no test that failed in it is told.`;
+    }
+  }
+
+  async #tell(runs: readonly ReadRun[]): Promise<ReadItem> {
+    this.#told += runs.length;
+    if (this.#told > VERIFIED_FROM) await this.#inspect();
+    return { kind: 'runs', runs };
+  }
+
+  async #findOwners(): Promise<void> {
+    if (this.#getBegun().meta.codeOwnersPath !== null) await this.#inspect();
+  }
+
+  async #inspect(): Promise<void> {
+    if (this.#isInspected) return;
+    this.#isInspected = true;
+    const text = await inspectBundle(this.#sources.open, this.#sources.limits.bundle);
+    if (text !== undefined) this.#owners = parseOwners(text, this.#getBegun().meta.codeOwnersPath ?? '');
+  }
+
+  /** meta.json is always the first part. */
+  #getBegun(): Begun {
+    if (this.#begun === undefined) throw new Error('a bundle gave a file before its meta.json');
+    return this.#begun;
+  }
+
+  readonly #ownersOf = (file: string): readonly string[] =>
+    this.#internOwners(file === '' ? [] : (this.#owners?.ownersOf(file) ?? []));
+
+  readonly #onIssue = (issue: Issue): void => {
+    if (issue.level === 'error') this.problem ??= `${issue.file ?? 'The bundle'}: ${issue.message}`;
+    this.#sources.issues.add(issue);
+  };
+}
+
+function lacksOwners(item: InternalItem): boolean {
+  return item.kind === 'run' && item.file !== '' && item.codeOwners.length === 0;
+}
+
+function shortList(missing: number): Issue {
+  const message = `The list of runs lacks ${missing} of the tests that the reports hold.`;
+  const hint = 'The uploader reads UTF-8 and well-formed XML only, and passes over tests outside a suite.';
+  return { level: 'error', file: null, line: null, message, hint };
+}
+
+function unexpectedList(file: string): Issue {
+  const message = 'The list of runs comes after the reports and is not used.';
+  return { level: 'warning', file, line: null, message, hint: 'Use a newer uploader.' };
+}

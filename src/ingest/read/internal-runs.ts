@@ -1,0 +1,62 @@
+import type { InternalRun, RunOutput } from '../../bundle/internal-run.ts';
+import type { FailureText } from '../../flaky/failure-group.ts';
+import type { Finding, FindingCounts } from '../../flaky/identity/validate.ts';
+import { checkCase } from '../../flaky/identity/validate.ts';
+import { cleanText } from '../../junit/clean-text.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { ReadRun } from './read-run.ts';
+import { runTime } from './run-time.ts';
+import { ownText } from './storable-text.ts';
+import type { IdentifyTest } from './test-name-cache.ts';
+
+export interface InternalSources {
+  readonly identify: IdentifyTest;
+  readonly receivedAt: Instant;
+  /** Of the bundle's own CODEOWNERS. */
+  readonly ownersOf: (file: string) => readonly string[];
+  readonly internOwners: (owners: readonly string[]) => readonly string[];
+  readonly findings: FindingCounts;
+  /** No report of the bundle says more about the same cases. */
+  readonly isOnlySource: boolean;
+  readonly textBytes: number;
+}
+
+const NO_NAME: Finding = {
+  level: 'error',
+  message: 'A run has no name and is left out.',
+  hint: 'Give every test a name.',
+};
+const NO_RESULT: Finding = {
+  level: 'error',
+  message: 'A run has no result and is left out.',
+  hint: 'Use a newer uploader.',
+};
+
+/** A run of internal.bin; undefined: it says too little to be one. */
+export function internalRun(run: InternalRun, sources: InternalSources): ReadRun | undefined {
+  const { findings, receivedAt } = sources;
+  if (run.name === '' || run.status === 'UNSPECIFIED') {
+    findings.count([run.name === '' ? NO_NAME : NO_RESULT], null);
+    return undefined;
+  }
+  if (sources.isOnlySource) findings.count(checkCase({ ...run, suite: run.parent }, receivedAt), null);
+  const { file, classname, parent, name, infoId } = run;
+  const known = sources.identify({ file, classname, parent, name, infoId });
+  const hasOwners = run.codeOwners.length > 0;
+  return {
+    testId: known.testId,
+    names: known.names,
+    conclusion: run.status,
+    startedAt: runTime(run.startedAt, receivedAt),
+    durationMs: run.durationMs,
+    attempt: run.attempt,
+    rerunOf: null,
+    failure: run.status === 'FAILURE' ? failureText(run.output, sources.textBytes) : null,
+    codeOwners: hasOwners ? sources.internOwners(run.codeOwners) : sources.ownersOf(known.names.file),
+  };
+}
+
+function failureText(output: RunOutput | null, maxBytes: number): FailureText {
+  const clean = (text: string) => ownText(cleanText(text, maxBytes));
+  return { type: '', message: clean(output?.message ?? ''), text: clean(output?.text ?? '') };
+}

@@ -1,0 +1,124 @@
+import { Unreadable } from '../../bundle/unreadable.ts';
+import { checkCase, createFindingCounts, type FindingCounts } from '../../flaky/identity/validate.ts';
+import { createJunitParser } from '../../junit/create-junit-parser.ts';
+import { createXmlDecoder } from '../../junit/decode-xml.ts';
+import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
+import type { JunitLimits } from '../../junit/limits.ts';
+import { addCaseRuns, type CaseSources } from './case-runs.ts';
+import type { ReadRun } from './read-run.ts';
+import type { UploadIssues } from './upload-issues.ts';
+
+export interface JunitSources extends CaseSources {
+  /** What people call it. */
+  readonly file: string;
+  readonly issues: UploadIssues;
+  readonly limits: JunitLimits;
+}
+
+/** What a file was, when it is over. */
+export interface FileEnd {
+  /** What is not whole, as a sentence; null: it was read to its end and holds what it declares. */
+  readonly problem: string | null;
+  /** Why its bytes could not be read on. */
+  readonly unreadable?: Unreadable | undefined;
+  /** Of a report: how many it holds. */
+  readonly cases?: number;
+}
+
+/** Runs in one array. */
+export const RUNS_AT_ONCE = 1_000;
+/** Some thousand cases; a source may give all bytes at once. */
+const PIECE_BYTES = 128 * 1024;
+
+/** The runs of one report. Bytes that cannot be read on end it; what was complete before is used. */
+export async function* readJunit(
+  source: AsyncIterable<Uint8Array>,
+  sources: JunitSources,
+): AsyncGenerator<readonly ReadRun[], FileEnd> {
+  const { file, issues, receivedAt } = sources;
+  const decoder = createXmlDecoder();
+  const parser = createJunitParser(sources.limits);
+  const findings = createFindingCounts();
+  let runs: ReadRun[] = [];
+  const add = (cases: readonly JunitCase[]) => {
+    for (const test of cases) {
+      check(test, findings, receivedAt);
+      addCaseRuns(runs, test, sources);
+    }
+  };
+  let unreadable: Unreadable | undefined;
+  try {
+    for await (const chunk of source) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        add(parser.write(decoder.write(chunk.subarray(at, at + PIECE_BYTES))));
+        if (runs.length < RUNS_AT_ONCE) continue;
+        yield runs;
+        runs = [];
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    unreadable = error;
+  }
+  const end = decoder.end();
+  add(parser.write(end.text));
+  const { cases, summary } = parser.end();
+  add(cases);
+  if (runs.length > 0) yield runs;
+
+  if (unreadable !== undefined) issues.add(unreadableIssue(unreadable, file));
+  for (const issue of [...decoderIssues(end), ...summary.issues]) issues.add({ ...issue, file });
+  for (const issue of findings.list(file)) issues.add(issue);
+  return { problem: problemOf(summary, unreadable, file), unreadable, cases: summary.seen.tests };
+}
+
+/** The parser itself says what is wrong with suites. */
+const SUITE = 'a suite';
+
+function check(test: JunitCase, findings: FindingCounts, receivedAt: number): void {
+  const found = checkCase(
+    {
+      suite: SUITE,
+      name: test.name,
+      classname: test.classname ?? '',
+      file: test.file ?? '',
+      startedAt: test.timestampAt,
+      durationMs: test.durationMs,
+    },
+    receivedAt,
+  );
+  if (found.length > 0) findings.count(found, test.line);
+}
+
+function decoderIssues(end: { readonly refusedEncoding: string | null; readonly hasInvalidBytes: boolean }) {
+  const found = [];
+  if (end.refusedEncoding !== null) {
+    const message = `The encoding ${end.refusedEncoding} is not the file's, or is not known; it was read as UTF-8.`;
+    found.push({ level: 'warning' as const, line: 1, message, hint: 'Write the report in UTF-8.' });
+  }
+  if (end.hasInvalidBytes) {
+    const message = 'The file holds bytes that are no characters of its encoding; they were replaced.';
+    found.push({ level: 'warning' as const, line: null, message, hint: 'Declare the encoding that was written.' });
+  }
+  return found;
+}
+
+export function unreadableIssue(error: Unreadable, file: string | null) {
+  const hint = HINTS[error.code];
+  return { level: 'error' as const, file, line: null, message: error.detail, hint };
+}
+
+const HINTS: Readonly<Record<Unreadable['code'], string>> = {
+  NOT_A_BUNDLE: 'Send what the content encoding says, or no encoding.',
+  TRUNCATED: 'Was the upload, or whatever wrote it, interrupted? What was complete has been used.',
+  DAMAGED: 'Upload it again. What was complete before the damage has been used.',
+  TOO_BIG: 'Split the reports into several uploads.',
+  UNSAFE: 'Pack files only, by their paths inside the archive.',
+  BAD_META: 'Use the uploader as it is.',
+};
+
+function problemOf(summary: JunitSummary, unreadable: Unreadable | undefined, file: string): string | null {
+  if (unreadable !== undefined) return `${file} could not be read to its end: ${unreadable.detail}`;
+  if (!summary.whole) return `${file} is not a whole report.`;
+  return summary.disagreements > 0 ? `${file} does not hold as many tests or failures as it declares.` : null;
+}

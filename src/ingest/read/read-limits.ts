@@ -1,0 +1,10 @@
+import { BUNDLE_LIMITS, type BundleLimits } from '../../bundle/read-bundle.ts';
+import { DEFAULT_LIMITS, type JunitLimits } from '../../junit/limits.ts';
+
+/** What one upload may cost. `bundle.maxBytes` is for all of its files together, bundle or not. */
+export interface ReadLimits {
+  readonly bundle: BundleLimits;
+  readonly junit: JunitLimits;
+}
+
+export const READ_LIMITS: ReadLimits = { bundle: BUNDLE_LIMITS, junit: DEFAULT_LIMITS };

@@ -1,0 +1,40 @@
+import { decodeBody } from '../../bundle/decode-body.ts';
+import { Unreadable } from '../../bundle/unreadable.ts';
+import type { CodeOwners } from '../../flaky/identity/code-owners.ts';
+import type { Upload } from '../../storage/uploads.ts';
+import { createOwnerLists, parseOwners } from './owner-lists.ts';
+import type { ReadLimits } from './read-limits.ts';
+import type { UploadIssues } from './upload-issues.ts';
+
+export type FileOwners = Pick<CodeOwners, 'ownersOf' | 'issues'>;
+
+interface OwnersSources {
+  readonly openFile: (fileNo: number) => AsyncIterable<Uint8Array>;
+  readonly issues: UploadIssues;
+  readonly limits: ReadLimits;
+}
+
+/** GitHub reads no more of a CODEOWNERS. */
+const MAX_BYTES = 3_000_000;
+const NO_OWNERS: readonly string[] = [];
+const NOBODY: FileOwners = { ownersOf: () => NO_OWNERS, issues: () => [] };
+
+/** By the CODEOWNERS that came beside the reports, wherever it stood among them. One that cannot be read owns nothing. */
+export async function readOwners({ files }: Upload, { openFile, issues, limits }: OwnersSources): Promise<FileOwners> {
+  const fileNo = files.findIndex(({ role }) => role === 'codeowners');
+  const file = files[fileNo];
+  if (file === undefined) return NOBODY;
+  const parts: Uint8Array[] = [];
+  try {
+    const unpacked = decodeBody(openFile(fileNo), file.encoding, { ...limits.bundle, maxBytes: MAX_BYTES });
+    for await (const part of unpacked) parts.push(Uint8Array.from(part));
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    const hint = 'Send it as it is, at most 3 MB of it.';
+    issues.add({ level: 'warning', file: file.name, line: null, message: error.detail, hint });
+    return NOBODY;
+  }
+  const owners = parseOwners(new TextDecoder().decode(Buffer.concat(parts)), file.name);
+  const shared = createOwnerLists();
+  return { ownersOf: (path) => (path === '' ? NO_OWNERS : shared(owners.ownersOf(path))), issues: owners.issues };
+}

@@ -1,0 +1,101 @@
+import { type DecodeLimits, decodeBody } from '../../bundle/decode-body.ts';
+import { Unreadable } from '../../bundle/unreadable.ts';
+import type { Upload, UploadFile } from '../../storage/uploads.ts';
+import { readBep } from './read-bep.ts';
+import { type FileEnd, readJunit, unreadableIssue } from './read-junit.ts';
+import type { ReadLimits } from './read-limits.ts';
+import { type FileOwners, readOwners } from './read-owners.ts';
+import type { ReadRun } from './read-run.ts';
+import { type SniffedSource, sniff } from './sniff.ts';
+import type { IdentifyTest } from './test-name-cache.ts';
+import type { UploadIssues } from './upload-issues.ts';
+
+export interface ReportSources {
+  readonly openFile: (fileNo: number) => AsyncIterable<Uint8Array>;
+  readonly identify: IdentifyTest;
+  readonly issues: UploadIssues;
+  readonly limits: ReadLimits;
+}
+
+/** Files are sometimes packed again by the way they are sent. */
+const MAX_LAYERS = 3;
+
+/** The files of an upload one after the other; answers what is not whole. One that cannot be read takes no other with it. */
+export async function* readReports(
+  upload: Upload,
+  sources: ReportSources,
+): AsyncGenerator<readonly ReadRun[], string | null> {
+  const owners = await readOwners(upload, sources);
+  const reports = upload.files.map((file, fileNo) => ({ file, fileNo })).filter(({ file }) => file.role === undefined);
+  let problem: string | null = reports.length === 0 ? 'No report came.' : null;
+  const budget = { all: sources.limits.bundle.maxBytes, left: sources.limits.bundle.maxBytes };
+  for (const { file, fileNo } of reports) {
+    const end = yield* readFile(file, sources.openFile(fileNo), {
+      ...sources,
+      ownersOf: owners.ownersOf,
+      budget,
+      upload,
+    });
+    problem ??= end.problem;
+  }
+  for (const issue of owners.issues()) sources.issues.add(issue);
+  return problem;
+}
+
+interface FileSources extends ReportSources {
+  readonly upload: Upload;
+  readonly ownersOf: FileOwners['ownersOf'];
+  readonly budget: Budget;
+}
+
+/** Bytes that the files may unpack to: all of them, and those not read yet. */
+interface Budget {
+  readonly all: number;
+  left: number;
+}
+
+async function* readFile(
+  file: UploadFile,
+  bytes: AsyncIterable<Uint8Array>,
+  { upload, identify, issues, limits, budget, ownersOf }: FileSources,
+): AsyncGenerator<readonly ReadRun[], FileEnd> {
+  const shared = { file: file.name, issues, identify, receivedAt: upload.receivedAt };
+  try {
+    const unpacked = await unpack(bytes, file.encoding, limits);
+    const source = spend(unpacked.source, budget);
+    if (unpacked.kind === 'json') return yield* readBep(source, shared);
+    return yield* readJunit(source, { ...shared, limits: limits.junit, ownersOf, take: 'all' });
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    issues.add({ ...unreadableIssue(error, file.name), hint: 'Upload the XML itself, packed only with gzip or zstd.' });
+    return { problem: `${file.name} could not be read: ${error.detail}` };
+  }
+}
+
+/** What is inside, whatever it was packed with: as it says, and as its first bytes say. */
+async function unpack(
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: UploadFile['encoding'],
+  limits: ReadLimits,
+): Promise<SniffedSource> {
+  const decodeLimits: DecodeLimits = { ...limits.bundle, maxBytes: limits.bundle.maxFileBytes };
+  let found = await sniff(decodeBody(bytes, encoding, decodeLimits));
+  for (let layers = 1; found.kind === 'gzip' || found.kind === 'zstd' || found.kind === 'deflate'; layers += 1) {
+    if (layers === MAX_LAYERS) return refuse(found, 'TOO_BIG', `It is packed more than ${MAX_LAYERS} times.`);
+    found = await sniff(decodeBody(found.source, found.kind, decodeLimits));
+  }
+  return found.kind === 'zip' ? refuse(found, 'NOT_A_BUNDLE', 'It is a zip archive, which is not read.') : found;
+}
+
+async function refuse({ close }: SniffedSource, code: Unreadable['code'], detail: string): Promise<never> {
+  await close();
+  throw new Unreadable(code, detail);
+}
+
+async function* spend(source: AsyncIterable<Uint8Array>, budget: Budget): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    budget.left -= chunk.length;
+    if (budget.left < 0) throw new Unreadable('TOO_BIG', `The files unpack to more than ${budget.all} bytes in all.`);
+    yield chunk;
+  }
+}

@@ -1,0 +1,97 @@
+import { classifyBranch, cleanBranch } from '../../flaky/identity/branch.ts';
+import { checkUpload } from '../../flaky/identity/validate.ts';
+import { cutVariant } from '../../flaky/identity/variant.ts';
+import type { Upload, UploadFields } from '../../storage/uploads.ts';
+import { readBundleUpload } from './read-bundle-upload.ts';
+import { READ_LIMITS, type ReadLimits } from './read-limits.ts';
+import { readReports } from './read-reports.ts';
+import type { ReadFacts, ReadItem, ReadSummary } from './read-run.ts';
+import { storableText } from './storable-text.ts';
+import { createTestNameCache, type TestNameCache } from './test-name-cache.ts';
+import { createUploadIssues, OF_FORK, type UploadIssues } from './upload-issues.ts';
+
+/** What reading needs besides the upload itself. */
+export interface ReadSources {
+  /** The organization's slug: part of every test's id. */
+  readonly organization: string;
+  readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
+  /** The bytes of a file as they came; it may be opened several times. */
+  readonly openFile: (fileNo: number) => AsyncIterable<Uint8Array>;
+  readonly testBranchPrefix: string;
+  /** Kept over uploads, so that ids of tests that come again cost nothing. */
+  readonly testNames?: TestNameCache;
+  readonly limits?: ReadLimits;
+}
+
+/**
+ * Reads an upload of any kind: what its runs have in common first, then the runs as they come, in constant memory. What
+ * cannot be read is told in the summary; an error of `openFile` itself is thrown, and worth another try.
+ */
+export async function* readUpload(upload: Upload, sources: ReadSources): AsyncGenerator<ReadItem, ReadSummary> {
+  const issues = createUploadIssues();
+  const { files, problem, isRefused } = yield* upload.kind === 'bundle'
+    ? readAsBundle(upload, sources, issues)
+    : readAsReports(upload, sources, issues);
+  return {
+    files,
+    issues: issues.list(),
+    isWhole: problem === null && !isRefused,
+    problem: problem === null ? null : storableText(problem),
+    isRefused,
+  };
+}
+
+interface ReadEnd {
+  readonly files: number;
+  readonly problem: string | null;
+  readonly isRefused: boolean;
+}
+
+function readAsBundle(upload: Upload, sources: ReadSources, issues: UploadIssues): AsyncGenerator<ReadItem, ReadEnd> {
+  const { organization, repository, openFile, testBranchPrefix, limits = READ_LIMITS } = sources;
+  return readBundleUpload(upload, {
+    organization,
+    repository,
+    open: () => openFile(0),
+    rules: rulesFor(testBranchPrefix),
+    testNames: sources.testNames ?? createTestNameCache(),
+    issues,
+    limits,
+  });
+}
+
+async function* readAsReports(
+  upload: Upload,
+  sources: ReadSources,
+  issues: UploadIssues,
+): AsyncGenerator<ReadItem, ReadEnd> {
+  const { organization: org, repository, openFile, limits = READ_LIMITS, testNames = createTestNameCache() } = sources;
+  const files = upload.files.filter(({ role }) => role === undefined).length;
+  if (upload.fields === null) return { files, problem: 'Nobody said what the reports are of.', isRefused: true };
+  const facts = factsOf(upload.fields);
+  yield facts;
+  const { branch, prNumber, sha, variant } = facts.fields;
+  const branchClass = classifyBranch({ branch, prNumber, isMergeTrain: false }, rulesFor(sources.testBranchPrefix));
+  const unasked = { authorName: null, authorEmail: null, commitMessage: null };
+  for (const finding of checkUpload({ sha, branch, branchClass, prNumber, ...unasked })) {
+    issues.add({ ...finding, file: null, line: null });
+  }
+  if (facts.isFork) issues.add(OF_FORK);
+  const identify = testNames.of({ org, repository, variant });
+  const reports = readReports(upload, { openFile, identify, issues, limits });
+  for (let next = await reports.next(); ; next = await reports.next()) {
+    if (next.done === true) return { files, problem: next.value, isRefused: false };
+    yield { kind: 'runs', runs: next.value };
+  }
+}
+
+/** Which branches are protected is not asked here: only those of pull requests and merge queues matter. */
+function rulesFor(testBranchPrefix: string) {
+  return { testBranchPrefix, stableBranches: [] };
+}
+
+function factsOf(said: UploadFields): ReadFacts {
+  const fields = { ...said, branch: storableText(cleanBranch(said.branch)), variant: cutVariant(said.variant) };
+  const { isFork, jobAttempt } = said;
+  return { kind: 'facts', fields, job: said.check ?? said.jobName ?? '', jobAttempt, isFork };
+}

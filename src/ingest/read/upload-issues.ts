@@ -1,0 +1,57 @@
+import type { Issue } from '../../flaky/identity/issue.ts';
+import type { UploadIssue } from '../../storage/uploads.ts';
+import { ownText } from './storable-text.ts';
+
+export interface UploadIssues {
+  add(issue: Issue): void;
+  /** What matters more than all others. */
+  addFirst(issue: Issue): void;
+  /** Errors first; a last one counts those left out. */
+  list(): readonly UploadIssue[];
+}
+
+/** For what is read a second time. */
+export const NO_ISSUES: UploadIssues = { add: () => {}, addFirst: () => {}, list: () => [] };
+
+export const OF_FORK: Issue = {
+  level: 'info',
+  file: null,
+  line: null,
+  message: 'The commit is of a fork: its runs count in figures and feed no monitor.',
+  hint: 'Nothing is wrong with that.',
+};
+
+/** By level, so that thousands of hints never hide an error. */
+const MOST = { error: 100, warning: 60, info: 40 } as const;
+const MAX_FILE_LENGTH = 300;
+const MAX_TEXT_LENGTH = 500;
+
+export function createUploadIssues(): UploadIssues {
+  const kept: Record<Issue['level'], UploadIssue[]> = { error: [], warning: [], info: [] };
+  const first: UploadIssue[] = [];
+  let leftOut = 0;
+  return {
+    addFirst: (issue) => void first.push(shorten(issue)),
+    add(issue) {
+      const ofLevel = kept[issue.level];
+      if (ofLevel.length < MOST[issue.level]) ofLevel.push(shorten(issue));
+      else leftOut += 1;
+    },
+    list() {
+      const all = [...first, ...kept.error, ...kept.warning, ...kept.info];
+      if (leftOut === 0) return all;
+      const message = `${leftOut} further issues are not listed.`;
+      return [...all, { level: 'warning', file: null, line: null, message, hint: 'Mend those listed first.' }];
+    },
+  };
+}
+
+function shorten({ level, file, line, message, hint }: Issue): UploadIssue {
+  return {
+    level,
+    file: file === null ? null : ownText(file.slice(0, MAX_FILE_LENGTH)),
+    line,
+    message: ownText(message.slice(0, MAX_TEXT_LENGTH)),
+    hint: ownText(hint.slice(0, MAX_TEXT_LENGTH)),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Instant } from '../lib/clock.ts';
+import type { Repository } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+import { findSettings } from './repository-settings.ts';
+
+const DAY_MS = 86_400_000;
+/** Rows of one transaction. */
+const FORGET_AT_ONCE = 2_000;
+
+export interface KeepLimits {
+  /** For how long bodies of uploads are kept, so that one can be processed again. */
+  readonly uploadKeepDays: number;
+  readonly uploadKeepBytes: number;
+}
+
+/** Removes what a repository's retention says; `onForgotten` hears of repositories whose tests may be gone. */
+export async function forgetOldRuns(
+  store: Store,
+  repositories: readonly Repository[],
+  {
+    now,
+    step,
+    onForgotten,
+  }: {
+    readonly now: Instant;
+    readonly step: () => Promise<void>;
+    readonly onForgotten: (repository: Repository) => void;
+  },
+): Promise<number> {
+  let forgotten = 0;
+  for (const repository of repositories) {
+    const { settings } = await findSettings(store, repository);
+    for (let count = -1; count !== 0; forgotten += count) {
+      await step();
+      count = await store.testIngest.forget(repository.id, now - settings.retentionDays * DAY_MS, FORGET_AT_ONCE);
+      if (count > 0) onForgotten(repository);
+    }
+  }
+  return forgotten;
+}
+
+/** Uploads are listed for as long as the runs of the repository that keeps them longest. */
+export async function tidyUploads(
+  store: Store,
+  repositories: readonly Repository[],
+  { now, limits }: { readonly now: Instant; readonly limits: KeepLimits },
+): Promise<number> {
+  const all = await Promise.all(repositories.map((repository) => findSettings(store, repository)));
+  const days = Math.max(limits.uploadKeepDays, ...all.map(({ settings }) => settings.retentionDays));
+  return store.uploads.tidy({
+    now,
+    bodiesBefore: now - limits.uploadKeepDays * DAY_MS,
+    maxBytes: limits.uploadKeepBytes,
+    uploadsBefore: now - days * DAY_MS,
+  });
+}

@@ -1,0 +1,172 @@
+/** The main thread's end of the thread that processes uploads: starts it, starts it again when it dies, and talks to it. */
+import { Worker } from 'node:worker_threads';
+import { backoffMs } from '../lib/backoff.ts';
+import type { Timing } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { StoredCheck } from './ingest-loop.ts';
+import { writeThreadLine } from './thread-log.ts';
+import type { FromThread, ThreadData, ToThread } from './thread-messages.ts';
+
+export interface IngestThread {
+  /** It runs a moment later, or as soon as there is something to do: a server that starts has other things to do first. */
+  start(): void;
+  /** Waits for the commit under way, not for a whole upload. */
+  stop(): Promise<void>;
+  wake(): void;
+  whileStill<T>(action: () => Promise<T>): Promise<T>;
+  onCheckResults(listener: (result: StoredCheck) => void): () => void;
+}
+
+const FIRST_START_MS = 1_000;
+const RESTART = { firstMs: 200, capMs: 30_000 };
+/** A thread that lived this long did not die of how it starts. */
+const LONG_LIFE_MS = 60_000;
+/** Whatever it does then is ended: nothing that is not committed counts. */
+const STOP_MS = 5_000;
+/** Tests in memory, a part of an upload and what the parser holds take a fraction of it; what is read is soon garbage. */
+const HEAP = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 };
+
+export function createIngestThread(of: {
+  readonly entry: URL;
+  readonly data: Omit<ThreadData, 'crashes'>;
+  readonly clock: Timing;
+  readonly log: Log;
+}): IngestThread {
+  return new Thread(of);
+}
+
+class Thread implements IngestThread {
+  readonly #entry: URL;
+  readonly #data: Omit<ThreadData, 'crashes'>;
+  readonly #clock: Timing;
+  readonly #log: Log;
+  readonly #listeners = new Set<(result: StoredCheck) => void>();
+  readonly #crashes = new Map<string, number>();
+  #worker: Worker | undefined;
+  #startedAt = 0;
+  #deaths = 0;
+  #workingOn: string | undefined;
+  #isStopped = false;
+  #hasStarted = false;
+  /** Before it says so it has nothing under way. */
+  #isReady = false;
+  #stills = 0;
+  #isStill = false;
+  #onStill: (() => void)[] = [];
+  #onExit: (() => void)[] = [];
+  #callOff: (() => void) | undefined;
+
+  constructor({ entry, data, clock, log }: Parameters<typeof createIngestThread>[0]) {
+    this.#entry = entry;
+    this.#data = data;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#hasStarted = true;
+    this.#callOff = this.#clock.after(FIRST_START_MS, () => this.#launch());
+  }
+
+  #launch(): void {
+    this.#callOff?.();
+    this.#callOff = undefined;
+    if (this.#isStopped || this.#worker !== undefined || this.#stills > 0) return;
+    const workerData: ThreadData = { ...this.#data, crashes: [...this.#crashes] };
+    const worker = new Worker(this.#entry, { workerData, resourceLimits: HEAP });
+    this.#worker = worker;
+    this.#startedAt = this.#clock.now();
+    worker.on('message', (message: FromThread) => this.#hear(message));
+    worker.on('error', (error) => this.#log.error({ err: error }, 'the thread that processes uploads failed'));
+    worker.on('exit', () => this.#exited());
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const exited = new Promise<void>((resolve) => this.#onExit.push(resolve));
+    this.#say({ kind: 'stop' });
+    const callOff = this.#clock.after(this.#isReady ? STOP_MS : 0, () => void worker.terminate());
+    await exited;
+    callOff();
+  }
+
+  wake(): void {
+    if (this.#hasStarted && this.#startedAt === 0) this.#launch();
+    this.#say({ kind: 'wake' });
+  }
+
+  async whileStill<T>(action: () => Promise<T>): Promise<T> {
+    this.#stills += 1;
+    try {
+      if (this.#worker !== undefined && !this.#isStill) {
+        const still = new Promise<void>((resolve) => this.#onStill.push(resolve));
+        if (this.#stills === 1) this.#say({ kind: 'still' });
+        await still;
+      }
+      return await action();
+    } finally {
+      this.#stills -= 1;
+      if (this.#stills === 0) this.#goOn();
+    }
+  }
+
+  onCheckResults(listener: (result: StoredCheck) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #goOn(): void {
+    this.#isStill = false;
+    this.#say({ kind: 'resume' });
+    // One that died meanwhile was not started again.
+    if (this.#hasStarted && this.#callOff === undefined) this.#launch();
+  }
+
+  #say(message: ToThread): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #hear(message: FromThread): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#isReady = true;
+        return;
+      case 'is_still':
+        this.#isStill = true;
+        return this.#settle(this.#onStill);
+      case 'working_on':
+        this.#workingOn = message.uploadId;
+        return;
+      case 'stored':
+        for (const listener of this.#listeners) listener(message.result);
+        return;
+      case 'log':
+        return writeThreadLine(this.#log, message);
+    }
+  }
+
+  #exited(): void {
+    this.#worker = undefined;
+    this.#isReady = false;
+    this.#isStill = false;
+    // A thread that is gone does nothing any more.
+    this.#settle(this.#onStill);
+    this.#settle(this.#onExit);
+    if (this.#isStopped) return;
+    const blamed = this.#workingOn;
+    this.#workingOn = undefined;
+    if (blamed !== undefined) this.#crashes.set(blamed, (this.#crashes.get(blamed) ?? 0) + 1);
+    if (this.#clock.now() - this.#startedAt > LONG_LIFE_MS) this.#deaths = 0;
+    const delayMs = backoffMs(this.#deaths, { ...RESTART, spread: Math.random() });
+    this.#deaths += 1;
+    this.#log.error({ upload: blamed, delayMs }, 'the thread that processes uploads ended; it is started again');
+    this.#callOff = this.#clock.after(delayMs, () => this.#launch());
+  }
+
+  #settle(waiting: (() => void)[]): void {
+    for (const resolve of waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,8 @@
+import type { Ingest } from '../../src/app/app.ts';
+
+/** For worlds in which nobody uploads results. */
+export const noIngest: Ingest = {
+  wake: () => {},
+  whileStill: (action) => action(),
+  onCheckResults: () => () => {},
+};

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { createIngestLoop, type IngestLoop, type IngestOptions } from '../../src/ingest/ingest-loop.ts';
+import type { Timing } from '../../src/lib/clock.ts';
+import type { Log } from '../../src/lib/log.ts';
+import type { OrganizationId } from '../../src/storage/accounts.ts';
+import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
+import type { Upload, UploadFields } from '../../src/storage/uploads.ts';
+import { anOrganization, aRepository, aToken } from '../contract/store-world.ts';
+
+export const MORNING = Date.UTC(2026, 8, 1, 8);
+export const MINUTE = 60_000;
+export const DAY = 24 * 60 * MINUTE;
+
+export const silence: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** Names of cases and how each ended: `pass`, `fail`, `skip`; several words: the case occurs so often. */
+export type Report = Readonly<Record<string, string>>;
+
+export function junitOf(report: Report): string {
+  const cases = Object.entries(report).flatMap(([name, ends]) => ends.split(' ').map((end) => caseOf(name, end)));
+  return `<testsuites><testsuite name="suite">${cases.join('')}</testsuite></testsuites>`;
+}
+
+function caseOf(name: string, end: string): string {
+  const inside = { pass: '', fail: '<failure message="it broke">at a.js:1</failure>', skip: '<skipped/>' }[end] ?? end;
+  return `<testcase name="${name}" classname="C" file="a.test.js" time="0.010">${inside}</testcase>`;
+}
+
+/** A repository, a clock that tests turn, and somebody who uploads and processes. */
+export class IngestWorld {
+  readonly store: Store;
+  readonly repository: Repository;
+  loop: IngestLoop;
+  now = MORNING;
+  readonly clock: Timing = {
+    now: () => this.now,
+    after: (_ms, act) => {
+      const turn = setImmediate(act);
+      return () => clearImmediate(turn);
+    },
+  };
+  readonly options: Partial<IngestOptions>;
+  log: Log = silence;
+
+  private constructor(store: Store, repository: Repository, options: Partial<IngestOptions>) {
+    this.store = store;
+    this.repository = repository;
+    this.options = options;
+    this.loop = createIngestLoop(store, this.clock, this.log, options);
+  }
+
+  /** Given ids: the same things are made in several stores. */
+  static async create(
+    store: Store,
+    options: Partial<IngestOptions> & { readonly id?: string } = {},
+  ): Promise<IngestWorld> {
+    const { id, ...given } = options;
+    const organization = anOrganization(id === undefined ? {} : { id: id as OrganizationId, slug: 'acme' });
+    await store.accounts.createOrganization(organization, aToken({ organizationId: organization.id }));
+    const named = id === undefined ? {} : { id: id as RepositoryId, name: 'app' };
+    const repository = await store.repositories.save(
+      aRepository({ organizationId: organization.id, createdAt: MORNING, ...named }),
+    );
+    return new IngestWorld(store, repository, given);
+  }
+
+  /** As after a crash: what was only in memory is gone. */
+  restart(store = this.store): IngestLoop {
+    this.loop = createIngestLoop(store, this.clock, this.log, this.options);
+    return this.loop;
+  }
+
+  async accept(body: string, fields: Partial<UploadFields> = {}, of: Partial<Upload> = {}): Promise<Upload> {
+    const bytes = Buffer.from(body);
+    const id = randomUUID();
+    const bodyId = randomUUID();
+    for (let from = 0; from < bytes.length || from === 0; from += 262_144) {
+      await this.store.uploads.appendBody(bodyId, 0, bytes.subarray(from, from + 262_144), this.now);
+    }
+    return this.store.uploads.create(
+      {
+        id,
+        repositoryId: this.repository.id,
+        kind: 'reports',
+        status: 'ACCEPTED',
+        receivedAt: this.now,
+        processedAt: null,
+        fields: {
+          sha: 'a'.repeat(40),
+          branch: 'main',
+          prNumber: null,
+          jobName: 'unit',
+          jobUrl: null,
+          variant: '',
+          candidateId: null,
+          check: null,
+          isFork: false,
+          jobAttempt: null,
+          ...fields,
+        },
+        bodyId,
+        files: [{ name: 'junit.xml', encoding: 'identity', sizeBytes: bytes.length }],
+        sizeBytes: bytes.length,
+        partsDone: 0,
+        testRuns: 0,
+        issues: [],
+        digest: null,
+        clientVersion: null,
+        attempts: 0,
+        trouble: null,
+        ...of,
+      },
+      this.now,
+    );
+  }
+
+  /** Uploads a report and has it processed; answers the upload as it is then. */
+  async upload(report: Report, fields: Partial<UploadFields> = {}): Promise<Upload> {
+    const { id } = await this.accept(junitOf(report), fields);
+    await this.loop.runUntilIdle();
+    return this.find(id);
+  }
+
+  async find(uploadId: string): Promise<Upload> {
+    const upload = await this.store.uploads.find(uploadId);
+    if (upload === undefined) throw new Error('there is no such upload');
+    return upload;
+  }
+
+  async test(name: string): Promise<TestRow> {
+    const found = await this.store.tests.search(this.repository.id, name, 10);
+    const test = found.find((row) => row.name === name);
+    if (test === undefined) throw new Error(`there is no test ${name}`);
+    return test;
+  }
+
+  async statuses(): Promise<Readonly<Record<string, string>>> {
+    const found = await this.store.tests.search(this.repository.id, '', 100);
+    return Object.fromEntries(found.map(({ name, status }) => [name, status]));
+  }
+
+  async events(name: string): Promise<readonly string[]> {
+    const { id: testId } = await this.test(name);
+    const repositoryId = this.repository.id;
+    const watermark = await this.store.tests.getWatermark(repositoryId);
+    const { events } = await this.store.tests.listEvents({ repositoryId, testId, watermark, offset: 0, limit: 100 });
+    return events.map(({ kind }) => kind).reverse();
+  }
+
+  /** How many runs of a test are stored. */
+  async runs(name: string): Promise<number> {
+    const { id: testId } = await this.test(name);
+    const repositoryId = this.repository.id;
+    const watermark = await this.store.tests.getWatermark(repositoryId);
+    const all = { repositoryId, testId, watermark, offset: 0, limit: 100, since: 0, branch: null, conclusion: null };
+    return (await this.store.tests.listRuns(all)).totalRows;
+  }
+
+  pass(ms: number): Promise<void> {
+    this.now += ms;
+    return this.loop.runUntilIdle();
+  }
+}
