@@ -50,7 +50,14 @@ describe('alarms', LIMIT, () => {
     const found = await world.app.runner.find(world.queueId);
     const [repository] = await world.store.repositories.listAll();
     assert.ok(found && repository);
-    const run = { app: world.app, found, forge: world.forge, checks: [], repository: toForgeRepository(repository) };
+    const run = {
+      app: world.app,
+      found,
+      forge: world.forge,
+      checks: [],
+      junit: [],
+      repository: toForgeRepository(repository),
+    };
     const from = world.head;
     const to = world.repository.commit('main', { files: { x: 'x' }, message: 'Hotfix' });
     const effect = { kind: 'raise_alarm', code: 'FOREIGN_PUSH', text: 'Moved.', move: { from, to } } as const;

@@ -2,6 +2,7 @@ import type { OrganizationId } from '../storage/accounts.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
+import { type QuarantinedIds, QuarantineLookup } from './quarantine-lookup.ts';
 
 export interface QueuePlace {
   readonly repository: Repository;
@@ -15,10 +16,12 @@ export interface QueuePlace {
 export class Directory {
   readonly #store: Store;
   readonly #known = new Map<string, unknown>();
+  readonly #quarantined: QuarantineLookup;
   #generation = 0;
 
   constructor(store: Store) {
     this.#store = store;
+    this.#quarantined = new QuarantineLookup(store);
   }
 
   findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
@@ -50,8 +53,13 @@ export class Directory {
     });
   }
 
+  findQuarantined(repositoryId: RepositoryId): Promise<QuarantinedIds> {
+    return this.#quarantined.find(repositoryId);
+  }
+
   forget(): void {
     this.#known.clear();
+    this.#quarantined.forget();
     this.#generation += 1;
   }
 

@@ -9,6 +9,7 @@ import type { App } from './app.ts';
 import { buildCandidate } from './effects/build-candidate.ts';
 import { discardCandidate } from './effects/discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effects/effect-run.ts';
+import { judgeCheck } from './effects/judge-check.ts';
 import { landCandidate } from './effects/land-candidate.ts';
 import { raiseAlarm } from './effects/raise-alarm.ts';
 import { startChecks } from './effects/start-checks.ts';
@@ -177,7 +178,8 @@ export class EffectWorker {
     // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
     if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
     const forge = getForge(app, repository.host);
-    const run = { app, found, forge, repository: toForgeRepository(repository), checks: repository.checks };
+    const { checks, junit } = repository;
+    const run = { app, found, forge, repository: toForgeRepository(repository), checks, junit };
     const answer = await carryOut(run, decodeEffect(effect), effect.id);
     return answer.kind === 'goes_on' ? answer : this.#conclude(effect, answer);
   }
@@ -247,6 +249,8 @@ function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAns
       return buildCandidate(run, effect);
     case 'start_checks':
       return startChecks(run, effect);
+    case 'judge_check':
+      return judgeCheck(run, effect);
     case 'discard_candidate':
       return discardCandidate(run, effect);
     case 'land_candidate':

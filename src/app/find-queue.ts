@@ -18,7 +18,10 @@ export interface FoundQueue extends LoadedQueue {
 /** A repository of another organization, or one the token is not for, is as if it were not there. */
 export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
   const repository = await app.directory.findRepository(caller.organization.id, ref);
-  if (repository !== undefined && maySee(caller, repository)) return repository;
+  return repository !== undefined && maySee(caller, repository) ? repository : repositoryNotFound(ref);
+}
+
+export function repositoryNotFound(ref: RepositoryRef): Refusal {
   return refuse(
     'REPOSITORY_NOT_FOUND',
     `There is no repository ${formatRef(ref)} here. Register it first, or check the spelling of host, owner and name.`,

@@ -1,11 +1,13 @@
+import type { Candidate } from '../engine/candidate.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
-import type { Entry } from '../engine/queue.ts';
+import { type Entry, isLive } from '../engine/queue.ts';
 import { assert } from '../lib/assert.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import type { Caller } from './caller.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
 import { type FoundQueue, findQueue, formatRef, type QueueRef } from './find-queue.ts';
+import { decodeCandidate } from './queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type EntryView, viewEntry, viewExplanation, viewTimeline } from './views/entry-view.ts';
 
@@ -68,10 +70,18 @@ async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: 
           explanation: viewExplanation(found, entry, {
             now: app.clock.now(),
             trouble: await explainTrouble(app, found, entry),
+            last: await findLast(app, found, entry),
           }),
         }
       : {}),
   };
+}
+
+/** The candidate that an entry which left the queue ended with. */
+async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry): Promise<Candidate | undefined> {
+  if (isLive(state) || because.candidate === undefined) return undefined;
+  const row = await app.store.queues.findCandidate(id, because.candidate);
+  return row === undefined ? undefined : decodeCandidate(row);
 }
 
 function branchNotFound(found: FoundQueue, branch: string): Refusal {

@@ -1,8 +1,11 @@
+import { decodeState } from '../storage/test-codec.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
+import { testNotFound } from './find-test.ts';
 import { findTestScope, type TestScope } from './list-page.ts';
-import { isRefusal, type Refusal, refuse } from './refusal.ts';
-import { type TestView, viewTests } from './views/test-view.ts';
+import { isRefusal, type Refusal } from './refusal.ts';
+import { getTestSettings } from './test-settings.ts';
+import { type TestDetailsView, viewTestDetails } from './views/test-details-view.ts';
 
 export interface GetTestDetails extends TestScope {
   readonly testId: string;
@@ -13,12 +16,14 @@ export async function getTestDetails(
   app: App,
   caller: Caller,
   input: GetTestDetails,
-): Promise<{ readonly test: TestView } | Refusal> {
+): Promise<{ readonly test: TestDetailsView } | Refusal> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const row = await app.store.tests.find(repository.id, input.testId.toLowerCase());
-  if (row === undefined) return refuse('TEST_NOT_FOUND', `This repository has no test with the id ${input.testId}.`);
+  const { known } = await app.store.testIngest.load(repository.id, [input.testId.toLowerCase()]);
+  const [found] = known;
+  if (found === undefined) return testNotFound(input.testId);
+  const { test, memory } = found;
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
-  const [test] = await viewTests(app, { repository, tests: [row], links });
-  return { test: test as TestView };
+  const settings = await getTestSettings(app, repository);
+  return { test: await viewTestDetails(app, { test, state: decodeState(memory.state), settings, repository, links }) };
 }

@@ -3,6 +3,7 @@ import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from './list-page.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { getRetentionStart } from './test-settings.ts';
 import { type TestView, viewTests } from './views/test-view.ts';
 
 const MAX_WINDOW_MS = 7 * 24 * 3_600_000;
@@ -27,8 +28,13 @@ export async function listFailingTests(app: App, caller: Caller, input: ListFail
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { from, until, page } = input;
-  const read = await listPage(app, { repository, asked: ['failing', from, until], page }, (query) =>
-    app.store.tests.listFailing({ ...query, from, until }),
+  const read = await listPage(
+    app,
+    { repository, asked: ['failing', from, until], page },
+    async (query, firstPageAt) => {
+      const since = await getRetentionStart(app, repository, firstPageAt);
+      return app.store.tests.listFailing({ ...query, from: Math.max(from, since), until });
+    },
   );
   if (isRefusal(read)) return read;
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };

@@ -1,5 +1,6 @@
+import type { Instant } from '../lib/clock.ts';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
-import type { TestList, TestListQuery } from '../storage/tests.ts';
+import type { TestListQuery } from '../storage/tests.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findRepository } from './find-queue.ts';
@@ -27,32 +28,42 @@ export interface PageView {
 }
 
 export async function findTestScope(app: App, caller: Caller, scope: TestScope): Promise<Repository | Refusal> {
-  if (scope.orgUrlSlug !== caller.organization.slug) {
-    return refuse(
-      'ORGANIZATION_NOT_FOUND',
-      `This token does not belong to an organization "${scope.orgUrlSlug}". Check org_url_slug.`,
-    );
-  }
+  if (scope.orgUrlSlug !== caller.organization.slug) return organizationNotFound(scope.orgUrlSlug);
   return findRepository(app, caller, scope.repo);
 }
 
+export function organizationNotFound(slug: string): Refusal {
+  return refuse(
+    'ORGANIZATION_NOT_FOUND',
+    `This token does not belong to an organization "${slug}". Check org_url_slug.`,
+  );
+}
+
 /** Reads one page. `asked` is everything that makes the query what it is: a token of one query is none of another. */
-export async function listPage(
+export async function listPage<List extends { readonly totalRows: number }>(
   app: App,
-  of: { readonly repository: Repository; readonly asked: unknown; readonly page: PageQuery },
-  list: (query: TestListQuery) => Promise<TestList>,
-): Promise<{ readonly list: TestList; readonly page: PageView } | Refusal> {
+  of: {
+    readonly repository: Repository;
+    readonly asked: unknown;
+    readonly page: PageQuery;
+    /** Of what is listed; that of test results unless given. */
+    readonly getWatermark?: () => Promise<number>;
+  },
+  list: (query: TestListQuery, firstPageAt: Instant) => Promise<List>,
+): Promise<{ readonly list: List; readonly page: PageView } | Refusal> {
   const { repository, page } = of;
   const tokens = new PageTokens(app.store.signingKey);
   const query = [repository.id, of.asked, page.pageSize];
   const now = app.clock.now();
+  const getWatermark = of.getWatermark ?? (() => app.store.tests.getWatermark(repository.id));
   const position =
     page.pageToken === ''
-      ? { watermark: await app.store.tests.getWatermark(repository.id), pageIndex: 0, issuedAt: now }
+      ? { watermark: await getWatermark(), pageIndex: 0, issuedAt: now }
       : tokens.parse(query, page.pageToken, now);
   if (position === undefined) return badToken();
   const offset = position.pageIndex * page.pageSize;
-  const rows = await list({ repositoryId: repository.id, watermark: position.watermark, offset, limit: page.pageSize });
+  const asOf = { repositoryId: repository.id, watermark: position.watermark };
+  const rows = await list({ ...asOf, offset, limit: page.pageSize }, position.issuedAt);
   const make = (pageIndex: number): string => tokens.make(query, { ...position, pageIndex });
   return { list: rows, page: viewPage(rows.totalRows, page.pageSize, position, make) };
 }

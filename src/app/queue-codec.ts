@@ -142,10 +142,16 @@ export function encodeEffect(
   return {
     id: `${of.queueId}/${of.version}/${of.ordinal}`,
     kind: effect.kind,
-    stream: 'candidate' in effect ? `candidate ${effect.candidate}` : effect.kind,
+    stream: streamOf(effect),
     dueAt: of.at,
     body: JSON.stringify(effect),
   };
+}
+
+/** A judgement waits for results while the other checks of its candidate run, and for those of no other check. */
+function streamOf(effect: Effect): string {
+  if (effect.kind === 'judge_check') return `judgement ${effect.candidate} ${effect.check}`;
+  return 'candidate' in effect ? `candidate ${effect.candidate}` : effect.kind;
 }
 
 /** The version of the queue that asked for the effect. */

@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPlainWorld, hasEnded, useFakeSsh } from '../../test/contract/plain-world.ts';
 import { storeQueue, storeRepository } from '../../test/contract/store-world.ts';
+import { noIngest } from '../../test/fake/no-ingest.ts';
 import { noJobs } from '../../test/fake/no-jobs.ts';
 import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
@@ -37,6 +38,7 @@ function createApp(forge: Forge): App {
     clock: systemClock,
     outages: new Outages(),
     log,
+    ingest: noIngest,
     jobs: noJobs,
     backupFolder: '/nowhere',
   };

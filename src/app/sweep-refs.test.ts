@@ -5,6 +5,9 @@ import { branchRef } from '../../test/fake/fake-repository.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../test/helpers/queue-world.ts';
 import type { CandidateNumber } from '../engine/candidate.ts';
 import type { Sha } from '../engine/pull-request.ts';
+import type { Forge, ForgeRepository } from '../forge/forge.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+import { PLAIN_GIT_HOST } from './app.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { sweepRefs } from './sweep-refs.ts';
 
@@ -94,6 +97,20 @@ describe('the sweep of refs', LIMIT, () => {
     for (let round = 0; round < 4; round += 1) await sweepRefs(world.app, places);
     assert.equal(ownRefs(world).length, 1_200);
     assert.equal(world.repository.git.findRef(`refs/sluice/candidates/${id}`), undefined);
+  });
+
+  it('passes over repositories that are known by their test results alone [N5]', async (context) => {
+    const world = await createWorld(context);
+    const [known] = await world.app.store.repositories.listAll();
+    assert.ok(known !== undefined);
+    for (const host of [PLAIN_GIT_HOST, 'elsewhere.example'])
+      await world.app.store.repositories.save({ ...known, id: host as RepositoryId, host, owner: 'them', git: null });
+    const asked: string[] = [];
+    const local: Forge = Object.create(world.forge, {
+      listCandidateIds: { value: async ({ id }: ForgeRepository) => asked.push(id) && [] },
+    });
+    await sweepRefs({ ...world.app, forges: new Map([...world.app.forges, [PLAIN_GIT_HOST, local]]) });
+    assert.deepEqual(asked, []);
   });
 
   it('goes on with a forge that was away [N5]', async (context) => {

@@ -2,7 +2,7 @@ import type { CandidateNumber } from '../engine/candidate.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
-import type { App } from './app.ts';
+import { type App, PLAIN_GIT_HOST } from './app.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
@@ -37,8 +37,8 @@ export async function sweepRefs(
     if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not remove what candidates left behind');
   };
   try {
-    // Also those without a queue: one that was deleted may have left something. Some have test results and no forge.
-    const repositories = (await app.store.repositories.listAll()).filter(({ host }) => app.forges.has(host));
+    // Also those without a queue: one that was deleted may have left something.
+    const repositories = (await app.store.repositories.listAll()).filter((each) => isAtForge(app, each));
     await forEachAtOnce(REPOSITORIES_AT_ONCE, repositories, async (repository) => {
       const sweeping = sweepRepository(app, repository, places, isStopped);
       await sweeping.catch((error: unknown) => warn(error, { repository: repository.id }));
@@ -46,6 +46,11 @@ export async function sweepRefs(
   } catch (error) {
     warn(error, {});
   }
+}
+
+/** Some have test results and nothing else. */
+function isAtForge(app: App, { host, git }: Repository): boolean {
+  return host === PLAIN_GIT_HOST ? git !== null : app.forges.has(host);
 }
 
 async function sweepRepository(app: App, swept: Repository, places: Places, isStopped: () => boolean): Promise<void> {
@@ -91,5 +96,6 @@ async function findEnded(app: App, candidateId: string) {
 /** Those remove the refs themselves, or may still make them. */
 async function hasEffects(app: App, queueId: QueueId, candidate: CandidateNumber): Promise<boolean> {
   const effects = (await app.store.queues.listEffects(queueId)).map(decodeEffect);
-  return effects.some((effect) => 'candidate' in effect && effect.candidate === candidate);
+  const ofRefs = effects.filter(({ kind }) => kind !== 'judge_check');
+  return ofRefs.some((effect) => 'candidate' in effect && effect.candidate === candidate);
 }

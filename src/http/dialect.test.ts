@@ -34,6 +34,17 @@ describe('/trunk/v1', () => {
     );
   });
 
+  it('shows a test as the reference product does [F32]', () => {
+    const { test } = translated('getTestDetails') as unknown as { test: object };
+    const { status, quarantined } = test as { status: object; quarantined: boolean };
+    assert.ok(status !== undefined && quarantined !== undefined);
+    for (const name of ['first_seen_at', 'quarantined_at', 'quarantine_override', 'flag', 'labels', 'monitors']) {
+      assert.equal(name in test, false, name);
+    }
+    assert.deepEqual(translated('linkTicketToTestCase'), {});
+    assert.deepEqual([sluiceDialect.hasReviews, trunkDialect.hasReviews], [true, false]);
+  });
+
   it('knows no alarms [H9] [N2]', () => {
     const { queues } = translated('listQueues') as unknown as { queues: object[] };
     for (const queue of [...queues, translated('getQueue'), translated('createQueue')]) {

@@ -16,6 +16,8 @@ export interface Dialect {
   readonly keepsUnnamedSettings: boolean;
   /** The reference product has none. */
   readonly hasAlarms: boolean;
+  /** Quarantined tests say whether somebody should look at them. */
+  readonly hasReviews: boolean;
 }
 
 export type Translate = (reply: unknown) => unknown;
@@ -28,6 +30,7 @@ export const sluiceDialect: Dialect = {
   statusOf: (code) => ERRORS[code].status,
   keepsUnnamedSettings: false,
   hasAlarms: true,
+  hasReviews: true,
 };
 
 export const trunkDialect: Dialect = {
@@ -41,6 +44,7 @@ export const trunkDialect: Dialect = {
     code === 'QUEUE_NOT_EMPTY' && operation?.name === 'deleteQueue' ? 400 : ERRORS[code].status,
   keepsUnnamedSettings: true,
   hasAlarms: false,
+  hasReviews: false,
 };
 
 type Json = Record<string, unknown>;
@@ -56,6 +60,11 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
     const list = reply as { queues: readonly unknown[] };
     return { ...list, queues: list.queues.map(withoutAlarms) };
   },
+  getTestDetails: (reply) => {
+    const { test } = reply as { test: Json };
+    return { test: withoutDecisions(test) };
+  },
+  linkTicketToTestCase: () => ({}),
   listUnhealthyTests: (reply) => {
     const page = reply as { tests: readonly Json[] };
     return { ...page, tests: page.tests.map(withoutRunFigures) };
@@ -69,6 +78,19 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
 
 function withoutAlarms(queue: unknown): Json {
   const { alarms: _, ...rest } = queue as Json;
+  return rest;
+}
+
+function withoutDecisions(test: Json): Json {
+  const {
+    first_seen_at: _1,
+    quarantined_at: _2,
+    quarantine_override: _3,
+    flag: _4,
+    labels: _5,
+    monitors: _6,
+    ...rest
+  } = test;
   return rest;
 }
 

@@ -70,7 +70,8 @@ ${operationsOf(shown, tag.name).map((each) => renderOperation(document, each))}<
 function renderOperation(document: OpenApi, shown: Shown): Html {
   const { method, path, operation } = shown;
   const pathname = `${document.servers[0]?.url ?? ''}${path}`.replace(/^\w+:\/\/[^/]*/, '');
-  const [type, reply] = Object.entries(operation.responses['200']?.content ?? {})[0] ?? ['', undefined];
+  const [status = '', success] = Object.entries(operation.responses).find(([code]) => code.startsWith('2')) ?? [];
+  const [type, reply] = Object.entries(success?.content ?? {})[0] ?? ['', undefined];
   return html`<article id="${operation.operationId}" class="operation">
 <div class="prose">
 <h3><a href="#${operation.operationId}">${operation.operationId}</a></h3>
@@ -79,7 +80,7 @@ function renderOperation(document: OpenApi, shown: Shown): Html {
 ${renderText(withoutScope(operation.description))}
 <h4>Request</h4>
 ${renderRequest(document, operation)}
-<h4>Answer <span class="type">200, ${type}</span></h4>
+<h4>Answer <span class="type">${status}, ${type}</span></h4>
 ${reply === undefined ? NOTHING : renderFields(reply.schema, document.components.schemas, 'answer')}
 <h4>Errors</h4>
 ${renderErrorLinks(document, operation)}
@@ -100,6 +101,11 @@ function withoutScope(description: string): string {
 function renderRequest({ components }: OpenApi, operation: ApiOperation): Html {
   const body = operation.requestBody?.content['application/json'];
   if (body !== undefined) return renderFields(body.schema, components.schemas, 'request');
+  const form = operation.requestBody?.content[FORM];
+  if (form !== undefined) {
+    const where = 'In a form (multipart/form-data); or one file as the body, and the other fields in the query string.';
+    return html`<p class="none">${where}</p>${renderFields(form.schema, components.schemas, 'request')}`;
+  }
   const fields = (operation.parameters ?? []).map(({ name, schema, required }) => ({
     name,
     schema,
@@ -107,6 +113,8 @@ function renderRequest({ components }: OpenApi, operation: ApiOperation): Html {
   }));
   return html`<p class="none">In the query string.</p>${renderFieldList(fields, components.schemas)}`;
 }
+
+const FORM = 'multipart/form-data';
 
 function renderExample(type: string, { example }: ApiContent): Html {
   return type === 'application/json' ? renderJson(example) : html`${String(example)}`;
@@ -125,6 +133,12 @@ function formatCurl({ servers }: OpenApi, { method, path, operation }: Shown): s
       ({ name, example }) => `--data-urlencode ${quote(`${name}=${String(example)}`)}`,
     );
     return [`curl -sSG ${url}`, token, ...query].join(' \\\n  ');
+  }
+  const form = operation.requestBody?.content[FORM];
+  if (form !== undefined) {
+    const { files, ...fields } = form.example as Readonly<Record<string, unknown>>;
+    const parts = Object.entries(fields).map(([name, value]) => `-F ${quote(`${name}=${String(value)}`)}`);
+    return [`curl -sS ${url}`, token, ...parts, `-F ${quote(`files=@${String(files)}`)}`].join(' \\\n  ');
   }
   const body = JSON.stringify(operation.requestBody?.content['application/json']?.example, null, 2);
   return [`curl -sS ${url}`, token, `-H ${quote('content-type: application/json')}`, `-d ${quote(body)}`].join(

@@ -4,6 +4,8 @@ import { FAULT_ERRORS } from './contract/errors.ts';
 import { Problem } from './problem.ts';
 import { tooLarge } from './read-body.ts';
 
+export const NOT_JSON = 'Send the body as JSON, with the header content-type: application/json.';
+
 /** What a client is told about an error. Nothing of ours (stack, SQL, path) is in it; `INTERNAL` means that it is a bug. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
@@ -20,10 +22,7 @@ export function toProblem(error: unknown): Problem {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return tooLarge();
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Problem(
-        'UNSUPPORTED_MEDIA_TYPE',
-        'Send the body as JSON, with the header content-type: application/json.',
-      );
+      return new Problem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON);
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new Problem('MALFORMED_JSON', 'The body is empty. Send a JSON object.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

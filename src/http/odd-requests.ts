@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUploadPath, UPLOAD_LIMIT_BYTES } from './incoming-upload.ts';
 import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
-import { isAnnouncedTooLarge } from './read-body.ts';
+import { BODY_LIMIT_BYTES, isAnnouncedTooLarge } from './read-body.ts';
 import { makeRequestPrefix, pathOf } from './request-log.ts';
 
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -31,7 +32,8 @@ function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: 
 /** A body that will be refused for its size is not asked for; every other one is. */
 export function answerExpectations(server: FastifyInstance): void {
   server.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (isAnnouncedTooLarge(request)) response.setHeader('connection', 'close');
+    const limit = isUploadPath(request.url ?? '') ? UPLOAD_LIMIT_BYTES : BODY_LIMIT_BYTES;
+    if (isAnnouncedTooLarge(request, limit)) response.setHeader('connection', 'close');
     else response.writeContinue();
     server.server.emit('request', request, response);
   });

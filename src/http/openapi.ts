@@ -7,6 +7,7 @@ export interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly contentMediaType?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, ApiSchema>>;
   readonly required?: readonly string[];
@@ -132,7 +133,7 @@ export function createOpenApi(operations: readonly Operation[], baseUrl: string)
 
 const INTRODUCTION = [
   'Submit pull requests to a queue that lands only what was tested, and read which tests fail at random.',
-  'Every operation but the metrics is a POST with a JSON body, and answers JSON. A body may have 20 MiB. Enums in requests are accepted in either case. Unknown fields are refused where settings are written, and ignored elsewhere. Instants have a time zone; answers give them in UTC, such as `2026-09-17T10:16:02.000Z`.',
+  'Every operation but the metrics is a POST with a JSON body, uploads of test results apart, and answers JSON. A body may have 20 MiB. Enums in requests are accepted in either case. Unknown fields are refused where settings are written, and ignored elsewhere. Instants have a time zone; answers give them in UTC, such as `2026-09-17T10:16:02.000Z`.',
   'Every request carries an API token in the header `x-api-token`. A token belongs to one organization and holds scopes; `admin` has all of them but `instance`. What belongs to another organization does not exist for it.',
   'Errors are problem documents (RFC 9457, `application/problem+json`) with a stable `code` and a `detail` that says what to do. Every answer names its request in the header `x-request-id`; the log of the server has the same id.',
   'The same operations are at `/trunk/v1` for clients that expect enums in lower case.',
@@ -143,6 +144,7 @@ const TAGS: { readonly [Tag in Operation['tag']]: string } = {
   'Pull requests': 'What happens to one pull request.',
   Queues: 'One queue for each branch, and what is in it.',
   'Flaky tests': 'Which tests fail, how often and since when.',
+  Uploaders: 'What uploaders of test results call that already exist.',
   Repositories: 'What the server knows about repositories.',
   Access: 'Organizations and tokens.',
   Operations: 'Running a server.',
@@ -151,7 +153,7 @@ const TAGS: { readonly [Tag in Operation['tag']]: string } = {
 function describeOperation(operation: Operation, components: Components): ApiOperation {
   const [type] = (operation.replyType ?? 'application/json').split(';') as [string];
   const success = {
-    description: 'Done.',
+    description: operation.status === 202 ? 'Accepted: it is done later.' : 'Done.',
     headers: REQUEST_ID_HEADER,
     content: { [type]: { schema: hoist(operation.reply, components), example: operation.example.reply } },
   };
@@ -162,21 +164,23 @@ function describeOperation(operation: Operation, components: Components): ApiOpe
     description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
     'x-required-scope': operation.scope,
     ...describeInput(operation, components),
-    responses: { '200': success, ...describeErrors(operation.errors, components) },
+    responses: { [operation.status ?? 200]: success, ...describeErrors(operation.errors, components) },
   };
 }
 
-function describeInput(
-  operation: Operation,
-  components: Components,
-): Pick<ApiOperation, 'requestBody'> | Pick<ApiOperation, 'parameters'> {
+function describeInput(operation: Operation, components: Components): Pick<ApiOperation, 'requestBody' | 'parameters'> {
+  if (operation.hasFiles) return describeFiles(operation, components);
   if (operation.method === 'POST') {
     const json = { schema: hoist(operation.body, components), example: operation.example.body };
     return { requestBody: { required: true, description: 'A JSON object.', content: { 'application/json': json } } };
   }
+  return { parameters: describeQuery(operation, components) };
+}
+
+function describeQuery(operation: Operation, components: Components): readonly ApiParameter[] {
   const { properties = {}, required = [] } = operation.body as ApiSchema;
   const example = operation.example.body as Readonly<Record<string, unknown>>;
-  const parameters = Object.entries(properties).map(([name, schema]) => ({
+  return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query' as const,
     required: required.includes(name),
@@ -184,7 +188,29 @@ function describeInput(
     schema: hoist(schema, components),
     example: example[name],
   }));
-  return { parameters };
+}
+
+/** Fields are in a form beside the files, or in the query where the body is one file: none is required there always. */
+function describeFiles(
+  operation: Operation,
+  components: Components,
+): Required<Pick<ApiOperation, 'requestBody' | 'parameters'>> {
+  const { properties = {}, required = [], ...rest } = operation.body as ApiSchema;
+  const file: ApiSchema = { type: 'string', contentMediaType: 'application/octet-stream', description: 'One file.' };
+  const files: ApiSchema = { type: 'array', items: file, minItems: 1, description: 'The files.' };
+  const form = hoist({ ...rest, properties: { ...properties, files }, required: [...required, 'files'] }, components);
+  const example = { ...(operation.example.body as object), files: ['report.xml'] };
+  return {
+    requestBody: {
+      required: true,
+      description: 'A form with fields and files, or one file as it is, with the fields in the query.',
+      content: {
+        'multipart/form-data': { schema: form, example },
+        'application/xml': { schema: { type: 'string', description: 'One file.' }, example: '<testsuites/>' },
+      },
+    },
+    parameters: describeQuery(operation, components).map((each) => ({ ...each, required: false })),
+  };
 }
 
 /** One response for each status; several codes of one status are listed in it, each with an example. */

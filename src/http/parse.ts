@@ -42,3 +42,9 @@ export function queueChanges(body: Readonly<Record<string, unknown>>): QueueChan
   const state = body.state as RequestableQueueState | undefined;
   return { settings: parseSettings(body), state: state === undefined ? undefined : upper(state) };
 }
+
+/** Without the fields that the request did not name. */
+export function named<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+}

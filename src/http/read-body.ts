@@ -13,9 +13,9 @@ type Done = (error: Error | null, body?: Buffer) => void;
 /**
  * Reads a whole body, as it was before it was compressed for the way. One that is too large is refused by its announced
  * length, or as soon as it is; what still arrives then is read and thrown away, so that a client that is still sending
- * comes to read the answer.
+ * comes to read the answer. One that does not arrive in time is refused too.
  */
-export function readBody(request: IncomingMessage, done: Done): void {
+export function readBody(request: IncomingMessage, timeoutMs: number, done: Done): void {
   if (isAnnouncedTooLarge(request)) return done(tooLarge());
   let source: Readable;
   try {
@@ -26,9 +26,11 @@ export function readBody(request: IncomingMessage, done: Done): void {
   const chunks: Buffer[] = [];
   let length = 0;
   let isOver = false;
+  const timer = setTimeout(() => finish(late()), timeoutMs);
   const finish = (error: Error | null): void => {
     if (isOver) return;
     isOver = true;
+    clearTimeout(timer);
     if (error === null) return done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
     chunks.length = 0;
     if (source !== request) source.destroy();
@@ -45,8 +47,26 @@ export function readBody(request: IncomingMessage, done: Done): void {
   source.on('error', finish);
 }
 
-export function isAnnouncedTooLarge(request: IncomingMessage): boolean {
-  return Number(request.headers['content-length'] ?? 0) > BODY_LIMIT_BYTES;
+/**
+ * For a request that is answered: Node reads what is left of its body to nowhere, and would wait for it as long as for the
+ * largest upload.
+ */
+export function endIfUnread(request: IncomingMessage, timeoutMs: number): void {
+  // Requests that a test makes up have no such field.
+  if (request.complete !== false) return;
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, timeoutMs);
+  timer.unref();
+  request.once('close', () => clearTimeout(timer));
+}
+
+export function isAnnouncedTooLarge(request: IncomingMessage, limitBytes = BODY_LIMIT_BYTES): boolean {
+  return Number(request.headers['content-length'] ?? 0) > limitBytes;
+}
+
+function late(): Problem {
+  return new Problem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
 }
 
 /** Whatever goes wrong with either stream is told by the one that is returned. */

@@ -4,6 +4,7 @@ import type { Caller } from '../app/caller.ts';
 import type { Refusal } from '../app/refusal.ts';
 import type { Operation } from './contract/operation.ts';
 import type { Dialect } from './dialect.ts';
+import type { IncomingUpload } from './incoming-upload.ts';
 
 /** What an operation's handler knows of the request besides its body. */
 export interface RequestContext {
@@ -31,6 +32,14 @@ export function route<Body extends TSchema, Reply extends TSchema>(
   options: { readonly isReused?: boolean } = {},
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: options.isReused ?? false };
+}
+
+/** The same for an operation with files, whose body is read while it arrives. */
+export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
+  operation: Operation<Body, Reply>,
+  handle: (context: RequestContext, upload: IncomingUpload) => Promise<Static<Reply> | Refusal>,
+): Route {
+  return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }
 
 /** Answers are only read: what the app shares from its own state fits too. */

@@ -1,22 +1,24 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller } from '../app/caller.ts';
 import { isRefusal } from '../app/refusal.ts';
+import { UploadBodies } from '../app/upload-body.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission } from './admission.ts';
 import type { Operation } from './contract/operation.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
-import { toProblem } from './error-response.ts';
+import { NOT_JSON, toProblem } from './error-response.ts';
 import { answerBrokenRequest, answerExpectations, findOddity } from './odd-requests.ts';
 import { query } from './parse.ts';
 import { parseJson } from './parse-json.ts';
 import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { publicSchema } from './public-schema.ts';
-import { BODY_LIMIT_BYTES, readBody } from './read-body.ts';
+import { BODY_LIMIT_BYTES, endIfUnread, readBody } from './read-body.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import type { RequestContext, Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
+import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploader.ts';
 import { createValidator } from './validate.ts';
 
 declare module 'fastify' {
@@ -27,16 +29,25 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     dialect?: Dialect;
     operation?: Operation;
+    /** The handler reads the body, whatever it is. */
+    readsBody?: boolean;
   }
   interface FastifyInstance {
     isClosing: boolean;
   }
 }
 
+/** An upload is five times as large as other bodies may be, and comes from machines with little bandwidth. */
+const UPLOAD_PATIENCE = 15;
+
+/** Clients put their path behind the address that they were told, which often ends with a slash. */
+const MOUNT = /^\/+(trunk\/)?\/*(?=v1\/)/;
+
 export function createServer(deps: ServerDeps): FastifyInstance {
   const server = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: deps.requestTimeoutMs,
+    // Of any request, the largest upload included; that of other bodies is `readBody`'s.
+    requestTimeout: UPLOAD_PATIENCE * deps.requestTimeoutMs,
     http: {
       // Node exchanges the two where the one for the head is the larger, and by itself looks only every 30 s.
       headersTimeout: Math.min(60_000, deps.requestTimeoutMs),
@@ -49,31 +60,40 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     // What still arrives while the server stops is served: its store closes last.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    rewriteUrl: ({ url = '/' }) => (url.includes('//') ? url.replace(MOUNT, '/$1') : url),
     clientErrorHandler: answerBrokenRequest,
     // An address that cannot be decoded comes past all hooks.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
+      reply.raw.once('finish', () => endIfUnread(request.raw, deps.requestTimeoutMs));
       sendProblem(reply, toProblem(error), request.id);
     },
   });
   server.decorate('isClosing', false);
   server.decorateRequest('caller', undefined);
   server.decorateRequest('arrivedAt', 0);
-  addHooks(server);
-  addBodyParser(server);
+  addHooks(server, deps);
+  addBodyParser(server, deps);
   registerPublicPages(server, deps);
-  const addRoute = createRouteAdder(server, deps);
+  const admission = createAdmission(deps);
+  const bodies = new UploadBodies(deps.app);
+  registerUploader(server, { ...deps, admission, bodies });
+  const addRoute = createRouteAdder(server, { ...deps, admission, bodies });
   for (const dialect of [sluiceDialect, trunkDialect]) for (const route of ROUTES) addRoute(route, dialect);
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
   return server;
 }
 
-function addHooks(server: FastifyInstance): void {
+function addHooks(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): void {
   server.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now();
     reply.header('x-request-id', request.id);
     done(findOddity(server, request, reply));
+  });
+  server.addHook('onResponse', (request, _reply, done) => {
+    endIfUnread(request.raw, requestTimeoutMs);
+    done();
   });
   server.addHook('preClose', (done) => {
     server.isClosing = true;
@@ -81,14 +101,19 @@ function addHooks(server: FastifyInstance): void {
   });
 }
 
-function addBodyParser(server: FastifyInstance): void {
+function addBodyParser(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): void {
   server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (request, _payload, done) => {
+    if (request.routeOptions.config.readsBody) return done(null);
+    done(new Problem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON));
+  });
   server.addContentTypeParser('application/json', (request, _payload, done) => {
+    if (request.routeOptions.config.readsBody) return done(null);
     const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]?.toLowerCase();
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
       return done(new Problem('UNSUPPORTED_MEDIA_TYPE', 'JSON is always UTF-8: send it without another charset.'));
     }
-    readBody(request.raw, (error, body) => {
+    readBody(request.raw, requestTimeoutMs, (error, body) => {
       if (error !== null) return done(error);
       try {
         done(null, parseJson(body as Buffer));
@@ -101,17 +126,16 @@ function addBodyParser(server: FastifyInstance): void {
 
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-function createRouteAdder(server: FastifyInstance, deps: ServerDeps): (route: Route, dialect: Dialect) => void {
-  const admission = createAdmission(deps);
+function createRouteAdder(server: FastifyInstance, deps: UploaderDeps): (route: Route, dialect: Dialect) => void {
   return (route, dialect) => {
     const { operation } = route;
     const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
     server.route({
       method: operation.method,
       url: `${dialect.mount}${operation.path}`,
-      config: { dialect, operation },
-      ...(isOwn ? { schema: { response: { 200: publicSchema(operation.reply) } } } : {}),
-      onRequest: admission(operation),
+      config: { dialect, operation, readsBody: operation.hasFiles ?? false },
+      ...(isOwn ? { schema: { response: { [operation.status ?? 200]: publicSchema(operation.reply) } } } : {}),
+      onRequest: deps.admission(operation),
       handler: createHandler(server, deps, route, dialect),
     });
   };
@@ -119,22 +143,28 @@ function createRouteAdder(server: FastifyInstance, deps: ServerDeps): (route: Ro
 
 function createHandler(
   server: FastifyInstance,
-  deps: ServerDeps,
+  deps: UploaderDeps,
   { operation, handle, isReused }: Route,
   dialect: Dialect,
 ) {
   const validate = createValidator(operation.body);
   const translate = dialect.translatorFor(operation);
-  const contentType = operation.replyType ?? JSON_CONTENT_TYPE;
+  const { replyType: contentType = JSON_CONTENT_TYPE, status = 200 } = operation;
   const texts = isReused && dialect === sluiceDialect ? new WeakMap<object, string>() : undefined;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  const validated = (request: FastifyRequest): unknown => {
     const body = operation.method === 'GET' ? query(request.query) : request.body;
     validate(body);
-    const answer = await handle(new Context(deps, request, dialect), body as never);
+    return body;
+  };
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const context = new Context(deps, request, dialect);
+    const answer = operation.hasFiles
+      ? await handle(context, toIncomingUpload(deps, request) as never)
+      : await handle(context, validated(request) as never);
     if (isRefusal(answer)) throw new Problem(answer.code, answer.detail, answer.errors);
-    reply.type(contentType);
+    reply.code(status).type(contentType);
     closeIfStopping(server, reply);
-    logRequest(deps.log, request, 200);
+    logRequest(deps.log, request, status);
     return texts === undefined ? translate(answer) : textOf(texts, answer as object, reply);
   };
 }
@@ -182,6 +212,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   const status = dialect.statusOf(problem.code, operation);
   // Fastify would close the connection, and so reset it under a client that still sends and never reads the answer.
   reply.removeHeader('connection');
+  if (problem.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close');
   closeIfStopping(request.server, reply);
   logRequest(log, request, status);
   return sendProblem(reply, problem, request.id, status);

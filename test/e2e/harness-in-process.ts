@@ -16,9 +16,11 @@ import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
 import { aRepository, NOON } from '../contract/store-world.ts';
+import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
+import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
 import { type ProblemBody, problemOf } from './harness.ts';
 
 export const TOKEN = 'the-token-of-these-tests';
@@ -63,6 +65,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     clock,
     outages: new Outages(),
     log: silence,
+    ingest: noIngest,
     jobs: noJobs,
     backupFolder: '',
   };
@@ -88,7 +91,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
       return JSON.parse(answer.text) as T;
     },
     refused: async (expected, url, body) => problemOf(await post(url, body), expected),
-    apply: (tests, runs = []) => store.tests.apply({ repositoryId: repository.id as RepositoryId, tests, runs }),
+    apply: (tests, runs = []) => applyResults(store, { repositoryId: repository.id as RepositoryId, tests, runs }),
     close: async () => {
       await server.close();
       await app.auth.close();

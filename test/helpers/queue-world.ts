@@ -19,6 +19,7 @@ import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { storeQueue, storeRepository } from '../contract/store-world.ts';
 import { FakeForge, type FakeForgeOptions } from '../fake/fake-forge.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';
+import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
 
 const DEADLINE_MS = 10_000;
@@ -86,6 +87,7 @@ export class QueueWorld {
       clock: this.#clock,
       outages: new Outages(),
       log: { debug: ignore, info: ignore, warn: ignore, error: (_facts, text) => this.errors.push(text) },
+      ingest: noIngest,
       jobs: noJobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,

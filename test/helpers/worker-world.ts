@@ -18,6 +18,7 @@ import { storeQueue, storeRepository } from '../contract/store-world.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
 import { FakeJobs } from '../fake/fake-jobs.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';
+import { noIngest } from '../fake/no-ingest.ts';
 import { aPullRequest } from './a-pull-request.ts';
 
 export const NOON = Date.UTC(2026, 8, 17, 12);
@@ -43,6 +44,12 @@ export class ManualClock {
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
+  }
+
+  /** Timers run on as they would have. */
+  setBack(ms: number): void {
+    this.#now -= ms;
+    this.#timers = this.#timers.map(({ at, act }) => ({ at: at - ms, act }));
   }
 
   async pass(ms: number): Promise<void> {
@@ -87,6 +94,8 @@ export class World {
   readonly jobs = new FakeJobs();
   /** Commits are stored, and their answers are under way for as long as this. */
   answers: Promise<void> | undefined;
+  readonly resultListeners = new Set<Parameters<App['ingest']['onCheckResults']>[0]>();
+  ingestWakes = 0;
   repositoryId = '' as RepositoryId;
   queueId = '' as QueueId;
   readonly app: App;
@@ -108,6 +117,16 @@ export class World {
       clock: this.clock,
       outages: new Outages(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      ingest: {
+        ...noIngest,
+        wake: () => {
+          this.ingestWakes += 1;
+        },
+        onCheckResults: (listener) => {
+          this.resultListeners.add(listener);
+          return () => this.resultListeners.delete(listener);
+        },
+      },
       jobs: this.jobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
@@ -115,11 +134,11 @@ export class World {
     this.worker = new EffectWorker(this.app, 'this one');
   }
 
-  static async create(checks: readonly RunnerCheck[] = []): Promise<World> {
+  static async create(checks: readonly RunnerCheck[] = [], junit: readonly string[] = []): Promise<World> {
     const world = new World();
     if (checks.length === 0) world.forge.protection = ['ci'];
     world.repository.commit('main', { files: { readme: 'hello' } });
-    world.repositoryId = (await storeRepository(world.store, { host: HOST, checks })).id;
+    world.repositoryId = (await storeRepository(world.store, { host: HOST, checks, junit })).id;
     world.queueId = await world.addQueue('main');
     return world;
   }
@@ -133,8 +152,8 @@ export class World {
     return id;
   }
 
-  async submit(queueId = this.queueId, baseBranch = 'main'): Promise<PrNumber> {
-    const { number, headSha } = this.repository.openPullRequest({ base: 'main', files: { [`f${Math.random()}`]: '' } });
+  async submit(queueId = this.queueId, baseBranch = 'main', base = 'main'): Promise<PrNumber> {
+    const { number, headSha } = this.repository.openPullRequest({ base, files: { [`f${Math.random()}`]: '' } });
     const event: QueueEvent = {
       kind: 'pull_request_submitted',
       at: this.clock.now(),

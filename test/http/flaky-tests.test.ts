@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PageView } from '../../src/app/list-page.ts';
 import type { QuarantinedTestView } from '../../src/app/list-quarantined-tests.ts';
+import type { TestDetailsView } from '../../src/app/views/test-details-view.ts';
 import type { TestView } from '../../src/app/views/test-view.ts';
-import type { TestRow, TestRunRow } from '../../src/storage/tests.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
 import { aFailure, aRepository, aRun, aTest, DAY_MS, NOON, storeOrganization } from '../contract/store-world.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+import { storeObserved } from '../helpers/observed-test.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILING = '/v1/flaky-tests/list-failing-tests';
@@ -49,7 +51,20 @@ describe('flaky tests over HTTP', () => {
   const unhealthy = (status: string, page: object = {}) =>
     world.ok<TestPage>(UNHEALTHY, { ...world.scope, status, page_query: page });
   const details = async (id: string) =>
-    (await world.ok<{ test: TestView }>(DETAILS, { ...world.scope, test_id: id })).test;
+    (await world.ok<{ test: TestDetailsView }>(DETAILS, { ...world.scope, test_id: id })).test;
+  /** As lists and /trunk/v1 have it. */
+  const testCase = async (id: string): Promise<TestView> => {
+    const {
+      first_seen_at: _1,
+      quarantined_at: _2,
+      quarantine_override: _3,
+      flag: _4,
+      labels: _5,
+      monitors: _6,
+      ...rest
+    } = await details(id);
+    return rest;
+  };
 
   describe('get-test-details', () => {
     test('answers every field of a test of which everything is known', async () => {
@@ -58,6 +73,7 @@ describe('flaky tests over HTTP', () => {
         status: 'FLAKY',
         statusReason: 'It failed and passed on one commit.',
         quarantineOverride: 'ALWAYS_QUARANTINE',
+        override: { actor: 'ada', at: NOON, reason: 'Noise.', expiresAt: NOON + DAY_MS },
         quarantinedAt: NOON,
         ticketUrl: 'https://tickets.test/1',
       });
@@ -79,6 +95,17 @@ describe('flaky tests over HTTP', () => {
         parent: 'math',
         classname: 'MathTest',
         ticket: { html_url: 'https://tickets.test/1' },
+        first_seen_at: at(NOON),
+        quarantined_at: at(NOON),
+        quarantine_override: {
+          setting: 'ALWAYS_QUARANTINE',
+          actor: 'ada',
+          at: at(NOON),
+          reason: 'Noise.',
+          expires_at: at(NOON + DAY_MS),
+        },
+        labels: [],
+        monitors: [],
       });
     });
 
@@ -97,6 +124,9 @@ describe('flaky tests over HTTP', () => {
         codeowners: [],
         pull_requests_impacted_last_7d: 0,
         quarantined: false,
+        first_seen_at: at(NOON),
+        labels: [],
+        monitors: [],
       });
     });
 
@@ -177,7 +207,7 @@ describe('flaky tests over HTTP', () => {
         [c.id, a.id, b.id],
       );
       assert.deepEqual([page.total_rows, page.total_pages, page.page_index], [3, 1, 0]);
-      assert.deepEqual(tests[0], await details(c.id));
+      assert.deepEqual(tests[0], await testCase(c.id));
     });
 
     test('start_time is inclusive, end_time exclusive', async () => {
@@ -238,7 +268,8 @@ describe('flaky tests over HTTP', () => {
       aTest(world.repository.id, { status: 'FLAKY', quarantinedAt: NOON + 5, ...values });
 
     test('has the whole row, and why it is quarantined', async () => {
-      const test = aQuarantined({ quarantineOverride: 'ALWAYS_QUARANTINE', variant: 'linux' });
+      const override = { actor: 'ada', at: NOON, reason: 'Noise.', expiresAt: null };
+      const test = aQuarantined({ quarantineOverride: 'ALWAYS_QUARANTINE', override, variant: 'linux' });
       await world.apply([test, aTest(world.repository.id)]);
       const { quarantined_tests, page } = await quarantined();
       assert.deepEqual(quarantined_tests, [
@@ -267,6 +298,50 @@ describe('flaky tests over HTTP', () => {
       assert.ok(!('parent' in (here ?? {})));
       assert.deepEqual([here?.status, here?.quarantine_setting], ['FLAKY', 'AUTO_QUARANTINE']);
       assert.deepEqual(trunk.quarantined_tests, [{ ...here, parent: null, file: null, classname: null }]);
+    });
+
+    describe('to be reviewed', () => {
+      const LONG_AGO = NOON - 15 * DAY_MS;
+      const runsOf = (test: TestRow, passes: number, startedAt = NOON - HOUR_MS) =>
+        times(passes, (index) => aRun(test.id, { startedAt: startedAt - index }));
+
+      test('are those that only pass now, or no longer run [F22]', async () => {
+        const [passing, seldom, failing, idle, absent] = times(5, () => aQuarantined({ quarantinedAt: LONG_AGO }));
+        const recent = aQuarantined({ quarantinedAt: NOON - 13 * DAY_MS });
+        const all = [passing, seldom, failing, idle, absent, recent] as TestRow[];
+        await world.apply(all, [
+          ...runsOf(passing as TestRow, 50),
+          ...runsOf(seldom as TestRow, 49),
+          ...runsOf(failing as TestRow, 50),
+          aFailure((failing as TestRow).id),
+          ...runsOf(idle as TestRow, 60, NOON - 14 * DAY_MS - HOUR_MS),
+          ...runsOf(recent, 60),
+        ]);
+        const { quarantined_tests } = await quarantined();
+        const reviews = new Map(quarantined_tests.map((test) => [test.test_case_id, test.review]));
+        assert.deepEqual(
+          all.map((test) => reviews.get(test.id)),
+          ['ALWAYS_PASSES', undefined, undefined, 'NEVER_RUNS', 'NEVER_RUNS', undefined],
+        );
+        const trunk = await world.ok<QuarantinedPage>(`/trunk${QUARANTINED}`, { ...world.scope, page_query: {} });
+        assert.ok(trunk.quarantined_tests.every((test) => !('review' in test)));
+      });
+
+      test('can be had alone, in the pages of the whole list', async () => {
+        const old = times(3, () => aQuarantined({ quarantinedAt: LONG_AGO }));
+        await world.apply([...old, ...times(4, () => aQuarantined())]);
+        const seen: string[] = [];
+        let token: string | undefined = '';
+        for (let pages = 0; token !== '' || pages === 0; pages += 1) {
+          const page_query = { page_size: 2, page_token: token };
+          const body = { ...world.scope, page_query, only_to_review: true };
+          const list: QuarantinedPage = await world.ok<QuarantinedPage>(QUARANTINED, body);
+          assert.equal(list.page.total_rows, 7);
+          seen.push(...list.quarantined_tests.map((test) => test.test_case_id));
+          token = list.page.next_page_token;
+        }
+        assert.deepEqual(seen, old.map((test) => test.id).toSorted());
+      });
     });
 
     test('a row that is there throughout appears once, whatever comes and goes meanwhile', async () => {
@@ -313,160 +388,18 @@ describe('flaky tests over HTTP', () => {
         failure_rate_last_7d: _2,
         failure_rate_last_24h: _3,
         ...rest
-      } = await details(flaky.id);
+      } = await testCase(flaky.id);
       assert.deepEqual(there, { ...rest, status: { ...rest.status, value: 'flaky' } });
     });
 
-    test('on /trunk/v1 details and failing tests have a lower-case status and the figures', async () => {
+    test('on /trunk/v1 details and failing tests have a lower-case status and the figures [F32]', async () => {
       const [broken] = some(1, { status: 'BROKEN' }) as [TestRow];
       await world.apply([broken], [aFailure(broken.id)]);
-      const expected = await details(broken.id);
+      const expected = await testCase(broken.id);
       const lower = { ...expected, status: { ...expected.status, value: 'broken' } };
       const one = await world.ok(`/trunk${DETAILS}`, { ...world.scope, test_id: broken.id });
       assert.deepEqual(one, { test: lower });
       assert.deepEqual((await world.ok<TestPage>(`/trunk${FAILING}`, window())).tests, [lower]);
-    });
-  });
-
-  describe('pages', () => {
-    const fill = async (count: number): Promise<void> => {
-      const tests = some(count);
-      await world.apply(
-        tests,
-        tests.map((test) => aFailure(test.id)),
-      );
-    };
-    const walk = async (first: TestPage, pageSize: number, between?: () => Promise<unknown>) => {
-      const pages = [first];
-      for (;;) {
-        const token = (pages.at(-1) as TestPage).page.next_page_token;
-        if (token === '') return pages;
-        await between?.();
-        pages.push(await failing({ page_query: { page_size: pageSize, page_token: token } }));
-      }
-    };
-
-    test('an empty result has no pages and no tokens [P1]', async () => {
-      assert.deepEqual(await failing(), {
-        tests: [],
-        page: {
-          total_rows: 0,
-          total_pages: 0,
-          next_page_token: '',
-          prev_page_token: '',
-          last_page_token: '',
-          page_index: 0,
-        },
-      });
-    });
-
-    test('lead forward, back and to the last', async () => {
-      await fill(5);
-      const pages = await walk(await failing({ page_query: { page_size: 2 } }), 2);
-      assert.deepEqual(
-        pages.map(({ tests, page }) => [tests.length, page.page_index, page.total_pages, page.total_rows]),
-        [
-          [2, 0, 3, 5],
-          [2, 1, 3, 5],
-          [1, 2, 3, 5],
-        ],
-      );
-      assert.equal(pages[0]?.page.prev_page_token, '');
-      const [, second, third] = pages;
-      const back = await failing({ page_query: { page_size: 2, page_token: third?.page.prev_page_token } });
-      assert.deepEqual(back, second);
-      const last = await failing({ page_query: { page_size: 2, page_token: pages[0]?.page.last_page_token } });
-      assert.deepEqual(last, third);
-    });
-
-    test('25 by default, and an empty token is the first page [P1]', async () => {
-      await fill(30);
-      const { tests, page } = await failing({ page_query: { page_token: '' } });
-      assert.deepEqual([tests.length, page.total_pages], [25, 2]);
-    });
-
-    test('are all as of the first, whatever arrives meanwhile [P2]', async () => {
-      await fill(7);
-      const first = await failing({ page_query: { page_size: 2 } });
-      const ids = new Set((await failing()).tests.map((test) => test.id));
-      const pages = await walk(first, 2, async () => {
-        await fill(5);
-        const known = [...ids].map((id) => aFailure(id));
-        await world.apply([], known.slice(3));
-      });
-      assert.deepEqual(
-        pages.map(({ page }) => [page.total_rows, page.total_pages]),
-        times(4, () => [7, 4]),
-      );
-      const seen = pages.flatMap(({ tests }) => tests.map((test) => test.id));
-      assert.deepEqual(seen.toSorted(), [...ids].toSorted());
-    });
-
-    test('a token is of its query alone', async () => {
-      await fill(5);
-      const { page } = await failing({ page_query: { page_size: 2 } });
-      const page_query = { page_size: 2, page_token: page.next_page_token };
-      const other = aRepository({ organizationId: world.repository.organizationId, host: 'local', name: 'other' });
-      await world.store.repositories.save(other);
-      for (const [url, body] of [
-        [FAILING, window({ page_query: { ...page_query, page_size: 3 } })],
-        [FAILING, window({ page_query: { page_token: page.next_page_token } })],
-        [FAILING, window({ page_query, start_time: at(NOON - DAY_MS + 1) })],
-        [FAILING, window({ page_query, end_time: at(NOON + DAY_MS - 1) })],
-        [FAILING, window({ page_query, repo: { ...world.scope.repo, name: 'other' } })],
-        [QUARANTINED, { ...world.scope, page_query }],
-        [UNHEALTHY, { ...world.scope, status: 'FLAKY', page_query }],
-      ] as const) {
-        const { errors } = await world.refused('400 VALIDATION_FAILED', url, body);
-        assert.deepEqual(
-          errors?.map((error) => error.path),
-          ['/page_query/page_token'],
-        );
-      }
-      assert.equal((await failing({ page_query })).page.page_index, 1);
-    });
-
-    test('a token works on the other mount', async () => {
-      await fill(5);
-      const { page } = await failing({ page_query: { page_size: 2 } });
-      const body = window({ page_query: { page_size: 2, page_token: page.next_page_token } });
-      assert.equal((await world.ok<TestPage>(`/trunk${FAILING}`, body)).page.page_index, 1);
-    });
-
-    test('a token that was altered in any place is none', async () => {
-      await fill(5);
-      const { page } = await failing({ page_query: { page_size: 2 } });
-      const token = page.next_page_token;
-      const altered = [
-        ...times(
-          token.length,
-          (index) => `${token.slice(0, index)}${token[index] === 'A' ? 'B' : 'A'}${token.slice(index + 1)}`,
-        ),
-        ...times(token.length - 1, (index) => token.slice(0, index + 1)),
-        `${token}A`,
-        `${token}=`,
-        ` ${token}`,
-        `${token}\n`,
-        'x',
-        '😀',
-        Buffer.from('[0,1,0]').toString('base64url'),
-      ];
-      for (const page_token of altered) {
-        await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: { page_size: 2, page_token } }));
-      }
-    });
-
-    test('a token works for 24 hours', async () => {
-      await fill(5);
-      const { page } = await failing({ page_query: { page_size: 2 } });
-      const page_query = { page_size: 2, page_token: page.next_page_token };
-      world.clock.set(NOON + 24 * HOUR_MS);
-      const later = await failing({ page_query });
-      world.clock.set(NOON + 24 * HOUR_MS + 1);
-      await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query }));
-      // Walking on does not make it younger.
-      const next = { page_size: 2, page_token: later.page.next_page_token };
-      await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: next }));
     });
   });
 
@@ -488,9 +421,10 @@ describe('flaky tests over HTTP', () => {
     test("a test of another repository is none of this one's", async () => {
       const { organizationId } = world.repository;
       const other = await world.store.repositories.save(aRepository({ organizationId, host: 'local', name: 'other' }));
-      const theirs = aTest(other.id, { status: 'FLAKY', quarantinedAt: NOON });
-      const runs: TestRunRow[] = [aFailure(theirs.id)];
-      await world.store.tests.apply({ repositoryId: other.id, tests: [theirs], runs });
+      const repo = { ...world.scope.repo, name: 'other' };
+      await world.ok('/v1/flaky-tests/update-settings', { ...world.scope, repo, auto_quarantine: true });
+      const theirs = await storeObserved(world.store, other, { at: NOON, runs: ['RETRIED'] });
+      assert.deepEqual([theirs.status, theirs.quarantinedAt], ['FLAKY', NOON]);
       await world.refused('404 TEST_NOT_FOUND', DETAILS, { ...world.scope, test_id: theirs.id });
       assert.deepEqual((await failing()).tests, []);
       assert.deepEqual((await quarantined()).quarantined_tests, []);

@@ -32,6 +32,21 @@ describe('a request that is late', () => {
     });
   }
 
+  for (const [what, path, headers, status] of [
+    ['refused for its token', '/v1/getQueue', {}, 401],
+    ['an upload refused for its token', '/v1/flaky-tests/upload-results', {}, 401],
+    ['for nothing that there is', '/v1/nothing', { 'x-api-token': TOKEN }, 404],
+    ['to an address that cannot be decoded', '/v1/%zz', {}, 404],
+    ['answered without its body', '/v1/flakytests-cli/upload-metrics', {}, 200],
+  ] as const) {
+    test(`one that is ${what} is not waited for when it is answered`, async () => {
+      const connection = await connect(port);
+      connection.write(head(path, { 'content-type': 'application/json', 'content-length': 100, ...headers }));
+      assert.equal((await connection.answer()).status, status);
+      await connection.closed();
+    });
+  }
+
   test('one that stalls in its head is answered with 408', async () => {
     const connection = await connect(port);
     connection.write('POST /v1/getQueue HTTP/1.1\r\nhost: x\r\n');

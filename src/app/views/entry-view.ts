@@ -1,4 +1,4 @@
-import type { Landed } from '../../engine/candidate.ts';
+import type { Candidate, Landed } from '../../engine/candidate.ts';
 import { explain } from '../../engine/explain.ts';
 import type { Explanation, ExplanationReason } from '../../engine/explanation.ts';
 import type { Mergeability } from '../../engine/pull-request.ts';
@@ -51,6 +51,7 @@ export interface ExplanationReasonView extends Omit<ExplanationReason, 'testRun'
 /** The proof that what landed is what was tested. */
 export interface LandedView extends Omit<Landed, 'candidate' | 'at'> {
   readonly testRunId: string;
+  readonly waived: NonNullable<Landed['waived']>;
   readonly at: string;
 }
 
@@ -132,8 +133,8 @@ function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string 
   return candidateIdOf(queueId, landed.candidate);
 }
 
-function viewLanded(queueId: QueueId, { candidate, at, ...landed }: Landed): LandedView {
-  return { ...landed, testRunId: candidateIdOf(queueId, candidate), at: formatInstant(at) };
+function viewLanded(queueId: QueueId, { candidate, at, waived = [], ...landed }: Landed): LandedView {
+  return { ...landed, testRunId: candidateIdOf(queueId, candidate), waived, at: formatInstant(at) };
 }
 
 export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
@@ -155,9 +156,15 @@ export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {
 export function viewExplanation(
   { id, queue }: { readonly id: QueueId; readonly queue: Queue },
   entry: Entry,
-  { now, trouble }: { readonly now: Instant; readonly trouble: readonly ExplanationReason[] },
+  of: {
+    readonly now: Instant;
+    readonly trouble: readonly ExplanationReason[];
+    /** Of an entry that ended: the candidate it ended with. */
+    readonly last: Candidate | undefined;
+  },
 ): ExplanationView {
-  const explanation = explain(queue, entry, now);
+  const { now, trouble, last } = of;
+  const explanation = explain(queue, entry, now, last);
   const [first] = trouble;
   return {
     ...explanation,

@@ -1,5 +1,6 @@
 import type { Candidate, CandidateState } from '../../engine/candidate.ts';
 import type { Check, CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import { type Judgement, type QuarantineVerdict, quarantineVerdictOf } from '../../engine/judgement.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
 import type { RequiredSource } from '../../engine/required.ts';
@@ -31,6 +32,23 @@ export interface CheckRunView {
   readonly conclusion?: Exclude<CheckConclusion, 'ERROR'>;
   readonly startedAt?: string;
   readonly summary?: string;
+  readonly quarantine?: CheckQuarantineView;
+}
+
+/** What quarantine makes of a failed check. */
+export interface CheckQuarantineView {
+  readonly verdict: QuarantineVerdict;
+  readonly reason?: string;
+  readonly failedTests: readonly FailedTestView[];
+  readonly failedTestsTotal: number;
+}
+
+export interface FailedTestView {
+  readonly id: string;
+  readonly name: string;
+  readonly isExcused: boolean;
+  /** Why it is not. */
+  readonly reason?: string;
 }
 
 export interface TestedPullRequestView {
@@ -89,7 +107,8 @@ function viewRequired(
     : { requiredStatuses: override, requiredStatusesSource: 'MERGE_INSTANCE' };
 }
 
-export function viewCheck({ name, url, status, conclusion, startedAt, summary }: Check): CheckRunView {
+export function viewCheck(check: Check): CheckRunView {
+  const { name, url, status, conclusion, startedAt, summary, judgement } = check;
   return {
     name,
     url: url ?? '',
@@ -98,6 +117,24 @@ export function viewCheck({ name, url, status, conclusion, startedAt, summary }:
     ...(conclusion === undefined ? {} : { conclusion: conclusion === 'ERROR' ? 'FAILURE' : conclusion }),
     ...(startedAt === undefined ? {} : { startedAt: formatInstant(startedAt) }),
     ...(summary === undefined ? {} : { summary }),
+    ...(judgement === undefined ? {} : { quarantine: viewJudgement(judgement) }),
+  };
+}
+
+function viewJudgement(judgement: Judgement): CheckQuarantineView {
+  const verdict = quarantineVerdictOf(judgement);
+  if (judgement.kind === 'awaited') return { verdict, failedTests: [], failedTestsTotal: 0 };
+  const { reason, tests, failing } = judgement;
+  return {
+    verdict,
+    reason,
+    failedTests: tests.map(({ id, name, why }) => ({
+      id,
+      name,
+      isExcused: why === undefined,
+      ...(why === undefined ? {} : { reason: why }),
+    })),
+    failedTestsTotal: failing,
   };
 }
 

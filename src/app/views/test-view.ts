@@ -1,7 +1,8 @@
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow, TestStats, TestStatus } from '../../storage/tests.ts';
 import type { App } from '../app.ts';
+import { getRetentionStart } from '../test-settings.ts';
 
 /** A test without what only its runs tell. */
 export interface TestSummaryView {
@@ -38,21 +39,15 @@ export interface TestLinks {
   readonly orgSlug: string;
 }
 
-/** Runs older than this are invisible. */
-const RETENTION_MS = 45 * 24 * 3_600_000;
-
 export async function viewTests(
   app: App,
   of: { readonly repository: Repository; readonly tests: readonly TestRow[]; readonly links: TestLinks },
 ): Promise<TestView[]> {
-  const now: Instant = app.clock.now();
+  if (of.tests.length === 0) return [];
+  const now = app.clock.now();
   const testIds = of.tests.map((test) => test.id);
-  const stats = await app.store.tests.getStats({
-    repositoryId: of.repository.id,
-    testIds,
-    now,
-    since: now - RETENTION_MS,
-  });
+  const since = await getRetentionStart(app, of.repository, now);
+  const stats = await app.store.tests.getStats({ repositoryId: of.repository.id, testIds, now, since });
   return of.tests.map((test, index) => viewTest(test, stats[index] as TestStats, of));
 }
 

@@ -3,6 +3,12 @@ import { listQuarantinedTests } from '../contract/flaky-tests.ts';
 import { pageQuery } from '../parse.ts';
 import { route } from '../route.ts';
 
-export const listQuarantinedTestsRoute = route(listQuarantinedTests, ({ app, caller }, body) =>
-  list(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug, page: pageQuery(body.page_query) }),
+export const listQuarantinedTestsRoute = route(listQuarantinedTests, ({ app, caller, dialect }, body) =>
+  list(app, caller, {
+    repo: body.repo,
+    orgUrlSlug: body.org_url_slug,
+    page: pageQuery(body.page_query),
+    hasReview: dialect.hasReviews,
+    onlyToReview: dialect.hasReviews && body.only_to_review === true,
+  }),
 );

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { component, nameText } from './schema.ts';
 
-const NAME = '[A-Za-z0-9_.][A-Za-z0-9_.-]*';
+/** Uploaders take names from the address of a clone as it is, where a blank is %20 and a person's own group ~ann. */
+const NAME = '(?:[A-Za-z0-9_.]|%20)(?:[A-Za-z0-9_.-]|%20)*';
 
 export const Repo = component(
   'Repo',
@@ -17,7 +18,7 @@ export const Repo = component(
       owner: Type.String({
         minLength: 1,
         maxLength: 255,
-        pattern: `^(?!\\.{1,2}(?:/|$))${NAME}(?:/(?!\\.{1,2}(?:/|$))${NAME})*$`,
+        pattern: `^(?!\\.{1,2}(?:/|$))~?${NAME}(?:/(?!\\.{1,2}(?:/|$))${NAME})*$`,
         description: 'Repository owner or organization; for hosts with nested groups, the whole path of groups.',
         'x-sluice-message': 'must be 1 to 255 letters, digits, dots, hyphens and underscores, with / between groups',
       }),

@@ -140,6 +140,22 @@ const LandedSchema = component(
       composedWith: Type.Array(Type.Integer(), {
         description: 'Pull requests that landed meanwhile and were not in the test run.',
       }),
+      waived: Type.Array(
+        Type.Object(
+          {
+            check: Type.String({ description: 'Name of the check.' }),
+            tests: Type.Array(
+              Type.Object(
+                { id: Type.String({ description: 'Id.' }), name: Type.String({ description: 'Name.' }) },
+                { description: 'A quarantined test that failed.' },
+              ),
+              { description: 'The quarantined tests that failed in it.' },
+            ),
+          },
+          { description: 'A required check that failed and was waived.' },
+        ),
+        { description: 'Required checks whose failure was waived, because only quarantined tests failed.' },
+      ),
       at: instant('When.'),
     },
     { description: 'The proof that what landed is what was tested.' },
@@ -224,6 +240,7 @@ export const EXAMPLE_LANDED_RECORD = {
     testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
     base: 'e0b9828b9a780b0e40ca8f3ef78420ee5c332510',
     composedWith: [],
+    waived: [],
     at: '2026-09-17T10:20:04.000Z',
   },
 };

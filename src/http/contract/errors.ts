@@ -52,6 +52,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'The token lacks a scope',
     help: 'The token is good, and it may not do this. Use one with the scope that the operation names.',
   },
+  UPLOAD_URL_REFUSED: {
+    status: 403,
+    title: 'The address for the upload is not good',
+    help: 'It is an hour old or more, or not as it was given out. Ask `createBundleUpload` for another one.',
+  },
   ROUTE_NOT_FOUND: {
     status: 404,
     title: 'No such operation',
@@ -87,10 +92,20 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'No such test',
     help: 'The repository has no test with this id.',
   },
+  MONITOR_NOT_FOUND: {
+    status: 404,
+    title: 'No such monitor',
+    help: 'The repository has no monitor with this id. `listMonitors` shows those it has.',
+  },
   TOKEN_NOT_FOUND: {
     status: 404,
     title: 'No such token',
     help: 'The organization has no token with this id. `listApiTokens` shows those it has.',
+  },
+  UPLOAD_NOT_FOUND: {
+    status: 404,
+    title: 'No such upload',
+    help: 'The repository has no upload with this id. `listUploads` shows those it has.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -137,15 +152,35 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'There are no tests to restart',
     help: 'Only a pull request that is TESTING or PENDING_FAILURE can be tested again.',
   },
+  TEST_NOT_FLAGGABLE: {
+    status: 409,
+    title: 'The test cannot be flagged',
+    help: 'The test is broken, which outranks a flag.',
+  },
+  MONITOR_NOT_MUTABLE: {
+    status: 409,
+    title: 'The monitor cannot be muted for this test',
+    help: 'Only a monitor that has been active on the test can be muted.',
+  },
+  MONITOR_LIMIT_REACHED: {
+    status: 409,
+    title: 'The repository has too many monitors',
+    help: 'A repository has at most 50 monitors. Delete one first.',
+  },
+  UPLOAD_NOT_KEPT: {
+    status: 409,
+    title: 'The files of the upload are gone',
+    help: 'Files are kept for some days after they were processed. Upload them again.',
+  },
   BODY_TOO_LARGE: {
     status: 413,
     title: 'The body is too large',
-    help: 'A body may have 20 MiB, also after decompression. Instead of a very long list of impacted targets, send "ALL".',
+    help: 'A body may have 20 MiB, also after decompression, and an upload of test results 100 MiB. Instead of a very long list of impacted targets, send "ALL"; send reports in several uploads, or packed.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     title: 'The content type is not supported',
-    help: 'Send the body as UTF-8 JSON with the header `content-type: application/json`; gzip, deflate, br and zstd are accepted as content encodings.',
+    help: 'Send the body as UTF-8 JSON with the header `content-type: application/json`; gzip, deflate, br and zstd are accepted as content encodings. Test results are sent as multipart/form-data, or as one report with any other content type, as it is or as gzip, deflate or zstd.',
   },
   PULL_REQUEST_NOT_ENQUEUEABLE: {
     status: 422,

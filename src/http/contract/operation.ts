@@ -8,13 +8,17 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly method: 'POST' | 'GET';
   /** Below the mount (/v1). */
   readonly path: string;
-  readonly tag: 'Pull requests' | 'Queues' | 'Flaky tests' | 'Repositories' | 'Access' | 'Operations';
+  readonly tag: 'Pull requests' | 'Queues' | 'Flaky tests' | 'Uploaders' | 'Repositories' | 'Access' | 'Operations';
   readonly scope: Scope;
   readonly summary: string;
   readonly description: string;
   /** Of a POST the JSON body; of a GET the query. */
   readonly body: Body;
+  /** The fields of `body` come in a form, with files beside them, or in the query, with one file as the body. */
+  readonly hasFiles?: true;
   readonly reply: Reply;
+  /** Of success; 200 unless said. */
+  readonly status?: 202;
   /** The media type of the answer; JSON unless said. */
   readonly replyType?: string;
   /** Beside those that every operation can give. */

@@ -105,7 +105,7 @@ export function trimmedText(maxLength: number, description: string) {
   });
 }
 
-type JsonTypes = { string: string; integer: number };
+type JsonTypes = { string: string; integer: number; boolean: boolean };
 
 /** A value that may be null, in the one form that serialises fast. */
 export function nullable<Kind extends keyof JsonTypes>(
@@ -117,4 +117,15 @@ export function nullable<Kind extends keyof JsonTypes>(
 
 export function nullableList<T>(items: TSchema, description: string): TUnsafe<T[] | null> {
   return Type.Unsafe<T[] | null>({ type: ['array', 'null'], items, description });
+}
+
+/** What people write for people: not blank, lines as they like. */
+export function plainText(maxLength: number, description: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: `[^\\t\\n\\r${SPACE}]`,
+    description,
+    'x-sluice-message': `must be a text of 1 to ${maxLength} characters that is not blank`,
+  });
 }

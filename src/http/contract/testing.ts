@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { CHECK_STATUSES } from '../../engine/check.ts';
+import { QUARANTINE_VERDICTS } from '../../engine/judgement.ts';
 import { ENDED_STATES } from '../../engine/queue.ts';
 import { REQUIRED_SOURCES } from '../../engine/required.ts';
 import { EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
@@ -17,6 +18,33 @@ const CONCLUSIONS = [
   'TIMED_OUT',
 ] as const;
 
+const CheckQuarantine = component(
+  'CheckQuarantine',
+  Type.Object(
+    {
+      verdict: outputEnum(
+        QUARANTINE_VERDICTS,
+        'WAIVED: only quarantined tests failed, and the check counts as passed. WOULD_BE_WAIVED, WOULD_NOT_BE_WAIVED: nothing follows from it, because the queue does not honor quarantine or the test run was decided before. PENDING: not known yet.',
+      ),
+      reason: Type.Optional(Type.String({ description: 'Why, as a sentence.' })),
+      failedTests: Type.Array(
+        Type.Object(
+          {
+            id: Type.String({ description: 'Id of the test.' }),
+            name: Type.String({ description: 'Its name.' }),
+            isExcused: Type.Boolean({ description: 'It was quarantined before, for what others saw of it.' }),
+            reason: Type.Optional(Type.String({ description: 'Why it is not excused.' })),
+          },
+          { description: 'A test that failed.' },
+        ),
+        { description: 'Tests that failed in the check, at most 1,000; those that are not excused first.' },
+      ),
+      failedTestsTotal: Type.Integer({ description: 'How many failed.' }),
+    },
+    { description: 'What quarantine makes of the failure of a required check (queue setting honorQuarantine).' },
+  ),
+);
+
 export const CheckRun = component(
   'CheckRun',
   Type.Object(
@@ -27,6 +55,7 @@ export const CheckRun = component(
       conclusion: Type.Optional(fixedEnum(CONCLUSIONS, 'How it ended; only once completed.')),
       startedAt: Type.Optional(instant('When this attempt began, where its reporter said so.')),
       summary: Type.Optional(Type.String({ description: 'What its reporter had to say.' })),
+      quarantine: Type.Optional(CheckQuarantine),
     },
     { description: 'A check that reported on the test branch.' },
   ),

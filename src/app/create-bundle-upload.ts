@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { RepositoryRef } from '../storage/repositories.ts';
+import type { App } from './app.ts';
+import type { Caller } from './caller.ts';
+import { ensureRepository } from './ensure-repository.ts';
+import { organizationNotFound } from './list-page.ts';
+import { isRefusal, type Refusal } from './refusal.ts';
+import { UploadPasses } from './upload-url.ts';
+
+export interface CreateBundleUpload {
+  readonly repo: RepositoryRef;
+  readonly orgUrlSlug: string;
+  readonly clientVersion: string | undefined;
+  readonly baseUrl: string;
+}
+
+export interface BundleUploadView {
+  readonly id: string;
+  readonly idV2: string;
+  readonly url: string;
+  readonly key: string;
+}
+
+/** Gives out an address for one bundle. Until the bundle comes there, the upload is not listed. */
+export async function createBundleUpload(
+  app: App,
+  caller: Caller,
+  input: CreateBundleUpload,
+): Promise<BundleUploadView | Refusal> {
+  if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
+  const repository = await ensureRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const id = randomUUID();
+  const now = app.clock.now();
+  await app.store.uploads.create(
+    {
+      id,
+      repositoryId: repository.id,
+      kind: 'bundle',
+      status: 'PENDING',
+      receivedAt: now,
+      processedAt: null,
+      fields: null,
+      bodyId: null,
+      files: [],
+      sizeBytes: 0,
+      partsDone: 0,
+      testRuns: 0,
+      issues: [],
+      digest: null,
+      clientVersion: input.clientVersion?.slice(0, 255) ?? null,
+      attempts: 0,
+      trouble: null,
+    },
+    now,
+  );
+  const { expiresAt, signature } = new UploadPasses(app.store.signingKey).make(id, now);
+  const url = `${input.baseUrl}/uploads/${id}?expires=${expiresAt}&signature=${signature}`;
+  return { id, idV2: id, url, key: `${caller.organization.slug}/${id}` };
+}

@@ -1,0 +1,43 @@
+import { createLookupIds, type LookupIdentifier } from '../flaky/identity/lookup-id.ts';
+import type { RepositoryRef } from '../storage/repositories.ts';
+import type { App } from './app.ts';
+import { type Caller, maySee } from './caller.ts';
+import { organizationNotFound } from './list-page.ts';
+import type { Refusal } from './refusal.ts';
+
+export interface GetQuarantineConfig {
+  readonly repo: RepositoryRef;
+  readonly orgUrlSlug: string;
+  /** None: every quarantined test is wanted. */
+  readonly tests: readonly LookupIdentifier[];
+}
+
+export interface QuarantineConfigView {
+  readonly isDisabled: boolean;
+  readonly testIds: readonly string[];
+}
+
+/** Which of the failing tests block nobody. Of a repository that nobody uploaded for, none. */
+export async function getQuarantineConfig(
+  app: App,
+  caller: Caller,
+  input: GetQuarantineConfig,
+): Promise<QuarantineConfigView | Refusal> {
+  const { organization } = caller;
+  if (input.orgUrlSlug !== organization.slug) return organizationNotFound(input.orgUrlSlug);
+  const repository = await app.directory.findRepository(organization.id, input.repo);
+  if (repository === undefined || !maySee(caller, repository)) return { isDisabled: false, testIds: [] };
+  const [stored, { ids }] = await Promise.all([
+    app.store.testSettings.find(repository.id),
+    app.directory.findQuarantined(repository.id),
+  ]);
+  if (stored?.settings.quarantineEnabled === false) return { isDisabled: true, testIds: [] };
+  if (input.tests.length === 0) return { isDisabled: false, testIds: [...ids] };
+  if (ids.size === 0) return { isDisabled: false, testIds: [] };
+  const lookUp = createLookupIds({ org: organization.slug, repository: input.repo });
+  const found = input.tests
+    .map(lookUp)
+    .filter(({ candidates }) => candidates.some((id) => ids.has(id)))
+    .map(({ sent }) => sent);
+  return { isDisabled: false, testIds: [...new Set(found)] };
+}

@@ -1,0 +1,11 @@
+import { deleteMonitor as remove } from '../../app/delete-monitor.ts';
+import { deleteMonitor } from '../contract/monitors.ts';
+import { route } from '../route.ts';
+
+export const deleteMonitorRoute = route(deleteMonitor, ({ app, caller }, body) =>
+  remove(app, caller, {
+    repo: body.repo,
+    orgUrlSlug: body.org_url_slug,
+    monitorId: body.monitor_id.toLowerCase(),
+  }),
+);

@@ -1,0 +1,14 @@
+import { flagTest as flag } from '../../app/flag-test.ts';
+import { flagTest } from '../contract/test-acts.ts';
+import { route } from '../route.ts';
+
+export const flagTestRoute = route(flagTest, ({ app, caller, baseUrl }, body) =>
+  flag(app, caller, {
+    repo: body.repo,
+    orgUrlSlug: body.org_url_slug,
+    testId: body.test_id,
+    isFlagged: body.flagged,
+    reason: body.reason ?? null,
+    baseUrl,
+  }),
+);

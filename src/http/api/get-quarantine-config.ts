@@ -1,0 +1,18 @@
+import { getQuarantineConfig as getConfig } from '../../app/get-quarantine-config.ts';
+import { getQuarantineConfig } from '../contract/uploader.ts';
+import { route } from '../route.ts';
+
+export const getQuarantineConfigRoute = route(getQuarantineConfig, ({ app, caller }, body) =>
+  getConfig(app, caller, {
+    repo: body.repo,
+    orgUrlSlug: body.orgUrlSlug,
+    tests: body.testIdentifiers.map(({ id, name, parentName, className, file, variant }) => ({
+      id,
+      name,
+      parentName: parentName ?? '',
+      className: className ?? null,
+      file: file ?? null,
+      variant: variant ?? null,
+    })),
+  }),
+);

@@ -1,0 +1,7 @@
+import { getTestSettings as get } from '../../app/get-test-settings.ts';
+import { getTestSettings } from '../contract/test-settings.ts';
+import { route } from '../route.ts';
+
+export const getTestSettingsRoute = route(getTestSettings, ({ app, caller }, body) =>
+  get(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug }),
+);

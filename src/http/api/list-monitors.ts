@@ -1,0 +1,7 @@
+import { listMonitors as list } from '../../app/list-monitors.ts';
+import { listMonitors } from '../contract/monitors.ts';
+import { route } from '../route.ts';
+
+export const listMonitorsRoute = route(listMonitors, ({ app, caller }, body) =>
+  list(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug }),
+);

@@ -1,0 +1,13 @@
+import { listTestEvents as list } from '../../app/list-test-events.ts';
+import { listTestEvents } from '../contract/test-history.ts';
+import { pageQuery } from '../parse.ts';
+import { route } from '../route.ts';
+
+export const listTestEventsRoute = route(listTestEvents, ({ app, caller }, body) =>
+  list(app, caller, {
+    repo: body.repo,
+    orgUrlSlug: body.org_url_slug,
+    testId: body.test_id,
+    page: pageQuery(body.page_query),
+  }),
+);

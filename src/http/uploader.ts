@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { acceptBundle, findBundlePlace } from '../app/put-bundle.ts';
+import { isRefusal } from '../app/refusal.ts';
+import { type UploadBodies, writeFile } from '../app/upload-body.ts';
+import type { createAdmission } from './admission.ts';
+import { createBundleUpload } from './contract/uploader.ts';
+import { sluiceDialect, trunkDialect } from './dialect.ts';
+import { arriving, type IncomingUpload } from './incoming-upload.ts';
+import { Problem } from './problem.ts';
+import { logRequest } from './request-log.ts';
+import type { ServerDeps } from './server-deps.ts';
+import { registerTestPage } from './test-page.ts';
+
+export interface UploaderDeps extends ServerDeps {
+  readonly admission: ReturnType<typeof createAdmission>;
+  readonly bodies: UploadBodies;
+}
+
+/** What existing uploaders call besides operations. They read nothing of these answers but the status. */
+export function registerUploader(server: FastifyInstance, deps: UploaderDeps): void {
+  const add = (method: HTTPMethods, url: string, handle: Handle, needsToken = false): void => {
+    server.route({
+      method,
+      url,
+      config: { readsBody: true },
+      ...(needsToken ? { onRequest: deps.admission(createBundleUpload) } : {}),
+      handler: async (request: FastifyRequest, reply: FastifyReply) => {
+        await handle(deps, request);
+        if (request.server.isClosing) reply.header('connection', 'close');
+        logRequest(deps.log, request, 200);
+        return {};
+      },
+    });
+  };
+  add('PUT', '/uploads/:id', putBundle);
+  for (const { mount } of [sluiceDialect, trunkDialect]) {
+    for (const path of TELEMETRY) add('POST', `${mount}${path}`, throwAway);
+    // Of clients of the years before, which asked for less and told more.
+    add('PATCH', `${mount}/metrics/updateBundleUpload`, throwAway, true);
+    add('POST', `${mount}/repo/create`, throwAway, true);
+  }
+  registerTestPage(server);
+}
+
+/** Uploaders, and the action that runs them, tell how it went. A slow or missing answer costs their users a minute. */
+const TELEMETRY = ['/flakytests-cli/upload-metrics', '/flakytests-uploader/upload-metrics'];
+
+type Handle = (deps: UploaderDeps, request: FastifyRequest) => Promise<void>;
+
+export function toIncomingUpload({ bodies, requestTimeoutMs }: UploaderDeps, request: FastifyRequest): IncomingUpload {
+  return { request: request.raw, query: request.query, bodies, timeoutMs: requestTimeoutMs };
+}
+
+/** The body is read to nowhere by Node when the answer is out. */
+async function throwAway(): Promise<void> {}
+
+async function putBundle(deps: UploaderDeps, request: FastifyRequest): Promise<void> {
+  const { id } = request.params as { id: string };
+  const { expires, signature } = request.query as Record<string, unknown>;
+  const pass = { expiresAt: Number(expires), signature: typeof signature === 'string' ? signature : '' };
+  const place = await findBundlePlace(deps.app, id, pass);
+  if (isRefusal(place)) throw new Problem(place.code, place.detail);
+  if (place === 'again') return;
+  const upload = toIncomingUpload(deps, request);
+  const { body } = await deps.bodies.receive(async (writer) => {
+    await writeFile(writer, 'bundle.tar.zstd', { encoding: undefined, bytes: arriving(upload) });
+  });
+  if (body.files.length === 0) throw new Problem('VALIDATION_FAILED', 'The bundle is empty. Send it as the body.', []);
+  let isKept = false;
+  try {
+    isKept = await acceptBundle(deps.app, id, body);
+  } finally {
+    if (!isKept) await deps.bodies.discard(body.bodyId);
+  }
+}

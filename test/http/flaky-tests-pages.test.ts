@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { PageView } from '../../src/app/list-page.ts';
+import type { TestView } from '../../src/app/views/test-view.ts';
+import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../contract/store-world.ts';
+import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+
+const HOUR_MS = 3_600_000;
+const FAILING = '/v1/flaky-tests/list-failing-tests';
+const QUARANTINED = '/v1/flaky-tests/list-quarantined-tests';
+const UNHEALTHY = '/v1/flaky-tests/list-unhealthy-tests';
+
+interface TestPage {
+  readonly tests: readonly TestView[];
+  readonly page: PageView;
+}
+
+describe('pages', () => {
+  let world: InProcess;
+  beforeEach(async () => {
+    world = await createInProcess();
+  });
+  afterEach(() => world.close());
+
+  const at = (instant: number) => new Date(instant).toISOString();
+  const times = <T>(count: number, make: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_, index) => make(index));
+  const window = (more: object = {}) => ({
+    ...world.scope,
+    start_time: at(NOON - DAY_MS),
+    end_time: at(NOON + DAY_MS),
+    page_query: { page_size: 100 },
+    ...more,
+  });
+  const failing = (more: object = {}) => world.ok<TestPage>(FAILING, window(more));
+  const fill = async (count: number): Promise<void> => {
+    const tests = times(count, () => aTest(world.repository.id));
+    await world.apply(
+      tests,
+      tests.map((test) => aFailure(test.id)),
+    );
+  };
+  const walk = async (first: TestPage, pageSize: number, between?: () => Promise<unknown>) => {
+    const pages = [first];
+    for (;;) {
+      const token = (pages.at(-1) as TestPage).page.next_page_token;
+      if (token === '') return pages;
+      await between?.();
+      pages.push(await failing({ page_query: { page_size: pageSize, page_token: token } }));
+    }
+  };
+
+  test('an empty result has no pages and no tokens [P1]', async () => {
+    assert.deepEqual(await failing(), {
+      tests: [],
+      page: {
+        total_rows: 0,
+        total_pages: 0,
+        next_page_token: '',
+        prev_page_token: '',
+        last_page_token: '',
+        page_index: 0,
+      },
+    });
+  });
+
+  test('lead forward, back and to the last', async () => {
+    await fill(5);
+    const pages = await walk(await failing({ page_query: { page_size: 2 } }), 2);
+    assert.deepEqual(
+      pages.map(({ tests, page }) => [tests.length, page.page_index, page.total_pages, page.total_rows]),
+      [
+        [2, 0, 3, 5],
+        [2, 1, 3, 5],
+        [1, 2, 3, 5],
+      ],
+    );
+    assert.equal(pages[0]?.page.prev_page_token, '');
+    const [, second, third] = pages;
+    const back = await failing({ page_query: { page_size: 2, page_token: third?.page.prev_page_token } });
+    assert.deepEqual(back, second);
+    const last = await failing({ page_query: { page_size: 2, page_token: pages[0]?.page.last_page_token } });
+    assert.deepEqual(last, third);
+  });
+
+  test('25 by default, and an empty token is the first page [P1]', async () => {
+    await fill(30);
+    const { tests, page } = await failing({ page_query: { page_token: '' } });
+    assert.deepEqual([tests.length, page.total_pages], [25, 2]);
+  });
+
+  test('are all as of the first, whatever arrives meanwhile [P2]', async () => {
+    await fill(7);
+    const first = await failing({ page_query: { page_size: 2 } });
+    const ids = new Set((await failing()).tests.map((test) => test.id));
+    const pages = await walk(first, 2, async () => {
+      await fill(5);
+      const known = [...ids].map((id) => aFailure(id));
+      await world.apply([], known.slice(3));
+    });
+    assert.deepEqual(
+      pages.map(({ page }) => [page.total_rows, page.total_pages]),
+      times(4, () => [7, 4]),
+    );
+    const seen = pages.flatMap(({ tests }) => tests.map((test) => test.id));
+    assert.deepEqual(seen.toSorted(), [...ids].toSorted());
+  });
+
+  test('a token is of its query alone', async () => {
+    await fill(5);
+    const { page } = await failing({ page_query: { page_size: 2 } });
+    const page_query = { page_size: 2, page_token: page.next_page_token };
+    const other = aRepository({ organizationId: world.repository.organizationId, host: 'local', name: 'other' });
+    await world.store.repositories.save(other);
+    for (const [url, body] of [
+      [FAILING, window({ page_query: { ...page_query, page_size: 3 } })],
+      [FAILING, window({ page_query: { page_token: page.next_page_token } })],
+      [FAILING, window({ page_query, start_time: at(NOON - DAY_MS + 1) })],
+      [FAILING, window({ page_query, end_time: at(NOON + DAY_MS - 1) })],
+      [FAILING, window({ page_query, repo: { ...world.scope.repo, name: 'other' } })],
+      [QUARANTINED, { ...world.scope, page_query }],
+      [UNHEALTHY, { ...world.scope, status: 'FLAKY', page_query }],
+    ] as const) {
+      const { errors } = await world.refused('400 VALIDATION_FAILED', url, body);
+      assert.deepEqual(
+        errors?.map((error) => error.path),
+        ['/page_query/page_token'],
+      );
+    }
+    assert.equal((await failing({ page_query })).page.page_index, 1);
+  });
+
+  test('a token works on the other mount', async () => {
+    await fill(5);
+    const { page } = await failing({ page_query: { page_size: 2 } });
+    const body = window({ page_query: { page_size: 2, page_token: page.next_page_token } });
+    assert.equal((await world.ok<TestPage>(`/trunk${FAILING}`, body)).page.page_index, 1);
+  });
+
+  test('a token that was altered in any place is none', async () => {
+    await fill(5);
+    const { page } = await failing({ page_query: { page_size: 2 } });
+    const token = page.next_page_token;
+    const altered = [
+      ...times(
+        token.length,
+        (index) => `${token.slice(0, index)}${token[index] === 'A' ? 'B' : 'A'}${token.slice(index + 1)}`,
+      ),
+      ...times(token.length - 1, (index) => token.slice(0, index + 1)),
+      `${token}A`,
+      `${token}=`,
+      ` ${token}`,
+      `${token}\n`,
+      'x',
+      '😀',
+      Buffer.from('[0,1,0]').toString('base64url'),
+    ];
+    for (const page_token of altered) {
+      await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: { page_size: 2, page_token } }));
+    }
+  });
+
+  test('a token works for 24 hours', async () => {
+    await fill(5);
+    const { page } = await failing({ page_query: { page_size: 2 } });
+    const page_query = { page_size: 2, page_token: page.next_page_token };
+    world.clock.set(NOON + 24 * HOUR_MS);
+    const later = await failing({ page_query });
+    world.clock.set(NOON + 24 * HOUR_MS + 1);
+    await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query }));
+    // Walking on does not make it younger.
+    const next = { page_size: 2, page_token: later.page.next_page_token };
+    await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: next }));
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { UploadPage } from '../../src/app/list-uploads.ts';
+import type { UploadView } from '../../src/app/views/upload-view.ts';
+import type { Upload, UploadIssue, UploadOutcome } from '../../src/storage/uploads.ts';
+import { NOON } from '../contract/store-world.ts';
+import { problemOf } from '../e2e/harness.ts';
+import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from './upload-world.ts';
+
+const LIST = '/v1/flaky-tests/list-uploads';
+const AGAIN = '/v1/flaky-tests/process-upload-again';
+const ISSUE: UploadIssue = {
+  level: 'error',
+  file: 'report.xml',
+  line: 3,
+  message: 'It ends here.',
+  hint: 'Send all of it.',
+};
+
+describe('list-uploads', () => {
+  let world: UploadWorld;
+  beforeEach(async () => {
+    world = await createUploadWorld();
+  });
+  afterEach(() => world.close());
+
+  const upload = async (more: Readonly<Record<string, string>> = {}) => {
+    const answer = await world.send(Buffer.from(REPORT), {}, { ...FIELDS, ...more });
+    return (JSON.parse(answer.text) as { upload_id: string }).upload_id;
+  };
+  const list = (page: object = {}) => world.ok<UploadPage>(LIST, { ...world.scope, page_query: page });
+  const finish = (uploadId: string, outcome: Partial<UploadOutcome>) =>
+    world.store.uploads.finish({
+      uploadId,
+      partsDone: 0,
+      status: 'FAILED',
+      processedAt: NOON + 5,
+      fields: null,
+      testRuns: 0,
+      issues: [],
+      ...outcome,
+    });
+  const again = (uploadId: string) => world.post(AGAIN, { ...world.scope, upload_id: uploadId });
+
+  test('shows what was said of an upload, and what became of it [U21]', async () => {
+    const job = { job_name: 'unit', job_url: 'https://ci.test/1', job_attempt: '2' };
+    const more = { pr_number: '7', ...job, variant: 'linux', fork: 'true' };
+    const id = await upload(more);
+    const before: UploadView = {
+      id,
+      status: 'ACCEPTED',
+      received_at: new Date(NOON).toISOString(),
+      processed_at: null,
+      branch: 'main',
+      sha: FIELDS.sha,
+      pr_number: 7,
+      job_name: 'unit',
+      job_url: 'https://ci.test/1',
+      variant: 'linux',
+      test_run_id: null,
+      check: null,
+      fork: true,
+      job_attempt: 2,
+      files: 1,
+      size_bytes: REPORT.length,
+      test_runs: 0,
+      issues: [],
+    };
+    assert.deepEqual((await list()).uploads, [before]);
+    await finish(id, { status: 'FAILED', issues: [ISSUE] });
+    const processed_at = new Date(NOON + 5).toISOString();
+    assert.deepEqual((await list()).uploads, [{ ...before, status: 'FAILED', processed_at, issues: [ISSUE] }]);
+  });
+
+  test('says why an upload waits', async () => {
+    const id = await upload();
+    await world.store.uploads.delay(id, { trouble: 'The disk is full.', retryAt: NOON + 60_000 });
+    const [shown] = (await list()).uploads;
+    assert.deepEqual(
+      shown?.issues.map(({ level, message }) => [level, message]),
+      [['warning', 'The disk is full.']],
+    );
+  });
+
+  test('is newest first, and all pages are as of the first [U21]', async () => {
+    const ids: string[] = [];
+    for (let number = 0; number < 7; number++) ids.push(await upload({ job_name: `job ${number}` }));
+    const first = await list({ page_size: 3 });
+    const seen = first.uploads.map(({ id }) => id);
+    let token = first.page.next_page_token;
+    while (token !== '') {
+      await upload({ job_name: `later ${token}` });
+      const next = await list({ page_size: 3, page_token: token });
+      assert.deepEqual([next.page.total_rows, next.page.total_pages], [7, 3]);
+      seen.push(...next.uploads.map(({ id }) => id));
+      token = next.page.next_page_token;
+    }
+    assert.deepEqual(seen, ids.toReversed());
+    assert.equal((await list()).page.total_rows, 9);
+    const tokens = { page_size: 3, page_token: first.page.next_page_token };
+    const lists = '/v1/flaky-tests/list-quarantined-tests';
+    await world.refused('400 VALIDATION_FAILED', lists, { ...world.scope, page_query: tokens });
+  });
+
+  test('is of one repository, and for those who may read it', async () => {
+    await upload({ repo_name: 'other' });
+    assert.deepEqual((await list()).uploads, []);
+    await world.refused('404 ORGANIZATION_NOT_FOUND', LIST, { ...world.scope, org_url_slug: 'x', page_query: {} });
+    const repo = { ...world.scope.repo, name: 'nothing' };
+    await world.refused('404 REPOSITORY_NOT_FOUND', LIST, { ...world.scope, repo, page_query: {} });
+  });
+
+  test('has statuses in lower case on the other mount', async () => {
+    await upload();
+    const page = await world.ok<UploadPage>(`/trunk${LIST}`, { ...world.scope, page_query: {} });
+    assert.deepEqual(
+      page.uploads.map(({ status }) => status as string),
+      ['accepted'],
+    );
+  });
+
+  describe('process-upload-again', () => {
+    test('has an ended upload processed again, once its files are kept [U21]', async () => {
+      const id = await upload();
+      await finish(id, { status: 'FAILED', issues: [ISSUE] });
+      const wakes = world.wakes();
+      const answer = await again(id.toUpperCase());
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal((JSON.parse(answer.text) as { upload: UploadView }).upload.status, 'ACCEPTED');
+      assert.equal(world.wakes(), wakes + 1);
+      assert.equal(((await world.store.uploads.find(id)) as Upload).status, 'ACCEPTED');
+    });
+
+    test('leaves one that waits as it is', async () => {
+      const id = await upload();
+      assert.equal((await again(id)).status, 200);
+      assert.equal(world.wakes(), 1);
+    });
+
+    test('is 409 when the files are gone [U21]', async () => {
+      const id = await upload();
+      await finish(id, { status: 'PROCESSED' });
+      const later = NOON + 100;
+      const of = { now: later, bodiesBefore: later, maxBytes: Number.MAX_SAFE_INTEGER, uploadsBefore: 0 };
+      await world.store.uploads.tidy(of);
+      problemOf(await again(id), '409 UPLOAD_NOT_KEPT');
+    });
+
+    test('knows only uploads of the repository, and only admins may [U21]', async () => {
+      problemOf(await again(randomUUID()), '404 UPLOAD_NOT_FOUND');
+      problemOf(await again(await upload({ repo_name: 'other' })), '404 UPLOAD_NOT_FOUND');
+      problemOf(await again('x'), '400 VALIDATION_FAILED');
+      const token = await world.makeToken({ scopes: ['read', 'upload'] });
+      const response = await world.server.inject({
+        method: 'POST',
+        url: AGAIN,
+        headers: { 'x-api-token': token, 'content-type': 'application/json' },
+        payload: JSON.stringify({ ...world.scope, upload_id: await upload() }),
+      });
+      assert.equal(response.statusCode, 403);
+    });
+  });
+});

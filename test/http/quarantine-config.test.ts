@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { createTestIds } from '../../src/flaky/identity/test-id.ts';
+import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
+import { aTest, NOON } from '../contract/store-world.ts';
+import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+import type { FailingTest } from '../helpers/uploader.ts';
+
+const LOOKUP = '/v1/metrics/getQuarantineConfig';
+
+interface Config {
+  readonly isDisabled: boolean;
+  readonly testIds: readonly string[];
+}
+
+describe('getQuarantineConfig', () => {
+  let world: InProcess;
+  beforeEach(async () => {
+    world = await createInProcess();
+  });
+  afterEach(() => world.close());
+
+  const names = { file: 'src/math.test.ts', classname: 'math', parent: 'math suite', name: 'adds' };
+  const idOf = (infoId = '', variant = '') =>
+    createTestIds({ org: 'acme', repository: world.scope.repo, variant })({ ...names, infoId });
+  const failing = (more: Partial<FailingTest> = {}): FailingTest => ({
+    id: idOf(),
+    name: 'adds',
+    parentName: 'math suite',
+    className: 'math',
+    file: 'src/math.test.ts',
+    variant: '',
+    ...more,
+  });
+  const quarantine = (...ids: readonly string[]) =>
+    world.apply(ids.map((id) => aTest(world.repository.id, { id, status: 'FLAKY', quarantinedAt: NOON })));
+  const body = (tests: readonly object[], more: object = {}) => ({
+    repo: world.scope.repo,
+    orgUrlSlug: 'acme',
+    remoteUrls: ['https://git.test/acme/app.git'],
+    testIdentifiers: tests,
+    ...more,
+  });
+  const lookUp = (...tests: readonly FailingTest[]) => world.ok<Config>(LOOKUP, body(tests));
+
+  test('answers those of the ids that are quarantined [U3]', async () => {
+    const other = randomUUID();
+    await quarantine(idOf());
+    assert.deepEqual(await lookUp(failing(), failing({ id: other, name: 'other' })), {
+      isDisabled: false,
+      testIds: [idOf()],
+    });
+    assert.deepEqual(await lookUp(failing({ id: other, name: 'other' })), { isDisabled: false, testIds: [] });
+  });
+
+  test('answers an id as it was sent, also where the test is known by another [U3]', async () => {
+    await quarantine(idOf('trunk:x'), idOf('', 'linux'));
+    const sent = [failing({ id: 'trunk:x' }), failing({ id: '7', variant: 'linux' }), failing({ id: '8' })];
+    assert.deepEqual((await lookUp(...sent)).testIds, ['trunk:x', '7']);
+  });
+
+  test('answers all quarantined ids where no test is named, as they are now [U20]', async () => {
+    const ids = [randomUUID(), randomUUID(), randomUUID()].toSorted();
+    await quarantine(...ids);
+    assert.deepEqual((await lookUp()).testIds.toSorted(), ids);
+    const more = randomUUID();
+    await quarantine(more);
+    assert.deepEqual((await lookUp()).testIds.toSorted(), [...ids, more].toSorted());
+  });
+
+  test('says so where quarantine is off [U20]', async () => {
+    await quarantine(idOf());
+    const settings = { ...DEFAULT_TEST_SETTINGS, quarantineEnabled: false };
+    const change = { at: NOON, actor: 'ada', detail: '{}' };
+    await world.store.testSettings.save(world.repository.id, 0, { settings, monitors: [] }, change);
+    assert.deepEqual(await lookUp(failing()), { isDisabled: true, testIds: [] });
+  });
+
+  test('has nothing for a repository that is not known, and makes none [U20]', async () => {
+    const repo = { ...world.scope.repo, name: 'unseen' };
+    assert.deepEqual(await world.ok(LOOKUP, body([failing()], { repo })), { isDisabled: false, testIds: [] });
+    const { repositories } = await world.ok<{ repositories: unknown[] }>('/v1/listRepositories', {});
+    assert.equal(repositories.length, 1);
+  });
+
+  test('is 404 for another organization, and 400 for what cannot be read [U19]', async () => {
+    await world.refused('404 ORGANIZATION_NOT_FOUND', LOOKUP, body([], { orgUrlSlug: 'other' }));
+    await world.refused('400 VALIDATION_FAILED', LOOKUP, body([], { testIdentifiers: undefined }));
+    await world.refused('400 VALIDATION_FAILED', LOOKUP, body([{ id: 7 }]));
+  });
+
+  test('takes what clients of other versions send: nulls, more fields, fewer fields', async () => {
+    await quarantine(idOf());
+    const test = { id: idOf(), name: 'adds', parentName: null, className: null, file: null, variant: null, extra: 1 };
+    const more = { remoteUrls: undefined, testCollectionShortId: 'abc', future: {} };
+    assert.deepEqual((await world.ok<Config>(LOOKUP, body([test], more))).testIds, [idOf()]);
+    assert.deepEqual((await world.ok<Config>(`/trunk${LOOKUP}`, body([test], more))).testIds, [idOf()]);
+  });
+});
