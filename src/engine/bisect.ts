@@ -113,8 +113,8 @@ function blameFront(work: Work, place: Place, run: Candidate): boolean {
   assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
   if (!mayBlame(work, run)) return false;
   noteRemoval(work, run);
-  const { reason, checks } = run.failure;
-  removeEntry(work, entry, { to: 'FAILED', reason, checks, candidate: run.number });
+  const { at: _at, ...failure } = run.failure;
+  removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
   regroupRest(work, place, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
   return true;
 }

@@ -74,6 +74,8 @@ export interface Candidate {
   readonly failure: Failure | undefined;
   /** Entries that landed since its base, are not in it, and share no target with it. */
   readonly composedWith: readonly PrNumber[];
+  /** What was known to pass on the target when it was planned; absent where nothing was. */
+  readonly lastPasses?: readonly LastPass[];
   readonly endedAt: Instant | undefined;
   readonly ending: Ending | undefined;
 }
@@ -89,6 +91,20 @@ export interface Pass {
   /** The candidate whose run proved the tree, and its commit; another one only where `by` is `reused_run`. */
   readonly provenBy: CandidateNumber;
   readonly provenSha: Sha;
+  /** It passed thanks to these waivers: it lands, and proves nothing for anybody else. */
+  readonly waived?: readonly WaivedCheck[];
+}
+
+/** A required check that failed, and counts as passed because only quarantined tests did. */
+export interface WaivedCheck {
+  readonly check: string;
+  readonly tests: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** The run whose pass of a check landed last. */
+export interface LastPass {
+  readonly check: string;
+  readonly candidate: CandidateNumber;
 }
 
 export interface Failure {
@@ -97,6 +113,8 @@ export interface Failure {
   readonly reason: ReasonCode;
   /** Names of the required checks that failed. */
   readonly checks: readonly string[];
+  /** More about it, as a sentence. */
+  readonly detail?: string;
 }
 
 export interface Ending {
@@ -123,6 +141,8 @@ export interface Landed {
   /** The target's head before that push. */
   readonly base: Sha;
   readonly composedWith: readonly PrNumber[];
+  /** Absent where nothing was. */
+  readonly waived?: readonly WaivedCheck[];
   readonly at: Instant;
 }
 

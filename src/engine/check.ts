@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import { isAwaited, isWaived, type Judgement } from './judgement.ts';
 
 export const CHECK_STATUSES = ['QUEUED', 'IN_PROGRESS', 'COMPLETED'] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
@@ -27,6 +28,10 @@ export interface Check {
   readonly url: string | undefined;
   readonly summary: string | undefined;
   readonly reportedAt: Instant;
+  /** An earlier attempt ran on the same commit, and may have left results. */
+  readonly isRepeated?: true;
+  /** Of a failure of this attempt, where somebody was asked whether quarantine excuses it. */
+  readonly judgement?: Judgement;
 }
 
 export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive';
@@ -42,6 +47,8 @@ export function verdictOfCheck(check: Check | undefined): CheckVerdict {
     case 'STALE':
       return 'inconclusive';
     case 'FAILURE':
+      if (isAwaited(check)) return 'pending';
+      return isWaived(check) ? 'passed' : 'failed';
     case 'ERROR':
     case 'TIMED_OUT':
     case 'ACTION_REQUIRED':
@@ -67,13 +74,22 @@ export function withReport(checks: readonly Check[], report: Check, isRequired: 
   const index = checks.findIndex(({ name }) => name === given.name);
   const known = checks[index];
   if (known === undefined) return isRequired || checks.length < MAX_CHECKS ? [...checks, given] : checks;
-  return supersedes(known, given) ? checks.with(index, given) : checks;
+  if (!supersedes(known, given)) return checks;
+  return checks.with(index, isRepetition(known, given) ? { ...given, isRepeated: true } : given);
+}
+
+/** What only waited to run has left nothing behind. */
+function isRepetition(known: Check, report: Check): boolean {
+  if (known.isRepeated === true) return true;
+  return isOtherAttempt(known, report) && known.status !== 'QUEUED';
+}
+
+function isOtherAttempt(known: Check, report: Check): boolean {
+  return known.startedAt !== undefined && report.startedAt !== undefined && known.startedAt !== report.startedAt;
 }
 
 function supersedes(known: Check, report: Check): boolean {
-  if (known.startedAt !== undefined && report.startedAt !== undefined && known.startedAt !== report.startedAt) {
-    return report.startedAt > known.startedAt;
-  }
+  if (isOtherAttempt(known, report)) return (report.startedAt as Instant) > (known.startedAt as Instant);
   return rank(report) > rank(known);
 }
 

@@ -1,3 +1,4 @@
+import type { Instant } from '../lib/clock.ts';
 import type { CandidateNumber } from './candidate.ts';
 import type { Sha } from './pull-request.ts';
 
@@ -5,7 +6,7 @@ import type { Sha } from './pull-request.ts';
  * Something the outside must be asked to do. A step returns effects as values; the shell stores them with the step and
  * carries them out later, at least once. Each looks before it acts, so that doing it again does no harm.
  */
-export type Effect = BuildCandidate | StartChecks | DiscardCandidate | LandCandidate | RaiseAlarm;
+export type Effect = BuildCandidate | StartChecks | JudgeCheck | DiscardCandidate | LandCandidate | RaiseAlarm;
 
 /** Make the commit. Answered by candidate_built, candidate_conflicted or candidate_unbuildable. */
 export interface BuildCandidate {
@@ -17,6 +18,17 @@ export interface BuildCandidate {
 export interface StartChecks {
   readonly kind: 'start_checks';
   readonly candidate: CandidateNumber;
+}
+
+/** Find out whether quarantine excuses a failure. Answered by check_judged, as soon as the results are there. */
+export interface JudgeCheck {
+  readonly kind: 'judge_check';
+  readonly candidate: CandidateNumber;
+  readonly check: string;
+  /** Which attempt of it, by when that began. */
+  readonly attempt: Instant | undefined;
+  /** From then on nobody waits for the answer. */
+  readonly until: Instant;
 }
 
 /** The candidate ended: stop its checks and remove its branch. */

@@ -1,6 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
-import type { CandidateNumber, LandedKind } from './candidate.ts';
+import type { Candidate, CandidateNumber, LandedKind } from './candidate.ts';
 import type { Check } from './check.ts';
+import type { Finding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts, Sha } from './pull-request.ts';
 import type { EntryId, RequestableQueueState } from './queue.ts';
@@ -27,6 +28,7 @@ export type CandidateEvent =
   | CandidateConflicted
   | CandidateUnbuildable
   | CheckReported
+  | CheckJudged
   | ChecksLost
   | LandingBegun
   | CandidateLanded
@@ -120,6 +122,16 @@ export interface CandidateUnbuildable extends OfCandidate {
 export interface CheckReported extends OfCandidate {
   readonly kind: 'check_reported';
   readonly check: Omit<Check, 'reportedAt'>;
+}
+
+/** Whether quarantine excuses the failure of a check. */
+export interface CheckJudged extends OfCandidate, Finding {
+  readonly kind: 'check_judged';
+  readonly check: string;
+  /** When the attempt began that this is about; undefined where its reporter did not say. */
+  readonly attempt: Instant | undefined;
+  /** The candidate as it was when it left the queue, where it had by then: only its record changes. */
+  readonly ended?: Candidate;
 }
 
 /** What ran the checks is gone, and they will never report. */

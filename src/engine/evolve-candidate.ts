@@ -1,17 +1,19 @@
 import { unreachable } from '../lib/assert.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import type { Candidate } from './candidate.ts';
-import { withReport } from './check.ts';
+import { type Check, withReport } from './check.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from './direct-merge.ts';
 import type {
   CandidateBuilt,
   CandidateConflicted,
   CandidateEvent,
   CandidateUnbuildable,
+  CheckJudged,
   CheckReported,
   ChecksLost,
 } from './event.ts';
 import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
+import { JUDGEMENT_MS } from './judgement.ts';
 import { takeOut } from './line.ts';
 import { findCandidate, findEntry } from './queue.ts';
 import { clearSuspicion } from './red-target.ts';
@@ -20,11 +22,13 @@ import { requiredChecks, type StartProblem } from './required.ts';
 import { unlanded } from './roster.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
 import { concludeInconclusive, judge } from './verdict.ts';
+import { isJudgeable, withFinding } from './waiver.ts';
 import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
 
 /** What came back from the outside about one candidate. About one that ended, nothing is of any consequence. */
 export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
   const candidate = findCandidate(work.queue, event.candidate);
+  if (candidate === undefined && event.kind === 'check_judged') return judgeEnded(work, event);
   if (candidate === undefined) return ignored(`Candidate ${event.candidate} has ended, or never was.`);
   switch (event.kind) {
     case 'candidate_built':
@@ -35,6 +39,8 @@ export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
       return fail(work, candidate, event);
     case 'check_reported':
       return report(work, candidate, event);
+    case 'check_judged':
+      return judgeCheck(work, candidate, event);
     case 'checks_lost':
       return loseChecks(work, candidate, event);
     case 'landing_begun':
@@ -118,10 +124,44 @@ function report(work: Work, candidate: Candidate, { at, check }: CheckReported):
   const isRequired = candidate.required?.names.includes(check.name) === true;
   const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
   if (checks === candidate.checks) return ignored(`${check.name} was reported before.`);
-  const reported = { ...candidate, checks };
+  const reported = { ...candidate, checks: askForJudgement(work, candidate, checks, check.name) };
   keepCandidate(work, reported);
   judge(work, reported);
   return APPLIED;
+}
+
+/** A failure may be one of quarantined tests only. Whoever knows is asked; where quarantine is honored, it is waited for. */
+function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
+  const mode = work.queue.settings.honorQuarantine;
+  const index = checks.findIndex((check) => check.name === name);
+  const check = checks[index];
+  if (mode === 'OFF' || check === undefined || !isJudgeable(candidate, check)) return checks;
+  const until = work.at + JUDGEMENT_MS;
+  const { number } = candidate;
+  work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt: check.startedAt, until });
+  return mode === 'ON' ? checks.with(index, { ...check, judgement: { kind: 'awaited', until } }) : checks;
+}
+
+function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {
+  const checks = withFinding(candidate.checks, event, { ...event, mode: work.queue.settings.honorQuarantine });
+  if (checks === undefined) return notAsked(event);
+  const judged = { ...candidate, checks };
+  keepCandidate(work, judged);
+  if (candidate.state === 'testing' || candidate.state === 'failed') judge(work, judged);
+  return APPLIED;
+}
+
+/** Too late for any verdict, but people still want to read it. */
+function judgeEnded(work: Work, event: CheckJudged): Outcome {
+  const { ended } = event;
+  const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
+  if (ended === undefined || checks === undefined) return notAsked(event);
+  work.endedCandidates.push({ ...ended, checks });
+  return APPLIED;
+}
+
+function notAsked({ candidate, check }: CheckJudged): Outcome {
+  return ignored(`Nobody waits for a judgement of ${check} of candidate ${candidate}.`);
 }
 
 function loseChecks(work: Work, candidate: Candidate, { cause }: ChecksLost): Outcome {

@@ -35,6 +35,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
   advanceTarget(work, event.pushedSha, { isDescendant: true, reason: 'MERGE_GRAPH_MERGE' });
   noteTargetMoved(work, landed);
   for (const entry of event.entries) mergeEntry(work, candidate, event, entry);
+  notePasses(work, candidate);
   endLanded(work, candidate, landed);
   compose(work, landed);
   removeAsAsked(work, asked);
@@ -61,6 +62,19 @@ export function landingEntries(queue: Queue, candidate: Candidate): Entry[] {
   return unlanded(queue, compositionOf(candidate));
 }
 
+/** Which tests a check has is what it was seen to have when it last passed. A waiver is no pass, nor is a skipped check. */
+function notePasses(work: Work, { pass, required, checks }: Candidate): void {
+  if (pass === undefined || required === undefined) return;
+  const known = work.queue.lastPasses;
+  const hasPassed = (name: string) =>
+    pass.by === 'reused_run' ||
+    (pass.by === 'own_run' && checks.some((check) => check.name === name && check.conclusion === 'SUCCESS'));
+  const lastPasses = required.names.flatMap((check) =>
+    hasPassed(check) ? { check, candidate: pass.provenBy } : (known.find((other) => other.check === check) ?? []),
+  );
+  work.queue = { ...work.queue, lastPasses };
+}
+
 function mergeEntry(
   work: Work,
   candidate: Candidate,
@@ -84,6 +98,7 @@ function mergeEntry(
     candidate: provenBy,
     base: event.base,
     composedWith: candidate.composedWith,
+    ...(candidate.pass.waived === undefined ? {} : { waived: candidate.pass.waived }),
     at: work.at,
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';

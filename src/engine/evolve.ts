@@ -46,6 +46,7 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
     case 'candidate_conflicted':
     case 'candidate_unbuildable':
     case 'check_reported':
+    case 'check_judged':
     case 'checks_lost':
     case 'landing_begun':
     case 'candidate_landed':

@@ -3,6 +3,7 @@ import { formGroups } from './batch.ts';
 import type { CandidateNumber } from './candidate.ts';
 import { type Candidate, isUnderTest } from './candidate.ts';
 import { isBehindDirectMerge } from './direct-merge.ts';
+import { judgementReasons, openReason } from './explain-judgement.ts';
 import { type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { admittedInOrder } from './order.ts';
 import { freeSlots } from './plan.ts';
@@ -15,21 +16,24 @@ import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
 import { holdEndsAt, openChecks } from './verdict.ts';
 
-/** Why an entry is where it is, in words: one more pure function of the queue. */
-export function explain(queue: Queue, entry: Entry, now: Instant): Explanation {
-  if (!isLive(entry.state)) return explainEnded(queue, entry);
+/**
+ * Why an entry is where it is, in words: one more pure function of the queue. Of an entry that ended, `last` is the
+ * candidate it ended with.
+ */
+export function explain(queue: Queue, entry: Entry, now: Instant, last?: Candidate): Explanation {
+  if (!isLive(entry.state)) return explainEnded(queue, entry, last);
   if (!isAdmitted(entry)) return explainNotReady(queue, entry);
   return explainAdmitted(queue, entry, now);
 }
 
-function explainEnded({ branch }: Queue, entry: Entry): Explanation {
+function explainEnded({ branch }: Queue, entry: Entry, last: Candidate | undefined): Explanation {
   const { reason: code, prNumber, checks, detail } = entry.because;
   const context = { to: entry.state, branch, actor: undefined, prNumber, checks, detail };
   const why = reason(code, reasonText(code, context), { ...whatOf(entry) });
   return {
     summary: `Pull request #${entry.prNumber} left the queue: it is ${entry.state}. ${why.text}`,
     next: entry.state === 'MERGED' ? 'Nothing: it is on the target branch.' : 'Submit it again to queue it again.',
-    reasons: [why],
+    reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
   };
 }
 
@@ -119,7 +123,7 @@ function testingReason(queue: Queue, candidate: Candidate): ExplanationReason {
   const text = `Its tests run${where}: ${open.length} of ${total} required checks are open${which}.`;
   return {
     ...reason('TESTING', text, { testRun, since }),
-    reasons: open.map((check) => reason('CHECK_OPEN', `${check} has not reported a result yet.`, { check, testRun })),
+    reasons: [...open.map((check) => openReason(candidate, check)), ...judgementReasons(candidate)],
   };
 }
 
@@ -130,22 +134,24 @@ function passedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: 
     ];
   }
   const ahead = unlanded(queue, candidate.beneath);
-  if (ahead.length > 0) return waitingForSome(queue, ahead, now, depth);
+  if (ahead.length > 0) return [...waitingForSome(queue, ahead, now, depth), ...judgementReasons(candidate)];
   return [
     reason('LANDS_NEXT', 'It has passed and lands as soon as the landing before it is done.', {
       testRun: candidate.number,
     }),
+    ...judgementReasons(candidate),
   ];
 }
 
 function failedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
   const { failure, number: testRun } = candidate;
   const what = failure === undefined || failure.checks.length === 0 ? 'Its tests' : listOf(failure.checks);
-  const failed = reason('FAILED_CHECKS', `${what} failed.`, {
+  const about = {
     testRun,
     ...(failure === undefined ? {} : { since: failure.at }),
     ...(failure?.checks[0] === undefined ? {} : { check: failure.checks[0] }),
-  });
+  };
+  const failed = { ...reason('FAILED_CHECKS', `${what} failed.`, about), reasons: judgementReasons(candidate) };
   const open = unlanded(queue, candidate.beneath).filter(({ state }) => state !== 'TESTS_PASSED');
   if (open.length > 0) {
     const blame = reason('BLAME_OPEN', 'Whether that is its own fault depends on what it was tested on top of.');

@@ -1,4 +1,4 @@
-import { changedKeys, getIn, valuesOf } from '../lib/int-map.ts';
+import { changedKeys, getIn, listOf, valuesOf } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { type Candidate, contains, isOfLine } from './candidate.ts';
 import { buildIndex } from './entry-index.ts';
@@ -14,6 +14,8 @@ import {
   type Queue,
 } from './queue.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
+import { verdictOf } from './verdict.ts';
+import { waivedIn } from './waiver.ts';
 import type { Step } from './work.ts';
 
 /**
@@ -39,6 +41,7 @@ export function findBreachAnywhere(queue: Queue): string | undefined {
   return (
     findFirst(valuesOf(queue.entries), (entry) => breachOfEntry(queue, entry)) ??
     findFirst(candidatesOf(queue), (candidate) => breachOfCandidate(queue, candidate)) ??
+    breachOfPasses(queue) ??
     breachOfOrder(queue) ??
     breachOfBisections(queue) ??
     breachOfIndex(queue)
@@ -59,8 +62,13 @@ function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
   const candidate = findCandidate(queue, entry.candidate);
   if (candidate === undefined) return `${name} names candidate ${entry.candidate}, which has ended`;
   if (candidate.purpose.kind === 'direct' && entry.state === 'NOT_READY') return undefined;
+  if (isVouchedByWaiver(queue, entry)) return `${name} is vouched for by a run that passed by a waiver`;
   const state = entry.vouchedBy === undefined ? stateUnder(candidate) : 'TESTS_PASSED';
   return entry.state === state ? undefined : `${name} is ${entry.state} where its candidate makes it ${state}`;
+}
+
+function isVouchedByWaiver(queue: Queue, { vouchedBy }: Entry): boolean {
+  return vouchedBy !== undefined && findCandidate(queue, vouchedBy)?.pass?.waived !== undefined;
 }
 
 /** At most one live candidate of the line claims an entry; and whatever is in one is in the queue, or has landed. */
@@ -68,6 +76,9 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   const name = `candidate ${candidate.number}`;
   if (candidate.endedAt !== undefined) return `${name} has ended and is still in the queue`;
   if (candidate.state === 'passed' && candidate.pass === undefined) return `${name} passed without a proof`;
+  if (candidate.pass?.by === 'own_run' && verdictOf(candidate) !== 'passed') return `${name} passed against its checks`;
+  if ((candidate.pass?.waived !== undefined) !== (candidate.pass !== undefined && waivedIn(candidate).length > 0))
+    return `${name} hides what it waived`;
   if ((candidate.state === 'failed') !== (candidate.failure !== undefined)) return `${name} failed without a failure`;
   for (const member of candidate.members) {
     const entry = findLiveMember(queue, member);
@@ -77,6 +88,17 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
     }
   }
   return undefined;
+}
+
+/** What passed by a waiver is no proof for another candidate. */
+function breachOfPasses(queue: Queue): string | undefined {
+  const isWaived = (candidate: Candidate | undefined) => candidate?.pass?.waived !== undefined;
+  const remembered = listOf(queue.passes).find(isWaived);
+  if (remembered !== undefined) return `candidate ${remembered.number} is remembered although it passed by a waiver`;
+  const reused = candidatesOf(queue).find(
+    ({ pass }) => pass?.by === 'reused_run' && isWaived(findCandidate(queue, pass.provenBy)),
+  );
+  return reused === undefined ? undefined : `candidate ${reused.number} passed by a waiver of another`;
 }
 
 /** No entry leaves twice, or stays after it left; and every removal has a reason. */

@@ -32,7 +32,7 @@ import { concludeHeadTests, testSuspectedHead } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { runOrphans, startCandidate } from './test-run.ts';
-import { blame, failOverdue, isFailure, vouch } from './verdict.ts';
+import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers, vouch } from './verdict.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
 
 /**
@@ -41,6 +41,8 @@ import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
  */
 export function plan(work: Work): void {
   cancelOverdue(work);
+  takeBackWaivers(work);
+  denyOverdue(work);
   failOverdue(work);
   concludeHeadTests(work);
   vouch(work);

@@ -4,7 +4,7 @@ import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
 import type { Bisection } from './bisection.ts';
-import type { Base, Candidate, CandidateNumber, Landed, Member } from './candidate.ts';
+import type { Base, Candidate, CandidateNumber, Landed, LastPass, Member } from './candidate.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts, Sha } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
@@ -39,6 +39,8 @@ export interface Queue {
   readonly candidatesEver: number;
   /** The latest candidates that ended after a pass by a run of their own: a tree among them is not tested again. */
   readonly passes: IntMap<Candidate>;
+  /** Of every check that the last landing required: what a later run is compared with. */
+  readonly lastPasses: readonly LastPass[];
   readonly bisections: readonly Bisection[];
   readonly bisectionsEver: number;
   /** The one landing that is asked for or under way. */
@@ -220,6 +222,7 @@ export function createQueue(branch: string, settings: QueueSettings, state: Requ
     candidates: emptyIntMap(),
     candidatesEver: 0,
     passes: emptyIntMap(),
+    lastPasses: [],
     bisections: [],
     bisectionsEver: 0,
     landing: undefined,

@@ -143,7 +143,7 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
   honorQuarantine: {
     kind: 'choice',
     values: HONOR_QUARANTINE_MODES,
-    text: 'ON: a failure made only of quarantined tests counts as passed. SHADOW: only say what would have been waived.',
+    text: 'ON: a required check that fails only in tests that were quarantined before counts as passed; its results are waited for, 60 seconds at most. SHADOW: only say what would have been waived. OFF: do not look.',
   },
   createPrsForTestingBranches: { kind: 'boolean', text: 'Open a draft pull request for every test branch.' },
   testBranchConstructionMode: {

@@ -2,9 +2,11 @@ import { assert } from '../lib/assert.ts';
 import { listOf } from '../lib/int-map.ts';
 import { repointPart } from './bisection-runs.ts';
 import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
+import { isWaived } from './judgement.ts';
 import { type Because, findCandidate, mayStartTests, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
+import { waivedIn, waiverText } from './waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
 
 /** A candidate that was planned begins: from here on its members are TESTING. */
@@ -51,6 +53,7 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
   let underWay: Candidate | undefined;
   for (const other of [...listOf(queue.passes), ...candidatesOf(queue)]) {
     if (!provesTree(other, candidate)) continue;
+    if (other.checks.some(isWaived)) continue;
     if (other.pass?.by === 'own_run') return other;
     if (other.state === 'testing' && other.twin === undefined) underWay ??= other;
   }
@@ -74,15 +77,28 @@ function provesTree(proof: Candidate, candidate: Candidate): boolean {
 /** Decided for it, by a run of its own or by that of another with the same tree. */
 export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], proof = candidate): void {
   assert(proof.commit !== undefined, 'only a commit can pass');
-  const pass: Pass = { at: work.at, by, provenBy: proof.number, provenSha: proof.commit.sha };
+  const waived = by === 'own_run' ? waivedIn(candidate) : [];
+  const pass: Pass = {
+    at: work.at,
+    by,
+    provenBy: proof.number,
+    provenSha: proof.commit.sha,
+    ...(waived.length === 0 ? {} : { waived }),
+  };
+  const detail = waiverText(waived);
   keepCandidate(work, { ...candidate, state: 'passed', twin: undefined, failure: undefined, pass });
   if (candidate.purpose.kind === 'main') {
     for (const entry of unlanded(work.queue, candidate.members)) {
       // One that was vouched for has passed already; from now on it stands by its own run.
       if (entry.state === 'TESTS_PASSED') keep(work, { ...entry, vouchedBy: undefined });
-      else move(work, entry, { to: 'TESTS_PASSED', reason: 'TEST_RUN_PASSED', candidate: pass.provenBy });
+      else {
+        const because = { reason: 'TEST_RUN_PASSED' as const, candidate: pass.provenBy };
+        move(work, entry, { to: 'TESTS_PASSED', ...because, ...(detail === undefined ? {} : { detail }) });
+      }
     }
   }
+  // Nobody else passes by a waiver: those that waited for this run get one of their own.
+  if (waived.length > 0) return;
   for (const twin of twinsOf(work.queue, candidate.number)) {
     passCandidate(work, twin, 'reused_run', candidate);
   }

@@ -1,13 +1,16 @@
+import type { Instant } from '../lib/clock.ts';
 import { formGroups, hopsBehind } from './batch.ts';
 import { startBisection } from './bisect.ts';
 import { type Candidate, isUnderTest } from './candidate.ts';
-import { type CheckVerdict, verdictOfCheck } from './check.ts';
+import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
+import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
 import { findCandidate, type Queue } from './queue.ts';
 import { mayBlame, noteRemoval } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { failCandidate, passCandidate, reopenCandidate, replaceCandidate } from './test-run.ts';
-import { move, type Work } from './work.ts';
+import { denialText, withFinding, withoutWaiver } from './waiver.ts';
+import { keepCandidate, move, type Work } from './work.ts';
 
 /** A candidate whose checks gave no usable answer is tried again this often. */
 const MAX_TRIES = 2;
@@ -56,16 +59,66 @@ function inconclusive({ number }: Candidate) {
 }
 
 function failByChecks(work: Work, candidate: Candidate): void {
-  failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: failedChecks(candidate) });
+  const checks = failedChecks(candidate);
+  const detail = denialText(candidate, checks);
+  const more = detail === undefined ? {} : { detail };
+  failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks, ...more });
+}
+
+/** Failures that nobody has judged in time are what they look like. */
+export function denyOverdue(work: Work): void {
+  for (const { number } of candidatesOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    const overdue = candidate?.checks.filter((check) => awaitedUntil(check) <= work.at) ?? [];
+    if (candidate === undefined || overdue.length === 0) continue;
+    let { checks } = candidate;
+    for (const { name, startedAt } of overdue) {
+      const of = { check: name, attempt: startedAt, at: work.at, mode: work.queue.settings.honorQuarantine };
+      checks = withFinding(checks, NOT_JUDGED, of) ?? checks;
+    }
+    const judged = { ...candidate, checks };
+    keepCandidate(work, judged);
+    if (candidate.state === 'testing' || candidate.state === 'failed') judge(work, judged);
+  }
+}
+
+/** A queue that stopped to honor quarantine lets nothing pass by what it waived before. What has passed stays so. */
+export function takeBackWaivers(work: Work): void {
+  if (work.queue.settings.honorQuarantine === 'ON') return;
+  for (const { number } of candidatesOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    const isOpen = candidate?.state === 'testing' || candidate?.state === 'failed';
+    if (candidate === undefined || !isOpen || !candidate.checks.some(isWaived)) continue;
+    const judged = { ...candidate, checks: candidate.checks.map(withoutWaiver) };
+    keepCandidate(work, judged);
+    judge(work, judged);
+  }
+}
+
+/** Never, for a check that is not to be judged. */
+export function awaitedUntil({ judgement }: Check): Instant {
+  return judgement?.kind === 'awaited' ? judgement.until : Number.POSITIVE_INFINITY;
+}
+
+/** When testing takes too long; undefined where it cannot. */
+export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instant | undefined {
+  const limitMs = settings.testingTimeoutMinutes * 60_000;
+  const { state, testingSince } = candidate;
+  if (limitMs === 0 || state !== 'testing' || testingSince === undefined) return undefined;
+  return isJudging(candidate) ? undefined : testingSince + limitMs;
+}
+
+/** All have reported: what is open is open for a minute at most, and not by a fault of theirs. */
+function isJudging(candidate: Candidate): boolean {
+  const awaited = candidate.checks.filter(isAwaited);
+  return awaited.length > 0 && awaited.length === openChecks(candidate).length;
 }
 
 /** Candidates whose time for testing is over have failed. */
 export function failOverdue(work: Work): void {
-  const limitMs = work.queue.settings.testingTimeoutMinutes * 60_000;
-  if (limitMs === 0) return;
   for (const candidate of candidatesOf(work.queue)) {
-    const { testingSince, state } = candidate;
-    if (state !== 'testing' || testingSince === undefined || work.at < testingSince + limitMs) continue;
+    const endsAt = testingEndsAt(work.queue, candidate);
+    if (endsAt === undefined || work.at < endsAt) continue;
     failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks: openChecks(candidate) });
   }
 }
@@ -84,7 +137,8 @@ export function openChecks({ required, checks }: Candidate): string[] {
 export function vouch(work: Work): void {
   if (!work.queue.settings.canOptimisticallyMerge) return;
   for (const candidate of lineOf(work.queue)) {
-    if (candidate.state !== 'passed') continue;
+    // What passed by a waiver has shown that it may land, not that everything beneath it works.
+    if (candidate.state !== 'passed' || candidate.pass?.waived !== undefined) continue;
     for (const entry of unlanded(work.queue, candidate.beneath)) {
       if (entry.state === 'TESTS_PASSED') continue;
       const because = { reason: 'SUCCESSOR_TEST_RUN_PASSED' as const, candidate: candidate.number };
@@ -146,7 +200,7 @@ export function holdEndsAt(queue: Queue, candidate: Candidate): number {
 function remove(work: Work, candidate: Candidate): void {
   const [entry] = unlanded(work.queue, candidate.members);
   if (entry === undefined || candidate.failure === undefined) return;
-  const { reason, checks } = candidate.failure;
+  const { at: _at, ...failure } = candidate.failure;
   noteRemoval(work, candidate);
-  removeEntry(work, entry, { to: 'FAILED', reason, checks, candidate: candidate.number });
+  removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: candidate.number });
 }

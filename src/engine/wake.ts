@@ -5,22 +5,29 @@ import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { candidatesOf } from './roster.ts';
 import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
-import { holdEndsAt, isFailure } from './verdict.ts';
+import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
 
 /** When something happens by itself unless something else happens before; undefined where nothing does. */
 export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFERENCE_STRATEGY): Instant | undefined {
   if (queue.parked !== undefined) return undefined;
-  const instants = [...testingDeadlines(queue), ...holdEnds(queue, now), ...notReadyEnds(queue)];
+  const instants = [
+    ...testingDeadlines(queue),
+    ...judgementDeadlines(queue),
+    ...holdEnds(queue, now),
+    ...notReadyEnds(queue),
+  ];
   if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
 
 function testingDeadlines(queue: Queue): Instant[] {
-  const limitMs = queue.settings.testingTimeoutMinutes * 60_000;
-  if (limitMs === 0) return [];
-  return candidatesOf(queue).flatMap(({ state, testingSince }) =>
-    state === 'testing' && testingSince !== undefined ? [testingSince + limitMs] : [],
-  );
+  return candidatesOf(queue).flatMap((candidate) => testingEndsAt(queue, candidate) ?? []);
+}
+
+function judgementDeadlines(queue: Queue): Instant[] {
+  return candidatesOf(queue)
+    .flatMap(({ checks }) => checks.map(awaitedUntil))
+    .filter(Number.isFinite);
 }
 
 /** A hold that is over and goes on waits for something else than time. */

@@ -158,6 +158,7 @@ export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candida
     pass: undefined,
     failure: undefined,
     composedWith: replaced?.composedWith ?? [],
+    ...(work.queue.lastPasses.length === 0 ? {} : { lastPasses: work.queue.lastPasses }),
     endedAt: undefined,
     ending: undefined,
   };
@@ -177,7 +178,7 @@ export function endCandidate(work: Work, candidate: Candidate, ending: Ending): 
   work.endedCandidates.push(ended);
   const landing = work.queue.landing?.candidate === candidate.number ? undefined : work.queue.landing;
   work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number), landing };
-  if (ended.pass?.by === 'own_run') rememberPass(work, ended);
+  if (ended.pass?.by === 'own_run' && ended.pass.waived === undefined) rememberPass(work, ended);
   if (candidate.state !== 'waiting') work.effects.push({ kind: 'discard_candidate', candidate: candidate.number });
 }
 

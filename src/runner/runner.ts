@@ -14,6 +14,29 @@ export interface Job {
   onStart(): Promise<void>;
   /** Whatever it prints, in order. The command waits while this does. */
   onOutput(bytes: Buffer): Promise<void>;
+  /** What it leaves behind is wanted. */
+  readonly reports?: JobReports;
+}
+
+export interface JobReports {
+  /** Of paths within the folder. */
+  readonly globs: readonly string[];
+  /** Called once, where the command ended by itself, before the folder is removed. Its failure is the job's. */
+  take(left: LeftFiles): Promise<void>;
+}
+
+/** Files that the command wrote. */
+export interface LeftFiles {
+  readonly files: readonly LeftFile[];
+  /** Why there are not all of them, as sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface LeftFile {
+  /** Within the folder. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  read(): AsyncIterable<Buffer>;
 }
 
 export interface JobPlace {

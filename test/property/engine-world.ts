@@ -26,6 +26,9 @@ const ACTS = [
   'pass',
   'fail',
   'cut',
+  'waive',
+  'waive',
+  'deny',
   'rerun',
   'cancel',
   'restart',
@@ -72,10 +75,19 @@ export const settings: fc.Arbitrary<Partial<QueueSettings>> = fc.record({
   exactLanding: fc.boolean(),
   reusePassedTrees: fc.boolean(),
   notReadyTimeoutHours: fc.constantFrom(0, 1),
+  honorQuarantine: fc.constantFrom('OFF' as const, 'SHADOW' as const, 'ON' as const, 'ON' as const),
 });
 
 const TARGETS = ['[x]', '[y]', '[x,y]', '[z]', '[]', '[ALL]', '[y,z]'];
-const SETTINGS = ['concurrency=1', 'concurrency=4', 'batch=true', 'batch=false', 'canOptimisticallyMerge=true'];
+const SETTINGS = [
+  'concurrency=1',
+  'concurrency=4',
+  'batch=true',
+  'batch=false',
+  'canOptimisticallyMerge=true',
+  'honorQuarantine=ON',
+  'honorQuarantine=SHADOW',
+];
 
 export function perform(story: Scenario, { kind, pr, pick }: Act): void {
   const name = letter(pr);
@@ -92,6 +104,9 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
       return report(story, pick, 'FAILURE');
     case 'cut':
       return report(story, pick, 'CANCELLED');
+    case 'waive':
+    case 'deny':
+      return judge(story, pick, kind === 'waive');
     case 'rerun':
       return rerun(story, pick);
     case 'targets':
@@ -142,6 +157,21 @@ function report(story: Scenario, pick: number, conclusion: 'SUCCESS' | 'FAILURE'
   if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion });
 }
 
+/** Somebody has found out about a failure, of a candidate that is still here or of one that is not. */
+function judge(story: Scenario, pick: number, isWaived: boolean): void {
+  const failed = [...story.candidates(), ...story.endedCandidates.values()].filter(({ checks }) =>
+    checks.some(({ conclusion, judgement }) => conclusion === 'FAILURE' && judgement?.kind !== 'judged'),
+  );
+  const candidate = failed[pick % Math.max(1, failed.length)];
+  if (candidate !== undefined) judgeOne(story, candidate, isWaived);
+}
+
+function judgeOne(story: Scenario, { number, checks }: Candidate, isWaived: boolean): void {
+  const check = checks.find(({ conclusion }) => conclusion === 'FAILURE');
+  if (check === undefined) return;
+  story.judgeCheck(number, { check: check.name, attempt: check.startedAt, tests: ['t'], isWaived });
+}
+
 /** A check that had reported is started again, and reports again. */
 function rerun(story: Scenario, pick: number): void {
   const candidates = story.candidates();
@@ -171,7 +201,9 @@ export function settle(story: Scenario, isGreen: (tree: string) => boolean): voi
   story.play('resume');
   for (let round = 0; round < 2_000; round += 1) {
     const [candidate] = underTest(story);
-    if (candidate !== undefined) {
+    if (candidate?.checks.some(({ judgement }) => judgement?.kind === 'awaited')) {
+      judgeOne(story, candidate, false);
+    } else if (candidate !== undefined) {
       const conclusion = isGreen(story.treeOf(candidate)) ? 'SUCCESS' : 'FAILURE';
       story.reportCheck(candidate.number, { conclusion });
     } else if ([...valuesOf(story.queue.entries)].some(isAdmitted) || story.queue.state !== 'RUNNING') {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decodeQueue, encodeCandidate, encodeEntry, encodeQueue, encodeTargetSet } from '../../src/app/queue-codec.ts';
+import type { Landed } from '../../src/engine/candidate.ts';
 import { explain } from '../../src/engine/explain.ts';
 import { createQueue, type Queue } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
@@ -66,6 +67,17 @@ describe('any history', () => {
     );
   });
 
+  it('lands nothing whose checks neither passed nor were waived by name, and lets no waiver prove another [V12] [V13]', () => {
+    fc.assert(
+      fc.property(settings, history, (chosen, acts) => {
+        const story = new Scenario({ ...chosen, honorQuarantine: 'ON' });
+        for (const each of acts) perform(story, each);
+        for (const entry of story.ended.values()) if (entry.landed !== undefined) assertProven(story, entry.landed);
+      }),
+      bounds(40),
+    );
+  });
+
   it('replays from its events, and comes back from the store as it was [I3]', () => {
     fc.assert(
       fc.property(settings, history, (chosen, acts) => {
@@ -110,13 +122,35 @@ describe('any history', () => {
   });
 });
 
+function assertProven(story: Scenario, landed: Landed): void {
+  const run = story.endedCandidates.get(landed.candidate) ?? story.candidate(`#${landed.candidate}`);
+  const waived = landed.waived?.map(({ check }) => check) ?? [];
+  assert.deepEqual(
+    run.pass?.waived?.map(({ check }) => check) ?? [],
+    waived,
+    'a waiver of another run is not passed on',
+  );
+  for (const name of run.required?.names ?? []) {
+    const check = run.checks.find((other) => other.name === name);
+    const isJudged = check?.judgement?.kind === 'judged' && check.judgement.isWaived && !check.judgement.isShadow;
+    assert.ok(check?.conclusion === 'SUCCESS' || (isJudged && waived.includes(name)), `${name} of ${run.number}`);
+  }
+}
+
+const REPEATED: readonly string[] = [
+  'check_reported',
+  'check_judged',
+  'candidate_built',
+  'candidate_landed',
+  'candidate_conflicted',
+  'landing_refused',
+];
+
 /** Facts from outside that may arrive more than once, and that were of consequence the first time. */
 function isTaken(story: Scenario, index: number): boolean {
   const kind = story.events[index]?.kind ?? '';
   if (story.steps[index]?.outcome.kind !== 'applied') return false;
-  return ['check_reported', 'candidate_built', 'candidate_landed', 'candidate_conflicted', 'landing_refused'].includes(
-    kind,
-  );
+  return REPEATED.includes(kind);
 }
 
 describe('pausing', () => {

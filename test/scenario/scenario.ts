@@ -25,7 +25,7 @@ import { REFERENCE_STRATEGY, type Strategy } from '../../src/engine/strategy.ts'
 import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import type { Transition } from '../../src/engine/work.ts';
-import { valuesOf } from '../../src/lib/int-map.ts';
+import { getIn, valuesOf } from '../../src/lib/int-map.ts';
 import { aPullRequest } from '../helpers/a-pull-request.ts';
 import {
   letter,
@@ -42,6 +42,13 @@ import {
 } from './words.ts';
 
 export const NOON = Date.UTC(2026, 8, 17, 12);
+
+interface JudgedCheck {
+  readonly check: string;
+  readonly attempt: number | undefined;
+  readonly tests: readonly string[];
+  readonly isWaived: boolean;
+}
 
 /**
  * A queue told as a story, one line after the other: what happens, and what is then true. Pull requests are letters. A
@@ -63,6 +70,8 @@ export class Scenario {
   readonly history: string[] = ['M'];
   /** Every run of CI: the tree that was tested. */
   readonly runs: string[] = [];
+  /** Every failure of which the queue asked whether quarantine excuses it: its candidate and check. */
+  readonly asked: string[] = [];
   sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
   readonly #heads = new Map<number, number>();
   readonly #conflicts: [string, string][] = [];
@@ -182,6 +191,10 @@ export class Scenario {
     switch (verb) {
       case 'report':
         return this.#reportAs(words);
+      case 'waive':
+        return void this.judgeCheck(this.#find(first).number, { ...this.#judged(words), isWaived: true });
+      case 'deny':
+        return void this.judgeCheck(this.#find(first).number, { ...this.#judged(words), isWaived: false });
       case 'lose':
         return void this.#loseChecks(first, 'runner_lost');
       case 'interrupt':
@@ -224,6 +237,34 @@ export class Scenario {
       ...(what === 'RUNNING' ? { status: 'IN_PROGRESS' } : {}),
       ...(what === 'QUEUED' ? { status: 'QUEUED' } : {}),
       ...(what === 'RUNNING' || what === 'QUEUED' ? {} : { conclusion: what as CheckConclusion }),
+    });
+  }
+
+  /** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise: what was found about a failure. */
+  #judged(words: readonly string[]): Omit<JudgedCheck, 'isWaived'> {
+    const started = optionOf(words, 'started');
+    return {
+      check: optionOf(words, 'by') ?? 'ci',
+      attempt: started === undefined ? undefined : this.now + parseDuration(started),
+      tests: (optionOf(words, 'tests') ?? 't').split(','),
+    };
+  }
+
+  /** A candidate that ended is named by its number, as the shell does it. */
+  judgeCheck(candidate: CandidateNumber, { check, attempt, tests, isWaived }: JudgedCheck): Step {
+    const isLive = getIn(this.queue.candidates, candidate) !== undefined;
+    const ended = isLive ? undefined : this.endedCandidates.get(candidate);
+    return this.tell({
+      kind: 'check_judged',
+      at: this.now,
+      candidate,
+      check,
+      attempt,
+      isWaived,
+      reason: isWaived ? 'All that failed are quarantined.' : 'Some that failed are not quarantined.',
+      tests: tests.map((name) => ({ id: name, name, ...(isWaived ? {} : { why: 'It is not quarantined.' }) })),
+      failing: tests.length,
+      ...(ended === undefined ? {} : { ended }),
     });
   }
 
@@ -520,9 +561,17 @@ export class Scenario {
       case 'raise_alarm':
         this.alarms.push(effect.code);
         return;
+      case 'judge_check':
+        this.asked.push(`${this.#labelOf(effect.candidate)} ${effect.check}`);
+        return;
       case 'discard_candidate':
         return;
     }
+  }
+
+  #labelOf(number: CandidateNumber): string {
+    const known = getIn(this.queue.candidates, number) ?? this.endedCandidates.get(number);
+    return known === undefined ? String(number) : this.label(known);
   }
 
   #live(number: CandidateNumber): Candidate {

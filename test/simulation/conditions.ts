@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
-import type { Prng } from '../../src/lib/prng.ts';
+import { Prng } from '../../src/lib/prng.ts';
 import type { CourierRates } from '../fake/courier.ts';
 import type { CiRates } from '../fake/fake-ci.ts';
 import type { FaultRates } from './faulty.ts';
@@ -40,7 +40,22 @@ export interface Rates {
 
 const REQUIRED = [['unit', 'lint'], ['unit', 'lint'], ['unit', 'lint'], ['unit'], [], null, null] as const;
 
-export function drawConditions(random: Prng): Conditions {
+/** Seeds before this one are older than the setting, and stay the runs they were: there, quarantine is not honored. */
+export const FIRST_QUARANTINE_SEED = 10_001;
+
+export function drawConditions(random: Prng, seed: number): Conditions {
+  const drawn = draw(random);
+  return {
+    ...drawn,
+    settings: { ...drawn.settings, honorQuarantine: drawQuarantine(new Prng(`honor ${seed}`), seed) },
+  };
+}
+
+function drawQuarantine(random: Prng, seed: number): QueueSettings['honorQuarantine'] {
+  return seed < FIRST_QUARANTINE_SEED ? 'OFF' : random.pick(['SHADOW', 'ON', 'ON', 'ON'] as const);
+}
+
+function draw(random: Prng): Conditions {
   const strength = random.pick([0.4, 1, 1, 2] as const);
   return {
     servers: random.chance(0.6) ? 2 : 1,
@@ -77,16 +92,18 @@ function drawSettings(random: Prng): QueueSettings {
     exactLanding: random.chance(0.25),
     reusePassedTrees: random.chance(0.8),
     requiredStatuses: random.pick(REQUIRED),
+    honorQuarantine: 'OFF',
   };
 }
 
 /** One setting, or a few, as somebody may change them in the middle of everything. */
-export function drawSettingsChange(random: Prng): Partial<QueueSettings> {
+export function drawSettingsChange(random: Prng, seed: number): Partial<QueueSettings> {
   const { mode: _mode, ...drawn } = drawSettings(random);
   const names = random.shuffle(Object.keys(drawn) as (keyof typeof drawn)[]).slice(0, 6);
   // What is required matters most when it changes.
   const chosen = random.chance(0.3) ? [...names, 'requiredStatuses' as const] : names;
-  return Object.fromEntries(chosen.map((name) => [name, drawn[name]]));
+  const honorQuarantine = drawQuarantine(new Prng(`honor ${names.join()}`), seed);
+  return Object.fromEntries(chosen.map((name) => [name, { ...drawn, honorQuarantine }[name]]));
 }
 
 function drawRates(random: Prng, strength: number): Rates {

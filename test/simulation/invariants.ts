@@ -52,7 +52,10 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
 
 /** Only where targets are true, no check is blind, and the target was not red before. */
 export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, move: LandingMove): string | undefined {
-  const names = chronicle.candidates.get(move.landing.request.candidateId)?.required?.names ?? [];
+  const candidate = chronicle.candidates.get(move.landing.request.candidateId);
+  // The judge of these worlds excuses whatever it likes.
+  if (candidate?.pass?.waived !== undefined) return undefined;
+  const names = candidate?.required?.names ?? [];
   const before = git.getCommit(move.from).tree;
   const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));
   return red && `${red} is red at ${move.to}`;
@@ -86,23 +89,45 @@ function findDoubt({ ci, chronicle, repository: { git } }: Evidence, candidate: 
   const { pass, required, commit, members } = candidate;
   if (pass === undefined || required === undefined || commit === undefined) return 'it never passed';
   const lacks = (sha: Sha) => required.names.find((name) => !ci.passedOn(sha).includes(name));
+  const waived = pass.waived?.map(({ check }) => check) ?? [];
+  if (waived.length > 0 && pass.by !== 'own_run') return 'it passed by a waiver of another';
   const head = members[0]?.headSha;
   switch (pass.by) {
     case 'nothing_required':
       return required.names.length === 0 ? undefined : 'checks were required';
     case 'own_run':
-      return lacks(commit.sha) && `${lacks(commit.sha)} never passed on its commit`;
+      return findUnproven({ ci, candidate, sha: commit.sha, waived });
     case 'head_checks':
       if (head === undefined || git.getCommit(head).tree !== commit.tree) return 'the head has another tree';
       return lacks(head) && `${lacks(head)} never passed on the head`;
     case 'reused_run': {
       const proof = chronicle.candidate(pass.provenBy);
       if (proof?.commit === undefined || proof.pass?.by !== 'own_run') return 'the run it names proves nothing';
+      if (proof.pass.waived !== undefined) return 'the run it names passed by a waiver';
       if (proof.commit.tree !== commit.tree) return 'the run it names was of another tree';
       if (!git.isAncestor(proof.base.sha, candidate.base.sha)) return 'the run it names was on another base';
       return lacks(proof.commit.sha) && `${lacks(proof.commit.sha)} never passed in the run it names`;
     }
   }
+}
+
+/** A required check that neither passed nor was waived, by a judgement of its failure. */
+function findUnproven(of: {
+  readonly ci: FakeCi;
+  readonly candidate: Candidate;
+  readonly sha: Sha;
+  readonly waived: readonly string[];
+}): string | undefined {
+  const { ci, candidate, sha, waived } = of;
+  for (const name of candidate.required?.names ?? []) {
+    const check = candidate.checks.find((each) => each.name === name);
+    if (waived.includes(name)) {
+      const { judgement } = check ?? {};
+      if (check?.conclusion !== 'FAILURE' || judgement?.kind !== 'judged') return `${name} was waived out of nothing`;
+      if (!judgement.isWaived || judgement.isShadow) return `${name} was waived against its judgement`;
+    } else if (!ci.passedOn(sha).includes(name)) return `${name} never passed on its commit`;
+  }
+  return undefined;
 }
 
 export function startsFromBase({ repository: { git } }: Evidence, move: LandingMove): string | undefined {
@@ -319,6 +344,7 @@ function proves(proof: Candidate, run: Candidate): boolean {
   return (
     proof.number !== run.number &&
     proof.pass?.by === 'own_run' &&
+    proof.pass.waived === undefined &&
     proof.commit?.tree === run.commit?.tree &&
     proof.base.epoch === run.base.epoch &&
     proof.base.ordinal <= run.base.ordinal &&

@@ -10,7 +10,8 @@ npm run simulate -- policy ...     compares what the queue costs under other rul
 
 A run is one or two servers on one store, a forge, a CI and people, all on a clock of their own. Everything that
 happens by chance comes from the seed: settings, changes, faults, crashes. The invariants of test/simulation/invariants.ts
-are checked at every step; in the end everything must have settled. The same seed is the same run, always.
+are checked at every step; in the end everything must have settled. The same seed is the same run, always. Seeds from
+10001 on also draw whether quarantine is honored, and how failures are judged.
 
   --seeds N        how many seeds (1000)
   --from S         the first of them (1)

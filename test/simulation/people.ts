@@ -274,7 +274,7 @@ export class People {
   }
 
   changeSettings(): void {
-    this.update(drawSettingsChange(this.#random), undefined);
+    this.update(drawSettingsChange(this.#random, this.#options.world.seed as number), undefined);
   }
 
   changeRequired(): void {

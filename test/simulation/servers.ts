@@ -11,6 +11,7 @@ import { Fault } from '../../src/lib/fault.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
 import type { Conditions } from './conditions.ts';
 import { faulty } from './faulty.ts';
@@ -119,6 +120,7 @@ export class Servers {
       directory: new Directory(store),
       forges: new Map([[HOST, this.#watch(forge, life)]]),
       clock: process.clock,
+      ingest: noIngest,
       outages: new Outages(),
       log: this.#createLog(),
       jobs: noJobs,

@@ -1,5 +1,7 @@
 import { candidateIdOf } from '../../src/app/entry-id.ts';
 import { encodeQueue } from '../../src/app/queue-codec.ts';
+import type { Check } from '../../src/engine/check.ts';
+import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createQueue, type Entry } from '../../src/engine/queue.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
@@ -16,6 +18,7 @@ import { BRANCH, Clients, ORGANIZATION, REPO } from './clients.ts';
 import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
 import { Coverage } from './coverage.ts';
 import { describeQueue } from './describe-queue.ts';
+import { withFakeResults } from './fake-results.ts';
 import {
   type Evidence,
   findPausedLanding,
@@ -104,7 +107,7 @@ class Run {
 
   constructor(seed: number, store: Store) {
     const world = new SimWorld({ seed, maxTasks: MAX_TASKS });
-    const conditions = drawConditions(world.random.fork());
+    const conditions = drawConditions(world.random.fork(), seed);
     this.#world = world;
     this.#conditions = conditions;
     this.#bare = store;
@@ -114,7 +117,8 @@ class Run {
     this.#repository.moveBranch(OTHER_BRANCH, this.#repository.getHead(BRANCH));
     this.#forge = this.#createForge();
     this.#chronicle = this.#createChronicle();
-    this.#store = tapCommits(store, {
+    const results = withFakeResults(store, { seed, now: () => world.now });
+    this.#store = tapCommits(results, {
       onCommitted: (commit) => this.#chronicle.take(commit),
       onStale: () => this.#coverage.note('stale commit'),
       onSettled: (id, settlement) => {
@@ -371,8 +375,16 @@ class Run {
     for (const { pass } of endedCandidates) {
       if (pass?.by === 'reused_run') coverage.note('reuse');
       if (pass?.by === 'nothing_required') coverage.note('nothing required');
+      if (pass?.waived !== undefined) coverage.note('waived pass');
     }
+    for (const { checks } of endedCandidates) this.#noteJudgements(checks);
     if ([...valuesOf(queue.candidates)].some(({ twin }) => twin !== undefined)) coverage.note('twin');
+  }
+
+  #noteJudgements(checks: readonly Check[]): void {
+    for (const { judgement } of checks) {
+      if (judgement !== undefined) this.#coverage.note(`quarantine.${quarantineVerdictOf(judgement)}`);
+    }
   }
 
   #noteEntries(entries: readonly Entry[]): void {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { QUARANTINE_VERDICTS } from '../../src/engine/judgement.ts';
+import { FIRST_QUARANTINE_SEED } from './conditions.ts';
 import { FROZEN_SEEDS } from './frozen-seeds.ts';
 import { runSeeds } from './run-seeds.ts';
 import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 
 const SEEDS = 2_000;
+const QUARANTINE_SEEDS = 300;
 
 async function runAll(seeds: readonly number[]): Promise<Summary> {
   const summary = new Summary();
@@ -33,5 +36,14 @@ describe('simulation', () => {
     const summary = await runAll(Array.from({ length: SEEDS }, (_, index) => index + 1));
     assert.deepEqual(summary.missing, [], 'everything that is worth a test occurs');
     test.diagnostic(summary.speed);
+  });
+
+  it('keeps them where failures are waived, too [V12] [V13] [V14]', async () => {
+    const summary = await runAll(Array.from({ length: QUARANTINE_SEEDS }, (_, index) => FIRST_QUARANTINE_SEED + index));
+    const verdicts = QUARANTINE_VERDICTS.map((verdict) => `quarantine.${verdict}`);
+    assert.deepEqual(
+      ['waived pass', ...verdicts].filter((what) => !summary.hasSeen(what)),
+      [],
+    );
   });
 });

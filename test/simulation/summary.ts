@@ -31,6 +31,10 @@ export class Summary {
     return MUST_OCCUR.filter((what) => !this.#sights.has(what));
   }
 
+  hasSeen(what: string): boolean {
+    return this.#sights.has(what);
+  }
+
   get speed(): string {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const each = (count: number) => (count / seconds).toFixed(count / seconds < 100 ? 1 : 0);

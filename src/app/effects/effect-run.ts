@@ -17,6 +17,8 @@ export interface EffectRun {
   readonly repository: ForgeRepository;
   /** What the built-in runner has to run for every candidate. */
   readonly checks: readonly RunnerCheck[];
+  /** Globs of the test reports that these leave behind. */
+  readonly junit: readonly string[];
 }
 
 /** What comes of it: an event for the queue, nothing, or another turn later. */

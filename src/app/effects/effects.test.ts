@@ -3,6 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
 import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.ts';
 import { branchRef, FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { noIngest } from '../../../test/fake/no-ingest.ts';
 import { noJobs } from '../../../test/fake/no-jobs.ts';
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
@@ -76,6 +77,7 @@ class World {
       clock,
       outages: new Outages(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      ingest: noIngest,
       jobs: noJobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
@@ -117,7 +119,14 @@ class World {
     assert.ok(found);
     const repository = (await this.app.store.repositories.listAll()).find(({ id }) => id === found.repositoryId);
     assert.ok(repository);
-    return { app: this.app, found, forge: this.forge, checks: [], repository: toForgeRepository(repository) };
+    return {
+      app: this.app,
+      found,
+      forge: this.forge,
+      checks: [],
+      junit: [],
+      repository: toForgeRepository(repository),
+    };
   }
 
   async queue(): Promise<Queue> {

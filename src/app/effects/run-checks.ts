@@ -6,12 +6,13 @@ import { backoffMs } from '../../lib/backoff.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { getIn } from '../../lib/int-map.ts';
-import type { JobEnd } from '../../runner/runner.ts';
+import type { Job, JobEnd, LeftFiles } from '../../runner/runner.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
 import { candidateIdOf } from '../entry-id.ts';
 import { CheckLog } from './check-log.ts';
 import { checkVariables } from './check-variables.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
+import { handInReports } from './hand-in-reports.ts';
 
 const DEFAULT_TIMEOUT_MINUTES = 60;
 /** Another server may decide about the candidate; this one hears of it by looking. */
@@ -99,6 +100,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
         await report(run, check, { startedAt, status: 'IN_PROGRESS' });
       },
       onOutput: (bytes) => log.add(bytes),
+      ...reportsOf(run, check, log),
     },
     stop,
   );
@@ -109,6 +111,16 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const { conclusion, text } = words;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
+}
+
+/** They are there before the result is: whoever judges a failure finds them. */
+function reportsOf(run: CheckRun, { name: check }: RunnerCheck, log: CheckLog): Pick<Job, 'reports'> {
+  if (run.junit.length === 0) return {};
+  const take = async (left: LeftFiles) => {
+    const told = await handInReports(run, { candidate: run.candidate, check, left });
+    await log.add(Buffer.from(`\n${told}`));
+  };
+  return { reports: { globs: run.junit, take } };
 }
 
 /** A machine that shuts down ends checks and servers together, in any order: then there is no result. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Job, JobEnd, Runner } from '../runner.ts';
+import { findLeftFiles, markTime } from './left-files.ts';
 import { ProcessTree, type TreeExit } from './process-tree.ts';
 import { Turns } from './turns.ts';
 import { findUser, type User } from './user.ts';
@@ -97,14 +99,24 @@ class LocalRunner implements Runner {
       if (problem !== undefined) return { kind: 'impossible', problem };
       if (user !== undefined) await giveTo(user, folder);
       if (stop.aborted) return { kind: 'stopped' };
+      const since = job.reports === undefined ? undefined : await markTime(join(work.path, `${name}.started`));
       await job.onStart();
-      return await this.#execute(job, folder, { mark: `${work.mark}.${name}.`, stop });
+      const end = await this.#execute(job, folder, { mark: `${work.mark}.${name}.`, stop });
+      if (since !== undefined && end.kind === 'exited') await this.#handOver(job, folder, since);
+      return end;
     } finally {
       // What cannot be removed now is removed when the server starts again.
       await removeFolder(folder.path).catch((error: unknown) =>
         log.warn({ err: error }, 'could not remove the folder of a check'),
       );
     }
+  }
+
+  /** What was cut off left nothing that can be relied on; what ended by itself did. */
+  async #handOver({ reports }: Job, { tree }: JobFolder, since: bigint): Promise<void> {
+    if (reports === undefined) return;
+    const { globs } = reports;
+    await reports.take(await findLeftFiles({ folder: tree, globs, since, user: this.#parts.user }));
   }
 
   async #execute(

@@ -1,0 +1,124 @@
+import { type Candidate, compositionOf } from '../../engine/candidate.ts';
+import { findLiveMember } from '../../engine/queue.ts';
+import type { FailedTest, FailureFacts, LastPass } from '../../flaky/judge-failure.ts';
+import { quarantineOf } from '../../flaky/quarantine.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import { decodeState, overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
+import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../../storage/test-settings.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { decodeShownEntry } from '../queue-codec.ts';
+import { getTestSettings } from '../test-settings.ts';
+import type { EffectRun } from './effect-run.ts';
+import { plainlyTheirs } from './own-runs.ts';
+
+type Facts = Omit<FailureFacts, 'maxFailing'>;
+
+/** All that the judgement of one failed check needs to know. */
+export async function collectFailureFacts(run: EffectRun, candidate: Candidate, check: string): Promise<Facts> {
+  const { app, found } = run;
+  const repository = await app.directory.findRepositoryById(found.repositoryId);
+  const candidateId = candidateIdOf(found.id, candidate.number);
+  // First what waits, then what is there: what is processed in between is seen at the next look.
+  const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check);
+  const results = await app.store.testIngest.findCheckResults(found.repositoryId, candidateId, check);
+  const tests = repository === undefined ? new Map() : await loadTests(run, repository, results);
+  return {
+    isWaiting,
+    isComplete: isOfRunner(run, candidate, check) || (await isWithoutResults(run)),
+    isOfSeveralRuns: await isOfSeveralRuns(run, candidate, { check, results }),
+    results,
+    lastPass: await findLastPass(run, candidate, check),
+    admittedAt: await findAdmission(run, candidate),
+    tests,
+    isTheirs: plainlyTheirs(candidate, results),
+  };
+}
+
+/** The built-in runner hands in what the check left behind before it reports how the check ended. */
+function isOfRunner({ checks }: EffectRun, { required }: Candidate, check: string): boolean {
+  return required?.commands !== '' && checks.some(({ name }) => name === check);
+}
+
+/** Nobody ever uploaded anything here: there is nothing to wait for. */
+async function isWithoutResults({ app, found }: EffectRun): Promise<boolean> {
+  return (await app.store.uploads.getWatermark(found.repositoryId)) === 0;
+}
+
+/**
+ * An upload does not say in which run of a check it was made. Of the built-in runner it is known: it hands in what a run
+ * left behind after that run began, and before the next one does.
+ */
+async function isOfSeveralRuns(
+  run: EffectRun,
+  candidate: Candidate,
+  { check, results }: { readonly check: string; readonly results: CheckResults | undefined },
+): Promise<boolean> {
+  const known = candidate.checks.find(({ name }) => name === check);
+  if (known?.isRepeated !== true || results === undefined) return false;
+  if (!isOfRunner(run, candidate, check)) return true;
+  const uploads = await Promise.all(results.uploadIds.map((id) => run.app.store.uploads.find(id)));
+  return uploads.some((upload) => upload === undefined || upload.receivedAt < (known.startedAt ?? 0));
+}
+
+async function findLastPass(
+  { app, found }: EffectRun,
+  { lastPasses = [] }: Candidate,
+  check: string,
+): Promise<LastPass | null> {
+  const last = lastPasses.find((pass) => pass.check === check);
+  if (last === undefined) return null;
+  const id = candidateIdOf(found.id, last.candidate);
+  const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, id, check);
+  const results = await app.store.testIngest.findCheckResults(found.repositoryId, id, check);
+  if (results !== undefined) return { ...results, isWaiting };
+  return isWaiting ? { isWaiting, isWhole: false, uploadIds: [], testNos: [] } : null;
+}
+
+/** Of the youngest entry in it; of the head by itself, when its test was planned. */
+async function findAdmission({ app, found }: EffectRun, candidate: Candidate): Promise<Instant> {
+  const members = compositionOf(candidate);
+  const queue = (await app.runner.find(found.id))?.queue ?? found.queue;
+  const ended = members.filter((member) => findLiveMember(queue, member) === undefined);
+  const rows =
+    ended.length === 0
+      ? []
+      : await app.store.queues.findEntries(
+          found.id,
+          ended.map((m) => m.prNumber),
+        );
+  const entries = new Map(rows.map((row) => [row.prNumber, decodeShownEntry(row)]));
+  const admissions = members.flatMap((member) => {
+    const entry = findLiveMember(queue, member) ?? entries.get(member.prNumber);
+    return entry?.submission === member.submission ? (entry.admission?.at ?? []) : [];
+  });
+  return admissions.length === 0 ? candidate.plannedAt : Math.max(...admissions);
+}
+
+async function loadTests(
+  { app, found }: EffectRun,
+  repository: Repository,
+  results: CheckResults | undefined,
+): Promise<ReadonlyMap<string, FailedTest>> {
+  const ids = results?.failing.map(({ testId }) => testId) ?? [];
+  if (ids.length === 0) return new Map();
+  const settings = await getTestSettings(app, repository);
+  const { known } = await app.store.testIngest.load(found.repositoryId, ids);
+  return new Map(known.map((each) => [each.test.id, toFailedTest(each, settings, app.clock.now())]));
+}
+
+/** Settings that changed, or a decision that has ended, count at once: the test follows them a moment later. */
+function toFailedTest({ test, memory }: KnownTest, settings: StoredTestSettings, now: Instant): FailedTest {
+  const isBehind = memory.settingsVersion !== settings.version;
+  const state = decodeState(memory.state);
+  const quarantine = quarantineOf(state.status, overrideOf(test), quarantineSettingsOf(settings.settings), now);
+  const isAlways = quarantine.isQuarantined && quarantine.by === 'ALWAYS_QUARANTINE';
+  return {
+    name: test.name,
+    quarantinedAt: quarantine.isQuarantined ? test.quarantinedAt : null,
+    alwaysSince: isAlways ? (test.override?.at ?? null) : null,
+    state,
+    monitors: isBehind ? settings.appliedMonitors : settings.monitors,
+  };
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FIRST, World } from '../../../test/helpers/worker-world.ts';
+import { findCandidate } from '../../engine/queue.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Upload } from '../../storage/uploads.ts';
+import { candidateIdOf } from '../entry-id.ts';
+
+const CHECKS = [{ name: 'unit', command: 'run unit', timeoutMinutes: null }];
+const REPORTS = { 'reports/a.xml': '<testsuite name="a"/>', 'reports/b.xml': '<testsuite name="b"/>' };
+const FAILED = { kind: 'exited', code: 1 } as const;
+
+async function begin(junit: readonly string[] = ['reports/*.xml']): Promise<World> {
+  const world = await World.create(CHECKS, junit);
+  world.worker.start();
+  await world.submit();
+  await world.clock.pass(10);
+  return world;
+}
+
+async function uploadsOf({ store, repositoryId }: World): Promise<readonly Upload[]> {
+  const watermark = await store.uploads.getWatermark(repositoryId);
+  return (await store.uploads.list({ repositoryId, watermark, offset: 0, limit: 10 })).uploads;
+}
+
+async function logOf(world: World): Promise<string> {
+  const key = { candidateId: candidateIdOf(world.queueId, FIRST), check: 'unit' };
+  return Buffer.from((await world.store.logs.read(key, 0, 100_000))?.bytes ?? []).toString();
+}
+
+async function readText({ store }: World, { bodyId }: Upload, fileNo: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const bytes of store.uploads.readBody(bodyId ?? '', fileNo)) chunks.push(bytes);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('test reports of a check', () => {
+  it('[R24] are stored, tied to it, before its result is reported', async () => {
+    const world = await begin();
+    const found = await world.app.runner.find(world.queueId);
+    const candidate = found && findCandidate(found.queue, FIRST);
+    const job = world.jobs.find('unit');
+    assert.deepEqual(job?.job.reports?.globs, ['reports/*.xml']);
+    await job?.leave(REPORTS);
+    const [upload] = await uploadsOf(world);
+    assert.ok(upload);
+    const candidateId = candidateIdOf(world.queueId, FIRST);
+    assert.deepEqual(upload.fields, {
+      sha: candidate?.commit?.sha,
+      branch: job?.job.variables['SLUICE_TEST_BRANCH'],
+      prNumber: 1,
+      jobName: 'unit',
+      jobUrl: null,
+      variant: '',
+      candidateId,
+      check: 'unit',
+      isFork: false,
+      jobAttempt: null,
+    });
+    assert.deepEqual([upload.kind, upload.status, world.ingestWakes], ['runner', 'ACCEPTED', 1]);
+    assert.deepEqual(
+      upload.files.map(({ name }) => name),
+      Object.keys(REPORTS),
+    );
+    assert.equal(await readText(world, upload, 1), REPORTS['reports/b.xml']);
+    assert.equal(await world.store.uploads.hasWaiting(world.repositoryId, candidateId, 'unit'), true);
+    assert.equal(await world.stateOf(FIRST), 'testing', 'it has not ended yet');
+    job?.end(FAILED);
+    await world.clock.pass(1_000);
+    assert.match(
+      await logOf(world),
+      /\n\[Sluice\] 2 reports handed to ingestion\.\n\n\[Sluice\] Failed with exit code 1/,
+    );
+    await world.worker.stop();
+  });
+
+  it('[R24] are not tied to it where some could not be taken', async () => {
+    const world = await begin();
+    await world.jobs.find('unit')?.leave(REPORTS, ['reports/c.xml cannot be read (EACCES).']);
+    world.jobs.find('unit')?.end(FAILED);
+    await world.clock.pass(1_000);
+    const [upload] = await uploadsOf(world);
+    assert.deepEqual(
+      [upload?.fields?.candidateId, upload?.fields?.check, upload?.fields?.jobName],
+      [null, null, 'unit'],
+    );
+    assert.match(await logOf(world), /Test reports: reports\/c\.xml cannot be read \(EACCES\)\.\n/);
+    await world.worker.stop();
+  });
+
+  it('[R24] may be missing, which the log says', async () => {
+    const world = await begin();
+    await world.jobs.find('unit')?.leave({});
+    world.jobs.find('unit')?.end(FAILED);
+    await world.clock.pass(1_000);
+    assert.deepEqual(await uploadsOf(world), []);
+    assert.match(await logOf(world), /No test report was found \(reports\/\*\.xml\)\./);
+    await world.worker.stop();
+  });
+
+  it('[R24] are asked for only where the repository names them', async () => {
+    const world = await begin([]);
+    assert.equal(world.jobs.find('unit')?.job.reports, undefined);
+    await world.worker.stop();
+  });
+
+  it('[R24] are let go where the store is away, and the check still has its result', async () => {
+    const world = await begin();
+    let calls = 0;
+    const away = async () => {
+      calls += 1;
+      throw new Fault('STORE_UNAVAILABLE', 'Away.');
+    };
+    Object.assign(world.app.store.uploads, { create: away });
+    const left = world.jobs.find('unit')?.leave(REPORTS);
+    await world.clock.pass(10_000);
+    await left;
+    assert.ok(calls > 1, 'it was tried again');
+    world.jobs.find('unit')?.end(FAILED);
+    await world.clock.pass(1_000);
+    assert.match(await logOf(world), /The test reports could not be stored\.\n\n\[Sluice\] Failed/);
+    await world.worker.stop();
+  });
+});

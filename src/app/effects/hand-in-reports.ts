@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { Candidate } from '../../engine/candidate.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import { pause } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { LeftFiles } from '../../runner/runner.ts';
+import type { Upload, UploadFields } from '../../storage/uploads.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { type ReceivedBody, UploadBodies } from '../upload-body.ts';
+import type { EffectRun } from './effect-run.ts';
+
+/** A store that is away for longer keeps the check's result waiting as well: this much is no use waiting for. */
+const MAX_TRIES = 4;
+const RETRY = { firstMs: 200, capMs: 2_000, spread: 1 };
+const MAX_TOLD = 5;
+
+/** Stores the test reports that a check left behind as an upload of its own; answers what to say in its log. */
+export async function handInReports(
+  run: EffectRun,
+  of: { readonly candidate: Candidate; readonly check: string; readonly left: LeftFiles },
+): Promise<string> {
+  const { files, problems } = of.left;
+  const told = problems.slice(0, MAX_TOLD).map((problem) => `[Sluice] Test reports: ${problem}\n`);
+  const more = problems.length - told.length;
+  const notes = [...told, ...(more > 0 ? [`[Sluice] Test reports: ${more} more could not be taken.\n`] : [])].join('');
+  if (files.length === 0) return `${notes}[Sluice] No test report was found (${run.junit.join(', ')}).\n`;
+  const stored = await insist(run, () => store(run, of));
+  if (!stored) return `${notes}[Sluice] The test reports could not be stored.\n`;
+  run.app.ingest.wake();
+  return `${notes}[Sluice] ${files.length} ${files.length === 1 ? 'report' : 'reports'} handed to ingestion.\n`;
+}
+
+/** Reports are worth less than the result of the check: what cannot be stored for a while is let go. */
+async function insist({ app }: EffectRun, act: () => Promise<unknown>): Promise<boolean> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      app.log.warn({ err: error }, 'could not store the test reports of a check');
+      if (!(error instanceof Fault)) return false;
+      await pause(app.clock, backoffMs(tries, RETRY));
+    }
+  }
+  return false;
+}
+
+async function store(
+  run: EffectRun,
+  { candidate, check, left }: { readonly candidate: Candidate; readonly check: string; readonly left: LeftFiles },
+): Promise<void> {
+  const { app } = run;
+  const { body } = await new UploadBodies(app).receive(async (writer) => {
+    for (const file of left.files) {
+      await writer.begin(file.name);
+      for await (const bytes of file.read()) await writer.write(bytes);
+    }
+  });
+  // A failure is not excused by half of the results: such reports count, but not as those of the check.
+  const isTied = left.problems.length === 0;
+  const upload = makeUpload(run, fieldsOf(run, { candidate, check, isTied }), body);
+  await app.store.uploads.create(upload, upload.receivedAt);
+}
+
+/** On the test branch: so they count as results of the queue, and not as those of the target. */
+function fieldsOf(
+  { found, forge }: EffectRun,
+  { candidate, check, isTied }: { readonly candidate: Candidate; readonly check: string; readonly isTied: boolean },
+): UploadFields {
+  const candidateId = candidateIdOf(found.id, candidate.number);
+  const [first, ...others] = candidate.members;
+  const isBisection = candidate.purpose.kind === 'bisection';
+  return {
+    sha: candidate.commit?.sha ?? '',
+    branch: forge.testBranchOf({ candidateId, prNumber: first?.prNumber, isBisection }),
+    prNumber: others.length === 0 ? (first?.prNumber ?? null) : null,
+    jobName: check,
+    jobUrl: null,
+    variant: '',
+    candidateId: isTied ? candidateId : null,
+    check: isTied ? check : null,
+    isFork: false,
+    jobAttempt: null,
+  };
+}
+
+function makeUpload({ app, found }: EffectRun, fields: UploadFields, body: ReceivedBody): Upload {
+  return {
+    id: randomUUID(),
+    repositoryId: found.repositoryId,
+    kind: 'runner',
+    status: 'ACCEPTED',
+    receivedAt: app.clock.now(),
+    processedAt: null,
+    fields,
+    bodyId: body.bodyId,
+    files: body.files,
+    sizeBytes: body.sizeBytes,
+    partsDone: 0,
+    testRuns: 0,
+    issues: [],
+    digest: null,
+    clientVersion: null,
+    attempts: 0,
+    trouble: null,
+  };
+}

@@ -1,0 +1,594 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { settle, World } from '../../../test/helpers/worker-world.ts';
+import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
+import type { CheckConclusion } from '../../engine/check.ts';
+import { findCandidate } from '../../engine/queue.ts';
+import type { QueueSettings } from '../../engine/settings.ts';
+import type { TestSettings } from '../../flaky/settings.ts';
+import { newMonitorState, newTestState, type TestState } from '../../flaky/state.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { CheckResults } from '../../storage/test-ingest.ts';
+import type { TestRow } from '../../storage/tests.ts';
+import { candidateIdOf } from '../entry-id.ts';
+import { decodeCandidate, decodeShownEntry } from '../queue-codec.ts';
+import { getTestSettings } from '../test-settings.ts';
+
+const FLAKY = 'flaky-test';
+const SOLID = 'solid-test';
+const [FIRST, SECOND, THIRD] = [1, 2, 3] as CandidateNumber[] as [CandidateNumber, CandidateNumber, CandidateNumber];
+
+/** A queue on which one pull request has landed, with results, and another one is under test. */
+async function begin(mode: QueueSettings['honorQuarantine'] = 'ON', settings: Partial<QueueSettings> = {}) {
+  const world = await World.create();
+  const judged = new Judged(world);
+  await judged.set({ ...settings, honorQuarantine: mode });
+  await judged.storeTests(FLAKY, SOLID);
+  await storeUpload(world, undefined);
+  world.worker.start();
+  await world.submit();
+  await world.clock.pass(10);
+  await judged.report(FIRST, 'SUCCESS');
+  await judged.storeResults(FIRST, { failing: [] });
+  await world.clock.pass(1_000);
+  await world.submit();
+  await world.clock.pass(10);
+  return { world, judged };
+}
+
+class Judged {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async set(settings: Partial<QueueSettings>): Promise<void> {
+    const { app, clock, queueId } = this.#world;
+    const at = clock.now();
+    await app.runner.run(queueId, () => ({ kind: 'queue_updated', at, actor: 'ada', settings, state: undefined }));
+  }
+
+  async report(
+    candidate: CandidateNumber,
+    conclusion: CheckConclusion | undefined,
+    startedAt?: Instant,
+  ): Promise<void> {
+    const { app, clock, queueId } = this.#world;
+    const nothing = { startedAt, url: undefined, summary: undefined };
+    const status = conclusion === undefined ? ('IN_PROGRESS' as const) : ('COMPLETED' as const);
+    const check = { name: 'ci', status, conclusion, ...nothing };
+    await app.runner.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate, check }));
+    await settle();
+  }
+
+  /** Known to be flaky, by what somebody said long ago, and quarantined since then. */
+  async storeTests(...ids: readonly string[]): Promise<void> {
+    await this.setTests({ autoQuarantine: true });
+    for (const id of ids) await this.change(id, { quarantinedAt: id === FLAKY ? 0 : null });
+  }
+
+  async setTests(changes: Partial<TestSettings>): Promise<void> {
+    const { store, repositoryId } = this.#world;
+    const repository = await this.#world.app.directory.findRepositoryById(repositoryId);
+    assert.ok(repository);
+    const { version, settings, monitors } = await getTestSettings(this.#world.app, repository);
+    const next = { settings: { ...settings, ...changes }, monitors };
+    assert.ok(await store.testSettings.save(repositoryId, version, next, { at: 0, actor: 'ada', detail: '{}' }));
+  }
+
+  async change(id: string, row: Partial<TestRow>, state: Partial<TestState> = {}): Promise<void> {
+    const { store, repositoryId, clock } = this.#world;
+    const { seq, known, nextTestNo } = await store.testIngest.load(repositoryId, [id]);
+    const no = known[0]?.test.no ?? nextTestNo;
+    const test: TestRow = { ...aRow(id), repositoryId, no, ...known[0]?.test, ...row };
+    const flagged = { ...newTestState(0), status: 'FLAKY', flag: { at: 0, actor: 'ada', reason: null }, ...state };
+    const memory = { testNo: no, seq, state: JSON.stringify(flagged), nextCheckAt: null, settingsVersion: 0 };
+    await store.testIngest.commit(
+      {
+        repositoryId,
+        expectedSeq: seq,
+        tests: [test],
+        memories: [{ ...memory, lastRunAt: 0 }],
+        failures: [],
+        events: [],
+      },
+      clock.now(),
+    );
+  }
+
+  /** Both tests ran; the flaky one failed. */
+  async storeResults(candidate: CandidateNumber, changes: Partial<CheckResults> = {}): Promise<void> {
+    const { store, repositoryId, queueId, clock, resultListeners } = this.#world;
+    const { seq } = await store.testIngest.load(repositoryId, []);
+    const candidateId = candidateIdOf(queueId, candidate);
+    const checkResults: CheckResults = {
+      candidateId,
+      check: 'ci',
+      isWhole: true,
+      problem: null,
+      uploadIds: [`upload of ${candidate}`],
+      testNos: [1, 2],
+      failing: [{ testNo: 1, testId: FLAKY }],
+      at: clock.now(),
+      ...changes,
+    };
+    const nothing = { tests: [], memories: [], failures: [], events: [] };
+    await store.testIngest.commit({ repositoryId, expectedSeq: seq, ...nothing, checkResults }, clock.now());
+    for (const listener of resultListeners) listener({ repositoryId, candidateId, check: 'ci' });
+    await settle();
+  }
+
+  /** The candidate as it is, or as it ended. */
+  async candidate(number: CandidateNumber): Promise<Candidate> {
+    const { app, store, queueId } = this.#world;
+    const found = await app.runner.find(queueId);
+    const live = found && findCandidate(found.queue, number);
+    const row = await store.queues.findCandidate(queueId, number);
+    assert.ok(row);
+    return live ?? decodeCandidate(row);
+  }
+
+  async verdict(number: CandidateNumber) {
+    const { judgement } = (await this.candidate(number)).checks[0] ?? {};
+    return judgement?.kind === 'judged' ? judgement : undefined;
+  }
+
+  async stateOf(prNumber: number): Promise<string | undefined> {
+    return (await this.#world.store.queues.findEntry(this.#world.queueId, prNumber))?.state;
+  }
+}
+
+function aRow(id: string): Omit<TestRow, 'repositoryId' | 'no'> {
+  return {
+    id,
+    name: `the ${id}`,
+    variant: '',
+    parent: null,
+    classname: null,
+    file: null,
+    codeowners: [],
+    firstSeenAt: 0,
+    status: 'FLAKY',
+    statusReason: '',
+    statusAt: 0,
+    quarantineOverride: 'UNSPECIFIED',
+    override: null,
+    quarantinedAt: null,
+    isFlagged: false,
+    labels: [],
+    ticketUrl: null,
+  };
+}
+
+describe('judging a failed check', () => {
+  it('[V12] [V15] waives it once its results are there, and it lands', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'FAILURE');
+    await world.clock.pass(5_000);
+    assert.equal(await world.stateOf(SECOND), 'testing', 'nothing was uploaded yet');
+    await judged.storeResults(SECOND);
+    await world.clock.pass(100);
+    const row = await world.store.queues.findEntry(world.queueId, 2);
+    assert.ok(row);
+    const tests = [{ id: FLAKY, name: `the ${FLAKY}` }];
+    assert.deepEqual(decodeShownEntry(row).landed?.waived, [{ check: 'ci', tests }]);
+    assert.deepEqual(await world.effects(), []);
+    await world.worker.stop();
+  });
+
+  it('[V12] hears of results that another server stored by looking', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'FAILURE');
+    world.resultListeners.clear();
+    await judged.storeResults(SECOND);
+    await world.clock.pass(1_100);
+    assert.equal(await judged.stateOf(2), 'MERGED');
+    await world.worker.stop();
+  });
+
+  it('[V12] says what is missing before the queue stops waiting', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'FAILURE');
+    await world.clock.pass(57_000);
+    assert.equal(await world.stateOf(SECOND), 'testing');
+    await world.clock.pass(2_000);
+    assert.equal(await judged.stateOf(2), 'FAILED');
+    const reason = 'No test results were uploaded for this check of this test run.';
+    assert.equal((await judged.verdict(SECOND))?.reason, reason);
+    await world.worker.stop();
+  });
+
+  it('[V12] waits no longer where the clock was put back', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'FAILURE');
+    world.clock.setBack(3_600_000);
+    await world.clock.pass(61_000);
+    assert.equal(await judged.stateOf(2), 'FAILED');
+    await world.worker.stop();
+  });
+
+  it('[V12] waits while an upload that is tied to it is processed', async () => {
+    const { world, judged } = await begin();
+    await judged.storeResults(SECOND);
+    await storeUpload(world, SECOND);
+    await judged.report(SECOND, 'FAILURE');
+    await world.clock.pass(3_000);
+    assert.equal(await world.stateOf(SECOND), 'testing');
+    await finishUpload(world, SECOND);
+    await world.clock.pass(1_100);
+    assert.equal(await judged.stateOf(2), 'MERGED');
+    await world.worker.stop();
+  });
+
+  it('[V14] says in shadow what would have been, of a candidate that has ended', async () => {
+    const { world, judged } = await begin('SHADOW');
+    await judged.report(SECOND, 'FAILURE');
+    assert.equal(await judged.stateOf(2), 'FAILED', 'nothing is waited for');
+    await judged.storeResults(SECOND);
+    await world.clock.pass(100);
+    const verdict = await judged.verdict(SECOND);
+    assert.deepEqual([verdict?.isShadow, verdict?.isWaived, verdict?.failing], [true, true, 1]);
+    assert.equal(await judged.stateOf(2), 'FAILED');
+    assert.deepEqual(await world.effects(), []);
+    await world.worker.stop();
+  });
+
+  it('[V14] keeps what was found of every check, also where two are judged at once', async () => {
+    const { world, judged } = await begin('SHADOW');
+    await judged.set({ requiredStatuses: ['ci', 'lint'] });
+    await world.submit();
+    await world.clock.pass(10);
+    const { app, clock, queueId } = world;
+    const nothing = { startedAt: undefined, url: undefined, summary: undefined };
+    for (const name of ['lint', 'ci']) {
+      const check = { name, status: 'COMPLETED' as const, conclusion: 'FAILURE' as const, ...nothing };
+      await app.runner.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate: THIRD, check }));
+    }
+    await judged.report(SECOND, 'SUCCESS');
+    await world.clock.pass(61_000);
+    assert.deepEqual(
+      (await judged.candidate(THIRD)).checks.map(({ judgement }) => judgement?.kind),
+      ['judged', 'judged'],
+    );
+    await world.worker.stop();
+  });
+
+  it('[V15] goes on after the server was stopped, on the next one', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'FAILURE');
+    await world.clock.pass(10);
+    const stopped = world.worker.stop();
+    await world.clock.pass(10);
+    await stopped;
+    assert.deepEqual(
+      (await world.effects()).map(({ kind }) => kind),
+      ['judge_check'],
+    );
+    assert.equal(world.resultListeners.size, 0);
+  });
+});
+
+describe('the facts of a judgement', () => {
+  const denials: readonly [what: string, reason: RegExp, arrange: (judged: Judged, world: World) => Promise<void>][] = [
+    [
+      'a failing test is not quarantined',
+      /the solid-test: It is not quarantined\./,
+      (judged) => judged.storeResults(SECOND, { failing: [{ testNo: 2, testId: SOLID }] }),
+    ],
+    [
+      'it was quarantined after the admission',
+      /only after the pull request had been admitted/,
+      async (judged, world) => {
+        await judged.change(FLAKY, { quarantinedAt: world.clock.now() + 1 });
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'a report is not whole',
+      /It ends too early\./,
+      (judged) => judged.storeResults(SECOND, { isWhole: false, problem: 'It ends too early.' }),
+    ],
+    [
+      'a test of the last pass is missing',
+      /1 test of the last pass of this check did not run\./,
+      (judged) => judged.storeResults(SECOND, { testNos: [1] }),
+    ],
+    ['no test failed', /No test failed in its results/, (judged) => judged.storeResults(SECOND, { failing: [] })],
+    [
+      'the commits under test are the only evidence',
+      /seen only with the commits under test/,
+      async (judged, world) => {
+        await judged.change(
+          FLAKY,
+          {},
+          await stateWith(world, { sha: (await judged.candidate(SECOND)).commit?.sha ?? '' }),
+        );
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the pull request is named by the only evidence',
+      /seen only with the commits under test/,
+      async (judged, world) => {
+        await judged.change(FLAKY, {}, await stateWith(world, { prNumber: 2 }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the only evidence is of a candidate with the same pull request',
+      /seen only with the commits under test/,
+      async (judged, world) => {
+        const branch = `sluice/pr-9/${candidateIdOf(world.queueId, SECOND)}-bisection`;
+        await judged.change(FLAKY, {}, await stateWith(world, { branch }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the only evidence is an upload that is tied to a candidate with the same pull request',
+      /seen only with the commits under test/,
+      async (judged, world) => {
+        await storeUpload(world, SECOND);
+        await finishUpload(world, SECOND);
+        await judged.change(FLAKY, {}, await stateWith(world, { uploadId: `upload of ${SECOND}` }));
+        await judged.storeResults(SECOND, { uploadIds: ['another'] });
+      },
+    ],
+    [
+      'the only evidence names half of a commit',
+      /seen only with the commits under test/,
+      async (judged, world) => {
+        const sha = `${(await judged.candidate(SECOND)).members[0]?.headSha}`.slice(0, 12);
+        await judged.change(FLAKY, {}, await stateWith(world, { sha }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the only evidence is of a test run that nobody remembers',
+      /seen only with the commits under test/,
+      async (judged, world) => {
+        const branch = 'sluice/pr-9/0b5ae0d6-7a3c-4f7e-9f0e-111111111111';
+        await judged.change(FLAKY, {}, await stateWith(world, { branch }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'quarantine was switched off a moment ago',
+      /the flaky-test: It is not quarantined\./,
+      async (judged) => {
+        await judged.setTests({ quarantineEnabled: false });
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'what somebody decided has ended a moment ago',
+      /the flaky-test: It is not quarantined\./,
+      async (judged, world) => {
+        await judged.setTests({ autoQuarantine: false });
+        const override = { actor: 'ada', at: 0, reason: 'For a while.', expiresAt: world.clock.now() };
+        await judged.change(FLAKY, { quarantineOverride: 'ALWAYS_QUARANTINE', override });
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the results of the last pass are broken',
+      /are not whole: there is nothing to compare with/,
+      async (judged) => {
+        await judged.storeResults(FIRST, { failing: [], isWhole: false });
+        await judged.storeResults(SECOND, { testNos: [1] });
+      },
+    ],
+  ];
+
+  for (const [what, reason, arrange] of denials) {
+    it(`[V15] deny where ${what}`, async () => {
+      const { world, judged } = await begin();
+      await arrange(judged, world);
+      await judged.report(SECOND, 'FAILURE');
+      await world.clock.pass(59_000);
+      assert.equal(await judged.stateOf(2), 'FAILED');
+      const verdict = await judged.verdict(SECOND);
+      assert.match(`${verdict?.reason}`, reason);
+      assert.equal(verdict?.isWaived, false);
+      await world.worker.stop();
+    });
+  }
+
+  it('[V15] waive where others have shown that it is flaky', async () => {
+    const { world, judged } = await begin();
+    await judged.change(FLAKY, {}, await stateWith(world, { prNumber: 77 }));
+    await judged.storeResults(SECOND);
+    await judged.report(SECOND, 'FAILURE');
+    await world.clock.pass(100);
+    assert.equal(await judged.stateOf(2), 'MERGED');
+    await world.worker.stop();
+  });
+
+  it('[V15] waive where a person decided before, and not where one did since', async () => {
+    for (const [at, state] of [
+      [0, 'MERGED'],
+      [Number.MAX_SAFE_INTEGER, 'FAILED'],
+    ] as const) {
+      const { world, judged } = await begin();
+      const override = { actor: 'ada', at, reason: 'It is known to be.', expiresAt: null };
+      await judged.change(FLAKY, { quarantineOverride: 'ALWAYS_QUARANTINE', override }, { flag: null });
+      await judged.storeResults(SECOND);
+      await judged.report(SECOND, 'FAILURE');
+      await world.clock.pass(100);
+      assert.equal(await judged.stateOf(2), state);
+      await world.worker.stop();
+    }
+  });
+
+  it('[V15] deny where the only evidence is of a commit of the pull request before its head', async () => {
+    const { world, judged } = await begin();
+    const { repository, queueId } = world;
+    repository.moveBranch('topic', repository.getHead('main'));
+    const sha = repository.commit('topic', { files: { first: '' } });
+    await world.submit(queueId, 'main', 'topic');
+    await world.clock.pass(10);
+    await judged.report(SECOND, 'SUCCESS');
+    await judged.storeResults(SECOND, { failing: [] });
+    await judged.change(FLAKY, {}, await stateWith(world, { sha }));
+    await judged.storeResults(THIRD);
+    await judged.report(THIRD, 'FAILURE');
+    await world.clock.pass(100);
+    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /seen only with the commits under test/);
+    await world.worker.stop();
+  });
+
+  it('[V15] deny where the only evidence is of the commit of an earlier candidate', async () => {
+    const { world, judged } = await begin();
+    const { sha } = (await judged.candidate(SECOND)).commit ?? {};
+    // Nobody can say how that ended: the same is tested again, as another candidate.
+    await judged.report(SECOND, 'CANCELLED');
+    await world.clock.pass(10);
+    assert.ok(sha !== undefined && sha !== (await judged.candidate(THIRD)).commit?.sha);
+    await judged.change(FLAKY, {}, await stateWith(world, { sha }));
+    await judged.storeResults(THIRD);
+    await judged.report(THIRD, 'FAILURE');
+    await world.clock.pass(100);
+    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /seen only with the commits under test/);
+    await world.worker.stop();
+  });
+
+  it('[V15] deny where the results may be those of an earlier run of the check', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'SUCCESS');
+    await judged.storeResults(SECOND, { failing: [] });
+    await judged.set({ requiredStatuses: ['ci', 'lint'] });
+    await world.submit();
+    await world.clock.pass(10);
+    const start = world.clock.now();
+    await judged.storeResults(THIRD);
+    await judged.report(THIRD, 'FAILURE', start - 2_000);
+    await world.clock.pass(100);
+    assert.equal((await judged.verdict(THIRD))?.isWaived, true);
+    // Another try fails, and what it found is not uploaded yet.
+    await judged.report(THIRD, 'FAILURE', start - 1_000);
+    await world.clock.pass(100);
+    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /ran more than once/);
+    assert.equal(await judged.stateOf(3), 'FAILED');
+    await world.worker.stop();
+  });
+
+  it('[V15] know which results are of an earlier run of the built-in runner', async () => {
+    for (const [at, state] of [
+      [1_000, 'MERGED'],
+      [-1_000, 'FAILED'],
+    ] as const) {
+      const world = await World.create([{ name: 'ci', command: 'true', timeoutMinutes: null }]);
+      const judged = new Judged(world);
+      await judged.set({ honorQuarantine: 'ON' });
+      await judged.storeTests(FLAKY, SOLID);
+      world.worker.start();
+      await world.submit();
+      await world.clock.pass(10);
+      await judged.storeResults(FIRST, { failing: [] });
+      await judged.report(FIRST, 'SUCCESS', world.clock.now());
+      await world.clock.pass(1_000);
+      await world.submit();
+      await world.clock.pass(10);
+      const start = world.clock.now() + 2;
+      await judged.report(SECOND, undefined, start - 1);
+      await judged.report(SECOND, undefined, start);
+      await storeUpload(world, SECOND, start + at);
+      await finishUpload(world, SECOND);
+      await judged.storeResults(SECOND);
+      await judged.report(SECOND, 'FAILURE', start);
+      await world.clock.pass(100);
+      assert.equal(await judged.stateOf(2), state);
+      await world.worker.stop();
+    }
+  });
+
+  it('[V12] are complete where nobody ever uploaded anything', async () => {
+    const world = await World.create();
+    const judged = new Judged(world);
+    await judged.set({ honorQuarantine: 'ON' });
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(10);
+    await judged.report(FIRST, 'FAILURE');
+    await world.clock.pass(100);
+    assert.equal(await judged.stateOf(1), 'FAILED');
+    await world.worker.stop();
+  });
+
+  it('[V15] deny where no pass of the check has landed', async () => {
+    const world = await World.create();
+    const judged = new Judged(world);
+    await judged.set({ honorQuarantine: 'ON' });
+    await judged.storeTests(FLAKY, SOLID);
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(10);
+    await judged.storeResults(FIRST);
+    await judged.report(FIRST, 'FAILURE');
+    await world.clock.pass(100);
+    assert.match(`${(await judged.verdict(FIRST))?.reason}`, /No results of an earlier pass/);
+    await world.worker.stop();
+  });
+});
+
+/** Called flaky for one pass on retry, seen there. */
+async function stateWith(
+  world: World,
+  seen: { readonly sha?: string; readonly branch?: string; readonly prNumber?: number; readonly uploadId?: string },
+): Promise<Partial<TestState>> {
+  const repository = await world.app.directory.findRepositoryById(world.repositoryId);
+  assert.ok(repository);
+  const { monitors } = await getTestSettings(world.app, repository);
+  const monitor = monitors.find(({ type }) => type === 'pass_on_retry');
+  assert.ok(monitor);
+  const ref = { at: 1, sha: 'a'.repeat(40), branch: 'topic', job: 'ci', prNumber: null, uploadId: 'u', ...seen };
+  const event = { ...ref, failedAt: 1, passedAt: 2, multiplicity: 0, isMarked: false };
+  const state = { ...newMonitorState('pass_on_retry'), data: { certain: [event], repeated: [] }, activeSince: 1 };
+  return { flag: null, monitors: { [monitor.id]: state } };
+}
+
+async function finishUpload({ store }: World, candidate: CandidateNumber): Promise<void> {
+  const ended = { partsDone: 1, status: 'PROCESSED', processedAt: 0, testRuns: 1, fields: null, issues: [] } as const;
+  await store.uploads.finish({ ...ended, uploadId: `upload of ${candidate}` });
+}
+
+async function storeUpload(
+  world: World,
+  candidate: CandidateNumber | undefined,
+  receivedAt = world.clock.now(),
+): Promise<void> {
+  const { store, repositoryId, queueId } = world;
+  await store.uploads.create(
+    {
+      id: `upload of ${candidate}`,
+      repositoryId,
+      kind: 'reports',
+      status: 'ACCEPTED',
+      receivedAt,
+      processedAt: null,
+      fields: {
+        sha: 'a'.repeat(40),
+        branch: 'topic',
+        prNumber: null,
+        jobName: null,
+        jobUrl: null,
+        variant: '',
+        candidateId: candidate === undefined ? null : candidateIdOf(queueId, candidate),
+        check: candidate === undefined ? null : 'ci',
+        isFork: false,
+        jobAttempt: null,
+      },
+      bodyId: null,
+      files: [],
+      sizeBytes: 0,
+      partsDone: 0,
+      testRuns: 0,
+      issues: [],
+      digest: null,
+      clientVersion: null,
+      attempts: 0,
+      trouble: null,
+    },
+    0,
+  );
+}

@@ -1,0 +1,51 @@
+import { formatInstant } from '../lib/clock.ts';
+import type { Candidate } from './candidate.ts';
+import { type ExplanationReason, reason } from './explanation.ts';
+import { type Judged, quarantineVerdictOf } from './judgement.ts';
+
+/** Nobody reads more of them here; all are in the details of the test run. */
+const NAMED = 5;
+
+/** What quarantine has to do with the failures of a candidate's checks, in words. */
+export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
+  return checks.flatMap(({ name: check, judgement }) => {
+    if (judgement?.kind !== 'judged') return [];
+    const about = { check, testRun, since: judgement.at };
+    return [
+      { ...reason(quarantineVerdictOf(judgement), textOf(check, judgement), about), reasons: testReasons(judgement) },
+    ];
+  });
+}
+
+function textOf(check: string, judged: Judged): string {
+  const { isShadow, isWaived, reason: why } = judged;
+  if (isShadow && isWaived) {
+    return `The failure of ${check} would have been waived if the queue honored quarantine. ${why}`;
+  }
+  if (isShadow) return `The failure of ${check} would not have been waived either. ${why}`;
+  return isWaived ? `The failure of ${check} is waived. ${why}` : `The failure of ${check} is not waived. ${why}`;
+}
+
+function testReasons({ tests, failing }: Judged): ExplanationReason[] {
+  const named = tests
+    .slice(0, NAMED)
+    .map(({ name, why }) =>
+      why === undefined
+        ? reason('TEST_QUARANTINED', `${name} failed, and is quarantined.`)
+        : reason('TEST_FAILED', `${name} failed. ${why}`),
+    );
+  const more = failing - named.length;
+  if (more <= 0) return named;
+  return [...named, reason('AND_MORE', `${more} more ${more === 1 ? 'test' : 'tests'} failed.`)];
+}
+
+/** A check that has no result yet, or whose failure is being judged. */
+export function openReason({ checks, number: testRun }: Candidate, check: string): ExplanationReason {
+  const judgement = checks.find(({ name }) => name === check)?.judgement;
+  if (judgement?.kind !== 'awaited') {
+    return reason('CHECK_OPEN', `${check} has not reported a result yet.`, { check, testRun });
+  }
+  const until = formatInstant(judgement.until);
+  const text = `${check} failed. Whether only quarantined tests did is being found out, until ${until} at the latest.`;
+  return reason('JUDGEMENT_OPEN', text, { check, testRun });
+}

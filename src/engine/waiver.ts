@@ -1,0 +1,70 @@
+import type { Instant } from '../lib/clock.ts';
+import type { Candidate, WaivedCheck } from './candidate.ts';
+import type { Check } from './check.ts';
+import { type Finding, isAwaited, isWaived, type Judged } from './judgement.ts';
+import type { QueueSettings } from './settings.ts';
+
+/** Only a plain failure of a required check is ever waived: what was cut off or timed out says nothing about tests. */
+export function isJudgeable({ required, purpose }: Candidate, check: Check): boolean {
+  if (check.status !== 'COMPLETED' || check.conclusion !== 'FAILURE') return false;
+  return purpose.kind !== 'direct' && required?.names.includes(check.name) === true;
+}
+
+/** The checks with what was found about one of them; undefined where that is about an attempt that counts no more. */
+export function withFinding(
+  checks: readonly Check[],
+  finding: Finding,
+  of: {
+    readonly check: string;
+    readonly attempt: Instant | undefined;
+    readonly at: Instant;
+    readonly mode: QueueSettings['honorQuarantine'];
+  },
+): readonly Check[] | undefined {
+  const index = checks.findIndex(({ name }) => name === of.check);
+  const known = checks[index];
+  if (known === undefined || known.startedAt !== of.attempt || known.conclusion !== 'FAILURE') return undefined;
+  if (known.judgement?.kind === 'judged') return undefined;
+  const { isWaived: isExcused, reason, tests, failing } = finding;
+  const isShadow = !isAwaited(known) || of.mode !== 'ON';
+  const judgement: Judged = { kind: 'judged', at: of.at, isShadow, isWaived: isExcused, reason, tests, failing };
+  return checks.with(index, { ...known, judgement });
+}
+
+/** From now on it only says what would have been. */
+export function withoutWaiver(check: Check): Check {
+  if (check.judgement?.kind !== 'judged' || !isWaived(check)) return check;
+  return { ...check, judgement: { ...check.judgement, isShadow: true } };
+}
+
+/** What a pass by these checks owes to waivers. */
+export function waivedIn({ checks }: Candidate): WaivedCheck[] {
+  return checks.filter(isWaived).map(({ name, judgement }) => ({
+    check: name,
+    tests: judgement?.kind === 'judged' ? judgement.tests.map((test) => ({ id: test.id, name: test.name })) : [],
+  }));
+}
+
+/** Why failures were not waived, where somebody looked; undefined where nobody did. */
+export function denialText({ checks }: Candidate, names: readonly string[]): string | undefined {
+  const sentences = checks.flatMap(({ name, judgement }) =>
+    names.includes(name) && judgement?.kind === 'judged' && !judgement.isShadow && !judgement.isWaived
+      ? [`The failure of ${name} was not waived: ${judgement.reason}`]
+      : [],
+  );
+  return sentences.length === 0 ? undefined : sentences.join(' ');
+}
+
+export function waiverText(waived: readonly WaivedCheck[]): string | undefined {
+  if (waived.length === 0) return undefined;
+  const parts = waived.map(({ check, tests }) => `${check} failed only in quarantined tests (${namesOf(tests)})`);
+  return `Waived: ${parts.join('; ')}.`;
+}
+
+const NAMED = 3;
+
+function namesOf(tests: readonly { readonly name: string }[]): string {
+  const names = tests.slice(0, NAMED).map(({ name }) => name.slice(0, 200));
+  const more = tests.length - names.length;
+  return `${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}

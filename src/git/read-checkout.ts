@@ -1,0 +1,32 @@
+import { runGit } from './exec.ts';
+
+/** What a work tree says of itself. */
+export interface Checkout {
+  /** Null: it has no commit yet. */
+  readonly sha: string | null;
+  /** Of that commit, also those that a shallow clone does not have. */
+  readonly parents: readonly string[];
+  /** Null: HEAD is on none. */
+  readonly branch: string | null;
+  readonly originUrl: string | null;
+}
+
+/** Undefined where the folder is in no work tree. A tree of another owner is read too: CI mounts them so. */
+export async function readCheckout(folder: string): Promise<Checkout | undefined> {
+  const ask = async (...args: string[]): Promise<string | null> => {
+    const options = { purpose: 'read the checkout', safeDirectory: '*', expected: [0, 1, 128] };
+    const { exitCode, stdout } = await runGit(['-C', folder, ...args], options);
+    return exitCode === 0 ? stdout.toString().trim() : null;
+  };
+  const [isTree, sha, commit, branch, originUrl] = await Promise.all([
+    ask('rev-parse', '--git-dir'),
+    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
+    ask('cat-file', 'commit', 'HEAD'),
+    ask('symbolic-ref', '--quiet', '--short', 'HEAD'),
+    ask('config', '--get', 'remote.origin.url'),
+  ]);
+  if (isTree === null) return undefined;
+  const [head = ''] = (commit ?? '').split('\n\n', 1);
+  const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent as string);
+  return { sha, parents, branch, originUrl };
+}

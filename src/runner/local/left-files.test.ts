@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { JobEnd, LeftFiles, Runner } from '../runner.ts';
+import { createLocalRunner } from './local-runner.ts';
+import { removeFolder } from './work-folder.ts';
+
+const ignore = () => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const isRoot = process.getuid?.() === 0;
+const isLinux = process.platform === 'linux';
+
+let folder = '';
+let runner: Runner;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-left-'));
+  runner = await createLocalRunner({ folder: join(folder, 'jobs'), jobs: 4, user: undefined, log });
+});
+after(async () => {
+  await runner.close();
+  await removeFolder(folder);
+});
+
+interface Left {
+  readonly end: JobEnd;
+  /** By name; undefined where nobody was asked to take anything. */
+  readonly files: Readonly<Record<string, string>> | undefined;
+  readonly problems: readonly string[];
+}
+
+interface Given {
+  readonly globs?: readonly string[];
+  /** In the commit. */
+  readonly tree?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly stop?: AbortSignal;
+  readonly on?: Runner;
+}
+
+async function run(command: string, given: Given = {}): Promise<Left> {
+  const { globs = ['reports/*.xml'], tree = {}, timeoutMs = 60_000, stop = new AbortController().signal } = given;
+  let taken: LeftFiles | undefined;
+  const files: Record<string, string> = {};
+  const take = async (left: LeftFiles) => {
+    taken = left;
+    for (const file of left.files) files[file.name] = await textOf(file);
+  };
+  const end = await (given.on ?? runner).run(
+    {
+      rank: 0,
+      share: 'a',
+      command,
+      timeoutMs,
+      variables: {},
+      prepare: ({ folder: place }) => fill(place, tree),
+      onStart: async () => undefined,
+      onOutput: async () => undefined,
+      reports: { globs, take },
+    },
+    stop,
+  );
+  return { end, files: taken === undefined ? undefined : files, problems: taken?.problems ?? [] };
+}
+
+async function fill(place: string, tree: Readonly<Record<string, string>>): Promise<undefined> {
+  for (const [name, text] of Object.entries(tree)) {
+    await mkdir(dirname(join(place, name)), { recursive: true });
+    await writeFile(join(place, name), text);
+  }
+}
+
+async function textOf(file: LeftFiles['files'][number]): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const bytes of file.read()) chunks.push(bytes);
+  assert.equal(Buffer.concat(chunks).length, file.sizeBytes);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('what a command leaves behind', () => {
+  it('[R23] is handed over when it ends, whether it passed or failed, and removed then', async () => {
+    for (const code of [0, 1]) {
+      const command = `mkdir reports; echo one > reports/a.xml; echo two > reports/b.xml; echo no > c.xml; exit ${code}`;
+      const { end, files } = await run(command);
+      assert.deepEqual(
+        [end, files],
+        [
+          { kind: 'exited', code },
+          { 'reports/a.xml': 'one\n', 'reports/b.xml': 'two\n' },
+        ],
+      );
+    }
+    const [mark = ''] = await readdir(join(folder, 'jobs'));
+    assert.deepEqual(await readdir(join(folder, 'jobs', mark)), ['owner']);
+  });
+
+  it('[R23] is found by globs, at any depth', async () => {
+    const command = 'mkdir -p a/b/target .git/x; for f in a a/b a/b/target .git/x .; do echo $f > $f/TEST-x.xml; done';
+    const find = async (...globs: string[]) => Object.keys((await run(command, { globs })).files ?? {});
+    assert.deepEqual(await find('**/TEST-*.xml'), [
+      'TEST-x.xml',
+      'a/TEST-x.xml',
+      'a/b/TEST-x.xml',
+      'a/b/target/TEST-x.xml',
+    ]);
+    assert.deepEqual(await find('a/*/target/*.xml', './a/TEST-x.xml'), ['a/TEST-x.xml', 'a/b/target/TEST-x.xml']);
+    assert.deepEqual(await find('a/**/*.xml'), ['a/TEST-x.xml', 'a/b/TEST-x.xml', 'a/b/target/TEST-x.xml']);
+    assert.deepEqual(await find('{a,x}/{b,c}/*.xml'), ['a/b/TEST-x.xml']);
+    assert.deepEqual(await find('*.xml', '/etc/*', '../*', '../../*/*', ''), ['TEST-x.xml']);
+  });
+
+  it('[R23] is not what was in the commit, unless it was written again', async () => {
+    const tree = { 'reports/old.xml': 'old', 'reports/again.xml': 'old' };
+    const { files } = await run('echo new > reports/again.xml', { tree });
+    assert.deepEqual(files, { 'reports/again.xml': 'new\n' });
+  });
+
+  it('[R23] leads nowhere else: links, pipes and folders are named, and not read', { skip: !isLinux }, async () => {
+    const secret = join(folder, 'secret.xml');
+    await writeFile(secret, 'secret');
+    const command = `mkdir reports real; cd reports; ln -s ${secret} link.xml; mkfifo pipe.xml; mkdir folder.xml
+      echo yes > good.xml; ln -s ${folder} ../out; echo x > ../real/x.xml; ln -s real ../inner`;
+    const { files, problems } = await run(command, { globs: ['reports/*.xml', 'out/*.xml', 'inner/*.xml'] });
+    assert.deepEqual(files, { 'reports/good.xml': 'yes\n' });
+    assert.deepEqual(problems, [
+      'reports/link.xml is a link or no file, and was not read.',
+      'reports/pipe.xml is a link or no file, and was not read.',
+    ]);
+  });
+
+  it('[R23] has bounds', async () => {
+    const many = await run('mkdir reports; i=0; while [ $i -le 1000 ]; do echo $i > reports/$i.xml; i=$((i+1)); done');
+    assert.equal(Object.keys(many.files ?? {}).length, 1_000);
+    assert.deepEqual(many.problems, ['There are more than 1000 reports, or more than 100 MiB of them.']);
+    const large = await run('mkdir reports; echo a > reports/a.xml; truncate -s 100M reports/b.xml');
+    assert.deepEqual([large.files, large.problems.length], [{ 'reports/a.xml': 'a\n' }, 1]);
+  });
+
+  it('[R23] is not taken where the command was cut off', async () => {
+    const left = 'mkdir reports; echo a > reports/a.xml;';
+    const stopping = new AbortController();
+    const stopped = run(`${left} sleep 1000`, { stop: stopping.signal });
+    stopping.abort();
+    assert.deepEqual([(await stopped).end.kind, (await stopped).files], ['stopped', undefined]);
+    const timedOut = await run(`${left} sleep 1000`, { timeoutMs: 300 });
+    assert.deepEqual([timedOut.end.kind, timedOut.files], ['timed_out', undefined]);
+    const killed = await run(`${left} kill -KILL $$`);
+    assert.deepEqual([killed.end.kind, killed.files], ['killed', undefined]);
+  });
+
+  it('[R23] is named where it cannot be read', { skip: isRoot }, async () => {
+    const { files, problems } = await run('mkdir reports; echo a > reports/a.xml; chmod 000 reports/a.xml');
+    assert.deepEqual([files, problems], [{}, ['reports/a.xml cannot be read (EACCES).']]);
+  });
+
+  it('[R23] is read also where it is closed to others, and only where it is theirs', { skip: !isRoot }, async () => {
+    const jobs = await mkdtemp(join(tmpdir(), 'sluice-left-user-'));
+    const other = await createLocalRunner({ folder: join(jobs, 'jobs'), jobs: 1, user: 'nobody', log });
+    try {
+      await chmod(jobs, 0o711);
+      const command = 'umask 077; mkdir reports; echo a > reports/a.xml; ln -s /etc/shadow reports/b.xml; exit 1';
+      const { end, files, problems } = await run(command, { on: other });
+      assert.deepEqual([end, files], [{ kind: 'exited', code: 1 }, { 'reports/a.xml': 'a\n' }]);
+      assert.equal(problems.length, 1);
+    } finally {
+      await other.close();
+      await removeFolder(jobs);
+    }
+  });
+});

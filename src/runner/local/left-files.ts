@@ -1,0 +1,199 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { join, matchesGlob } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LeftFile, LeftFiles } from '../runner.ts';
+import type { User } from './user.ts';
+
+/** More is no test results: what a check leaves behind is held for it alone, and must not fill the store. */
+const MAX_FILES = 1_000;
+const MAX_BYTES = 100 * 1024 * 1024;
+/** A tree that has more in it is not searched to its end. */
+const MAX_SEEN = 1_000_000;
+const PIECE_BYTES = 256 * 1024;
+/** How long a file system may take until its clock shows another time. */
+const TICK_TRIES = 20;
+const TICK_MS = 2;
+
+export interface LeftFilesQuery {
+  /** Of the job. */
+  readonly folder: string;
+  readonly globs: readonly string[];
+  /** What was there before is older. */
+  readonly since: bigint;
+  /** Whom the command ran as, where that was somebody else. */
+  readonly user: User | undefined;
+}
+
+/**
+ * An instant by the clock of the file system, later than anything that is there now: its clock may be coarser than ours,
+ * or behind. The file is one that the command cannot put a link in the place of.
+ */
+export async function markTime(file: string): Promise<bigint> {
+  try {
+    const first = await touch(file);
+    for (let tries = 0; tries < TICK_TRIES; tries += 1) {
+      await pause(TICK_MS);
+      const later = await touch(file);
+      if (later > first) return later;
+    }
+    return first;
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function touch(file: string): Promise<bigint> {
+  await writeFile(file, 'x');
+  return (await stat(file, { bigint: true })).mtimeNs;
+}
+
+/**
+ * What the command left behind that somebody wants. No link is followed, also none that is put there meanwhile: a process
+ * that was not found may still be at work in the folder, and the server may read what the command may not.
+ */
+export async function findLeftFiles(query: LeftFilesQuery): Promise<LeftFiles> {
+  const root = await realpath(query.folder).catch(() => undefined);
+  if (root === undefined) return { files: [], problems: [] };
+  const names: string[] = [];
+  const problems: string[] = [];
+  const walk = new Walk(root, query.globs);
+  for await (const name of walk.find()) names.push(name);
+  if (walk.isCutOff)
+    problems.push(`The work folder holds more than ${MAX_SEEN} files: it was not searched to its end.`);
+  return collect({ ...query, root, names: names.toSorted(), problems });
+}
+
+async function collect(
+  of: LeftFilesQuery & { readonly root: string; readonly names: readonly string[]; readonly problems: string[] },
+): Promise<LeftFiles> {
+  const { problems } = of;
+  const files: LeftFile[] = [];
+  let bytes = 0;
+  for (const name of of.names) {
+    const size = await measure(of, name);
+    if (typeof size === 'string') problems.push(`${name} ${size}`);
+    if (typeof size !== 'number') continue;
+    if (files.length >= MAX_FILES || bytes + size > MAX_BYTES) {
+      problems.push(`There are more than ${MAX_FILES} reports, or more than ${MAX_BYTES / 1024 / 1024} MiB of them.`);
+      break;
+    }
+    bytes += size;
+    files.push({ name, sizeBytes: size, read: () => readPieces(of, name, size) });
+  }
+  return { files, problems };
+}
+
+type Place = LeftFilesQuery & { readonly root: string };
+
+/** Its size; undefined where it is none of this command's; or what is wrong with it. */
+async function measure(of: Place, name: string): Promise<number | string | undefined> {
+  try {
+    const handle = await openInside(of, name);
+    if (handle === undefined) return 'is a link or no file, and was not read.';
+    try {
+      const { mtimeNs, size } = await handle.stat({ bigint: true });
+      return mtimeNs < of.since ? undefined : Number(size);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? undefined : `cannot be read (${code ?? 'unknown error'}).`;
+  }
+}
+
+/** Undefined where it is no file, or no longer in the folder. */
+async function openInside({ root, user }: Pick<Place, 'root' | 'user'>, name: string): Promise<FileHandle | undefined> {
+  const handle = await openByName({ root, user }, name).catch((error: NodeJS.ErrnoException) => {
+    if (NOT_A_FILE.has(error.code ?? '')) return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  const stats = await handle.stat();
+  if (stats.isFile() && (user === undefined || stats.uid === user.uid)) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** What opening says of links, sockets, and folders that are none. */
+const NOT_A_FILE: ReadonlySet<string> = new Set(['ELOOP', 'ENXIO', 'ENOTDIR']);
+// A pipe must not keep us waiting for whoever writes to it.
+const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+
+async function openByName({ root, user }: Pick<Place, 'root' | 'user'>, name: string): Promise<FileHandle | undefined> {
+  if (process.platform === 'linux') return openStepwise(root, name.split('/'));
+  // Elsewhere a link can be put in the way at any time: that gains nothing for whoever is the same user.
+  const path = join(root, name);
+  return user === undefined && (await realpath(path)) === path ? open(path, FILE_FLAGS) : undefined;
+}
+
+/** Folder by folder, each from within the one before: so no part of the path can be exchanged for a link. */
+async function openStepwise(root: string, [first = '', ...rest]: readonly string[]): Promise<FileHandle> {
+  const path = join(root, first);
+  if (rest.length === 0) return open(path, FILE_FLAGS);
+  const folder = await open(path, FOLDER_FLAGS);
+  try {
+    return await openStepwise(`/proc/self/fd/${folder.fd}`, rest);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** As much as was there when it was measured: somebody may still write to it. */
+async function* readPieces(of: Place, name: string, size: number): AsyncGenerator<Buffer> {
+  const handle = await openInside(of, name);
+  if (handle === undefined) throw new TypeError(`${name} is gone`);
+  try {
+    for (let at = 0; at < size; ) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(PIECE_BYTES, size - at)), 0, null, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Looks for names only where one of the globs may lead. */
+class Walk {
+  readonly #root: string;
+  readonly #globs: readonly string[];
+  #seen = 0;
+  isCutOff = false;
+
+  constructor(root: string, globs: readonly string[]) {
+    this.#root = root;
+    this.#globs = globs.map((glob) => glob.replace(/^(?:\.\/+)+/, ''));
+  }
+
+  async *find(folder = ''): AsyncGenerator<string> {
+    const entries = await readdir(join(this.#root, folder), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      this.#seen += 1;
+      if (this.#seen > MAX_SEEN) {
+        this.isCutOff = true;
+        return;
+      }
+      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (this.#mayHold(name)) yield* this.find(name);
+      } else if (this.#globs.some((glob) => matchesGlob(name, glob))) yield name;
+    }
+  }
+
+  /** Whether something beneath the folder may match: as many parts of a glob as the folder has, up to a `**`. */
+  #mayHold(folder: string): boolean {
+    if (folder === '.git') return false;
+    const parts = folder.split('/');
+    return this.#globs.some((glob) => {
+      const wanted = glob.split('/');
+      const open = wanted.findIndex((part) => part.includes('**') || part.includes('{'));
+      const known = parts.slice(0, open === -1 ? wanted.length : open);
+      if (open === -1 && wanted.length <= parts.length) return false;
+      return known.every((part, index) => matchesGlob(part, wanted[index] as string));
+    });
+  }
+}

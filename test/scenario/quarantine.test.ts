@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CandidateNumber } from '../../src/engine/candidate.ts';
+import { explain } from '../../src/engine/explain.ts';
+import type { ExplanationReason } from '../../src/engine/explanation.ts';
+import { findEntry } from '../../src/engine/queue.ts';
+import { reasonText } from '../../src/engine/reason.ts';
+import { nextWakeAt } from '../../src/engine/wake.ts';
+import { NOON, play, type Scenario } from './scenario.ts';
+import { numberOf } from './words.ts';
+
+const ON = { honorQuarantine: 'ON' } as const;
+const SHADOW = { honorQuarantine: 'SHADOW' } as const;
+
+function explanationOf(told: Scenario, name: string): string[] {
+  const live = findEntry(told.queue, numberOf(name));
+  const ended = told.ended.get(numberOf(name));
+  const entry = live ?? ended;
+  assert.ok(entry !== undefined);
+  const number = live === undefined ? entry.because.candidate : undefined;
+  const last = number === undefined ? undefined : told.endedCandidates.get(number);
+  const codes = (reasons: readonly ExplanationReason[]): string[] =>
+    reasons.flatMap((reason) => [reason.code, ...codes(reason.reasons)]);
+  return codes(explain(told.queue, entry, told.now, last).reasons);
+}
+
+describe('a queue that honors quarantine', () => {
+  it('waits for a judgement of a failure, and lands what is waived [V12] [V13]', () => {
+    const told = play(
+      ON,
+      `
+      submit A
+      fail A
+      states A=testing
+      `,
+    );
+    assert.deepEqual(told.asked, ['A ci']);
+    assert.ok(explanationOf(told, 'A').includes('JUDGEMENT_OPEN'));
+    told.play('waive A tests=t1,t2\nstates A=merged\ntarget M+A');
+    const landed = told.ended.get(numberOf('A'))?.landed;
+    const tests = [
+      { id: 't1', name: 't1' },
+      { id: 't2', name: 't2' },
+    ];
+    assert.deepEqual(landed?.waived, [{ check: 'ci', tests }]);
+    assert.ok(explanationOf(told, 'A').includes('WAIVED'));
+    const passed = told.trailOf('A').find(({ to }) => to === 'TESTS_PASSED');
+    assert.match(textOf(passed), /Waived: ci failed only in quarantined tests \(t1, t2\)\./);
+  });
+
+  it('fails what is not waived, and says why [V12]', () => {
+    const told = play(ON, 'submit A\nfail A\ndeny A\nstates A=failed\nwhy A=TEST_RUN_REQUIRED_STATUS_FAILED');
+    assert.match(textOf(told.lastOf('A')), /The failure of ci was not waived: Some that failed are not quarantined\./);
+    assert.deepEqual(explanationOf(told, 'A').slice(-2), ['NOT_WAIVED', 'TEST_FAILED']);
+    assert.equal(told.ended.get(numberOf('A'))?.landed, undefined);
+  });
+
+  it('waits 60 seconds, and no longer [V12]', () => {
+    const told = play(ON, 'submit A\nfail A');
+    assert.equal(nextWakeAt(told.queue, told.now), NOON + 60_000);
+    told.play('wait 59999ms\nstates A=testing\nwait 1ms\nstates A=failed');
+    assert.match(textOf(told.lastOf('A')), /were not processed within 60 seconds/);
+    // What is found later is about nothing any more.
+    assert.equal(told.judgeCheck(1 as CandidateNumber, waived('ci')).outcome.kind, 'ignored');
+  });
+
+  it('asks only about plain failures of required checks [V12]', () => {
+    for (const conclusion of ['TIMED_OUT', 'ERROR', 'ACTION_REQUIRED']) {
+      const told = play(ON, `submit A\nreport A ${conclusion}\nstates A=failed`);
+      assert.deepEqual(told.asked, [], conclusion);
+    }
+    const others = play(ON, 'submit A\nreport A FAILURE by=nightly\ncut A\nstates A=testing');
+    assert.deepEqual(others.asked, []);
+  });
+
+  it('takes no judgement of an earlier attempt for a later one [V12] [V2]', () => {
+    const told = play(
+      ON,
+      `
+      submit A
+      report A FAILURE started=-5m
+      report A RUNNING started=-1m
+      waive A started=-5m
+      states A=testing
+      report A FAILURE started=-1m
+      waive A started=-5m
+      states A=testing
+      deny A started=-1m
+      states A=failed
+      `,
+    );
+    assert.deepEqual(told.asked, ['A ci', 'A ci']);
+  });
+
+  it('lets a newer attempt overrule a waiver that has not decided anything yet [V12] [V9]', () => {
+    play(
+      { ...ON, requiredStatuses: ['ci', 'lint'] },
+      `
+      submit A
+      report A FAILURE started=-5m
+      waive A started=-5m
+      report A FAILURE started=-1m
+      pass A by=lint
+      states A=testing
+      deny A started=-1m
+      states A=failed
+      `,
+    );
+  });
+
+  it('is decided by another check that fails for good, without waiting [V12] [V1]', () => {
+    play({ ...ON, requiredStatuses: ['ci', 'lint'] }, 'submit A\nfail A\nreport A ERROR by=lint\nstates A=failed');
+  });
+
+  it('needs every failed check to be waived [V12]', () => {
+    const told = play(
+      { ...ON, requiredStatuses: ['ci', 'lint'] },
+      'submit A\nfail A\nwaive A tests=x\nstates A=testing\nfail A by=lint\nwaive A tests=y by=lint\nstates A=merged',
+    );
+    assert.deepEqual(
+      told.ended.get(numberOf('A'))?.landed?.waived?.map(({ check }) => check),
+      ['ci', 'lint'],
+    );
+  });
+
+  it('blames the wait for a judgement on nobody, when the time for testing ends meanwhile [V12] [V1]', () => {
+    play(
+      { ...ON, testingTimeoutMinutes: 1 },
+      'submit A\nwait 59000ms\nfail A\nwait 2000ms\nstates A=testing\nwaive A\nstates A=merged',
+    );
+    const told = play({ ...ON, testingTimeoutMinutes: 1 }, 'submit A\nwait 59000ms\nfail A\nwait 2m\nstates A=failed');
+    assert.equal(told.lastOf('A')?.because.reason, 'TEST_RUN_REQUIRED_STATUS_FAILED');
+  });
+
+  it('takes back what was waived and has decided nothing yet, once it is told to stop [V12]', () => {
+    const told = play(
+      { ...ON, requiredStatuses: ['ci', 'lint'] },
+      'submit A\nfail A\nwaive A\nstates A=testing\nset honorQuarantine=OFF\nstates A=failed',
+    );
+    assert.ok(explanationOf(told, 'A').includes('WOULD_BE_WAIVED'));
+  });
+
+  it('knows which attempts may find results of an earlier one [V15]', () => {
+    const told = play(
+      ON,
+      'submit A\nreport A QUEUED started=-6m\nreport A RUNNING started=-5m\nreport A FAILURE started=-5m',
+    );
+    assert.equal(told.candidate('A').checks[0]?.isRepeated, undefined);
+    told.play('report A RUNNING started=-1m\nreport A FAILURE started=-1m');
+    assert.equal(told.candidate('A').checks[0]?.isRepeated, true);
+  });
+
+  it('waives nothing any more once it is told to stop [V12]', () => {
+    const told = play(ON, 'submit A\nfail A\nset honorQuarantine=OFF\nwaive A\nstates A=failed');
+    assert.ok(explanationOf(told, 'A').includes('WOULD_BE_WAIVED'));
+  });
+});
+
+describe('a pass by a waiver', () => {
+  it('vouches for nobody ahead [V13] [V8]', () => {
+    play(
+      { ...ON, canOptimisticallyMerge: true },
+      'submit A B\nfail A+B\nwaive A+B\nstates A=testing B=passed\npass A\nstates AB=merged',
+    );
+  });
+
+  it('is not reused, nor taken over by an equal tree that waited for it [V13] [C10]', () => {
+    const told = play(
+      { ...ON, mode: 'PARALLEL' },
+      `
+      empty E
+      submit A[x] E[x]
+      fail A
+      waive A
+      states A=merged E=testing
+      `,
+    );
+    assert.deepEqual(told.runs, ['A', 'E']);
+    told.play('pass E\nstates E=merged');
+  });
+
+  it('proves nothing for what comes back from a bisection [V13] [B3]', () => {
+    const told = play(
+      { ...ON, batch: true, batchingMinSize: 2 },
+      `
+      submit A B
+      fail AB
+      deny AB
+      fail ~A
+      waive ~A
+      fail ~A+B
+      deny ~A+B
+      states A=testing B=failed
+      pass A
+      states A=merged
+      `,
+    );
+    assert.equal(told.ended.get(numberOf('A'))?.landed?.waived, undefined);
+  });
+
+  it('is not what later runs are compared with [V15]', () => {
+    const told = play(ON, 'submit A\npass A\nstates A=merged');
+    assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 1 }]);
+    told.play('submit B\nfail B\nwaive B\nstates B=merged');
+    assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 1 }]);
+    told.play('submit C');
+    assert.deepEqual(told.candidate('C').lastPasses, [{ check: 'ci', candidate: 1 }]);
+    told.play('pass C\nstates C=merged');
+    assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 3 }]);
+  });
+});
+
+describe('a queue that only looks at quarantine', () => {
+  it('decides without waiting, and says afterwards what would have been waived [V14]', () => {
+    const told = play(SHADOW, 'submit A\nfail A\nstates A=failed');
+    assert.deepEqual(told.asked, ['A ci']);
+    const step = told.judgeCheck(1 as CandidateNumber, waived('ci'));
+    assert.equal(step.outcome.kind, 'applied');
+    assert.deepEqual([step.transitions, step.effects, step.ended], [[], [], []]);
+    told.play('states A=failed');
+    assert.deepEqual(explanationOf(told, 'A').slice(-2), ['WOULD_BE_WAIVED', 'TEST_QUARANTINED']);
+  });
+
+  it('changes nothing for one that is still held, either [V14] [V4]', () => {
+    const told = play(SHADOW, 'submit A B\nfail A+B\nwaive A+B\nstates A=testing B=held');
+    assert.ok(explanationOf(told, 'B').includes('WOULD_BE_WAIVED'));
+    told.play('pass A\nstates A=merged B=failed');
+  });
+
+  it('says so as well where nothing would have been waived [V14]', () => {
+    const told = play(SHADOW, 'submit A B\nfail A+B\ndeny A+B');
+    assert.ok(explanationOf(told, 'B').includes('WOULD_NOT_BE_WAIVED'));
+  });
+
+  it('asks nobody where it is switched off [V14]', () => {
+    const told = play({ honorQuarantine: 'OFF' }, 'submit A\nfail A\nstates A=failed');
+    assert.deepEqual(told.asked, []);
+  });
+});
+
+function waived(check: string) {
+  return { check, attempt: undefined, tests: ['t'], isWaived: true };
+}
+
+function textOf(transition: Scenario['transitions'][number] | undefined): string {
+  assert.ok(transition !== undefined);
+  const { because, to, actor } = transition;
+  const { prNumber, checks, detail, reason } = because;
+  return reasonText(reason, { to, branch: 'main', actor, prNumber, checks, detail });
+}

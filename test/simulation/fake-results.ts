@@ -1,0 +1,92 @@
+import { newTestState } from '../../src/flaky/state.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { Prng } from '../../src/lib/prng.ts';
+import type { Store } from '../../src/storage/store.ts';
+import type { CheckResults, KnownTest } from '../../src/storage/test-ingest.ts';
+
+const TESTS = [1, 2, 3, 4];
+/** Of every run of a check: how its results look, once they are there. */
+const WAYS = [
+  'excused',
+  'excused',
+  'excused',
+  'excused',
+  'excused',
+  'excused',
+  'blamed',
+  'broken',
+  'missing',
+  'none',
+] as const;
+const QUARANTINED = 'quarantined';
+const HEALTHY = 'healthy';
+
+/**
+ * The same store, with results of every check of every candidate in it: some come at once, some late, some never; some
+ * excuse a failure and some do not. Which it is follows from the seed and the check alone.
+ */
+export function withFakeResults(store: Store, of: { readonly seed: number; readonly now: () => Instant }): Store {
+  const firstAsked = new Map<string, Instant>();
+  const drawFor = (candidateId: string, check: string) => {
+    const key = `${candidateId} ${check}`;
+    const askedAt = firstAsked.get(key) ?? of.now();
+    firstAsked.set(key, askedAt);
+    const random = new Prng(`results ${of.seed} ${key}`);
+    const way = random.pick(WAYS);
+    const delayMs = random.pick([0, 0, 0, 500, 3_000, 90_000] as const);
+    return { way, isWaiting: of.now() < askedAt + delayMs };
+  };
+  const findCheckResults = async (_id: string, candidateId: string, check: string) => {
+    const { way, isWaiting } = drawFor(candidateId, check);
+    return isWaiting || way === 'none' ? undefined : makeResults(candidateId, check, way);
+  };
+  const load = async (_id: string, ids: readonly string[]) => ({ seq: 1, nextTestNo: 9, known: ids.map(makeTest) });
+  const hasWaiting = async (_id: string, candidateId: string, check: string) => drawFor(candidateId, check).isWaiting;
+  return {
+    ...store,
+    testIngest: { ...store.testIngest, findCheckResults, load },
+    testSettings: { ...store.testSettings, find: async () => undefined },
+    uploads: { ...store.uploads, hasWaiting, getWatermark: async () => 1 },
+  };
+}
+
+function makeResults(candidateId: string, check: string, way: (typeof WAYS)[number]): CheckResults {
+  return {
+    candidateId,
+    check,
+    isWhole: way !== 'broken',
+    problem: way === 'broken' ? 'A report ends too early.' : null,
+    uploadIds: ['upload'],
+    testNos: way === 'missing' ? TESTS.slice(1) : TESTS,
+    failing: [{ testNo: 2, testId: way === 'blamed' ? HEALTHY : QUARANTINED }],
+    at: 0,
+  };
+}
+
+function makeTest(id: string): KnownTest {
+  const state = { ...newTestState(0), flag: { at: 0, actor: 'ada', reason: null } };
+  return {
+    test: {
+      id,
+      repositoryId: 'repository' as KnownTest['test']['repositoryId'],
+      no: 2,
+      name: id,
+      variant: '',
+      parent: null,
+      classname: null,
+      file: null,
+      codeowners: [],
+      firstSeenAt: 0,
+      status: 'FLAKY',
+      statusReason: '',
+      statusAt: 0,
+      quarantineOverride: 'UNSPECIFIED',
+      override: null,
+      quarantinedAt: id === QUARANTINED ? 0 : null,
+      isFlagged: true,
+      labels: [],
+      ticketUrl: null,
+    },
+    memory: { testNo: 2, seq: 1, state: JSON.stringify(state), nextCheckAt: null, settingsVersion: 0, lastRunAt: 0 },
+  };
+}
