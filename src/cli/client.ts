@@ -24,7 +24,15 @@ interface Answer {
   readonly location: string | null;
 }
 
+/** A body that is made while it is sent. */
+export interface StreamedBody {
+  readonly contentType: string;
+  bytes(): AsyncIterable<Uint8Array>;
+}
+
 const TIMEOUT_MS = 30_000;
+/** A server with a slow disk says nothing while it stores what came last. */
+const STREAM_IDLE_MS = 120_000;
 
 /** The API, typed by its contract. */
 export class Client {
@@ -49,6 +57,31 @@ export class Client {
     };
     const isRead = operation.scope === 'read';
     const answer = await this.#send(`/v1${operation.path}`, init, { isRead, timeoutMs });
+    return this.#parse(answer, token) as Static<Reply>;
+  }
+
+  /** For the operations whose body is no JSON. */
+  async stream<Reply extends TSchema>(
+    { path }: { readonly path: string; readonly reply: Reply },
+    body: StreamedBody,
+  ): Promise<Static<Reply>> {
+    const token = this.#token();
+    const headers = {
+      'x-api-token': token.secret,
+      'content-type': body.contentType,
+      accept: 'application/json',
+      'user-agent': `sluice-cli/${readVersion()}`,
+    };
+    // What no other command needs.
+    const { postStream, UnreadableBody } = await import('./post-stream.ts');
+    let answer: Answer;
+    try {
+      answer = await postStream(`${this.url}/v1${path}`, { headers, body: body.bytes(), idleMs: STREAM_IDLE_MS });
+    } catch (error) {
+      if (error instanceof UnreadableBody)
+        throw new CliError(EXIT.refused, `A file that was to be sent cannot be read any more (${error.message}).`);
+      throw new CliError(EXIT.unavailable, describeConnectionError(error, this.url, STREAM_IDLE_MS));
+    }
     return this.#parse(answer, token) as Static<Reply>;
   }
 
@@ -91,7 +124,7 @@ export class Client {
   #parse({ status, type, text, location }: Answer, token: Token | undefined): unknown {
     const isJson = /^application\/(?:problem\+)?json\b/.test(type);
     const value = isJson ? parseJson(text) : undefined;
-    if (status === 200 && value !== undefined) return value;
+    if (status >= 200 && status < 300 && value !== undefined) return value;
     if (status >= 400 && isProblem(value)) {
       throw new CliError(exitCodeOf(status), describeProblem(value, token), value);
     }

@@ -60,13 +60,32 @@ const COMMANDS: Readonly<Record<string, string>> = {
   createOrganization: 'org add',
   createBackup: 'backup',
   restoreBackup: 'restore',
+  uploadResults: 'upload',
+  listUploads: 'tests uploads',
+  processUploadAgain: 'tests uploads again',
+  getTestDetails: 'tests show',
+  setQuarantine: 'tests quarantine',
+  flagTest: 'tests flag',
+  muteMonitor: 'tests mute',
+  setLabel: 'tests label',
+  linkTicketToTestCase: 'tests ticket',
+  listTestRuns: 'tests runs',
+  listTestEvents: 'tests events',
+  listMonitors: 'tests monitors',
+  setMonitor: 'tests monitors set',
+  deleteMonitor: 'tests monitors delete',
+  getTestSettings: 'tests settings',
+  updateTestSettings: 'tests settings set',
 };
 
 const OPERATION = new RegExp(`\`?\\b(${Object.keys(COMMANDS).join('|')})\\b\`?`, 'g');
 
 function nameCommands(text: string): string {
-  return text.replace(OPERATION, (_match, name: string) => `\`sluice ${COMMANDS[name]}\``);
+  const named = text.replace(OPERATION, (_match, name: string) => `\`sluice ${COMMANDS[name]}\``);
+  return named.replace(/\borg_url_slug\b/g, ORG);
 }
+
+const ORG = '--org (or SLUICE_ORG)';
 
 /** Fields whose option has another name, or that are arguments. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -84,14 +103,55 @@ const NAMES: Readonly<Record<string, string>> = {
   expiresAt: '--expires',
   checks: '--check',
   impactedTargets: '--target',
+  org_url_slug: ORG,
+  repo_host: '--repo',
+  repo_owner: '--repo',
+  repo_name: '--repo',
+  pr_number: '--pr',
+  job_name: '--job',
+  test_id: '<test>',
+  test_case_id: '<test>',
+  query: '<test>',
+  external_ticket_id: '<ticket>',
+  monitor_id: '<monitor>',
+  expires_at: '--until',
+  until: '--for',
+  start_time: '--since',
+  end_time: '--since',
+  page_query: '--cursor',
 };
 
 /** `/batchingMinSize` as `--batching-min-size`, `/checks/0/command` as `--check[0].command`. */
 function nameOf(pointer: string): string {
   if (pointer === '') return formatPath(pointer);
+  if (pointer.startsWith('/monitor/')) return nameOfMonitorField(pointer);
   const [, field = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
-  const option = NAMES[field] ?? `--${toFlag(field)}`;
+  const option = NAMES[field] ?? `--${toFlag(field).replaceAll('_', '-')}`;
   return rest === '' ? option : `${option}${rest.startsWith('/') && !/^\/\d/.test(rest) ? '.' : ''}${formatPath(rest)}`;
+}
+
+/** Options of `tests monitors set`, by where the value is in the request. */
+const MONITOR_OPTIONS: readonly (readonly [field: string, option: string])[] = [
+  ['/monitor/id', '<monitor>'],
+  ['/monitor/type', '--type'],
+  ['/monitor/name', '--name'],
+  ['/monitor/enabled', '--enabled'],
+  ['/monitor/branches', '--branches'],
+  ['/monitor/action/classify', '--classify'],
+  ['/monitor/action/labels', '--labels'],
+  ['/monitor/action/remove_on_resolve', '--keep-labels'],
+  ['/monitor/action', '--classify or --labels'],
+  ['/monitor/parameters', '--parameter'],
+];
+
+/** `/monitor/parameters/window_hours` as `--parameter window_hours`. What only a file can say stays as it is there. */
+function nameOfMonitorField(pointer: string): string {
+  const found = MONITOR_OPTIONS.find(([field]) => pointer === field || pointer.startsWith(`${field}/`));
+  if (found === undefined) return formatPath(pointer);
+  const [field, option] = found;
+  const rest = pointer.slice(field.length);
+  if (rest === '') return option;
+  return /^\/\d/.test(rest) ? `${option}${formatPath(rest)}` : `${option} ${formatPath(rest)}`;
 }
 
 /** `/checks/0/command` as `checks[0].command`. */

@@ -47,6 +47,14 @@ export function createProgram(): Program {
   add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);
   add('watch', 'Watch a queue live', async () => (await import('./watch/watch.ts')).defineWatch);
   add('logs', 'Print what checks printed', async () => (await import('./logs.ts')).defineLogs);
+  add('upload', 'Upload test reports, and exit as they deserve', async () => {
+    const { defineUpload } = await import('./upload/upload.ts');
+    return defineUpload;
+  });
+  add('tests', 'Find flaky tests, and decide about them', async () => {
+    const { defineTests } = await import('./tests/tests.ts');
+    return defineTests;
+  });
   add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
@@ -81,6 +89,7 @@ function createRoot(): Command {
     'sluice queue create local/acme/app main',
     'sluice pr submit local/acme/app main 7',
     'sluice pr status local/acme/app main 7',
+    "sluice upload 'reports/**/*.xml'",
   ]);
   return program.addHelpText('after', `\n${TOKEN_TEXT}\n\n${EXIT_CODES_TEXT}`);
 }

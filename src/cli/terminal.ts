@@ -7,6 +7,11 @@ export function paint(style: Style | undefined, text: string): string {
   return style === undefined ? text : styleText(style, text);
 }
 
+/** The same for what goes to standard error. */
+export function paintNote(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stderr });
+}
+
 const STATE_STYLES: Readonly<Record<string, Style>> = {
   RUNNING: 'green',
   PAUSED: 'yellow',

@@ -24,8 +24,8 @@ after(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-export function runSluice(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  return start(process.execPath, [BIN, ...args], env);
+export function runSluice(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Running {
+  return start(process.execPath, [BIN, ...args], env, cwd);
 }
 
 /** The same on a terminal of 100 columns and 40 lines; out has all that it drew. */
@@ -34,8 +34,8 @@ export function runOnTerminal(args: readonly string[], env: Readonly<Record<stri
   return start(SCRIPT, ['-qec', `stty rows 40 cols 100; exec ${command}`, '/dev/null'], { TERM: 'xterm', ...env });
 }
 
-function start(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = spawn(program, args, { env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } });
+function start(program: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Running {
+  const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } });
   children.add(child);
   const output = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

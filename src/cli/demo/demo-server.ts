@@ -12,7 +12,8 @@ import type { DemoFolder } from './demo-folder.ts';
 export interface DemoServer {
   readonly url: string;
   readonly tokenFile: string;
-  hasEnded(): boolean;
+  /** A connection breaks a moment before the end of a process is told: that moment is waited for. */
+  hasEndedNow(): Promise<boolean>;
   /** Waits until it is gone, with everything it started. */
   stop(): Promise<void>;
   /** Lets it go on when this process ends, and notes how to reach it. */
@@ -23,6 +24,7 @@ const SLUICE = fileURLToPath(new URL('../../../bin/sluice.mjs', import.meta.url)
 const START_MS = 60_000;
 /** A server ends within 10 s. */
 const STOP_MS = 15_000;
+const END_IS_TOLD_MS = 2_000;
 
 export async function startDemoServer(folder: DemoFolder, signal: AbortSignal): Promise<DemoServer> {
   const secret = randomBytes(24).toString('base64url');
@@ -45,7 +47,7 @@ export async function startDemoServer(folder: DemoFolder, signal: AbortSignal): 
       process.removeListener('exit', kill);
       child.unref();
     };
-    return { url, tokenFile, hasEnded: () => hasEnded(child), stop, leaveRunning };
+    return { url, tokenFile, hasEndedNow: () => hasEndedNow(child), stop, leaveRunning };
   } catch (error) {
     await stop();
     throw error;
@@ -103,6 +105,14 @@ async function stopChild(child: ChildProcess): Promise<void> {
   const timer = globalThis.setTimeout(() => child.kill('SIGKILL'), STOP_MS);
   await ended;
   clearTimeout(timer);
+}
+
+async function hasEndedNow(child: ChildProcess): Promise<boolean> {
+  const given = new AbortController();
+  const told = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  if (!hasEnded(child)) await Promise.race([told, setTimeout(END_IS_TOLD_MS, undefined, { signal: given.signal })]);
+  given.abort();
+  return hasEnded(child);
 }
 
 function hasEnded({ exitCode, signalCode, pid }: ChildProcess): boolean {

@@ -52,7 +52,7 @@ async function runIn(folder: DemoFolder, options: DemoOptions, signal: AbortSign
     isKept = options.keep === true;
     return surprises.length === 0 ? EXIT.ok : EXIT.refused;
   } catch (error) {
-    if (signal.aborted || !server.hasEnded()) throw error;
+    if (signal.aborted || !(await server.hasEndedNow())) throw error;
     throw new CliError(EXIT.unavailable, 'The server of the demo ended before the demo did.');
   } finally {
     if (isKept) await server.leaveRunning();

@@ -88,7 +88,7 @@ function lessonsOf(records: readonly EntryRecord[], repository: string): readonl
     },
     { text: describeUrgent(records), command: status(9) },
     {
-      text: '#10 lost a round to a flaky test: nothing was wrong, and the second try passed. Sluice does not recognize such tests yet.',
+      text: '#10 lost a round to a flaky test: nothing was wrong, and the second try passed. Given the reports of its tests, Sluice recognizes such a one: docs/flaky-tests.md.',
       command: logs(10),
     },
     {

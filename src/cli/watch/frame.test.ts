@@ -233,6 +233,19 @@ Under test
     );
   });
 
+  it('marks a failure that was waived, and one of which that is not known yet [V13]', () => {
+    const failed = { name: 'test', url: '', status: 'COMPLETED', conclusion: 'FAILURE' } as const;
+    const marks = (['WAIVED', 'PENDING', 'NOT_WAIVED', 'WOULD_BE_WAIVED'] as const).map((verdict) => {
+      const checkRuns = [{ ...failed, quarantine: { verdict, failedTests: [], failedTestsTotal: 1 } }];
+      const text = draw({
+        entries: [anEntry(2, 'TESTING')],
+        runs: [aRun([2], [], 'test', { checkSuites: [{ checkRuns }] })],
+      });
+      return /on main +(\S) test/.exec(text)?.[1];
+    });
+    assert.deepEqual(marks, ['≈', '●', '✗', '✗']);
+  });
+
   it('does not tie runs together by what has landed', () => {
     const entries = [2, 3].map((number) => anEntry(number, 'TESTING'));
     const text = draw({ entries, runs: [aRun([2], [1], 'test.'), aRun([3], [1], 'test.')] });

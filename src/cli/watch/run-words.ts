@@ -68,6 +68,7 @@ const MARKS: Readonly<Record<string, Part>> = {
   STALE: { text: '⊘', style: 'yellow' },
 };
 const FAILED: Part = { text: '✗', style: 'red' };
+const WAIVED: Part = { text: '≈', style: 'yellow' };
 
 /** More names than this do not fit a line. */
 const MAX_NAMES = 4;
@@ -89,8 +90,12 @@ function styleOfName({ style }: Part): Style | undefined {
   return style === 'red' || style === 'gray' ? style : undefined;
 }
 
-function markOf(check: { readonly status?: string; readonly conclusion?: string } | undefined): Part {
-  if (check?.status === 'IN_PROGRESS') return RUNNING;
+type CheckRun = TestRun['checkSuites'][number]['checkRuns'][number];
+
+function markOf(check: CheckRun | undefined): Part {
+  // It failed, and may yet be waived.
+  if (check?.status === 'IN_PROGRESS' || check?.quarantine?.verdict === 'PENDING') return RUNNING;
   if (check?.status !== 'COMPLETED') return QUEUED;
+  if (check.quarantine?.verdict === 'WAIVED') return WAIVED;
   return MARKS[check.conclusion ?? ''] ?? FAILED;
 }

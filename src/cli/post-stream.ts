@@ -1,0 +1,84 @@
+import http from 'node:http';
+import https from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export interface Posted {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly location: string | null;
+}
+
+export interface StreamOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** After so long without a byte in either direction it is given up. */
+  readonly idleMs: number;
+}
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/**
+ * Posts a body while it is made. `fetch` would do, but loses the answer of a server that refuses before it has read
+ * everything, and that answer says what to do.
+ */
+export function postStream(url: string, { headers, body, idleMs }: StreamOptions): Promise<Posted> {
+  return new Promise((resolve, reject) => {
+    const { request } = url.startsWith('https:') ? https : http;
+    const posted = request(url, { method: 'POST', headers });
+    posted.setTimeout(idleMs, () => posted.destroy(new IdleError()));
+    let isAnswered = false;
+    let trouble: UnreadableBody | undefined;
+    // A server that has answered may close while the rest is still being sent.
+    posted.on('error', (error) => {
+      if (!isAnswered) reject(trouble ?? error);
+    });
+    posted.on('response', (response) => {
+      isAnswered = true;
+      readText(response).then((text) => {
+        const { statusCode = 0, headers: given } = response;
+        resolve({ status: statusCode, type: given['content-type'] ?? '', text, location: given.location ?? null });
+        // Where the server answered early, nobody wants the rest.
+        posted.destroy();
+      }, reject);
+    });
+    const noted = noteFailure(body, (error) => {
+      trouble = error;
+    });
+    // Whatever fails in it destroys the request, and arrives above.
+    pipeline(Readable.from(noted), posted).catch(() => undefined);
+  });
+}
+
+/** What was to be sent could not be read: nothing is wrong with the server. */
+export class UnreadableBody extends Error {
+  override readonly name = 'UnreadableBody';
+}
+
+async function* noteFailure(
+  body: AsyncIterable<Uint8Array>,
+  note: (error: UnreadableBody) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    note(new UnreadableBody(code ?? message, { cause: error }));
+    throw error;
+  }
+}
+
+class IdleError extends Error {
+  override readonly name = 'TimeoutError';
+}
+
+async function readText(response: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= MAX_ANSWER_BYTES) chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,137 @@
+import type { Command } from 'commander';
+import { listTestEvents, listTestRuns } from '../../http/contract/test-history.ts';
+import { addExamples, choiceOption, upperNames } from '../arguments.ts';
+import { withContext } from '../context.ts';
+import { formatTable } from '../table.ts';
+import { clean, formatTime, type Style, terminalWidth } from '../terminal.ts';
+import { findTestId, TEST_TEXT } from './find-test.ts';
+import {
+  addPageOptions,
+  addScopeOptions,
+  chooseScope,
+  formatMore,
+  type PageOptions,
+  pageQuery,
+  type ScopeOptions,
+} from './scope.ts';
+
+interface RunsOptions extends ScopeOptions, PageOptions {
+  readonly branch?: string;
+  readonly conclusion?: string;
+}
+
+const STYLES: Readonly<Record<string, Style>> = { SUCCESS: 'green', FAILURE: 'red', SKIPPED: 'gray' };
+
+export function defineRuns(tests: Command): void {
+  const names = upperNames(listTestRuns.body.properties.conclusion);
+  const command = addPageOptions(
+    addScopeOptions(tests.command('runs').description('List the runs of a test, the latest first.')),
+  )
+    .argument('<test>', TEST_TEXT)
+    .option('--branch <branch>', 'Only those of this branch.')
+    .addOption(choiceOption('--conclusion <conclusion>', 'Only those that ended so.', names))
+    .action(
+      withContext(async (context, words: string, options: RunsOptions) => {
+        const scope = await chooseScope(options);
+        const { branch, conclusion } = options;
+        const reply = await context.call(listTestRuns, {
+          ...scope,
+          test_id: await findTestId(context, scope, words),
+          page_query: pageQuery(options),
+          ...(branch === undefined ? {} : { branch }),
+          ...(conclusion === undefined ? {} : { conclusion: conclusion as 'FAILURE' }),
+        });
+        context.show(reply, () => formatRuns(reply.test_runs) + formatMore(reply.page));
+      }),
+    );
+  addExamples(command, [
+    'sluice tests runs d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11',
+    'sluice tests runs d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11 --conclusion failure --branch main --limit 100',
+  ]);
+}
+
+interface RunView {
+  readonly conclusion: string;
+  readonly started_at: string;
+  readonly duration_ms: number | null;
+  readonly branch: string;
+  readonly sha: string;
+  readonly quarantined: boolean;
+  readonly pr_number?: number;
+  readonly job_name?: string;
+  readonly failure_summary?: string;
+}
+
+function formatRuns(runs: readonly RunView[]): string {
+  if (runs.length === 0) return 'No runs.\n';
+  const shrinks = true as const;
+  const columns = [
+    { title: 'WHEN' },
+    { title: 'ENDED', style: (cell: string) => STYLES[cell.trimEnd()] },
+    { title: 'TOOK', align: 'right' as const },
+    { title: 'COMMIT' },
+    { title: 'BRANCH', shrinks },
+    { title: 'PR', align: 'right' as const },
+    { title: 'JOB', shrinks },
+    { title: 'FAILURE', shrinks },
+  ];
+  const rows = runs.map((run) => [
+    formatTime(run.started_at),
+    run.conclusion,
+    formatDuration(run.duration_ms),
+    run.sha.slice(0, 9),
+    run.branch,
+    run.pr_number === undefined ? '-' : `#${run.pr_number}`,
+    run.job_name ?? '-',
+    `${run.quarantined ? '(quarantined) ' : ''}${run.failure_summary ?? ''}` || '-',
+  ]);
+  return formatTable(columns, rows, terminalWidth());
+}
+
+export function formatDuration(ms: number | null): string {
+  if (ms === null) return '-';
+  if (ms < 1_000) return `${ms} ms`;
+  return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min`;
+}
+
+export function defineEvents(tests: Command): void {
+  const command = addPageOptions(
+    addScopeOptions(
+      tests
+        .command('events')
+        .description(
+          'List what happened to a test, the latest first: its status, detections, and what people decided.',
+        ),
+    ),
+  )
+    .argument('<test>', TEST_TEXT)
+    .action(
+      withContext(async (context, words: string, options: ScopeOptions & PageOptions) => {
+        const scope = await chooseScope(options);
+        const test_id = await findTestId(context, scope, words);
+        const reply = await context.call(listTestEvents, { ...scope, test_id, page_query: pageQuery(options) });
+        context.show(reply, () => formatEvents(reply.events) + formatMore(reply.page));
+      }),
+    );
+  addExamples(command, ['sluice tests events d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11']);
+}
+
+interface EventView {
+  readonly at: string;
+  readonly text: string;
+  readonly actor?: string;
+  readonly reason?: string;
+  readonly until?: string;
+}
+
+function formatEvents(events: readonly EventView[]): string {
+  if (events.length === 0) return 'Nothing happened to it yet.\n';
+  return events
+    .map(({ at, text, actor, reason, until }) => {
+      const by = actor === undefined || text.startsWith(`${actor} `) ? '' : ` By ${clean(actor)}.`;
+      const end = until === undefined ? '' : ` It ends ${formatTime(until)}.`;
+      const why = reason === undefined || text.includes(reason) ? '' : `\n    ${clean(reason)}`;
+      return `${formatTime(at)}  ${clean(text)}${by}${end}${why}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,162 @@
+import type { Command } from 'commander';
+import {
+  listFailingTests,
+  listQuarantinedTests,
+  listUnhealthyTests,
+  searchTests,
+} from '../../http/contract/flaky-tests.ts';
+import { addExamples } from '../arguments.ts';
+import { type Context, withContext } from '../context.ts';
+import { usageError } from '../exit.ts';
+import { parseInstant } from '../instant.ts';
+import { formatQuarantined, type QuarantinedView } from './quarantined-words.ts';
+import {
+  addPageOptions,
+  addScopeOptions,
+  chooseScope,
+  formatMore,
+  type PageOptions,
+  pageQuery,
+  type ScopeOptions,
+  type TestScope,
+} from './scope.ts';
+import { formatTests } from './test-words.ts';
+
+interface ListOptions extends ScopeOptions, PageOptions {
+  readonly failing?: true;
+  readonly since?: string;
+  readonly flaky?: true;
+  readonly broken?: true;
+  readonly quarantined?: true;
+  readonly review?: true;
+  readonly name?: string;
+}
+
+const KINDS = ['failing', 'flaky', 'broken', 'quarantined', 'review', 'name'] as const;
+type Kind = (typeof KINDS)[number];
+const DAY_MS = 86_400_000;
+const MAX_RANGE_MS = 7 * DAY_MS;
+
+export function defineList(tests: Command): void {
+  const command = addPageOptions(
+    addScopeOptions(
+      tests
+        .command('list')
+        .description(
+          'List tests. Without one of the options that choose: those that are broken, and those that are flaky.',
+        )
+        .option('--failing', 'Those that failed lately, most failures first.')
+        .option(
+          '--since <when>',
+          'With --failing: since 24h (also m, d, w) ago, or an instant; at most 7 days. (default: 24h)',
+          parseInstant('past'),
+        )
+        .option('--flaky', 'Those that are flaky.')
+        .option('--broken', 'Those that are broken.')
+        .option('--quarantined', 'Those whose failures block nobody.')
+        .option(
+          '--review',
+          'Quarantined tests that only pass now, or no longer run: end their quarantine, or fix them.',
+        )
+        .option('--name <text>', 'Those with this in their name, class, file or suite.'),
+    ),
+  ).action(
+    withContext(async (context, options: ListOptions) => {
+      const scope = await chooseScope(options);
+      await LISTS[chooseKind(options)](context, scope, options);
+    }),
+  );
+  addExamples(command, [
+    'sluice tests list',
+    'sluice tests list --failing --since 7d --repo github.com/acme/app',
+    'sluice tests list --review',
+    'sluice tests list --name "closed connection"',
+  ]);
+}
+
+function chooseKind(options: ListOptions): Kind | 'unhealthy' {
+  const [kind, other] = KINDS.filter((name) => options[name] !== undefined);
+  if (other !== undefined) throw usageError(`Say only one of ${KINDS.map((name) => `--${name}`).join(', ')}.`);
+  if (options.since !== undefined && kind !== 'failing') throw usageError('--since goes with --failing.');
+  return kind ?? 'unhealthy';
+}
+
+type List = (context: Context, scope: TestScope, options: ListOptions) => Promise<void>;
+
+const LISTS: Readonly<Record<Kind | 'unhealthy', List>> = {
+  failing: async (context, scope, options) => {
+    const { start, end } = chooseRange(options.since, Date.now());
+    const reply = await context.call(listFailingTests, {
+      ...scope,
+      start_time: new Date(start).toISOString(),
+      end_time: new Date(end).toISOString(),
+      page_query: pageQuery(options),
+    });
+    context.show(reply, () => formatTests(reply.tests, 'No test failed.') + formatMore(reply.page));
+  },
+  flaky: (context, scope, options) => listOfStatus(context, scope, options, 'FLAKY'),
+  broken: (context, scope, options) => listOfStatus(context, scope, options, 'BROKEN'),
+  unhealthy: async (context, scope, options) => {
+    if (options.cursor !== undefined) throw usageError('Say with --flaky or --broken which list the cursor is of.');
+    const ask = (status: 'FLAKY' | 'BROKEN') =>
+      context.call(listUnhealthyTests, { ...scope, status, page_query: pageQuery(options) });
+    const [broken, flaky] = [await ask('BROKEN'), await ask('FLAKY')];
+    context.show({ broken, flaky }, () => {
+      const all = formatTests([...broken.tests, ...flaky.tests], 'No test is flaky or broken.');
+      return `${all}${pointOn(broken.page, 'broken')}${pointOn(flaky.page, 'flaky')}`;
+    });
+  },
+  quarantined: async (context, scope, options) => {
+    const reply = await context.call(listQuarantinedTests, { ...scope, page_query: pageQuery(options) });
+    context.show(
+      reply,
+      () => formatQuarantined(reply.quarantined_tests, 'No test is quarantined.') + formatMore(reply.page),
+    );
+  },
+  review: listForReview,
+  name: async (context, scope, { name = '', limit }) => {
+    const reply = await context.call(searchTests, { ...scope, query: name, ...(limit === undefined ? {} : { limit }) });
+    context.show(reply, () => formatTests(reply.tests, `No test has "${name}" in its name, class, file or suite.`));
+  },
+};
+
+/** `7d` was read a moment ago, and must not be a moment too long. */
+function chooseRange(since: string | undefined, now: number): { readonly start: number; readonly end: number } {
+  const start = since === undefined ? now - DAY_MS : Date.parse(since);
+  if (start < now - MAX_RANGE_MS - 60_000) throw usageError('--since reaches back 7 days at most.');
+  if (start >= now) throw usageError('--since is in the future.');
+  return { start, end: Math.min(now, start + MAX_RANGE_MS) };
+}
+
+async function listOfStatus(
+  context: Context,
+  scope: TestScope,
+  options: ListOptions,
+  status: 'FLAKY' | 'BROKEN',
+): Promise<void> {
+  const reply = await context.call(listUnhealthyTests, { ...scope, status, page_query: pageQuery(options) });
+  const none = `No test is ${status.toLowerCase()}.`;
+  context.show(reply, () => formatTests(reply.tests, none) + formatMore(reply.page));
+}
+
+function pointOn({ total_rows, next_page_token }: { total_rows: number; next_page_token: string }, word: string) {
+  return next_page_token === '' ? '' : `${total_rows} tests are ${word}: sluice tests list --${word}\n`;
+}
+
+/** Pages of that list may be empty in the middle: they are read until there is enough. */
+async function listForReview(context: Context, scope: TestScope, options: ListOptions): Promise<void> {
+  const wanted = options.limit ?? 25;
+  const found: QuarantinedView[] = [];
+  let token = options.cursor ?? '';
+  let page: { readonly next_page_token: string };
+  do {
+    const page_query = { page_size: 100, page_token: token };
+    const reply = await context.call(listQuarantinedTests, { ...scope, page_query, only_to_review: true });
+    found.push(...reply.quarantined_tests);
+    page = reply.page;
+    token = page.next_page_token;
+  } while (token !== '' && found.length < wanted);
+  context.show({ quarantined_tests: found, page }, () => {
+    return formatQuarantined(found, 'No quarantined test is to be reviewed.') + formatMore(page);
+  });
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import { getTestSettings, updateTestSettings } from '../../http/contract/test-settings.ts';
+import { addExamples } from '../arguments.ts';
+import { withContext } from '../context.ts';
+import { usageError } from '../exit.ts';
+import { formatFacts } from '../table.ts';
+import { clean, formatTime } from '../terminal.ts';
+import { addScopeOptions, chooseScope, type ScopeOptions } from './scope.ts';
+
+type Settings = Static<typeof getTestSettings.reply>;
+
+interface Schema {
+  readonly type?: string | readonly string[];
+}
+
+const { repo: _repo, org_url_slug: _org, ...fields } = updateTestSettings.body.properties;
+const schemas = fields as unknown as Readonly<Record<string, Schema>>;
+const NAMES = Object.keys(schemas);
+
+export function defineSettings(tests: Command): void {
+  const settings = tests.command('settings').description('Say how the tests of a repository are treated.');
+  addExamples(settings, ['sluice tests settings', 'sluice tests settings set auto_quarantine=true']);
+  const get = addScopeOptions(
+    settings
+      .command('get', { isDefault: true })
+      .description('Show the settings, and who changed them and the monitors last; the word get may be left out.'),
+  ).action(
+    withContext(async (context, options: ScopeOptions) => {
+      const reply = await context.call(getTestSettings, await chooseScope(options));
+      context.show(reply, () => formatSettings(reply));
+    }),
+  );
+  addExamples(get, ['sluice tests settings', 'sluice tests settings --repo github.com/acme/app --json']);
+  defineSet(settings);
+}
+
+function defineSet(settings: Command): void {
+  const command = addScopeOptions(
+    settings
+      .command('set')
+      .description('Change settings. What is not named stays.')
+      .argument('<name=value...>', `Of ${NAMES.join(', ')}; none for no template.`),
+  ).action(
+    withContext(async (context, pairs: readonly string[], options: ScopeOptions) => {
+      const changes = Object.fromEntries(pairs.map(parsePair));
+      const reply = await context.call(updateTestSettings, { ...(await chooseScope(options)), ...changes });
+      context.show(reply, () => formatSettings({ ...reply, changes: [] }));
+    }),
+  );
+  addExamples(command, [
+    'sluice tests settings set auto_quarantine=true retention_days=90',
+    "sluice tests settings set 'ticket_url_template=https://tickets.acme.dev/browse/{key}'",
+  ]);
+}
+
+function parsePair(text: string): readonly [string, unknown] {
+  const [, given = '', value = ''] = /^([A-Za-z_-]+)=(.*)$/s.exec(text) ?? [];
+  const name = given.toLowerCase().replaceAll('-', '_');
+  const schema = schemas[name];
+  if (schema === undefined)
+    throw usageError(`"${text}" is no setting. Write name=value, with one of ${NAMES.join(', ')}.`);
+  return [name, parseValue(name, value, schema)];
+}
+
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  true: true,
+  on: true,
+  yes: true,
+  false: false,
+  off: false,
+  no: false,
+};
+
+function parseValue(name: string, value: string, { type }: Schema): unknown {
+  if (type === 'boolean') {
+    const boolean = BOOLEANS[value.toLowerCase()];
+    if (boolean === undefined) throw usageError(`${name} must be true or false.`);
+    return boolean;
+  }
+  if (type === 'integer' || type === 'number') {
+    const number = value.trim() === '' ? Number.NaN : Number(value);
+    if (Number.isNaN(number)) throw usageError(`${name} must be a number.`);
+    return number;
+  }
+  return value === '' || value === 'none' ? null : value;
+}
+
+/** What the text of a change leaves to its kind. */
+const DONE: Readonly<Record<string, string>> = { MONITOR_CREATED: ' made', MONITOR_DELETED: ' deleted' };
+
+function formatSettings(settings: Settings): string {
+  const values = settings as unknown as Readonly<Record<string, unknown>>;
+  const facts = formatFacts(NAMES.map((name) => [name, clean(String(values[name] ?? 'none'))]));
+  const applied = settings.is_applied ? '' : '\nThe tests follow the last change in some seconds.\n';
+  const changes = settings.changes.map(
+    ({ at, actor, kind, text }) => `  ${formatTime(at)}  ${clean(text)}${DONE[kind] ?? ''}, by ${clean(actor)}\n`,
+  );
+  return `${facts}${applied}${changes.length === 0 ? '' : `\nChanges\n${changes.join('')}`}`;
+}

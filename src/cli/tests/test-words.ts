@@ -1,0 +1,141 @@
+import type { Static } from 'typebox';
+import type { TestCase } from '../../http/contract/test-case.ts';
+import type { TestDetails } from '../../http/contract/test-details.ts';
+import { formatFacts, formatTable } from '../table.ts';
+import { clean, formatTime, paint, type Style, terminalWidth } from '../terminal.ts';
+
+type TestView = Static<typeof TestCase>;
+export type DetailsView = Static<typeof TestDetails>;
+
+const STYLES: Readonly<Record<string, Style>> = { HEALTHY: 'green', FLAKY: 'yellow', BROKEN: 'red' };
+
+export function styleOfStatus(status: string): Style | undefined {
+  return STYLES[status.trimEnd()];
+}
+
+interface Named {
+  readonly name: string;
+  readonly parent?: string | null;
+  readonly file_path?: string | null;
+  readonly variant: string;
+}
+
+/** `suite > name [variant] (file)`. */
+export function formatName({ name, parent, file_path, variant }: Named): string {
+  const whole = parent ? `${parent} > ${name}` : name;
+  return `${whole}${variant === '' ? '' : ` [${variant}]`}${file_path ? ` (${file_path})` : ''}`;
+}
+
+export function formatTests(tests: readonly TestView[], none: string): string {
+  if (tests.length === 0) return `${none}\n`;
+  const shrinks = true as const;
+  const columns = [
+    { title: 'STATUS', style: styleOfStatus },
+    { title: 'FAILS 24H', align: 'right' as const },
+    { title: '7D', align: 'right' as const },
+    { title: 'PRS', align: 'right' as const },
+    { title: 'QUARANTINED' },
+    { title: 'ID', keeps: true as const },
+    { title: 'TEST', shrinks },
+  ];
+  const rows = tests.map((test) => [
+    test.status.value,
+    formatRate(test.failure_rate_last_24h),
+    formatRate(test.failure_rate_last_7d),
+    String(test.pull_requests_impacted_last_7d),
+    test.quarantined ? 'yes' : '-',
+    test.id,
+    formatName(test),
+  ]);
+  return formatTable(columns, rows, terminalWidth());
+}
+
+/** A share of runs; what is above nothing is never shown as nothing, nor what is below all as all. */
+export function formatRate(rate: number): string {
+  if (rate === 0) return '-';
+  const percent = rate * 100;
+  if (percent < 0.1) return '<0.1%';
+  if (percent < 10) return `${(Math.floor(percent * 10) / 10).toFixed(1)}%`;
+  return `${Math.floor(percent)}%`;
+}
+
+/** Everything about one test but its history. */
+export function formatDetails(test: DetailsView): string {
+  const { status } = test;
+  const facts: [string, string][] = [
+    ['Status', `${paint(styleOfStatus(status.value), status.value)}, since ${formatTime(status.timestamp)}`],
+    ['Why', clean(status.reason)],
+    ['Quarantine', describeQuarantine(test)],
+  ];
+  if (test.flag !== undefined) facts.push(['Flagged', describeAct(test.flag)]);
+  facts.push(['Fails', describeRates(test)]);
+  for (const [name, value] of optionalFacts(test)) if (value !== '') facts.push([name, clean(value)]);
+  facts.push(['First seen', formatTime(test.first_seen_at)], ['Id', test.id]);
+  return [
+    `${paint('bold', clean(formatName({ ...test, file_path: null })))}\n${formatFacts(facts)}`,
+    ...formatMonitors(test),
+    ...formatFailures(test),
+  ].join('\n');
+}
+
+function optionalFacts(test: DetailsView): [string, string][] {
+  return [
+    ['File', test.file_path ?? ''],
+    ['Class', test.classname ?? ''],
+    ['Owners', test.codeowners.join(', ')],
+    ['Labels', test.labels.map(({ name }) => name).join(', ')],
+    ['Ticket', test.ticket?.html_url ?? ''],
+    ['Page', test.html_url],
+  ];
+}
+
+/** One line for what an act left behind. */
+export function describeQuarantine(test: DetailsView): string {
+  const state = test.quarantined
+    ? `${paint('yellow', 'quarantined')}, since ${formatTime(test.quarantined_at)}`
+    : 'not quarantined';
+  const override = test.quarantine_override;
+  if (override === undefined) return state;
+  const word = override.setting === 'ALWAYS_QUARANTINE' ? 'always' : 'never';
+  const end = override.expires_at === undefined ? '' : `; ends ${formatTime(override.expires_at)}`;
+  return `${state} (${word}, ${describeAct(override)}${end})`;
+}
+
+interface Act {
+  readonly actor: string;
+  readonly at: string;
+  readonly reason?: string;
+}
+
+function describeAct({ actor, at, reason }: Act): string {
+  return `by ${clean(actor)} ${formatTime(at)}${reason === undefined ? '' : `: ${clean(reason)}`}`;
+}
+
+function describeRates(test: DetailsView): string {
+  const prs = test.pull_requests_impacted_last_7d;
+  const words = prs === 0 ? '' : `; ${prs} pull ${prs === 1 ? 'request' : 'requests'} hit in 7 days`;
+  const [day, week] = [test.failure_rate_last_24h, test.failure_rate_last_7d];
+  if (week === 0) return 'not in the last 7 days';
+  return `${day === 0 ? 'none' : formatRate(day)} of the last 24 h, ${formatRate(week)} of the last 7 days${words}`;
+}
+
+function formatMonitors({ monitors }: DetailsView): string[] {
+  if (monitors.length === 0) return [];
+  const lines = monitors.map(({ name, type, monitor_id, is_active, reason, active_since, mute }) => {
+    const state = is_active ? `${paint('yellow', 'active')} since ${formatTime(active_since)}` : 'not active';
+    const end = mute?.until === undefined ? '' : `; ends ${formatTime(mute.until)}`;
+    const muted = mute === undefined ? '' : `, muted ${describeAct(mute)}${end}`;
+    const why = reason === undefined ? '' : `\n    ${clean(reason)}`;
+    return `  ${clean(name)} (${type}) ${state}${muted}  ${paint('gray', monitor_id)}${why}\n`;
+  });
+  return [`Monitors\n${lines.join('')}`];
+}
+
+function formatFailures({ most_common_failures: failures }: DetailsView): string[] {
+  if (failures.length === 0) return [];
+  const lines = failures.map(
+    ({ summary, occurrence_count, last_occurrence }) =>
+      `  ${occurrence_count}x, last ${formatTime(last_occurrence)}: ${clean(summary)}\n`,
+  );
+  return [`Most common failures\n${lines.join('')}`];
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import { listUploads, processUploadAgain } from '../../http/contract/uploads.ts';
+import { addExamples } from '../arguments.ts';
+import { withContext } from '../context.ts';
+import { formatTable } from '../table.ts';
+import { formatTime, paint, type Style, terminalWidth } from '../terminal.ts';
+import { formatIssue } from '../upload/upload-record.ts';
+import {
+  addPageOptions,
+  addScopeOptions,
+  chooseScope,
+  formatMore,
+  type PageOptions,
+  pageQuery,
+  type ScopeOptions,
+} from './scope.ts';
+
+type UploadView = Static<typeof listUploads.reply>['uploads'][number];
+
+interface ListOptions extends ScopeOptions, PageOptions {
+  readonly issues?: true;
+}
+
+const STYLES: Readonly<Record<string, Style>> = {
+  ACCEPTED: 'cyan',
+  PROCESSED: 'green',
+  SKIPPED: 'yellow',
+  FAILED: 'red',
+};
+
+export function defineUploads(tests: Command): void {
+  const uploads = tests.command('uploads').description('List uploads of test results, the latest first.');
+  addExamples(uploads, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
+  const list = addPageOptions(
+    addScopeOptions(
+      uploads
+        .command('list', { isDefault: true })
+        .description('List uploads of test results, the latest first; the word list may be left out.'),
+    ),
+  )
+    .option('--issues', 'Say what is wrong with each.')
+    .action(
+      withContext(async (context, options: ListOptions) => {
+        const scope = await chooseScope(options);
+        const reply = await context.call(listUploads, { ...scope, page_query: pageQuery(options) });
+        context.show(reply, () => formatUploads(reply.uploads, options.issues === true) + formatMore(reply.page));
+      }),
+    );
+  addExamples(list, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
+  defineAgain(uploads);
+}
+
+function defineAgain(uploads: Command): void {
+  const command = addScopeOptions(
+    uploads
+      .command('again')
+      .description('Process an upload again, from the files as they came, which are kept for some days.')
+      .argument('<id>', 'The id of the upload.'),
+  ).action(
+    withContext(async (context, id: string, options: ScopeOptions) => {
+      const scope = await chooseScope(options);
+      const reply = await context.call(processUploadAgain, { ...scope, upload_id: id });
+      context.show(reply, () => `Upload ${id} is ${reply.upload.status}.`);
+    }),
+  );
+  addExamples(command, ['sluice tests uploads again 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11']);
+}
+
+function formatUploads(uploads: readonly UploadView[], withIssues: boolean): string {
+  if (uploads.length === 0) return 'No uploads yet. Make one: sluice upload --help\n';
+  const list = formatList(uploads);
+  return withIssues ? `${list}\n${formatIssues(uploads)}` : list;
+}
+
+function formatIssues(uploads: readonly UploadView[]): string {
+  const blocks = uploads
+    .filter(({ issues }) => issues.length > 0)
+    .map(({ id, issues }) => [id, ...issues.flatMap((issue) => formatIssue(issue, paint))].join('\n'));
+  return blocks.length === 0 ? 'Nothing is wrong with them.\n' : `${blocks.join('\n\n')}\n`;
+}
+
+function formatList(uploads: readonly UploadView[]): string {
+  const shrinks = true as const;
+  const columns = [
+    { title: 'STATUS', style: (cell: string) => STYLES[cell.trimEnd()] },
+    { title: 'CAME' },
+    { title: 'COMMIT' },
+    { title: 'BRANCH', shrinks },
+    { title: 'JOB', shrinks },
+    { title: 'FILES', align: 'right' as const },
+    { title: 'RUNS', align: 'right' as const },
+    { title: 'ISSUES', align: 'right' as const },
+    { title: 'ID', keeps: true as const },
+  ];
+  const rows = uploads.map((upload) => [
+    upload.status,
+    formatTime(upload.received_at),
+    upload.sha?.slice(0, 9) ?? '-',
+    `${upload.branch ?? '-'}${upload.fork === true ? ' (fork)' : ''}`,
+    `${upload.job_name ?? '-'}${(upload.job_attempt ?? 1) > 1 ? ` (try ${upload.job_attempt})` : ''}`,
+    String(upload.files),
+    String(upload.test_runs),
+    String(upload.issues.length),
+    upload.id,
+  ]);
+  return formatTable(columns, rows, terminalWidth());
+}

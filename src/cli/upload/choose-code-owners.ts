@@ -1,0 +1,63 @@
+import { access, constants, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { usageError } from '../exit.ts';
+import type { ReportFile } from './find-reports.ts';
+
+/** Where forges look for it; the first that is there counts. */
+const PLACES = [
+  '.github/CODEOWNERS',
+  'CODEOWNERS',
+  'docs/CODEOWNERS',
+  '.gitlab/CODEOWNERS',
+  '.bitbucket/CODEOWNERS',
+] as const;
+
+/** The server takes no more. */
+const MAX_BYTES = 3_000_000;
+
+/** The file that says who owns the tests: the one that was named, else that of the checkout. False: none is wanted. */
+export async function chooseCodeOwners(
+  named: string | boolean | undefined,
+  { folder, say }: { readonly folder: string; readonly say: (text: string) => void },
+): Promise<ReportFile | undefined> {
+  if (named === false) return undefined;
+  const found = typeof named === 'string' ? await getNamed(named, folder) : await findInCheckout(folder);
+  if (found === undefined || found.sizeBytes <= MAX_BYTES) return found;
+  say(`sluice: ${found.name} is larger than 3 MB and is not sent.`);
+  return undefined;
+}
+
+async function getNamed(named: string, folder: string): Promise<ReportFile> {
+  const found = await describe(folder, named);
+  if (found === undefined) throw usageError(`There is no file ${named} that can be read.`);
+  return found;
+}
+
+async function findInCheckout(folder: string): Promise<ReportFile | undefined> {
+  const root = await findRoot(folder);
+  for (const place of PLACES) {
+    const found = await describe(root, place);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The work tree around a folder; the folder itself where there is none, as in an image of sources alone. */
+async function findRoot(folder: string): Promise<string> {
+  for (let each = folder; ; each = path.dirname(each)) {
+    if ((await stat(path.join(each, '.git')).catch(() => undefined)) !== undefined) return each;
+    if (path.dirname(each) === each) return folder;
+  }
+}
+
+/** The name has the folder in it, which tells whose grammar it is. */
+async function describe(folder: string, name: string): Promise<ReportFile | undefined> {
+  const file = path.resolve(folder, name);
+  const found = await stat(file).catch(() => undefined);
+  const isReadable = await access(file, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!found?.isFile() || !isReadable) return undefined;
+  return { name: name.split(path.sep).join('/'), path: file, sizeBytes: found.size };
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { exitCodeOf, type Quarantine, type UploadEnd } from './exit-code.ts';
+
+const known = (...ids: string[]): Quarantine => ({ kind: 'known', ids: new Set(ids) });
+const END: UploadEnd = {
+  given: undefined,
+  files: 1,
+  failing: 2,
+  isWhole: true,
+  quarantine: known('a'),
+  sent: 'sent',
+  isEmptyAllowed: true,
+};
+
+/** What, with no exit code of the test process, with 0 and with 3. */
+const TABLE: readonly [
+  what: string,
+  end: Partial<UploadEnd>,
+  codes: readonly [none: number, zero: number, three: number],
+][] = [
+  ['no report files found', { files: 0, failing: 0, sent: 'none' }, [0, 0, 3]],
+  ['no report files found, and there must be one', { files: 0, isEmptyAllowed: false, sent: 'none' }, [70, 70, 70]],
+  ['no test fails', { failing: 0, quarantine: { kind: 'not_asked' } }, [0, 0, 3]],
+  ['quarantine is switched off', { quarantine: { kind: 'switched_off' } }, [0, 0, 3]],
+  ['every failing test is quarantined', { quarantine: known('a', 'b') }, [0, 0, 0]],
+  [
+    'every failing test is quarantined, and a report is cut off',
+    { quarantine: known('a', 'b'), isWhole: false },
+    [1, 0, 3],
+  ],
+  ['some are not', {}, [1, 0, 3]],
+  ['none is', { quarantine: known() }, [1, 0, 3]],
+  ['the lookup failed', { quarantine: { kind: 'unknown', reason: 'Gone.' } }, [1, 0, 3]],
+  ['--no-quarantine', { quarantine: { kind: 'not_asked' } }, [0, 0, 3]],
+  ['the upload was refused', { sent: 'refused', quarantine: known('a', 'b') }, [70, 70, 70]],
+  ['the upload failed otherwise, all quarantined', { sent: 'failed', quarantine: known('a', 'b') }, [0, 0, 0]],
+  ['the upload failed otherwise, some not', { sent: 'failed' }, [1, 0, 3]],
+  ['a dry run', { sent: 'none' }, [1, 0, 3]],
+];
+
+describe('the exit code of an upload [W5]', () => {
+  for (const [what, end, codes] of TABLE) {
+    it(`where ${what}`, () => {
+      const given = [undefined, 0, 3];
+      assert.deepEqual(
+        given.map((code) => exitCodeOf({ ...END, ...end, given: code })),
+        codes,
+      );
+    });
+  }
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readReport } from '../../../test/helpers/junit.ts';
+import { createTestIds } from '../../flaky/identity/test-id.ts';
+import { createOutcomeReader } from './failing-tests.ts';
+
+const ids = createTestIds({
+  org: 'acme',
+  repository: { host: 'github.com', owner: 'acme', name: 'widgets' },
+  variant: '',
+});
+
+/** The names of those that fail, after reading these files one after the other. */
+function failing(...files: readonly string[]): string[] {
+  const reader = createOutcomeReader(ids);
+  for (const file of files) for (const one of readReport(file).cases) reader.add(one);
+  return reader.end().failing.map(({ names }) => names.name);
+}
+
+const suite = (cases: string, attributes = ''): string => `<testsuite name="s" ${attributes}>${cases}</testsuite>`;
+const passed = (attributes = ''): string => `<testcase name="a" classname="c" ${attributes}/>`;
+const failed = (attributes = ''): string =>
+  `<testcase name="a" classname="c" ${attributes}><failure message="no"/></testcase>`;
+const at = (second: number): string => `timestamp="2026-07-01T10:00:0${second}Z"`;
+
+describe('which tests count as failing [W5]', () => {
+  it('have the ids that the server gives them [U1]', () => {
+    const reader = createOutcomeReader(ids);
+    const xml =
+      '<testsuite name="math suite"><testcase name="subtracts" classname="math" file="src/math.test.ts"><failure message="expected 1&#10;got 2">stack</failure></testcase></testsuite>';
+    for (const one of readReport(xml).cases) reader.add(one);
+    const [test] = reader.end().failing;
+    assert.equal(test?.id, 'a98a1388-26df-5aea-845d-96cd2aaf9dc3');
+    assert.equal(test?.message.split('\n').length, 1);
+  });
+
+  it('a pass that is later than the last failure takes it back, in any order and over files', () => {
+    assert.deepEqual(failing(suite(failed(at(1)) + passed(at(2)))), []);
+    assert.deepEqual(failing(suite(passed(at(2)) + failed(at(1)))), []);
+    assert.deepEqual(failing(suite(failed(), at(1)), suite(passed(), at(2))), []);
+    assert.deepEqual(failing(suite(failed(at(1)) + passed(at(2)) + failed(at(3)))), ['a']);
+  });
+
+  it('equal times, and none, take nothing back', () => {
+    assert.deepEqual(failing(suite(failed(at(1)) + passed(at(1)))), ['a']);
+    assert.deepEqual(failing(suite(failed() + passed())), ['a']);
+    assert.deepEqual(failing(suite(failed('timestamp="1969-01-01T00:00:00Z"'))), ['a']);
+    assert.deepEqual(failing(`<testsuites ${at(5)}>${suite(failed())}</testsuites>`, suite(passed())), ['a']);
+  });
+
+  it('reruns within a case never change how it ended, and skipped cases count for nothing', () => {
+    const flaky = '<testcase name="a" classname="c"><flakyFailure message="no"/></testcase>';
+    assert.deepEqual(failing(suite(flaky)), []);
+    const rerun = '<testcase name="a" classname="c"><failure message="no"/><rerunFailure message="no"/></testcase>';
+    assert.deepEqual(failing(suite(rerun)), ['a']);
+    assert.deepEqual(failing(suite('<testcase name="a" classname="c"><skipped/></testcase>')), []);
+  });
+});

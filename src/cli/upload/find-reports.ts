@@ -1,0 +1,66 @@
+import { glob, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { usageError } from '../exit.ts';
+
+export interface ReportFile {
+  /** As it is shown and sent: relative to the folder looked in, whole where it is outside of it; with slashes. */
+  readonly name: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+export interface FoundReports {
+  /** By name, each once. */
+  readonly files: readonly ReportFile[];
+  /** Patterns that fit no file. */
+  readonly unmatched: readonly string[];
+}
+
+/** More in one upload is a pattern that went wrong. */
+const MAX_FILES = 5_000;
+
+/** Where tools and git keep what nobody wrote here, fixtures of reports too. */
+const SKIPPED = ['node_modules', '.git'];
+
+/** Files by name or pattern (`**` is any folders), and of a folder every .xml file below it. */
+export async function findReports(patterns: readonly string[], folder: string): Promise<FoundReports> {
+  const files = new Map<string, ReportFile>();
+  const unmatched: string[] = [];
+  for (const pattern of patterns) {
+    const before = files.size;
+    let isFound = false;
+    for await (const file of matchesOf(pattern, folder)) {
+      isFound = true;
+      files.set(file.path, file);
+      if (files.size > MAX_FILES)
+        throw usageError(`More than ${MAX_FILES} files fit. Name the reports more closely than by ${pattern}.`);
+    }
+    if (!isFound && files.size === before) unmatched.push(pattern);
+  }
+  const inOrder = [...files.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { files: inOrder, unmatched };
+}
+
+async function* matchesOf(pattern: string, folder: string): AsyncGenerator<ReportFile> {
+  const named = await statOf(path.resolve(folder, pattern));
+  if (named?.isFile()) return yield describe(path.resolve(folder, pattern), folder, named.size);
+  const wanted = named?.isDirectory() ? `${pattern.replace(/\/+$/, '')}/**/*.xml` : pattern;
+  const skipped = SKIPPED.filter((name) => !wanted.split('/').includes(name));
+  const exclude = (name: string): boolean => skipped.includes(path.basename(name));
+  for await (const name of glob(wanted, { cwd: folder, exclude })) {
+    const file = path.resolve(folder, name);
+    const found = await statOf(file);
+    if (found?.isFile()) yield describe(file, folder, found.size);
+  }
+}
+
+function describe(file: string, folder: string, sizeBytes: number): ReportFile {
+  const relative = path.relative(folder, file);
+  const name = (relative.startsWith('..') ? file : relative).split(path.sep).join('/').replace(/^\/+/, '');
+  return { name, path: file, sizeBytes };
+}
+
+/** Undefined where there is none, or none that can be looked at. */
+async function statOf(file: string) {
+  return stat(file).catch(() => undefined);
+}

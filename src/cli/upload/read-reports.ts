@@ -1,0 +1,60 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import type { TestIds } from '../../flaky/identity/test-id.ts';
+import { createJunitParser } from '../../junit/create-junit-parser.ts';
+import { createXmlDecoder } from '../../junit/decode-xml.ts';
+import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
+import { createOutcomeReader, type Outcome } from './failing-tests.ts';
+import type { ReportFile } from './find-reports.ts';
+import { type Packing, packingOf, readHead } from './packing.ts';
+
+export interface ReadReports extends Outcome {
+  /** Files that could not be read whole, with the first reason. */
+  readonly troubled: readonly { readonly name: string; readonly problem: string }[];
+}
+
+/** Reads the reports as the server will, for what has to be known here: which tests fail. */
+export async function readReports(files: readonly ReportFile[], testIds: TestIds): Promise<ReadReports> {
+  const outcome = createOutcomeReader(testIds);
+  const troubled: { name: string; problem: string }[] = [];
+  for (const file of files) {
+    const problem = await readReport(file, (cases) => {
+      for (const one of cases) outcome.add(one);
+    });
+    if (problem !== undefined) troubled.push({ name: file.name, problem });
+  }
+  return { ...outcome.end(), troubled };
+}
+
+async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) => void): Promise<string | undefined> {
+  const decoder = createXmlDecoder();
+  const parser = createJunitParser();
+  let problem: string | undefined;
+  try {
+    for await (const piece of unpack(file.path, packingOf(await readHead(file.path)))) {
+      take(parser.write(decoder.write(piece)));
+    }
+  } catch (error) {
+    // What came before counts, as it does at the server.
+    problem = `It cannot be read to its end (${(error as NodeJS.ErrnoException).code ?? 'damaged'}).`;
+  }
+  take(parser.write(decoder.end().text));
+  const { cases, summary } = parser.end();
+  take(cases);
+  return problem ?? problemOf(summary);
+}
+
+function unpack(file: string, packing: Packing): AsyncIterable<Uint8Array> {
+  const source = createReadStream(file, { highWaterMark: 256 * 1024 });
+  if (packing === 'none') return source;
+  // What ends one of them ends both.
+  return pipeline(source, packing === 'gzip' ? createGunzip() : createZstdDecompress(), () => undefined);
+}
+
+function problemOf({ issues, seen }: JunitSummary): string | undefined {
+  const worst = issues.find(({ level }) => level === 'error');
+  if (worst === undefined) return undefined;
+  const place = worst.line > 1 ? `Line ${worst.line}: ` : '';
+  return `${place}${worst.message}${seen.tests === 0 ? ` ${worst.hint}` : ''}`;
+}

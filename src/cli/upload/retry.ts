@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CliError, EXIT } from '../exit.ts';
+
+export interface RetryOptions {
+  /** After the first try. */
+  readonly retries: number;
+  readonly say: (text: string) => void;
+  readonly delayMs?: number;
+}
+
+const FIRST_DELAY_MS = 1_000;
+/** Refusals that the same request may get over. */
+const PASSING: ReadonlySet<unknown> = new Set([408, 423, 425, 429]);
+
+/** Tries again, each time after twice the pause, where a server is away or overloaded. What it refuses stays refused. */
+export async function withRetries<T>(
+  task: () => Promise<T>,
+  { retries, say, delayMs = FIRST_DELAY_MS }: RetryOptions,
+): Promise<T> {
+  for (let tried = 0; ; tried += 1) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!(error instanceof CliError) || !isPassing(error) || tried >= retries) throw error;
+      const pauseMs = delayMs * 2 ** tried;
+      say(`${error.message.split('\n')[0]} Trying again in ${pauseMs / 1000} s.`);
+      await delay(pauseMs);
+    }
+  }
+}
+
+function isPassing({ exitCode, problem }: CliError): boolean {
+  return exitCode === EXIT.unavailable || PASSING.has(statusOf(problem));
+}
+
+/** Of a problem document; undefined where the error is none of the server's. */
+export function statusOf(problem: unknown): number | undefined {
+  return (problem as { readonly status?: number } | undefined)?.status;
+}

@@ -1,0 +1,52 @@
+import type { Static } from 'typebox';
+import { uploadResults } from '../../http/contract/uploads.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { say } from '../terminal.ts';
+import { createMultipart } from './multipart.ts';
+import { createProgress } from './progress.ts';
+import { statusOf, withRetries } from './retry.ts';
+import type { UploadRun } from './upload-run.ts';
+
+export type Sent =
+  | { readonly kind: 'sent'; readonly reply: Static<typeof uploadResults.reply> }
+  /** `refused`: no repetition mends it. */
+  | { readonly kind: 'refused' | 'failed'; readonly reason: string }
+  | { readonly kind: 'none' };
+
+/** The same reports sent twice count once, so that trying again is safe whatever became of the first try. */
+export async function sendReports(run: UploadRun): Promise<Sent> {
+  const { context, options, files, codeOwners } = run;
+  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const progress = createProgress({ files: files.length, bytes });
+  const body = createMultipart({ fields: fieldsOf(run), files, codeOwners, onRead: progress.onRead });
+  try {
+    const send = () => context.client.stream(uploadResults, body).finally(progress.end);
+    return { kind: 'sent', reply: await withRetries(send, { retries: options.retries, say }) };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { kind: isFinal(error) ? 'refused' : 'failed', reason: error.message };
+  }
+}
+
+function isFinal({ exitCode, problem }: CliError): boolean {
+  return exitCode === EXIT.unauthorized || statusOf(problem) === 404;
+}
+
+function fieldsOf({ org, facts }: UploadRun): Readonly<Record<string, string>> {
+  return {
+    org_url_slug: org,
+    repo_host: facts.repo.host,
+    repo_owner: facts.repo.owner,
+    repo_name: facts.repo.name,
+    sha: facts.sha,
+    branch: facts.branch,
+    pr_number: facts.prNumber === null ? '' : String(facts.prNumber),
+    job_name: facts.jobName,
+    job_url: facts.jobUrl,
+    variant: facts.variant,
+    test_run_id: facts.testRunId,
+    check: facts.check,
+    fork: facts.isFork ? 'true' : '',
+    job_attempt: facts.jobAttempt === null ? '' : String(facts.jobAttempt),
+  };
+}

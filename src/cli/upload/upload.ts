@@ -1,0 +1,112 @@
+import type { Command } from 'commander';
+import { createTestIds } from '../../flaky/identity/test-id.ts';
+import { addExamples, parseIntegerWithin, parsePrNumber, parseRepo } from '../arguments.ts';
+import { chooseOrg, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../checkout.ts';
+import { type Context, withContext } from '../context.ts';
+import { say } from '../terminal.ts';
+import { chooseCodeOwners } from './choose-code-owners.ts';
+import type { Quarantine, UploadEnd } from './exit-code.ts';
+import { findReports } from './find-reports.ts';
+import { lookUp } from './look-up.ts';
+import { type ReadReports, readReports } from './read-reports.ts';
+import { type Sent, sendReports } from './send-reports.ts';
+import { showEnd } from './show-end.ts';
+import { chooseFacts } from './upload-facts.ts';
+import type { UploadOptions, UploadRun } from './upload-run.ts';
+
+export function defineUpload(command: Command): void {
+  command
+    .description(
+      'Upload JUnit reports, and exit as the tests deserve: failing tests that are quarantined do not count. ' +
+        'The commit, the branch and the job are taken from the environment of CI and from git.',
+    )
+    .argument('<reports...>', 'Files, patterns such as "reports/**/*.xml", or folders (every .xml file below them).')
+    .option('--org <slug>', ORG_TEXT)
+    .option('--repo <repo>', REPO_OPTION_TEXT, parseRepo)
+    .option('--sha <commit>', 'The commit that was tested.')
+    .option('--branch <branch>', 'The branch that was tested.')
+    .option('--pr <number>', 'The pull request that was tested.', parsePrNumber)
+    .option('--job <name>', 'The name of the CI job. Results are compared within one job.')
+    .option('--job-url <url>', 'Where people find the job.')
+    .option('--variant <name>', 'Where it ran, such as linux-arm64: the same test elsewhere is another test.')
+    .option('--test-run-id <id>', 'The candidate of a queue that was tested: the last part of its test branch.')
+    .option('--check <name>', 'The check of the candidate that these are the results of.')
+    .option('--fork', 'The commit is a fork\u2019s: its results count, and are evidence for nothing.')
+    .option('--no-fork', 'It is not, whatever the environment of CI says.')
+    .option('--attempt <number>', 'Which try of the job this is, from 1.', parseIntegerWithin(1, 999_999))
+    .option(
+      '--codeowners <file>',
+      'Who owns the tests, by file. Else CODEOWNERS of the checkout, where forges look for it.',
+    )
+    .option('--no-codeowners', 'Send none.')
+    .option('--exit-code <number>', 'That of the test process.', parseIntegerWithin(0, 255))
+    .option('--no-quarantine', 'Do not ask what is quarantined.')
+    .option('--no-allow-empty', 'Exit with 70 where no report is found.')
+    .option('--dry-run', 'Read the reports and ask what is quarantined, but upload nothing.')
+    .option('--wait', 'Wait until the upload is processed, and say how that went. Needs a token that may read.')
+    .option('--retries <number>', 'How often to try again where no server answers.', parseIntegerWithin(0, 10), 4)
+    .action(withContext(upload));
+  command.addOption(command.createOption('--allow-empty').hideHelp());
+  addExamples(command, [
+    "sluice upload 'reports/**/*.xml'",
+    'npm test; sluice upload reports --exit-code $?          # the job fails only for what is not quarantined',
+    'sluice upload junit.xml --repo github.com/acme/app --sha "$(git rev-parse HEAD)" --branch main --variant arm64',
+    'sluice upload junit.xml --test-run-id 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55 --check test',
+    'sluice upload reports --dry-run',
+  ]);
+  command.addHelpText('after', EXIT_TEXT);
+}
+
+const EXIT_TEXT = `
+Exit codes:
+  0    no test fails, or every failing test is quarantined, or quarantine is
+       switched off for the repository
+  1    a failing test is not quarantined, or that could not be found out; or a
+       report is broken beside quarantined failures
+  N    with --exit-code N: N instead of 0 and 1, except that 0 stays where every
+       failing test is quarantined
+  2    wrong usage; also where repository, commit or branch are not known
+  70   the server refuses the token, the organization or the upload as such
+       (401, 403, 404); or no report was found with --no-allow-empty
+An upload that fails otherwise is a warning: tests are not to blame for it.`;
+
+async function upload(context: Context, patterns: readonly string[], options: UploadOptions): Promise<void> {
+  const { files, unmatched } = await findReports(patterns, process.cwd());
+  for (const pattern of unmatched) say(`sluice: No file fits ${pattern}.`);
+  if (files.length === 0) return showEnd(context, { end: describeEnd(options, 0) });
+  const facts = await chooseFacts(options, { environment: process.env, findCheckout });
+  const codeOwners = await chooseCodeOwners(options.codeowners, { folder: process.cwd(), say });
+  const run: UploadRun = { context, options, org: chooseOrg(options.org), facts, files, codeOwners };
+  const ids = createTestIds({ org: run.org, repository: facts.repo, variant: facts.variant });
+  const reports = await readReports(files, ids);
+  // Before the upload: what these results bring about must not decide about themselves.
+  const quarantine = await askForQuarantine(run, reports);
+  const sent: Sent = options.dryRun ? { kind: 'none' } : await sendReports(run);
+  const end = describeEnd(options, files.length, { reports, quarantine, sent });
+  await showEnd(context, { end, run, reports, sent });
+}
+
+async function askForQuarantine(run: UploadRun, { failing }: ReadReports): Promise<Quarantine> {
+  const { context, options, org, facts } = run;
+  if (!options.quarantine || failing.length === 0) return { kind: 'not_asked' };
+  const { repo, variant } = facts;
+  return lookUp(context, failing, { org, repo, variant, retries: options.retries, say });
+}
+
+interface Found {
+  readonly reports: ReadReports;
+  readonly quarantine: Quarantine;
+  readonly sent: Sent;
+}
+
+function describeEnd(options: UploadOptions, files: number, found?: Found): UploadEnd {
+  return {
+    given: options.exitCode,
+    files,
+    failing: found?.reports.failing.length ?? 0,
+    isWhole: found === undefined || found.reports.troubled.length === 0,
+    quarantine: found?.quarantine ?? { kind: 'not_asked' },
+    sent: found?.sent.kind ?? 'none',
+    isEmptyAllowed: options.allowEmpty,
+  };
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { UploadPage } from '../../src/app/list-uploads.ts';
+import { makeFolder, startServer, type TestServer } from './harness.ts';
+import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
+
+const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
+const SCOPE = { repo: REPO, org_url_slug: 'default' };
+
+/** A report of these tests; `!` before a name: it fails. */
+function report(...names: string[]): string {
+  const cases = names.map((name) =>
+    name.startsWith('!')
+      ? `<testcase name="${name.slice(1)}" classname="math" file="src/math.test.ts" time="0.1"><failure message="expected 1 of ${name.slice(1)}">at math.ts:1</failure></testcase>`
+      : `<testcase name="${name}" classname="math" file="src/math.test.ts" time="0.1"/>`,
+  );
+  return `<testsuites><testsuite name="math suite">${cases.join('')}</testsuite></testsuites>`;
+}
+
+describe('sluice upload [W5] [W6]', () => {
+  let server: TestServer;
+  let folder: string;
+  let env: Readonly<Record<string, string>>;
+  let sha = '';
+
+  before(async () => {
+    [server, folder] = await Promise.all([startServer(), makeFolder()]);
+    env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=dev', '-c', 'user.email=dev@acme.test', ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      }).trim();
+    git('init', '-q', '-b', 'main');
+    git('remote', 'add', 'origin', 'git@github.com:acme/widgets.git');
+    git('commit', '-q', '--allow-empty', '-m', 'init');
+    sha = git('rev-parse', 'HEAD');
+    mkdirSync(join(folder, 'reports'));
+  });
+  after(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+  const upload = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    runSluice(['upload', ...args, '--retries', '0'], { ...env, ...more }, folder).ended;
+
+  interface Document {
+    readonly upload: Readonly<Record<string, unknown>> | null;
+    readonly failing: readonly { readonly id: string; readonly name: string; readonly quarantined?: boolean }[];
+    readonly quarantine: string;
+    readonly tests: number;
+    readonly exitCode: number;
+  }
+
+  it('uploads what it finds, knows by itself of what, and waits until it is processed', async () => {
+    write('reports/a.xml', report('adds', 'divides'));
+    write('reports/large.xml', report(...Array.from({ length: 2_000 }, (_, index) => `test ${index}`)));
+    const { code, out, err } = await upload(['reports', '--wait', '--json']);
+    assert.equal(code, 0, err);
+    const { upload: record, tests } = JSON.parse(out) as Document;
+    assert.equal(tests, 2_002);
+    assert.deepEqual(
+      [record?.['status'], record?.['branch'], record?.['sha'], record?.['files'], record?.['test_runs']],
+      ['PROCESSED', 'main', sha, 2, 2_002],
+    );
+    assert.match(err, /^2 files, 2002 tests: 2002 passed, 0 failed\.$/m);
+    assert.match(err, /^It has been processed\. 2 files, 2002 runs of tests\.$/m);
+    assert.match(err, /^Exit code 0: no test fails\.$/m);
+  });
+
+  it('exits with 1 for a failing test until it is quarantined', async () => {
+    write('red.xml', report('!subtracts', 'adds'));
+    const red = await upload(['red.xml', '--wait']);
+    assert.equal(red.code, 1, red.err);
+    assert.match(red.err, /failed math suite > subtracts \(src\/math\.test\.ts\): expected 1 of subtracts/);
+    assert.match(red.err, /^Exit code 1: 1 failing test is not quarantined\.$/m);
+    const document = JSON.parse((await upload(['red.xml', '--dry-run', '--json'])).out) as Document;
+    const [test] = document.failing;
+    assert.deepEqual([document.upload, document.quarantine, test?.quarantined], [null, 'KNOWN', false]);
+
+    await server.api.ok('flaky-tests/set-quarantine', {
+      ...SCOPE,
+      test_id: test?.id,
+      setting: 'ALWAYS_QUARANTINE',
+      reason: 'Known.',
+    });
+    const held = await upload(['red.xml', '--exit-code', '3']);
+    assert.equal(held.code, 0, held.err);
+    assert.match(held.err, /quarantined math suite > subtracts/);
+    assert.match(held.err, /^Exit code 0: every failing test is quarantined\.$/m);
+
+    write('both.xml', report('!subtracts', '!multiplies'));
+    assert.equal((await upload(['both.xml', '--exit-code', '3'])).code, 3);
+    assert.equal((await upload(['both.xml', '--no-quarantine'])).code, 0);
+  });
+
+  it('asks nothing of quarantine where it is switched off', async () => {
+    write('off.xml', report('!powers'));
+    await server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: false });
+    const off = await upload(['off.xml']);
+    assert.equal(off.code, 0, off.err);
+    assert.match(off.err, /quarantine is switched off/);
+    assert.equal((await upload(['off.xml', '--exit-code', '5'])).code, 5);
+    await server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: true });
+  });
+
+  const find = async (query: string) => {
+    interface Found {
+      readonly tests: readonly {
+        readonly status: { readonly value: string };
+        readonly codeowners: readonly string[];
+      }[];
+    }
+    return (await server.api.ok<Found>('flaky-tests/search-tests', { ...SCOPE, query })).tests[0];
+  };
+
+  it('sends the CODEOWNERS of the checkout, so that tests have owners [U39]', async () => {
+    mkdirSync(join(folder, '.github'));
+    write('.github/CODEOWNERS', 'src/ @acme/core');
+    write('owned.xml', report('is owned'));
+    await upload(['owned.xml', '--wait']);
+    assert.deepEqual((await find('is owned'))?.codeowners, ['@acme/core']);
+    write('bare.xml', report('is bare'));
+    await upload(['bare.xml', '--wait', '--no-codeowners']);
+    assert.deepEqual((await find('is bare'))?.codeowners, []);
+  });
+
+  it('of a fork, is evidence for nothing [U38]', async () => {
+    write('failed.xml', report('!wobbles'));
+    write('passed.xml', report('wobbles'));
+    const statusAfter = async (...args: string[]) => {
+      await upload(['failed.xml', '--job', 'j', '--attempt', '1', '--wait', ...args]);
+      await upload(['passed.xml', '--job', 'j', '--attempt', '2', '--wait', ...args]);
+      return (await find('wobbles'))?.status.value;
+    };
+    assert.equal(await statusAfter('--fork'), 'HEALTHY');
+    const list = await server.api.ok<UploadPage>('flaky-tests/list-uploads', {
+      ...SCOPE,
+      page_query: { page_size: 1 },
+    });
+    assert.deepEqual([list.uploads[0]?.fork, list.uploads[0]?.job_attempt], [true, 2]);
+    assert.equal(await statusAfter(), 'FLAKY');
+  });
+
+  it('says what CI says of the run', async () => {
+    write('ci.xml', report('adds'));
+    const ci = {
+      CUSTOM: 'true',
+      COMMIT_BRANCH: 'topic',
+      PR_NUMBER: '7',
+      JOB_NAME: 'unit',
+      JOB_URL: 'http://ci.test/1',
+    };
+    const args = ['ci.xml', '--wait', '--json', '--variant', 'arm'];
+    const { upload: record } = JSON.parse((await upload(args, ci)).out) as Document;
+    assert.deepEqual(
+      [record?.['branch'], record?.['pr_number'], record?.['job_url'], record?.['variant']],
+      ['topic', 7, 'http://ci.test/1', 'arm'],
+    );
+    assert.match(String(record?.['job_name']), /^unit on /);
+  });
+
+  it('names what is wrong with a report', async () => {
+    write('half.xml', report('adds', '!breaks').slice(0, -40));
+    const { code, err } = await upload(['half.xml', '--wait']);
+    assert.equal(code, 1, err);
+    assert.match(err, /! half\.xml: .*ends in the middle/);
+    assert.match(err, /error half\.xml:\d+: /);
+  });
+
+  it('needs no more of a token than to upload; only to wait it must read', async () => {
+    write('scoped.xml', report('!subtracts', 'adds'));
+    const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['upload'] });
+    const { code, err } = await upload(['scoped.xml', '--exit-code', '2', '--wait'], { SLUICE_TOKEN: token });
+    assert.equal(code, 0, err);
+    assert.match(err, /Uploaded as [\s\S]*Whether the upload has been processed could not be seen\. .*scope/);
+  });
+
+  it('exits with 70 where the server refuses, and where there must be a report and is none', async () => {
+    write('green.xml', report('adds'));
+    const wrong = await upload(['green.xml'], { SLUICE_TOKEN: 'not-a-token-of-this-server' });
+    assert.equal(wrong.code, 70, wrong.err);
+    assert.match(wrong.err, /not uploaded[\s\S]*SLUICE_TOKEN[\s\S]*Exit code 70/);
+    const other = await upload(['green.xml', '--org', 'nobody']);
+    assert.equal(other.code, 70, other.err);
+    assert.match(other.err, /Check --org \(or SLUICE_ORG\)\./);
+    assert.equal((await upload(['nothing/*.xml'])).code, 0);
+    assert.equal((await upload(['nothing/*.xml', '--exit-code', '4'])).code, 4);
+    const empty = await upload(['nothing/*.xml', '--no-allow-empty']);
+    assert.deepEqual(
+      [empty.code, empty.err],
+      [70, 'sluice: No file fits nothing/*.xml.\nExit code 70: there must be a report.\n'],
+    );
+  });
+
+  it('has the exit code of the tests where no server answers, and says so', async () => {
+    write('away.xml', report('!falls'));
+    const gone = await closedPort();
+    const away = { SLUICE_URL: `http://127.0.0.1:${gone}` };
+    const red = await upload(['away.xml'], away);
+    assert.equal(red.code, 1, red.err);
+    assert.match(red.err, /not uploaded\. No server answers at/);
+    assert.equal((await upload(['away.xml', '--exit-code', '9'], away)).code, 9);
+    write('green.xml', report('adds'));
+    assert.equal((await upload(['green.xml'], away)).code, 0);
+  });
+
+  it('tries again where the server fails for a while', async () => {
+    write('again.xml', report('adds'));
+    let tries = 0;
+    const proxy = createServer(async (request, response) => {
+      for await (const _chunk of request);
+      tries += 1;
+      response.writeHead(tries === 1 ? 503 : 202, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ upload_id: '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11', status: 'ACCEPTED' }));
+    });
+    const port = await listen(proxy);
+    try {
+      const args = ['upload', 'again.xml', '--retries', '1'];
+      const { code, err } = await runSluice(args, { ...env, SLUICE_URL: `http://127.0.0.1:${port}` }, folder).ended;
+      assert.deepEqual([code, tries], [0, 2], err);
+      assert.match(err, /Trying again in 1 s\.\n[\s\S]*Uploaded as 7f3c9a52/);
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+
+  it('asks for what nobody says', async () => {
+    const outside = await makeFolder();
+    writeFileSync(join(outside, 'a.xml'), report('adds'));
+    const { code, err } = await runSluice(['upload', 'a.xml'], env, outside).ended;
+    assert.deepEqual([code, /--repo host\/owner\/name/.test(err)], [2, true], err);
+    assert.equal((await upload([])).code, 2);
+    rmSync(outside, { recursive: true, force: true });
+  });
+
+  it('draws its progress on a terminal only', { skip: !HAS_TERMINAL }, async () => {
+    const file = join(folder, 'reports', 'large.xml');
+    const args = ['upload', file, '--repo', 'github.com/acme/widgets', '--sha', sha, '--branch', 'main'];
+    const { code, out } = await runOnTerminal(args, env).ended;
+    assert.equal(code, 0, out);
+    assert.match(out, /Uploading 1 file, [\d.]+ kB: 100%/);
+  });
+});
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Where nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
