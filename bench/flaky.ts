@@ -1,8 +1,30 @@
 import { measureDetection } from './flaky-detection.ts';
+import { measureIngest } from './flaky-ingest.ts';
+import { measureLookup } from './flaky-lookup.ts';
+import { measureMemory } from './flaky-memory.ts';
 import { measureParsing } from './flaky-parse.ts';
+import { measureReads } from './flaky-reads.ts';
 
-/** Flaky tests: what reading reports costs, and what detection finds. A file `flaky-*.ts` for each question. */
-export async function run(): Promise<void> {
-  await measureParsing();
-  measureDetection();
+/** A file `flaky-*.ts` for each question; `npm run bench -- flaky ingest` asks only that one. */
+const QUESTIONS: Readonly<Record<string, (runs: number | undefined) => Promise<void>>> = {
+  parse: () => measureParsing(),
+  memory: () => measureMemory(),
+  detection: async () => measureDetection(),
+  ingest: async (runs) => {
+    await measureIngest({ engine: 'sqlite', runs });
+    await measureIngest({ engine: 'postgres', runs });
+  },
+  reads: (runs) => measureReads(runs),
+  lookup: () => measureLookup(),
+};
+
+/** `--runs 100000`: so many test runs instead of millions. */
+export async function run(words: readonly string[] = []): Promise<void> {
+  const at = words.indexOf('--runs');
+  const runs = at === -1 ? undefined : Number(words[at + 1]);
+  const asked = words.filter((_, index) => at === -1 || (index !== at && index !== at + 1));
+  const unknown = asked.find((name) => !Object.hasOwn(QUESTIONS, name));
+  if (unknown !== undefined)
+    throw new Error(`There is no flaky ${unknown}; there are ${Object.keys(QUESTIONS).join(', ')}.`);
+  for (const name of asked.length > 0 ? asked : Object.keys(QUESTIONS)) await QUESTIONS[name]?.(runs);
 }

@@ -1,20 +1,25 @@
-/** `npm run bench [-- suite ...]`: measures, and prints one JSON line a figure. Progress goes to standard error. */
+/**
+ * `npm run bench [-- suite ...]`: measures, and prints one JSON line a figure. Progress goes to standard error. What follows
+ * the name of a suite and is none itself is for that suite: `npm run bench -- flaky ingest --runs 100000`.
+ */
 
-const SUITES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly string[]): Promise<void> }>>> = {
   api: () => import('./api.ts'),
   engine: () => import('./engine.ts'),
   flaky: () => import('./flaky.ts'),
   git: () => import('./git.ts'),
 };
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(SUITES, name));
-if (unknown.length > 0) {
-  console.error(`There is no suite ${unknown.join(', ')}. There are: ${Object.keys(SUITES).join(', ')}.`);
+const words = process.argv.slice(2);
+const isSuite = (word: string) => Object.hasOwn(SUITES, word);
+if (words[0] !== undefined && !isSuite(words[0])) {
+  console.error(`There is no suite ${words[0]}. There are: ${Object.keys(SUITES).join(', ')}.`);
   process.exitCode = 2;
 } else {
-  for (const name of wanted.length > 0 ? wanted : Object.keys(SUITES)) {
+  for (const name of words.length > 0 ? words.filter(isSuite) : Object.keys(SUITES)) {
+    const own = words.slice(words.indexOf(name) + 1);
+    const next = own.findIndex(isSuite);
     const suite = await SUITES[name]?.();
-    await suite?.run();
+    await suite?.run(words.length > 0 ? own.slice(0, next === -1 ? own.length : next) : []);
   }
 }

@@ -78,6 +78,8 @@ export function serveParent(url: string, stop: () => Promise<void>): void {
       process.disconnect();
     }
   });
+  // Nobody is left who would stop it.
+  process.on('disconnect', () => process.exit());
   process.send?.({ url });
 }
 

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { createTestIds } from '../../src/flaky/identity/test-id.ts';
+import { newTestState } from '../../src/flaky/state.ts';
+import { Prng } from '../../src/lib/prng.ts';
+import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { encodeState } from '../../src/storage/test-codec.ts';
+import type { StoredFailure, StoredRun, TestMemory } from '../../src/storage/test-ingest.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
+import { failsNow, failureOf, RUNS_PER_UPLOAD, SHARDS, TESTS, testOf } from './ci-reports.ts';
+import { progress } from './figure.ts';
+import { SCOPE } from './tests-world.ts';
+
+const DAYS = 45;
+const DAY_MS = 86_400_000;
+/** Multiples of what shares a chunk; short transactions are not needed here. */
+const SLICE = 1_024;
+const BATCHES_PER_MERGE = 60;
+
+const createId = createTestIds({ org: SCOPE.org_url_slug, repository: SCOPE.repo, variant: '' });
+
+/** As reports of it have it: uploads that follow are of the same tests. */
+export function testIdOf(index: number): string {
+  const { suite, name, file } = testOf(index);
+  return createId({ file, classname: suite, parent: suite, name, infoId: '' });
+}
+
+/** What a server would have stored in 45 days, written without it: `runs` runs of 20,000 tests, 1% failing. */
+export async function fillTests(
+  dataFolder: string,
+  of: { readonly runs: number; readonly quarantined: number },
+): Promise<void> {
+  const store = await openSqliteStore({ directory: dataFolder });
+  try {
+    const repository = await ensureShop(store);
+    const startAt = Date.now() - DAYS * DAY_MS + 3_600_000;
+    let seq = await addTests(store, repository.id, { ...of, startAt });
+    const batches = Math.ceil(of.runs / RUNS_PER_UPLOAD);
+    const random = new Prng('flaky reads');
+    for (let no = 0; no < batches; no += 1) {
+      const at = startAt + Math.floor(((DAYS * DAY_MS - 7_200_000) * no) / batches);
+      seq = await addBatch(store, repository.id, { no, at, seq, random });
+      if ((no + 1) % BATCHES_PER_MERGE === 0) await mergeAll(store, repository.id, seq);
+      if ((no + 1) % 200 === 0) progress(`flaky: ${((no + 1) * RUNS_PER_UPLOAD) / 1e6} million runs stored`);
+    }
+    await mergeAll(store, repository.id, seq);
+  } finally {
+    await store.close();
+  }
+}
+
+async function ensureShop(store: Store): Promise<Repository> {
+  const organization = await store.accounts.findOrganization(SCOPE.org_url_slug);
+  if (organization === undefined) throw new Error('the organization is missing');
+  const at = Date.now() - DAYS * DAY_MS;
+  return store.repositories.save({
+    id: randomUUID() as RepositoryId,
+    organizationId: organization.id,
+    ...SCOPE.repo,
+    git: null,
+    checks: [],
+    junit: [],
+    createdAt: at,
+    updatedAt: at,
+  });
+}
+
+async function addTests(
+  store: Store,
+  repositoryId: RepositoryId,
+  { quarantined, startAt }: { readonly quarantined: number; readonly startAt: number },
+): Promise<number> {
+  const { seq, nextTestNo } = await store.testIngest.load(repositoryId, []);
+  if (nextTestNo !== 1) throw new Error('there are tests already');
+  const indexes = Array.from({ length: TESTS }, (_, index) => index);
+  const tests = indexes.map((index) => testRow(index, repositoryId, { startAt, isQuarantined: index < quarantined }));
+  const stored = await store.testIngest.commit(
+    {
+      repositoryId,
+      expectedSeq: seq,
+      tests,
+      memories: tests.map((test): TestMemory => memoryOf(test, startAt)),
+      failures: [],
+      events: [],
+    },
+    startAt,
+  );
+  if (stored === undefined) throw new Error('somebody else writes');
+  return stored;
+}
+
+function testRow(
+  index: number,
+  repositoryId: RepositoryId,
+  { startAt, isQuarantined }: { readonly startAt: number; readonly isQuarantined: boolean },
+): TestRow {
+  const { suite, name, file } = testOf(index);
+  const isFlaky = index % 20 === 0;
+  const override = { actor: 'bench', at: startAt, reason: 'known', expiresAt: null };
+  return {
+    id: testIdOf(index),
+    repositoryId,
+    no: index + 1,
+    name,
+    variant: '',
+    parent: suite,
+    classname: suite,
+    file,
+    codeowners: ['@acme/shop'],
+    firstSeenAt: startAt,
+    status: isFlaky ? 'FLAKY' : 'HEALTHY',
+    statusReason: isFlaky ? 'Flagged as flaky by bench.' : 'It is healthy.',
+    statusAt: startAt,
+    quarantineOverride: isQuarantined ? 'ALWAYS_QUARANTINE' : 'UNSPECIFIED',
+    override: isQuarantined ? override : null,
+    quarantinedAt: isQuarantined ? startAt : null,
+    isFlagged: isFlaky,
+    labels: [],
+    ticketUrl: null,
+  };
+}
+
+/** Those that are flaky were flagged by a person, so that they stay it whatever comes. */
+function memoryOf({ no, status, statusReason, isFlagged }: TestRow, startAt: number): TestMemory {
+  const flag = isFlagged ? { actor: 'bench', at: startAt, reason: null } : null;
+  const state = { ...newTestState(startAt), status, statusReason, statusSince: startAt, flag };
+  return { testNo: no, seq: 0, state: encodeState(state), nextCheckAt: null, settingsVersion: 0, lastRunAt: startAt };
+}
+
+async function addBatch(
+  store: Store,
+  repositoryId: RepositoryId,
+  of: { readonly no: number; readonly at: number; readonly seq: number; readonly random: Prng },
+): Promise<number> {
+  const { no, at, seq: expectedSeq, random } = of;
+  const first = (no % SHARDS) * RUNS_PER_UPLOAD;
+  const runs: StoredRun[] = [];
+  const failures: StoredFailure[] = [];
+  for (let index = first; index < first + RUNS_PER_UPLOAD; index += 1) {
+    const fails = failsNow(index, random);
+    const startedAt = at + random.integer(600_000);
+    const durationMs = random.between(10, 900);
+    runs.push({
+      testNo: index + 1,
+      startedAt,
+      conclusion: fails ? 'FAILURE' : 'SUCCESS',
+      durationMs,
+      isQuarantined: false,
+    });
+    if (fails) failures.push(failureRow(index, startedAt, random));
+  }
+  const commit = Math.floor(no / SHARDS);
+  const facts = {
+    uploadId: randomUUID(),
+    branch: commit % 2 === 0 ? 'main' : `change-${commit}`,
+    sha: commit.toString(16).padStart(40, 'c0ffee'),
+    job: `unit-${no % SHARDS}`,
+    jobAttempt: null,
+    jobName: `unit-${no % SHARDS}`,
+    jobUrl: null,
+    prNumber: commit % 2 === 0 ? null : commit,
+    isFork: false,
+  };
+  const change = { repositoryId, expectedSeq, tests: [], memories: [], failures, events: [], batch: { facts, runs } };
+  const stored = await store.testIngest.commit(change, at);
+  if (stored === undefined) throw new Error('somebody else writes');
+  return stored;
+}
+
+function failureRow(index: number, startedAt: number, random: Prng): StoredFailure {
+  const { message, text } = failureOf(index, random.integer(5));
+  return {
+    testId: testIdOf(index),
+    testNo: index + 1,
+    startedAt,
+    isBlocking: true,
+    isQuarantined: false,
+    group: `group-${index % 7}-${random.integer(3)}`,
+    summary: `AssertionFailedError: ${message}`,
+    text,
+  };
+}
+
+async function mergeAll(store: Store, repositoryId: RepositoryId, seq: number): Promise<void> {
+  for (let fromNo = 0; fromNo <= TESTS; fromNo += SLICE) {
+    const slice = { repositoryId, expectedSeq: seq, upToSeq: seq, fromNo, toNo: fromNo + SLICE, memories: [] };
+    if (!(await store.testIngest.merge(slice))) throw new Error('somebody else writes');
+  }
+  await store.testIngest.dropBlocks(repositoryId, seq);
+}

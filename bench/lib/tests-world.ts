@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, startChild } from './child.ts';
+import { call } from './world.ts';
+
+export const SCOPE = { repo: { host: 'local', owner: 'acme', name: 'shop' }, org_url_slug: 'default' };
+
+/** A server of its own for results of tests, on a data folder or a database. */
+export interface TestsWorld {
+  readonly dataFolder: string;
+  start(): Promise<TestsServer>;
+  remove(): void;
+}
+
+export interface TestsServer {
+  readonly child: Child;
+  readonly token: string;
+  upload(of: UploadOf): Promise<void>;
+  ask(operation: string, body?: object): Promise<unknown>;
+  /** How many of the latest uploads wait to be processed; throws where one failed. */
+  countWaiting(): Promise<number>;
+  untilProcessed(): Promise<void>;
+}
+
+export interface UploadOf {
+  readonly sha: string;
+  readonly branch: string;
+  readonly job: string;
+  /** Packed with gzip. */
+  readonly body: Uint8Array;
+}
+
+export function createTestsWorld(databaseUrl?: string): TestsWorld {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
+  const dataFolder = path.join(folder, 'data');
+  const environment = {
+    SLUICE_DATA: dataFolder,
+    SLUICE_PORT: '0',
+    SLUICE_LOG_LEVEL: 'error',
+    ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl }),
+  };
+  return {
+    dataFolder,
+    async start() {
+      const child = await startChild(new URL('./sluice-child.ts', import.meta.url), { environment });
+      return serverOf(child, readFileSync(path.join(dataFolder, 'admin-token'), 'utf8').trim());
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function serverOf(child: Child, token: string): TestsServer {
+  const ask = (operation: string, body: object = {}) =>
+    call(child.url, token, `/flaky-tests/${operation}`, { ...SCOPE, ...body });
+  const countWaiting = async () => {
+    const { uploads } = (await ask('list-uploads', { page_query: { page_size: 100 } })) as Uploads;
+    const lost = uploads.find(({ status }) => status === 'FAILED' || status === 'SKIPPED');
+    if (lost !== undefined) throw new Error(JSON.stringify(lost));
+    return uploads.filter(({ status }) => status === 'ACCEPTED').length;
+  };
+  return {
+    child,
+    token,
+    ask,
+    countWaiting,
+    upload: (of) => upload(child.url, token, of),
+    async untilProcessed() {
+      while ((await countWaiting()) > 0) await sleep(20);
+    },
+  };
+}
+
+interface Uploads {
+  readonly uploads: readonly { readonly status: string }[];
+}
+
+async function upload(url: string, token: string, { sha, branch, job, body }: UploadOf): Promise<void> {
+  const { repo, org_url_slug } = SCOPE;
+  const query = new URLSearchParams({
+    org_url_slug,
+    repo_host: repo.host,
+    repo_owner: repo.owner,
+    repo_name: repo.name,
+    sha,
+    branch,
+    job_name: job,
+  });
+  const response = await fetch(`${url}/v1/flaky-tests/upload-results?${query}`, {
+    method: 'POST',
+    headers: { 'x-api-token': token, 'content-type': 'application/xml', 'content-encoding': 'gzip' },
+    body,
+  });
+  if (response.status !== 202) throw new Error(`upload: ${response.status} ${await response.text()}`);
+  await response.arrayBuffer();
+}
