@@ -134,7 +134,10 @@ describe('who may call', () => {
     for (const name of submit) assert.equal(scopes[name], 'submit', name);
     assert.equal(scopes['setImpactedTargets'], 'targets');
     for (const name of INSTANCE_ONLY) assert.equal(scopes[name], 'instance', name);
-    for (const name of Object.keys(scopes).filter((each) => /^(get|list)/.test(each) && each !== 'listApiTokens')) {
+    const upload = ['uploadResults', 'createBundleUpload', 'getQuarantineConfig'];
+    for (const name of upload) assert.equal(scopes[name], 'upload', name);
+    const others = ['listApiTokens', ...upload];
+    for (const name of Object.keys(scopes).filter((each) => /^(get|list)/.test(each) && !others.includes(each))) {
       assert.equal(scopes[name], 'read', name);
     }
   });

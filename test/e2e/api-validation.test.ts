@@ -40,7 +40,24 @@ describe('bad input', () => {
 
     for (const [field, values] of Object.entries({
       host: ['a/b', '..', 'a b', '-a', 'a_b', 'http://a', 'a:123456', LONG, 'a\n', '.', 'é.example'],
-      owner: ['..', 'a/..', 'a/../b', '/a', 'a/', 'a//b', '-a', 'a/-b', 'a b', LONG, 'a\\b', 'a\nb', './a', 'a%2fb'],
+      owner: [
+        '..',
+        'a/..',
+        'a/../b',
+        '/a',
+        'a/',
+        'a//b',
+        '-a',
+        'a/-b',
+        'a b',
+        LONG,
+        'a\\b',
+        'a\nb',
+        './a',
+        'a%2fb',
+        '~',
+        'a/~b',
+      ],
       name: ['a/b', '..', '.', 'a b', '-a', LONG, 'a\\b', 'a:b', 'a\tb', 'a?b'],
     })) {
       test(`${field} with characters that a name does not have`, async () => {
@@ -65,6 +82,8 @@ describe('bad input', () => {
       for (const repo of [
         { host: 'git.example:8443', owner: 'group/sub.group/a_b', name: '.github' },
         { host: 'local', owner: 'acme', name: 'APP-1' },
+        { host: 'bitbucket.acme.test:7999', owner: '~ann', name: 'app' },
+        { host: 'dev.azure.com', owner: 'acme/my%20project/_git', name: 'my%20app' },
         { host: 'local', owner: 'constructor', name: '__proto__' },
         { host: 'local', owner: 'a'.repeat(255), name: 'b'.repeat(255) },
       ]) {

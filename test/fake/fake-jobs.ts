@@ -1,12 +1,22 @@
-import type { Job, JobEnd, Runner } from '../../src/runner/runner.ts';
+import type { Job, JobEnd, LeftFile, Runner } from '../../src/runner/runner.ts';
 
 /** A job that somebody asked for, and how the test ends it. */
 export interface FakeJob {
   readonly job: Job;
   isStopped: boolean;
   print(text: string): Promise<void>;
+  /** The command has left these files behind, by name. */
+  leave(files: Readonly<Record<string, string>>, problems?: readonly string[]): Promise<void>;
   end(end: JobEnd): void;
   fail(error: Error): void;
+}
+
+function toLeftFile([name, text]: readonly [string, string]): LeftFile {
+  const bytes = Buffer.from(text);
+  const read = async function* () {
+    yield bytes;
+  };
+  return { name, sizeBytes: bytes.length, read };
 }
 
 /** Runs nothing: jobs begin at once, and end when the test says so or they are stopped. */
@@ -20,6 +30,8 @@ export class FakeJobs implements Runner {
       job,
       isStopped: false,
       print: (text) => job.onOutput(Buffer.from(text)),
+      leave: async (files, problems = []) =>
+        job.reports?.take({ files: Object.entries(files).map(toLeftFile), problems }),
       end: resolve,
       fail: reject,
     };
