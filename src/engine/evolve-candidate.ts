@@ -1,6 +1,6 @@
 import { unreachable } from '../lib/assert.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
-import type { Candidate } from './candidate.ts';
+import { type Candidate, compositionOf } from './candidate.ts';
 import { type Check, withReport } from './check.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from './direct-merge.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
 import { JUDGEMENT_MS } from './judgement.ts';
 import { takeOut } from './line.ts';
-import { findCandidate, findEntry } from './queue.ts';
+import { findCandidate, findEntry, findLiveMember } from './queue.ts';
 import { clearSuspicion } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { requiredChecks, type StartProblem } from './required.ts';
@@ -109,7 +109,10 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
     releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit });
   } else {
     takeOut(work, [entry], aside);
-    const setAside = findEntry(work.queue, culprit) === undefined ? undefined : culprit;
+    // One that has landed or left meanwhile, and was perhaps submitted again, is not waited for.
+    const ahead = compositionOf(candidate).find((member) => member.prNumber === culprit);
+    const isAhead = ahead !== undefined && findLiveMember(work.queue, ahead) !== undefined;
+    const setAside = isAhead ? culprit : undefined;
     const because = { reason: 'CONFLICTS_WITH_PREREQUISITE' as const, prNumber: culprit, candidate: candidate.number };
     move(work, { ...entryOf(work, prNumber), setAside }, { to: 'PENDING', ...because });
   }

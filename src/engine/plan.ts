@@ -46,12 +46,17 @@ export function plan(work: Work): void {
   failOverdue(work);
   concludeHeadTests(work);
   vouch(work);
-  blame(work);
-  advanceBisections(work);
-  finishModeSwitch(work);
-  planDirectMerges(work);
-  admitReady(work);
-  makeWayForUrgent(work);
+  let ended: number;
+  do {
+    blame(work);
+    ended = work.endedCandidates.length;
+    advanceBisections(work);
+    finishModeSwitch(work);
+    planDirectMerges(work);
+    admitReady(work);
+    makeWayForUrgent(work);
+    // Where a run ends, others that stood behind it stand by their own results again.
+  } while (work.endedCandidates.length > ended);
   landNext(work);
   testSuspectedHead(work);
   startTests(work);
@@ -187,7 +192,7 @@ function startTests(work: Work): void {
   startReplacements(work);
   startBisectionRuns(work, freeBisectionSlots(work));
   // A group that started may have stood between others that now make one.
-  while (startGroups(work) > 0 && work.strategy.groupSize(work.queue) > 1);
+  while (startGroups(work) > 0 && work.queue.settings.batch);
 }
 
 /** Candidates that take the place of another go first: they stand ahead of everything that is new. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Candidate } from '../../src/engine/candidate.ts';
+import { type Candidate, compositionOf } from '../../src/engine/candidate.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { isAdmitted } from '../../src/engine/queue.ts';
 import type { QueueSettings } from '../../src/engine/settings.ts';
@@ -129,7 +129,7 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
     case 'merge':
       return story.queue.landing === undefined ? void story.play(`merge ${name}`) : undefined;
     case 'conflict':
-      return void story.play(`conflict ${name} ${letter((pick % MANY_PRS) + 1)}`);
+      return conflict(story, pr, (pick % MANY_PRS) + 1);
     case 'pause':
     case 'resume':
     case 'drain':
@@ -137,6 +137,17 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
     default:
       return void story.play(`${kind} ${name}`);
   }
+}
+
+/** Whether two of them conflict follows from what they are: those that were built together never do later. */
+function conflict(story: Scenario, pr: number, other: number): void {
+  const isTogether = valuesOf(story.queue.candidates).some((candidate) => {
+    if (candidate.commit === undefined) return false;
+    const built = compositionOf(candidate).map(({ prNumber }) => letter(prNumber));
+    const tree = [...built, ...candidate.base.sha.split('+')];
+    return [pr, other].every((one) => tree.includes(letter(one)));
+  });
+  if (!isTogether) story.play(`conflict ${letter(pr)} ${letter(other)}`);
 }
 
 export function release(story: Scenario): void {

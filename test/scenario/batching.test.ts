@@ -4,6 +4,13 @@ import { play } from './scenario.ts';
 const BATCH = { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 } as const;
 
 describe('how batches are formed', () => {
+  it('of one each start all at once, also when an urgent one makes them begin again [B1] [O2]', () => {
+    play(
+      { mode: 'PARALLEL', concurrency: 2, batch: true, batchingMinSize: 1 },
+      'submit A[x]\nsubmit D[x]\nsubmit D[x] urgent\nsubmit B[z] urgent\nstates BD=testing A=pending',
+    );
+  });
+
   it('tests a batch when its oldest entry has waited long enough [B1]', () => {
     play(
       BATCH,

@@ -43,6 +43,26 @@ describe('an entry that conflicts with one ahead', () => {
     );
   });
 
+  it('does not wait for one that landed while it was built, and was submitted again [C9]', () => {
+    play(
+      { concurrency: 2 },
+      `
+      conflict A D
+      submit D
+      hold builds
+      submit A
+      set mode=PARALLEL
+      pass D
+      states D=merged A=testing
+      submit D
+      release builds
+      aside
+      states A=failed
+      why A=START_TEST_RUN_MERGE_CONFLICT
+      `,
+    );
+  });
+
   it('fails once the one it conflicts with has landed [C9]', () => {
     play(
       {},

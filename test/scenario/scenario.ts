@@ -550,7 +550,9 @@ export class Scenario {
         else this.#build(effect.candidate);
         return;
       case 'start_checks':
-        this.runs.push(this.label(this.#live(effect.candidate)));
+        // One that ended in the step that asked for its checks has none.
+        if (getIn(this.queue.candidates, effect.candidate) !== undefined)
+          this.runs.push(this.#labelOf(effect.candidate));
         return;
       case 'land_candidate':
         if (this.#areLandingsAwaited) return;

@@ -34,6 +34,23 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     );
   });
 
+  it('ends where the one that vouched makes way for an urgent one: then its own run counts at once [V8] [O2]', () => {
+    play(
+      OPTIMISTIC,
+      `
+      submit C
+      submit A urgent
+      pause
+      submit B urgent
+      pass A+C
+      fail A
+      states AC=passed B=waiting
+      resume
+      states A=failed B=testing C=testing
+      `,
+    );
+  });
+
   it('covers nobody who is not in it [V8]', () => {
     play(
       { ...OPTIMISTIC, ...PARALLEL },

@@ -1,8 +1,10 @@
-import { newTestState } from '../../src/flaky/state.ts';
+import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
+import { newTestState, type TestState } from '../../src/flaky/state.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { CheckResults, KnownTest } from '../../src/storage/test-ingest.ts';
+import type { StoredTestSettings } from '../../src/storage/test-settings.ts';
 
 const TESTS = [1, 2, 3, 4];
 /** Of every run of a check: how its results look, once they are there. */
@@ -20,6 +22,15 @@ const WAYS = [
 ] as const;
 const QUARANTINED = 'quarantined';
 const HEALTHY = 'healthy';
+const SETTINGS: StoredTestSettings = {
+  version: 1,
+  settings: { ...DEFAULT_TEST_SETTINGS, autoQuarantine: true },
+  monitors: [],
+  appliedVersion: 1,
+  appliedMonitors: [],
+  actor: null,
+  changedAt: null,
+};
 
 /**
  * The same store, with results of every check of every candidate in it: some come at once, some late, some never; some
@@ -45,7 +56,7 @@ export function withFakeResults(store: Store, of: { readonly seed: number; reado
   return {
     ...store,
     testIngest: { ...store.testIngest, findCheckResults, load },
-    testSettings: { ...store.testSettings, find: async () => undefined },
+    testSettings: { ...store.testSettings, find: async () => SETTINGS },
     uploads: { ...store.uploads, hasWaiting, getWatermark: async () => 1 },
   };
 }
@@ -64,7 +75,7 @@ function makeResults(candidateId: string, check: string, way: (typeof WAYS)[numb
 }
 
 function makeTest(id: string): KnownTest {
-  const state = { ...newTestState(0), flag: { at: 0, actor: 'ada', reason: null } };
+  const state: TestState = { ...newTestState(0), status: 'FLAKY', flag: { at: 0, actor: 'ada', reason: null } };
   return {
     test: {
       id,
@@ -87,6 +98,6 @@ function makeTest(id: string): KnownTest {
       labels: [],
       ticketUrl: null,
     },
-    memory: { testNo: 2, seq: 1, state: JSON.stringify(state), nextCheckAt: null, settingsVersion: 0, lastRunAt: 0 },
+    memory: { testNo: 2, seq: 1, state: JSON.stringify(state), nextCheckAt: null, settingsVersion: 1, lastRunAt: 0 },
   };
 }
