@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { ensureRepository } from './ensure-repository.ts';
 import { organizationNotFound } from './list-page.ts';
+import { newUpload } from './new-upload.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import { UploadPasses } from './upload-url.ts';
 
@@ -30,30 +30,16 @@ export async function createBundleUpload(
   if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await ensureRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
-  const id = randomUUID();
   const now = app.clock.now();
-  await app.store.uploads.create(
-    {
-      id,
-      repositoryId: repository.id,
-      kind: 'bundle',
-      status: 'PENDING',
-      receivedAt: now,
-      processedAt: null,
-      fields: null,
-      bodyId: null,
-      files: [],
-      sizeBytes: 0,
-      partsDone: 0,
-      testRuns: 0,
-      issues: [],
-      digest: null,
-      clientVersion: input.clientVersion?.slice(0, 255) ?? null,
-      attempts: 0,
-      trouble: null,
-    },
-    now,
-  );
+  const upload = newUpload({
+    repositoryId: repository.id,
+    kind: 'bundle',
+    fields: null,
+    at: now,
+    clientVersion: input.clientVersion?.slice(0, 255),
+  });
+  await app.store.uploads.create(upload, now);
+  const { id } = upload;
   const { expiresAt, signature } = new UploadPasses(app.store.signingKey).make(id, now);
   const url = `${input.baseUrl}/uploads/${id}?expires=${expiresAt}&signature=${signature}`;
   return { id, idV2: id, url, key: `${caller.organization.slug}/${id}` };

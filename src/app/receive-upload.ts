@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
 import type { Upload, UploadFields } from '../storage/uploads.ts';
 import type { App } from './app.ts';
@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts';
 import { ensureRepository, findRepositoryForUpload } from './ensure-repository.ts';
 import { testRunNotFound } from './get-merge-queue-testing-details.ts';
 import { organizationNotFound } from './list-page.ts';
+import { newUpload } from './new-upload.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { ReceivedBody } from './upload-body.ts';
 
@@ -38,7 +39,16 @@ export async function receiveUpload(
   if (problem !== undefined) return problem;
   const repository = await ensureRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
-  const upload = makeUpload(app, repository, input.fields, body);
+  const { fields } = input;
+  const digest = digestOf(fields, body);
+  const upload = newUpload({
+    repositoryId: repository.id,
+    kind: 'reports',
+    fields,
+    at: app.clock.now(),
+    body,
+    digest,
+  });
   const stored = await app.store.uploads.create(upload, upload.receivedAt - SAME_MS);
   app.ingest.wake();
   return stored;
@@ -55,29 +65,9 @@ async function checkCandidate(
   return isHere ? undefined : testRunNotFound(candidateId);
 }
 
-function makeUpload(app: App, repository: Repository, fields: UploadFields, body: ReceivedBody): Upload {
-  return {
-    id: randomUUID(),
-    repositoryId: repository.id,
-    kind: 'reports',
-    status: 'ACCEPTED',
-    receivedAt: app.clock.now(),
-    processedAt: null,
-    fields,
-    bodyId: body.bodyId,
-    files: body.files,
-    sizeBytes: body.sizeBytes,
-    partsDone: 0,
-    testRuns: 0,
-    issues: [],
-    digest: createHash('sha256')
-      .update(JSON.stringify(fieldValues(fields)))
-      .update(body.digest)
-      .digest('hex'),
-    clientVersion: null,
-    attempts: 0,
-    trouble: null,
-  };
+function digestOf(fields: UploadFields, body: ReceivedBody): string {
+  const hash = createHash('sha256').update(JSON.stringify(fieldValues(fields)));
+  return hash.update(body.digest).digest('hex');
 }
 
 /** In an order of their own: that in which somebody wrote an object down must not matter. */

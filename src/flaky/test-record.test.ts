@@ -40,15 +40,4 @@ describe('what lists show of a test', () => {
     assert.equal(event?.actor, 'ann');
     assert.match(event?.reason ?? '', /switched off/);
   });
-
-  it('the next look is when the override ends, if nothing else comes first', () => {
-    const override = { mode: 'NEVER_QUARANTINE', expiresAt: 9_000 } as const;
-    const none = recordTest(flaky, { ...common, override });
-    assert.equal(none.nextCheckAt, 9_000);
-    const sooner = recordTest({ ...flaky, nextCheckAt: 7_000 }, { ...common, override });
-    assert.equal(sooner.nextCheckAt, 7_000);
-    const ended = recordTest(flaky, { ...common, override, at: 9_000 });
-    assert.equal(ended.nextCheckAt, null);
-    assert.equal(ended.record.quarantinedAt, 9_000);
-  });
 });

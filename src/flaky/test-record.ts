@@ -25,8 +25,6 @@ export interface QuarantineChanged {
 
 export interface Recorded {
   readonly record: TestRecord;
-  /** The earlier of what monitors wait for and the end of an override. */
-  readonly nextCheckAt: Instant | null;
   readonly event: QuarantineChanged | undefined;
 }
 
@@ -55,17 +53,6 @@ export function recordTest(
   const hasChanged = isQuarantined !== (of.quarantinedAt !== null);
   return {
     record,
-    nextCheckAt: earlier(state.nextCheckAt, endOf(override, at)),
     event: hasChanged ? { kind: 'quarantine_changed', at, actor, isQuarantined, reason } : undefined,
   };
-}
-
-function endOf(override: QuarantineOverride | null, at: Instant): Instant | null {
-  const end = override?.expiresAt ?? null;
-  return end !== null && end > at ? end : null;
-}
-
-function earlier(one: Instant | null, other: Instant | null): Instant | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
 }

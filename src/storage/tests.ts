@@ -133,8 +133,6 @@ export interface TestStore {
   /** The latest ingest sequence number of the repository; 0 where there is none. */
   getWatermark(repositoryId: RepositoryId): Promise<number>;
   find(repositoryId: RepositoryId, testId: string): Promise<TestRow | undefined>;
-  /** Those of the ids that there are, in any order. */
-  findMany(repositoryId: RepositoryId, testIds: readonly string[]): Promise<readonly TestRow[]>;
   /** Tests whose name, class, file or suite holds the text (case does not matter), by name, then id; at most `limit`. */
   search(repositoryId: RepositoryId, text: string, limit: number): Promise<readonly TestRow[]>;
   /** Tests with a failing run within [from, until), most failures first, then by id. */

@@ -5,11 +5,12 @@ import pg from 'pg';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { anUpload } from '../helpers/an-upload.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { applyResults } from '../helpers/test-results.ts';
 import { isFault } from './store-folder.ts';
 import { aChange } from './store-ingest.ts';
-import { anOutcome, anUpload } from './store-uploads.ts';
+import { anOutcome } from './store-uploads.ts';
 import {
   aCandidate,
   aCommit,

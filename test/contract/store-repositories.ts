@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { anUpload } from '../helpers/an-upload.ts';
 import { applyResults } from '../helpers/test-results.ts';
-import { anUpload } from './store-uploads.ts';
 import {
   aFailure,
   anEvent,

@@ -8,10 +8,11 @@ import { StatementCompiler } from '../../src/storage/sql/statement.ts';
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
 import { openSqliteIngestStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import { anUpload } from '../helpers/an-upload.ts';
 import { applyResults } from '../helpers/test-results.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aChange } from './store-ingest.ts';
-import { anOutcome, anUpload } from './store-uploads.ts';
+import { anOutcome } from './store-uploads.ts';
 import { aFailure, aTest, NOON, storeRepository } from './store-world.ts';
 
 describe('a second connection to SQLite, for taking in results', () => {

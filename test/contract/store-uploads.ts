@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { Upload, UploadFields, UploadOutcome } from '../../src/storage/uploads.ts';
+import type { Upload, UploadOutcome } from '../../src/storage/uploads.ts';
+import { anUpload, someFields } from '../helpers/an-upload.ts';
 import { aChange } from './store-ingest.ts';
 import { DAY_MS, NOON, type OpenStore, storeRepository } from './store-world.ts';
 
@@ -16,45 +17,6 @@ export function uploadPromises(store: () => Store): void {
   acceptPromises(store);
   outcomePromises(store);
   listPromises(store);
-}
-
-export function someFields(values: Partial<UploadFields> = {}): UploadFields {
-  return {
-    sha: 'a'.repeat(40),
-    branch: 'main',
-    prNumber: null,
-    jobName: 'unit',
-    jobUrl: null,
-    variant: '',
-    candidateId: null,
-    check: null,
-    isFork: false,
-    jobAttempt: null,
-    ...values,
-  };
-}
-
-export function anUpload(repositoryId: RepositoryId, values: Partial<Upload> = {}): Upload {
-  return {
-    id: randomUUID(),
-    repositoryId,
-    kind: 'reports',
-    status: 'ACCEPTED',
-    receivedAt: NOON,
-    processedAt: null,
-    fields: someFields(),
-    bodyId: randomUUID(),
-    files: [{ name: 'junit.xml', encoding: 'gzip', sizeBytes: 12 }],
-    sizeBytes: 12,
-    partsDone: 0,
-    testRuns: 0,
-    issues: [],
-    digest: null,
-    clientVersion: null,
-    attempts: 0,
-    trouble: null,
-    ...values,
-  };
 }
 
 export function anOutcome(uploadId: string, values: Partial<UploadOutcome> = {}): UploadOutcome {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../../src/flaky/settings.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { anUpload } from '../helpers/an-upload.ts';
 import { applyResults } from '../helpers/test-results.ts';
-import { anUpload } from './store-uploads.ts';
 import {
   aCandidate,
   aCommit,

@@ -8,6 +8,7 @@ import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import type { Upload, UploadFields } from '../../src/storage/uploads.ts';
 import { anOrganization, aRepository, aToken } from '../contract/store-world.ts';
+import { anUpload, someFields } from './an-upload.ts';
 
 export const MORNING = Date.UTC(2026, 8, 1, 8);
 export const MINUTE = 60_000;
@@ -79,46 +80,19 @@ export class IngestWorld {
 
   async accept(body: string, fields: Partial<UploadFields> = {}, of: Partial<Upload> = {}): Promise<Upload> {
     const bytes = Buffer.from(body);
-    const id = randomUUID();
     const bodyId = randomUUID();
     for (let from = 0; from < bytes.length || from === 0; from += 262_144) {
       await this.store.uploads.appendBody(bodyId, 0, bytes.subarray(from, from + 262_144), this.now);
     }
-    return this.store.uploads.create(
-      {
-        id,
-        repositoryId: this.repository.id,
-        kind: 'reports',
-        status: 'ACCEPTED',
-        receivedAt: this.now,
-        processedAt: null,
-        fields: {
-          sha: 'a'.repeat(40),
-          branch: 'main',
-          prNumber: null,
-          jobName: 'unit',
-          jobUrl: null,
-          variant: '',
-          candidateId: null,
-          check: null,
-          isFork: false,
-          jobAttempt: null,
-          ...fields,
-        },
-        bodyId,
-        files: [{ name: 'junit.xml', encoding: 'identity', sizeBytes: bytes.length }],
-        sizeBytes: bytes.length,
-        partsDone: 0,
-        testRuns: 0,
-        issues: [],
-        digest: null,
-        clientVersion: null,
-        attempts: 0,
-        trouble: null,
-        ...of,
-      },
-      this.now,
-    );
+    const upload = anUpload(this.repository.id, {
+      receivedAt: this.now,
+      fields: someFields(fields),
+      bodyId,
+      files: [{ name: 'junit.xml', encoding: 'identity', sizeBytes: bytes.length }],
+      sizeBytes: bytes.length,
+      ...of,
+    });
+    return this.store.uploads.create(upload, this.now);
   }
 
   /** Uploads a report and has it processed; answers the upload as it is then. */

@@ -8,6 +8,7 @@ import {
   decodeState,
   encodeState,
   eventRowOf,
+  nextCheckOf,
   overrideOf,
   quarantineSettingsOf,
 } from '../../src/storage/test-codec.ts';
@@ -81,7 +82,7 @@ async function tryStore(
           testNo: row.no,
           seq: seq + 1,
           state: encodeState(state),
-          nextCheckAt: recorded.nextCheckAt,
+          nextCheckAt: nextCheckOf(row, state),
           settingsVersion: stored.version,
           lastRunAt: at,
         },

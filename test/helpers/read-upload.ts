@@ -2,41 +2,20 @@ import type { ReadFacts, ReadRun, ReadSummary } from '../../src/ingest/read/read
 import { type ReadSources, readUpload } from '../../src/ingest/read/read-upload.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Upload, UploadFile } from '../../src/storage/uploads.ts';
+import { anUpload, someFields } from './an-upload.ts';
 import { chunks } from './bundle.ts';
 
 /** A day after what test/helpers/bundle.ts says. */
 export const RECEIVED_AT = Date.parse('2026-09-22T12:00:00Z');
 
-export const UPLOAD: Upload = {
+export const UPLOAD: Upload = anUpload('r' as RepositoryId, {
   id: 'upload-1',
-  repositoryId: 'r' as RepositoryId,
-  kind: 'reports',
-  status: 'ACCEPTED',
   receivedAt: RECEIVED_AT,
-  processedAt: null,
-  fields: {
-    sha: '0123456789abcdef0123456789abcdef01234567',
-    branch: 'main',
-    prNumber: null,
-    jobName: 'unit',
-    jobUrl: null,
-    variant: '',
-    candidateId: null,
-    check: null,
-    isFork: false,
-    jobAttempt: null,
-  },
+  fields: someFields({ sha: '0123456789abcdef0123456789abcdef01234567' }),
   bodyId: 'body',
   files: [],
   sizeBytes: 0,
-  partsDone: 0,
-  testRuns: 0,
-  issues: [],
-  digest: null,
-  clientVersion: null,
-  attempts: 0,
-  trouble: null,
-};
+});
 
 export interface ReportFile {
   readonly name?: string;

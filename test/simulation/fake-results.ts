@@ -2,9 +2,11 @@ import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
 import { newTestState, type TestState } from '../../src/flaky/state.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Prng } from '../../src/lib/prng.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { CheckResults, KnownTest } from '../../src/storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../src/storage/test-settings.ts';
+import { aTest } from '../contract/store-world.ts';
 
 const TESTS = [1, 2, 3, 4];
 /** Of every run of a check: how its results look, once they are there. */
@@ -77,27 +79,14 @@ function makeResults(candidateId: string, check: string, way: (typeof WAYS)[numb
 function makeTest(id: string): KnownTest {
   const state: TestState = { ...newTestState(0), status: 'FLAKY', flag: { at: 0, actor: 'ada', reason: null } };
   return {
-    test: {
+    test: aTest('repository' as RepositoryId, {
       id,
-      repositoryId: 'repository' as KnownTest['test']['repositoryId'],
       no: 2,
       name: id,
-      variant: '',
-      parent: null,
-      classname: null,
-      file: null,
-      codeowners: [],
-      firstSeenAt: 0,
       status: 'FLAKY',
-      statusReason: '',
-      statusAt: 0,
-      quarantineOverride: 'UNSPECIFIED',
-      override: null,
       quarantinedAt: id === QUARANTINED ? 0 : null,
       isFlagged: true,
-      labels: [],
-      ticketUrl: null,
-    },
+    }),
     memory: { testNo: 2, seq: 1, state: JSON.stringify(state), nextCheckAt: null, settingsVersion: 1, lastRunAt: 0 },
   };
 }

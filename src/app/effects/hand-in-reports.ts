@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { Candidate } from '../../engine/candidate.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { LeftFiles } from '../../runner/runner.ts';
-import type { Upload, UploadFields } from '../../storage/uploads.ts';
+import type { UploadFields } from '../../storage/uploads.ts';
 import { candidateIdOf } from '../entry-id.ts';
-import { type ReceivedBody, UploadBodies } from '../upload-body.ts';
+import { newUpload } from '../new-upload.ts';
+import { UploadBodies } from '../upload-body.ts';
 import type { EffectRun } from './effect-run.ts';
 
 /** A store that is away for longer keeps the check's result waiting as well: this much is no use waiting for. */
@@ -58,7 +58,9 @@ async function store(
   });
   // A failure is not excused by half of the results: such reports count, but not as those of the check.
   const isTied = left.problems.length === 0;
-  const upload = makeUpload(run, fieldsOf(run, { candidate, check, isTied }), body);
+  const fields = fieldsOf(run, { candidate, check, isTied });
+  const { repositoryId } = run.found;
+  const upload = newUpload({ repositoryId, kind: 'runner', fields, at: app.clock.now(), body });
   await app.store.uploads.create(upload, upload.receivedAt);
 }
 
@@ -81,27 +83,5 @@ function fieldsOf(
     check: isTied ? check : null,
     isFork: false,
     jobAttempt: null,
-  };
-}
-
-function makeUpload({ app, found }: EffectRun, fields: UploadFields, body: ReceivedBody): Upload {
-  return {
-    id: randomUUID(),
-    repositoryId: found.repositoryId,
-    kind: 'runner',
-    status: 'ACCEPTED',
-    receivedAt: app.clock.now(),
-    processedAt: null,
-    fields,
-    bodyId: body.bodyId,
-    files: body.files,
-    sizeBytes: body.sizeBytes,
-    partsDone: 0,
-    testRuns: 0,
-    issues: [],
-    digest: null,
-    clientVersion: null,
-    attempts: 0,
-    trouble: null,
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { aTest } from '../../../test/contract/store-world.ts';
 import { settle, World } from '../../../test/helpers/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { CheckConclusion } from '../../engine/check.ts';
@@ -81,7 +82,11 @@ class Judged {
     const { store, repositoryId, clock } = this.#world;
     const { seq, known, nextTestNo } = await store.testIngest.load(repositoryId, [id]);
     const no = known[0]?.test.no ?? nextTestNo;
-    const test: TestRow = { ...aRow(id), repositoryId, no, ...known[0]?.test, ...row };
+    const test: TestRow = {
+      ...aTest(repositoryId, { id, no, name: `the ${id}`, status: 'FLAKY', firstSeenAt: 0, statusAt: 0 }),
+      ...known[0]?.test,
+      ...row,
+    };
     const flagged = { ...newTestState(0), status: 'FLAKY', flag: { at: 0, actor: 'ada', reason: null }, ...state };
     const memory = { testNo: no, seq, state: JSON.stringify(flagged), nextCheckAt: null, settingsVersion: 0 };
     await store.testIngest.commit(
@@ -137,28 +142,6 @@ class Judged {
   async stateOf(prNumber: number): Promise<string | undefined> {
     return (await this.#world.store.queues.findEntry(this.#world.queueId, prNumber))?.state;
   }
-}
-
-function aRow(id: string): Omit<TestRow, 'repositoryId' | 'no'> {
-  return {
-    id,
-    name: `the ${id}`,
-    variant: '',
-    parent: null,
-    classname: null,
-    file: null,
-    codeowners: [],
-    firstSeenAt: 0,
-    status: 'FLAKY',
-    statusReason: '',
-    statusAt: 0,
-    quarantineOverride: 'UNSPECIFIED',
-    override: null,
-    quarantinedAt: null,
-    isFlagged: false,
-    labels: [],
-    ticketUrl: null,
-  };
 }
 
 describe('judging a failed check', () => {

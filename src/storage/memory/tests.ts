@@ -25,7 +25,6 @@ export function createMemoryTests(state: MemoryState): TestStore {
   return {
     getWatermark: async (repositoryId) => of(repositoryId).lastSeq,
     find: async (repositoryId, testId) => of(repositoryId).byId.get(testId)?.row,
-    findMany: async (repositoryId, testIds) => rowsOf(repositoryId).filter(({ id }) => testIds.includes(id)),
     search: async (repositoryId, text, limit) =>
       rowsOf(repositoryId)
         .filter((row) => isFoundBy(row, text))

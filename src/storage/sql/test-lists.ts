@@ -29,9 +29,6 @@ export function listStatements(compiler: StatementCompiler) {
         .where('repository_id', '=', param('repositoryId'))
         .where('id', '=', param('testId')),
     ),
-    findMany: compiler.list<{ repositoryId: string }, string>()((param, ids) =>
-      builder.selectFrom('tests').selectAll().where('repository_id', '=', param('repositoryId')).where('id', 'in', ids),
-    ),
     search: compiler.statement<{ repositoryId: string; pattern: string; limit: number }>()((param) =>
       builder
         .selectFrom('tests')

@@ -1,5 +1,5 @@
 import type { TestStore } from '../tests.ts';
-import { all, allOf, first, type Operation, type SqlEngine } from './operation.ts';
+import { all, first, type Operation, type SqlEngine } from './operation.ts';
 import type { BlockCache } from './runs/block-cache.ts';
 import { runStatements } from './runs/stored-runs.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -42,16 +42,12 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler, 
 
 type ListStatements = ReturnType<typeof listStatements>;
 
-function testOperations(engine: SqlEngine, lists: ListStatements): Pick<TestStore, 'find' | 'findMany' | 'search'> {
+function testOperations(engine: SqlEngine, lists: ListStatements): Pick<TestStore, 'find' | 'search'> {
   return {
     find: (repositoryId, testId) =>
       engine.read(function* () {
         const row = yield* first(lists.find, { repositoryId, testId });
         return row && toTest(row);
-      }),
-    findMany: (repositoryId, testIds) =>
-      engine.snapshot(function* () {
-        return (yield* allOf(lists.findMany({ repositoryId }, [...new Set(testIds)]))).map(toTest);
       }),
     search: (repositoryId, text, limit) =>
       engine.read(function* () {
