@@ -43,8 +43,8 @@ module.exports = {
     room(
       'forge-adapters',
       '^src/forge/([^/]+)/',
-      ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/git/', pure, lib],
-      'A forge imports its port and lib, never another forge.',
+      ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/forge/candidate/', '^src/git/', pure, lib],
+      'A forge imports its port, what all forges do with git (forge/candidate) and lib, never another forge.',
     ),
     room('runner-port', '^src/runner/[^/]+\\.ts$', ['^src/runner/[^/]+\\.ts$', lib], 'A port knows no adapter.'),
     room(

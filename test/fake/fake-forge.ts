@@ -20,7 +20,7 @@ import type {
   PullRequestQuery,
   TestBranchParts,
 } from '../../src/forge/forge.ts';
-import { parseConfiguration } from '../../src/forge/plain/required-sources.ts';
+import { parseConfiguration } from '../../src/forge/candidate/required-sources.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';

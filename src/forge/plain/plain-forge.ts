@@ -6,6 +6,13 @@ import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { assert } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
+import { getCommit } from '../candidate/apply-entry.ts';
+import { buildCandidate } from '../candidate/build.ts';
+import { discardCandidate, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
+import { landCandidate } from '../candidate/land.ts';
+import { listLine } from '../candidate/line.ts';
+import { listCandidateIds } from '../candidate/list-candidate-ids.ts';
+import { findPullRequestNumber, isPullRequestNumber, pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type {
   AncestryQuestion,
   BuildAnswer,
@@ -23,15 +30,9 @@ import type {
   PullRequestQuery,
   TestBranchParts,
 } from '../forge.ts';
-import { getCommit } from './apply-entry.ts';
-import { buildCandidate } from './build.ts';
-import { discardCandidate, publishCandidate, testBranch } from './candidate-refs.ts';
-import { landCandidate } from './land.ts';
-import { listLine } from './line.ts';
-import { listCandidateIds } from './list-candidate-ids.ts';
 import { type ParsedLocation, parseLocation } from './location.ts';
 import type { Standing } from './pull-request.ts';
-import { findPullRequestNumber, isPullRequestNumber, pullRequestFacts, pullRequestRef } from './pull-request.ts';
+import { pullRequestFacts } from './pull-request.ts';
 
 /** The list is asked for again and again; what changes after this one is in the next. */
 const LIST_MAX_AGE_MS = 1_000;

@@ -1,5 +1,6 @@
 import type { BlockReason, PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import type { Commit } from '../../git/git.ts';
+import { printable, pullRequestRef } from '../candidate/pull-request-ref.ts';
 
 export type Standing = 'merged' | 'clean' | 'conflict' | 'unrelated' | 'no-target';
 
@@ -9,9 +10,6 @@ export interface PullRequestParts {
   readonly head: Commit;
   readonly standing: Standing;
 }
-
-const MAX_PR_NUMBER = 4_294_967_295;
-const MAX_TITLE_LENGTH = 1_000;
 
 const BLOCK_REASONS: Readonly<Record<Standing, readonly BlockReason[]>> = {
   merged: ['closed'],
@@ -35,20 +33,6 @@ export function pullRequestFacts({ number, targetBranch, head, standing }: PullR
   };
 }
 
-export function pullRequestRef(number: PrNumber): string {
-  return `refs/pull/${number}/head`;
-}
-
-/** Undefined for refs of other shapes, such as `refs/pull/07/head`. */
-export function findPullRequestNumber(ref: string): PrNumber | undefined {
-  const number = Number(/^refs\/pull\/([1-9]\d{0,9})\/head$/.exec(ref)?.[1]);
-  return isPullRequestNumber(number) ? number : undefined;
-}
-
-export function isPullRequestNumber(number: number): number is PrNumber {
-  return Number.isInteger(number) && number >= 1 && number <= MAX_PR_NUMBER;
-}
-
 /** A commit is the same object as long as git remembers it: what people read of it is made once. */
 const words = new WeakMap<Commit, Pick<PullRequestFacts, 'title' | 'author'>>();
 
@@ -60,12 +44,4 @@ function wordsOf(head: Commit): Pick<PullRequestFacts, 'title' | 'author'> {
 
 function titleOf(message: string): string {
   return printable(message.trimStart().split('\n', 1)[0] ?? '');
-}
-
-export function printable(text: string): string {
-  return text
-    .slice(0, MAX_TITLE_LENGTH)
-    .toWellFormed()
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim();
 }

@@ -4,7 +4,7 @@ import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';
 import { type LandingPlan, planLanding } from './plan-landing.ts';
-import { pullRequestRef } from './pull-request.ts';
+import { pullRequestRef } from './pull-request-ref.ts';
 
 export async function landCandidate(git: GitRepository, request: LandRequest): Promise<LandAnswer> {
   const { expectedHead } = request;

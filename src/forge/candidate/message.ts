@@ -1,7 +1,7 @@
 import { decodeMessage } from '../../git/commit.ts';
 import type { StoredCommit } from '../../git/git.ts';
 import type { CandidateEntry } from '../forge.ts';
-import { printable } from './pull-request.ts';
+import { printable } from './pull-request-ref.ts';
 import { listTrailers, withTrailers } from './trailers.ts';
 
 export interface EntryMessage {

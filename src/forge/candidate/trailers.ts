@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { findPullRequestNumber, pullRequestRef } from './pull-request.ts';
+import { findPullRequestNumber, pullRequestRef } from './pull-request-ref.ts';
 
 /** What the last commit of every entry in a candidate says at its end, so that it can be told whose it is. */
 export interface Origin {
