@@ -1,0 +1,34 @@
+import { App, Octokit } from 'octokit';
+import type { FakeGithub } from './fake-github.ts';
+import type { Installation } from './model.ts';
+
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** GitHub's own client, as the app where it is installed. It gives up at once. */
+export function asInstallation(github: FakeGithub, { id }: Installation): Promise<Octokit> {
+  const app = new App({
+    appId: github.app.id,
+    privateKey: github.privateKey,
+    Octokit: Octokit.defaults({
+      baseUrl: github.url,
+      log: quiet,
+      retry: { enabled: false },
+      throttle: { enabled: false },
+    }),
+    log: quiet,
+  });
+  return app.getInstallationOctokit(id);
+}
+
+/** The same as a person. */
+export function asPerson(github: FakeGithub, login: string): Octokit {
+  return new Octokit({
+    auth: github.createToken(login),
+    baseUrl: github.url,
+    log: quiet,
+    retry: { enabled: false },
+    throttle: { enabled: false },
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock, type Timing } from '../../../src/lib/clock.ts';
+import { createApp } from './apps.ts';
+import { sharedKeyPair } from './auth.ts';
+import type { ApiFaults } from './faults.ts';
+import { graphqlRoute } from './graphql.ts';
+import { Misbehaviour } from './misbehave.ts';
+import type { App, World } from './model.ts';
+import { People } from './people-acts.ts';
+import type { RateLimitOptions, RateLimits } from './rate-limit.ts';
+import { allRoutes } from './routes/all-routes.ts';
+import { startServer } from './server.ts';
+import { Webhooks } from './webhooks.ts';
+import { createWorld, settle } from './world.ts';
+
+export interface FakeGithubOptions {
+  readonly clock?: Timing;
+  /** Default: what can be merged is known at once; GitHub itself is lazy. */
+  readonly mergeability?: World['options']['mergeability'];
+  readonly tokenLifetimeMs?: number;
+  /** Whether answers are compared with GitHub's description of its API. Default: yes. */
+  readonly validate?: boolean;
+  readonly limits?: RateLimitOptions;
+  /** Whether every push asks apps for their checks, as GitHub does. Default: no. */
+  readonly requestsSuites?: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** GitHub's number for its own CI. */
+const ACTIONS_ID = 15_368;
+
+/** A GitHub on this machine: an HTTP server with real git behind it, and everybody who is on it. */
+export async function createFakeGithub(options: FakeGithubOptions = {}): Promise<FakeGithub> {
+  const world = createWorld({
+    folder: await mkdtemp(join(tmpdir(), 'fake-github-')),
+    clock: options.clock ?? systemClock,
+    mergeability: options.mergeability ?? 'at_once',
+    tokenLifetimeMs: options.tokenLifetimeMs ?? HOUR_MS,
+    validate: options.validate ?? true,
+    requestsSuites: options.requestsSuites ?? false,
+  });
+  const misbehaviour = new Misbehaviour(world.options.clock, options.limits);
+  world.meddler = misbehaviour;
+  world.routes.push(graphqlRoute(misbehaviour.limits), ...allRoutes(misbehaviour.limits));
+  const webhooks = new Webhooks(world);
+  const server = await startServer(world);
+  return new FakeGithub({ world, server, misbehaviour, webhooks });
+}
+
+interface Parts {
+  readonly world: World;
+  readonly server: Server;
+  readonly misbehaviour: Misbehaviour;
+  readonly webhooks: Webhooks;
+}
+
+export class FakeGithub extends People {
+  readonly faults: ApiFaults;
+  readonly limits: RateLimits;
+  readonly webhooks: Webhooks;
+  /** Ours, with its key. It is installed nowhere yet. */
+  readonly app: App;
+  readonly privateKey: string;
+  readonly #server: Server;
+
+  constructor({ world, server, misbehaviour, webhooks }: Parts) {
+    super(world, createApp(world, { slug: 'github-actions', owner: 'github', id: ACTIONS_ID, events: [] }));
+    this.faults = misbehaviour.faults;
+    this.limits = misbehaviour.limits;
+    this.webhooks = webhooks;
+    this.app = createApp(world, { slug: 'sluice' });
+    const { publicKey, privateKey } = sharedKeyPair();
+    this.app.publicKeys = [publicKey];
+    this.privateKey = privateKey;
+    this.#server = server;
+  }
+
+  get url(): string {
+    return this.world.url;
+  }
+
+  /** Answers that were not what GitHub's description promises, and work behind answers that failed. */
+  get violations(): readonly string[] {
+    return this.world.violations;
+  }
+
+  /** How often each route was asked, git excluded. */
+  countRequests(since = 0): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { area, route, at } of this.world.requests)
+      if (area !== 'git' && at >= since) counts.set(route, (counts.get(route) ?? 0) + 1);
+    return counts;
+  }
+
+  /** Everything that goes on behind answers has ended. */
+  settle(): Promise<void> {
+    return settle(this.world);
+  }
+
+  /** Throws where an answer was not what GitHub's description promises: the test that asked for it fails. */
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    await this.settle();
+    await rm(this.world.options.folder, { recursive: true, force: true, maxRetries: 3 });
+    if (this.violations.length > 0) throw new Error(this.violations.join('\n'));
+  }
+}

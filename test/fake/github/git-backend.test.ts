@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueInstallationToken } from './auth.ts';
+import { useGithub } from './use-github.ts';
+
+const here = useGithub();
+
+describe('git over HTTP', () => {
+  it('clones, pushes, and the pull request follows', async () => {
+    const checkout = await here.clone('ada');
+    await here.git(['switch', '--quiet', '-c', 'feature'], checkout);
+    const first = await here.commitFile(checkout, 'a.txt', 'a\n');
+    await here.git(['push', '--quiet', 'origin', 'feature'], checkout);
+    const pr = await here.github.openPullRequest(here.repository, { branch: 'feature', author: 'ada' });
+    assert.equal(pr.headSha, first);
+    const second = await here.commitFile(checkout, 'a.txt', 'b\n');
+    await here.git(['push', '--quiet', 'origin', 'feature'], checkout);
+    assert.equal(pr.headSha, second);
+    assert.match(
+      await here.git(['ls-remote', 'origin', 'refs/pull/*'], checkout),
+      new RegExp(`${second}\\s+refs/pull/1/head`),
+    );
+    await here.git(['push', '--quiet', 'origin', ':feature'], checkout);
+    assert.equal(pr.state, 'closed');
+  });
+
+  it('fetches a commit by its name alone', async () => {
+    const checkout = await here.clone('ada');
+    const sha = await here.github.commit(here.repository, { branch: 'side', files: { 'b.txt': 'b\n' } });
+    await here.github.moveBranch(here.repository, 'side', undefined);
+    await here.git(['fetch', '--quiet', 'origin', sha], checkout);
+    assert.equal(await here.git(['rev-parse', 'FETCH_HEAD'], checkout), sha);
+  });
+
+  it('takes refs of other kinds, but none of its own', async () => {
+    const checkout = await here.clone('ada');
+    await here.commitFile(checkout, 'a.txt', 'a\n');
+    await here.git(['push', '--quiet', 'origin', 'HEAD:refs/sluice/candidates/1'], checkout);
+    assert.ok(here.github.refs(here.repository).has('refs/sluice/candidates/1'));
+    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:refs/pull/7/head'], checkout), /hidden ref/);
+  });
+
+  it('refuses pushes of those who may not write, and of strangers', async () => {
+    const checkout = await here.clone('eve');
+    await here.commitFile(checkout, 'a.txt', 'a\n');
+    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:x'], checkout), /403/);
+    await assert.rejects(
+      here.git(['ls-remote', `${here.github.url}/acme/${here.repository.name}.git`]),
+      /could not read Username/,
+    );
+    await assert.rejects(here.git(['ls-remote', here.cloneUrl('ghp_wrong')]), /Authentication failed/);
+  });
+
+  it('refuses pushes to protected branches', async () => {
+    here.github.protect(here.repository, 'main', {
+      reviews: { count: 1, dismissesStale: false, needsCodeOwners: false },
+    });
+    const checkout = await here.clone('ada');
+    await here.commitFile(checkout, 'a.txt', 'a\n');
+    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:main'], checkout), /through a pull request/);
+    here.github.protect(here.repository, 'main');
+    const before = here.main;
+    await here.git(['push', '--quiet', 'origin', 'HEAD:main'], checkout);
+    assert.notEqual(here.main, before);
+    await here.git(['commit', '--quiet', '--amend', '-m', 'Other'], checkout);
+    await assert.rejects(
+      here.git(['push', '--quiet', '--force', 'origin', 'HEAD:main'], checkout),
+      /Cannot force-push/,
+    );
+  });
+
+  it('takes changes of workflows only from apps that may make them', async () => {
+    const { installation } = here;
+    const { workflows: _workflows, ...fewer } = here.github.app.permissions;
+    const push = async (branch: string) => {
+      const token = issueInstallationToken(here.github.world, installation, {
+        permissions: installation.permissions,
+        repositoryIds: undefined,
+      });
+      await here.git(['push', '--quiet', here.cloneUrl(token.value), `HEAD:${branch}`], checkout);
+    };
+    const checkout = await here.clone('ada');
+    await mkdir(join(checkout, '.github/workflows'), { recursive: true });
+    await here.commitFile(checkout, '.github/workflows/ci.yml', 'on: push\n');
+    here.github.grant(installation, fewer);
+    await assert.rejects(push('one'), /without `workflows` permission/);
+    here.github.grant(installation, here.github.app.permissions);
+    await push('two');
+    here.github.grant(installation, fewer);
+    // The commit is there by now, and brings nothing new.
+    await push('three');
+    here.github.grant(installation, here.github.app.permissions);
+  });
+
+  it('answers who uses an old name with the new one', async () => {
+    const old = here.cloneUrl(here.github.createToken('ada'));
+    here.github.rename(here.repository, `renamed`);
+    await assert.rejects(here.git(['-c', 'http.followRedirects=false', 'ls-remote', old]), /301|redirect/i);
+    assert.match(await here.git(['ls-remote', old, 'HEAD']), new RegExp(`^${here.main}`));
+  });
+
+  it('counts a pull request as merged whose head comes to the base', async () => {
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const checkout = await here.clone('ada');
+    await here.git(['merge', '--quiet', '--no-ff', `origin/${pr.headRef}`], checkout);
+    await here.git(['push', '--quiet', 'origin', 'HEAD:main'], checkout);
+    assert.equal(pr.state, 'closed');
+    assert.equal(pr.merged?.sha, here.main);
+  });
+
+  it('follows the fork a pull request is from', async () => {
+    const open = await here.github.createRepository(`acme/open`);
+    const fork = await here.github.fork(open, 'zoe');
+    const pr = await here.github.openPullRequest(open, { from: fork });
+    const sha = await here.github.push(pr, { 'z.txt': 'z\n' });
+    assert.equal(pr.headSha, sha);
+    assert.equal(here.github.refs(open).get(`refs/pull/${pr.number}/head`), sha);
+    assert.equal(
+      (await here.as('zoe').rest.pulls.get({ owner: 'acme', repo: open.name, pull_number: 1 })).data.head.repo?.fork,
+      true,
+    );
+  });
+});

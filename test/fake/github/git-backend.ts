@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { gunzipSync } from 'node:zlib';
+import { authorize, canSee, whoIs } from './auth.ts';
+import type { Answer, Ask } from './exchange.ts';
+import { gitEnv } from './git.ts';
+import type { Caller, Repository } from './model.ts';
+import { isStraight, pushBlock } from './pushes.ts';
+import { catchUp, type RefChange } from './refs.ts';
+import { Refused } from './refused.ts';
+import { findRenamed, findRepository, fullNameOf, inTurn } from './world.ts';
+
+const PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
+
+/** What of git a request is for; undefined: none. */
+export function findGitService(path: string, query: URLSearchParams): string | undefined {
+  const [, , , tail] = PATH.exec(path) ?? [];
+  return tail === 'info/refs' ? (query.get('service') ?? 'git-upload-pack') : tail;
+}
+
+/** Git over HTTP, as git itself serves it. */
+export async function serveGit(ask: Ask): Promise<Answer> {
+  const { world, path, caller } = ask;
+  const [, owner = '', name = '', tail = ''] = PATH.exec(path) ?? [];
+  const isPush = ask.route === 'git-receive-pack';
+  const repository = findRepository(world, `${owner}/${name}`);
+  if (repository === undefined) return redirect(ask, `${owner}/${name}`, tail);
+  if (caller.kind === 'nobody' && (isPush || repository.isPrivate)) return askForName();
+  if (!canSee(caller, repository)) return plain(404, 'Repository not found.');
+  try {
+    const access = isPush ? 'write' : 'read';
+    authorize(caller, repository, { permission: 'contents', access, role: access });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return plain(403, `Permission to ${fullNameOf(repository)}.git denied to ${whoIs(caller) ?? 'nobody'}.`);
+  }
+  if (isPush && repository.isArchived) return plain(403, 'This repository was archived so it is read-only.');
+  if (!isPush || tail === 'info/refs' || caller.kind === 'nobody') return runBackend(ask, repository, tail, {});
+  return inTurn(repository, async () => {
+    const answer = await runBackend(ask, repository, tail, refusals(ask, repository, caller));
+    await catchUp(world, repository, caller.user);
+    return answer;
+  });
+}
+
+function redirect({ world, query }: Ask, fullName: string, tail: string): Answer {
+  const renamed = findRenamed(world, fullName);
+  if (renamed === undefined) return plain(404, 'Repository not found.');
+  const search = query.size === 0 ? '' : `?${query.toString()}`;
+  return { status: 301, headers: { location: `${world.url}/${fullNameOf(renamed)}.git/${tail}${search}` } };
+}
+
+function askForName(): Answer {
+  return { ...plain(401, 'No anonymous write access.'), headers: { 'www-authenticate': 'Basic realm="GitHub"' } };
+}
+
+function plain(status: number, text: string): Answer {
+  return { status, headers: { 'content-type': 'text/plain' }, body: Buffer.from(`${text}\n`) };
+}
+
+/** For the hook of the repository, which cannot know who pushes. */
+function refusals(ask: Ask, repository: Repository, caller: Caller): Record<string, string> {
+  const changes = readCommands(bodyOf(ask));
+  const refused = changes.flatMap((change) => {
+    const why = pushBlock(repository, caller, change);
+    return why === undefined ? [] : [`${change.ref}\t${why}`];
+  });
+  const straight = changes.filter(({ ref }) => isStraight(repository, caller, ref)).map(({ ref }) => ref);
+  const isTrusted = caller.kind !== 'installation' || caller.permissions['workflows'] === 'write';
+  return {
+    FAKE_REFUSED: refused.join('\n'),
+    FAKE_STRAIGHT: straight.join(' '),
+    FAKE_NO_WORKFLOWS: isTrusted ? '' : '1',
+  };
+}
+
+/** What a push wants: lines of `old new ref`, each with its length in front, up to the first empty one. */
+function readCommands(body: Buffer): readonly RefChange[] {
+  const changes: RefChange[] = [];
+  let at = 0;
+  while (at + 4 <= body.length) {
+    const length = Number.parseInt(body.toString('latin1', at, at + 4), 16);
+    if (!(length > 4)) break;
+    const line = body.toString('utf8', at + 4, at + length).split('\0')[0] ?? '';
+    const [, before, after, ref] = /^([0-9a-f]{40}) ([0-9a-f]{40}) (\S+)/.exec(line) ?? [];
+    if (before !== undefined && after !== undefined && ref !== undefined) changes.push({ before, after, ref });
+    at += length;
+  }
+  return changes;
+}
+
+function bodyOf({ body, headers }: Ask): Buffer {
+  return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+}
+
+async function runBackend(
+  ask: Ask,
+  { gitDir }: Repository,
+  tail: string,
+  extra: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const body = bodyOf(ask);
+  const env = {
+    ...gitEnv(),
+    ...extra,
+    GIT_PROJECT_ROOT: gitDir,
+    GIT_HTTP_EXPORT_ALL: '1',
+    PATH_INFO: `/${tail}`,
+    REQUEST_METHOD: ask.method,
+    QUERY_STRING: ask.query.toString(),
+    CONTENT_TYPE: ask.headers['content-type'] ?? '',
+    CONTENT_LENGTH: String(body.length),
+    GIT_PROTOCOL: ask.headers['git-protocol'] ?? '',
+    REMOTE_USER: whoIs(ask.caller) ?? '',
+    REMOTE_ADDR: '127.0.0.1',
+  };
+  return parseCgi(await collect(env, body));
+}
+
+function collect(env: Record<string, string>, input: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('git', ['http-backend'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stdin.on('error', () => undefined);
+    child.on('error', reject);
+    child.on('close', () => resolve(Buffer.concat(chunks)));
+    child.stdin.end(input);
+  });
+}
+
+function parseCgi(output: Buffer): Answer {
+  const end = output.indexOf('\r\n\r\n');
+  if (end < 0) return plain(500, 'git http-backend gave no answer.');
+  const headers: Record<string, string> = {};
+  let status = 200;
+  for (const line of output.toString('latin1', 0, end).split('\r\n')) {
+    const [name = '', ...rest] = line.split(':');
+    const value = rest.join(':').trim();
+    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
+    else headers[name.toLowerCase()] = value;
+  }
+  return { status, headers, body: output.subarray(end + 4) };
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { refusal, useGithub } from './use-github.ts';
+
+const here = useGithub();
+
+describe('merging', () => {
+  it('merges with a merge commit', async () => {
+    const base = here.main;
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'Add it' });
+    const octokit = await here.asApp();
+    const { data } = await octokit.rest.pulls.merge({ ...here.ref, pull_number: pr.number, sha: pr.headSha });
+    assert.equal(here.main, data.sha);
+    const checkout = await here.clone('ada');
+    assert.equal(await here.git(['log', '-1', '--format=%P'], checkout), `${base} ${pr.headSha}`);
+    assert.equal(
+      await here.git(['log', '-1', '--format=%B'], checkout),
+      `Merge pull request #1 from acme/${pr.headRef}\n\nAdd it`,
+    );
+    assert.equal(await here.git(['log', '-1', '--format=%an %cn'], checkout), 'sluice[bot] GitHub');
+    const after = await octokit.rest.pulls.get({ ...here.ref, pull_number: pr.number });
+    assert.deepEqual([after.data.merged, after.data.merge_commit_sha, after.data.state], [true, data.sha, 'closed']);
+  });
+
+  it('squashes under the title, or the one it is given, and deletes the branch where it is set', async () => {
+    here.repository.settings.deleteBranchOnMerge = true;
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'Two steps' });
+    await here.github.push(pr, { 'second.txt': '2\n' });
+    await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: pr.number, merge_method: 'squash' });
+    const checkout = await here.clone('ada');
+    const message = await here.git(['log', '-1', '--format=%B'], checkout);
+    assert.equal(message, 'Two steps (#1)\n\n* Two steps\n\n* Change second.txt');
+    assert.equal(here.github.refs(here.repository).has(`refs/heads/${pr.headRef}`), false);
+    const other = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const given = { merge_method: 'squash', commit_title: 'Mine', commit_message: 'And why' } as const;
+    await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: other.number, ...given });
+    await here.git(['pull', '--quiet'], checkout);
+    assert.equal(await here.git(['log', '-1', '--format=%B'], checkout), 'Mine\n\nAnd why');
+  });
+
+  it('rebases every commit', async () => {
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'One' });
+    await here.github.push(pr, { 'second.txt': '2\n' });
+    await here.github.commit(here.repository, { branch: 'main', files: { 'other.txt': 'o\n' }, message: 'Other' });
+    await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: pr.number, merge_method: 'rebase' });
+    const checkout = await here.clone('ada');
+    assert.equal(await here.git(['log', '--format=%s'], checkout), 'Change second.txt\nOne\nOther\nBegin');
+    assert.equal(await readFile(join(checkout, 'second.txt'), 'utf8'), '2\n');
+  });
+
+  it('refuses what cannot or may not be merged, and says why', async () => {
+    const octokit = here.as('ada');
+    const merge = (pull_number: number, more = {}) => octokit.rest.pulls.merge({ ...here.ref, pull_number, ...more });
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', files: { 'a.txt': 'mine\n' } });
+    await assert.rejects(merge(pr.number, { sha: '1'.repeat(40) }), refusal(409, /Head branch was modified/));
+    here.github.convertToDraft(pr);
+    await assert.rejects(merge(pr.number), refusal(405, /still a draft/));
+    here.github.markReady(pr);
+    here.repository.settings.allowSquash = false;
+    await assert.rejects(merge(pr.number, { merge_method: 'squash' }), refusal(405, /Squash merges are not allowed/));
+    here.github.protect(here.repository, 'main', { checks: [{ context: 'ci', appId: undefined }] });
+    await assert.rejects(merge(pr.number), refusal(405, /Required status check "ci" is expected/));
+    here.github.reportCheck(here.repository, { sha: pr.headSha, name: 'ci', conclusion: 'success' });
+    await here.github.commit(here.repository, { branch: 'main', files: { 'a.txt': 'theirs\n' } });
+    await assert.rejects(merge(pr.number), refusal(405, /not mergeable/));
+    const good = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    here.github.reportCheck(here.repository, { sha: good.headSha, name: 'ci', conclusion: 'success' });
+    await merge(good.number);
+    await assert.rejects(merge(good.number), refusal(405, /not mergeable/));
+  });
+
+  it('binds those whom the rules bind, and lets others by', async () => {
+    const mine = { actorId: here.github.app.id, type: 'Integration', mode: 'always' } as const;
+    here.github.addRuleset(here.repository, { rules: [{ type: 'update' }], bypass: [mine] });
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const pull = { ...here.ref, pull_number: pr.number };
+    assert.equal((await here.as('ada').rest.pulls.get(pull)).data.mergeable_state, 'blocked');
+    await assert.rejects(here.as('ada').rest.pulls.merge(pull), refusal(405, /Cannot update this protected ref/));
+    const checkout = await here.clone('ada');
+    await here.commitFile(checkout, 'x.txt', 'x\n');
+    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:main'], checkout), /GH013/);
+    await (await here.asApp()).rest.pulls.merge(pull);
+    assert.equal(pr.merged?.by.login, 'sluice[bot]');
+  });
+
+  it('counts only what the named app says of a required check', async () => {
+    const rule = { type: 'required_status_checks', isStrict: false } as const;
+    here.github.addRuleset(here.repository, {
+      rules: [{ ...rule, checks: [{ context: 'ci', appId: here.github.ci.id }] }],
+    });
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const pull = { ...here.ref, pull_number: pr.number };
+    here.github.reportCheck(here.repository, {
+      sha: pr.headSha,
+      name: 'ci',
+      conclusion: 'success',
+      app: here.github.app,
+    });
+    here.github.setStatus(here.repository, { sha: pr.headSha, context: 'ci', state: 'success' });
+    await assert.rejects(here.as('ada').rest.pulls.merge(pull), refusal(405, /"ci" is expected/));
+    here.github.reportCheck(here.repository, { sha: pr.headSha, name: 'ci', conclusion: 'failure' });
+    await assert.rejects(here.as('ada').rest.pulls.merge(pull), refusal(405, /"ci" is failing/));
+    here.github.reportCheck(here.repository, { sha: pr.headSha, name: 'ci', conclusion: 'success', attempt: 2 });
+    await here.as('ada').rest.pulls.merge(pull);
+  });
+
+  it('sends on what was stacked on a branch that goes away', async () => {
+    here.repository.settings.deleteBranchOnMerge = true;
+    const lower = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const upper = await here.github.openPullRequest(here.repository, { author: 'ada', base: lower.headRef });
+    await here.github.mergeByHand(lower, 'ada', 'squash');
+    assert.deepEqual([upper.state, upper.baseRef], ['open', 'main']);
+  });
+
+  it('merges once when it is asked twice at the same time', async () => {
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const ask = () => here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: pr.number });
+    const results = await Promise.allSettled([ask(), ask()]);
+    assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+  });
+});

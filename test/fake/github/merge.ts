@@ -1,0 +1,144 @@
+import { blocksOf, RULES_HEADING } from './blocks.ts';
+import { commitTree, getCommit, mergeTree, readCommits } from './git.ts';
+import { defaultMessage } from './merge-message.ts';
+import { findOut } from './mergeability.ts';
+import type { Caller, MergeMethod, PullRequest, Repository, User, World } from './model.ts';
+import { personOf, WEB_FLOW } from './people.ts';
+import { protectionOf, rulesOf } from './protection.ts';
+import { markMerged } from './pull-request-state.ts';
+import { editPullRequest } from './pulls.ts';
+import { branchHead, moveRefs, openPullRequests } from './refs.ts';
+import { Refused } from './refused.ts';
+import { inTurn } from './world.ts';
+
+export interface MergeRequest {
+  readonly method: MergeMethod;
+  readonly sha?: string | undefined;
+  readonly title?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** Merges, or refuses as GitHub does: 409 where the head is not the expected one, 405 for everything else. */
+export async function mergePullRequest(
+  world: World,
+  pr: PullRequest,
+  caller: Exclude<Caller, { kind: 'nobody' }>,
+  request: MergeRequest,
+): Promise<string> {
+  if (pr.isMerging) throw new Refused(405, 'Merge already in progress');
+  pr.isMerging = true;
+  try {
+    return await inTurn(pr.repository, () => mergeNow(world, pr, caller, request));
+  } finally {
+    pr.isMerging = false;
+  }
+}
+
+async function mergeNow(
+  world: World,
+  pr: PullRequest,
+  caller: Exclude<Caller, { kind: 'nobody' }>,
+  request: MergeRequest,
+): Promise<string> {
+  const base = branchHead(pr.repository, pr.baseRef);
+  if (pr.state === 'closed' || base === undefined) throw notMergeable();
+  if (pr.isDraft) throw new Refused(405, 'Pull Request is still a draft');
+  if (request.sha !== undefined && request.sha !== pr.headSha)
+    throw new Refused(409, 'Head branch was modified. Review and try the merge again.');
+  checkMethod(pr, request.method);
+  const merge = await findOut(world, pr, base);
+  if (merge.kind !== 'clean' || merge.tree === undefined || merge.isContained) throw notMergeable();
+  checkRules(pr, caller, merge);
+  const sha = await makeCommits(world, pr, { base, tree: merge.tree, by: caller.user, request });
+  await moveRefs(world, pr.repository, caller.user, [{ ref: `refs/heads/${pr.baseRef}`, after: sha, isForward: true }]);
+  pr.baseSha = base;
+  markMerged(world, pr, caller.user, sha);
+  await deleteBranch(world, pr, caller.user);
+  return sha;
+}
+
+function notMergeable(): Refused {
+  return new Refused(405, 'Pull Request is not mergeable');
+}
+
+const NAMES = { merge: 'Merge commits', squash: 'Squash merges', rebase: 'Rebase merges' };
+
+export function isAllowed({ settings }: Repository, method: MergeMethod): boolean {
+  return { merge: settings.allowMerge, squash: settings.allowSquash, rebase: settings.allowRebase }[method];
+}
+
+function checkMethod({ repository, baseRef }: PullRequest, method: MergeMethod): void {
+  if (!isAllowed(repository, method)) throw new Refused(405, `${NAMES[method]} are not allowed on this repository.`);
+  const isLinear =
+    protectionOf(repository, baseRef)?.needsLinearHistory === true ||
+    rulesOf(repository, baseRef).some(({ type }) => type === 'required_linear_history');
+  if (isLinear && method === 'merge') throw new Refused(405, 'This branch must not contain merge commits.');
+  const isRuledOut = rulesOf(repository, baseRef).some(
+    (rule) => rule.type === 'pull_request' && rule.methods !== undefined && !rule.methods.includes(method),
+  );
+  if (isRuledOut) throw new Refused(405, `${NAMES[method]} are not allowed on this branch.`);
+}
+
+function checkRules(pr: PullRequest, caller: Caller, merge: PullRequest['merge']): void {
+  const blocks = blocksOf(pr, caller, merge);
+  if (blocks.length === 0) return;
+  const isByRules = rulesOf(pr.repository, pr.baseRef).length > 0;
+  throw new Refused(405, isByRules ? `${RULES_HEADING}\n\n${blocks.join('\n\n')}\n\n` : blocks.join(' '));
+}
+
+interface Making {
+  readonly base: string;
+  /** Of the merge of the two. */
+  readonly tree: string;
+  readonly by: User;
+  readonly request: MergeRequest;
+}
+
+function makeCommits(world: World, pr: PullRequest, making: Making): Promise<string> {
+  return making.request.method === 'rebase' ? rebase(world, pr, making) : mergeOrSquash(world, pr, making);
+}
+
+async function mergeOrSquash(world: World, pr: PullRequest, { base, tree, by, request }: Making): Promise<string> {
+  const isSquash = request.method === 'squash';
+  const usual = await defaultMessage(pr, base, isSquash ? 'squash' : 'merge');
+  const body = request.message ?? usual.body;
+  return commitTree(pr.repository.gitDir, {
+    tree,
+    parents: isSquash ? [base] : [base, pr.headSha],
+    message: `${request.title ?? usual.title}${body === '' ? '' : `\n\n${body}`}`,
+    author: personOf(isSquash ? pr.author : by, world.now()),
+    committer: { ...WEB_FLOW, at: world.now() },
+  });
+}
+
+/** Every commit is made again, even where the branch could just be moved forward. */
+async function rebase(world: World, pr: PullRequest, { base, by }: Making): Promise<string> {
+  const { gitDir } = pr.repository;
+  const commits = await readCommits(gitDir, ['--reverse', '--topo-order', '--no-merges', `${base}..${pr.headSha}`]);
+  const committer = personOf(by, world.now());
+  let tip = base;
+  for (const commit of commits) {
+    const [parent] = commit.parents;
+    const { tree: onto } = await getCommit(gitDir, tip);
+    // Git 2.39 cannot be told the base of a merge, and finds it as the parent of this stand-in.
+    const parents = parent === undefined ? [] : [parent];
+    const draft = { parents, message: 'Stand-in', author: committer, committer };
+    const ours = await commitTree(gitDir, { ...draft, tree: onto });
+    const theirs = await commitTree(gitDir, { ...draft, message: 'Theirs', tree: commit.tree });
+    const tree = await mergeTree(gitDir, ours, theirs);
+    if (tree === undefined) throw new Refused(405, "This branch can't be rebased");
+    const { author, message } = commit;
+    tip = await commitTree(gitDir, { tree, parents: [tip], author, committer, message });
+  }
+  return tip;
+}
+
+async function deleteBranch(world: World, pr: PullRequest, by: User): Promise<void> {
+  const { repository, headRepository, headRef } = pr;
+  if (!repository.settings.deleteBranchOnMerge || headRepository !== repository) return;
+  if (branchHead(repository, headRef) !== pr.headSha || headRef === repository.defaultBranch) return;
+  // What was to be merged into this branch goes on to where the branch went.
+  for (const other of openPullRequests(repository))
+    if (other.baseRef === headRef) editPullRequest(world, other, by, { base: pr.baseRef });
+  await moveRefs(world, repository, by, [{ ref: `refs/heads/${headRef}`, after: undefined }]);
+}

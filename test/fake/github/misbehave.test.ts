@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { Octokit, RequestError } from 'octokit';
+import { asInstallation, asPerson } from './a-client.ts';
+import { createFakeGithub, type FakeGithub } from './fake-github.ts';
+import { gitEnv, runGit } from './git.ts';
+import type { PullRequest, Repository } from './model.ts';
+
+const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+const REPOSITORY = 'GET /repos/{owner}/{repo}';
+const names = { owner: 'acme', repo: 'app' };
+
+let github: FakeGithub;
+let repository: Repository;
+let client: Octokit;
+let pr: PullRequest;
+
+beforeEach(async () => {
+  github = await createFakeGithub();
+  repository = await github.createRepository('acme/app', { roles: { ada: 'write', eve: 'write' } });
+  client = await asInstallation(github, github.install(github.app, 'acme'));
+  pr = await github.openPullRequest(repository, { author: 'ada' });
+});
+
+afterEach(() => github.close());
+
+const look = (using = client, headers: Record<string, string> = {}) => using.request(REPOSITORY, { ...names, headers });
+const merge = (signal?: AbortSignal) =>
+  client.request(MERGE, { ...names, pull_number: pr.number, ...(signal && { request: { signal } }) });
+const isMerged = () => pr.merged !== undefined;
+
+/** The status of a refusal, or what went wrong with the connection. */
+async function outcomeOf(asked: Promise<unknown>): Promise<string | number> {
+  const error = await asked.then(
+    () => undefined,
+    (problem: unknown) => problem,
+  );
+  if (error === undefined) return 'answered';
+  if (error instanceof RequestError) return error.response === undefined ? 'no answer' : error.status;
+  return error instanceof Error ? error.name : String(error);
+}
+
+describe('budgets', () => {
+  it('are told with every answer, and are each payer’s own', async () => {
+    github.limits.configure({ core: 3 });
+    const asUser = asPerson(github, 'ada');
+    const { headers } = await look(asUser);
+    assert.deepEqual(
+      ['limit', 'remaining', 'used', 'resource'].map((name) => headers[`x-ratelimit-${name}`]),
+      ['3', '2', '1', 'core'],
+    );
+    await look(asUser);
+    await look(asUser);
+    await assert.rejects(look(asUser), (error) => {
+      assert.ok(error instanceof RequestError);
+      assert.equal(error.status, 403);
+      assert.match(error.message, /API rate limit exceeded for user ID/);
+      assert.equal(error.response?.headers['x-ratelimit-remaining'], '0');
+      return true;
+    });
+    assert.equal(await outcomeOf(look(asPerson(github, 'eve'))), 'answered');
+    const { data } = await asUser.request('GET /rate_limit');
+    assert.equal(data.resources.core.remaining, 0);
+    github.limits.refill();
+    assert.equal(await outcomeOf(look(asUser)), 'answered');
+  });
+
+  it('of GraphQL are others, and refused in its own way', async () => {
+    github.limits.configure({ graphql: 1 });
+    await client.graphql('{ viewer { login } }');
+    const error = await client.graphql('{ viewer { login } }').catch((problem: unknown) => problem);
+    assert.ok(error instanceof Error && 'errors' in error);
+    assert.equal((error.errors as readonly { type: string }[])[0]?.type, 'RATE_LIMITED');
+    assert.equal(await outcomeOf(look()), 'answered');
+  });
+
+  it('of acts in a minute are kept by octokit, which waits as long as it is told', async () => {
+    github.limits.configure({ writesPerMinute: 0, retryAfterSeconds: 1 });
+    let told: number | undefined;
+    const patient = new Octokit({
+      auth: github.createToken('ada'),
+      baseUrl: github.url,
+      throttle: {
+        onRateLimit: () => false,
+        onSecondaryRateLimit: (retryAfter: number) => {
+          told = retryAfter;
+          github.limits.configure({ writesPerMinute: 100 });
+          return true;
+        },
+      },
+    });
+    const body = 'hello';
+    await patient.rest.issues.createComment({ ...names, issue_number: pr.number, body });
+    assert.equal(told, 1);
+    assert.deepEqual(
+      pr.comments.map((comment) => comment.body),
+      [body],
+    );
+  });
+});
+
+describe('what did not change', () => {
+  it('is said in few words, and costs nothing', async () => {
+    const first = await look();
+    const { etag = '' } = first.headers;
+    const left = github.limits.refused;
+    const before = Number(first.headers['x-ratelimit-remaining']);
+    for (let round = 0; round < 3; round += 1) {
+      assert.equal(await outcomeOf(look(client, { 'if-none-match': etag })), 304);
+    }
+    const again = await look();
+    assert.equal(Number(again.headers['x-ratelimit-remaining']), before - 1);
+    assert.equal(github.limits.refused, left);
+    assert.equal(github.countRequests().get(REPOSITORY), 5);
+    repository.settings.deleteBranchOnMerge = true;
+    const changed = await look(client, { 'if-none-match': etag });
+    assert.equal(changed.data.delete_branch_on_merge, true);
+  });
+});
+
+describe('faults', () => {
+  it('before an act leave it undone, and after it done', async () => {
+    github.faults.once(MERGE, { kind: 'error', status: 502, when: 'before' });
+    assert.equal(await outcomeOf(merge()), 502);
+    assert.equal(isMerged(), false);
+    github.faults.once('PUT *merge', { kind: 'error', status: 500, when: 'after' });
+    assert.equal(await outcomeOf(merge()), 500);
+    assert.equal(isMerged(), true);
+    assert.deepEqual(
+      github.faults.fired.map(({ route }) => route),
+      [MERGE, MERGE],
+    );
+  });
+
+  it('cut the connection, or keep silent', async () => {
+    github.faults.once(MERGE, { kind: 'reset', when: 'before' });
+    assert.equal(await outcomeOf(merge()), 'no answer');
+    assert.equal(isMerged(), false);
+    github.faults.once(`PUT /repos/acme/app/pulls/${pr.number}/merge`, { kind: 'silence', when: 'after' });
+    const patience = new AbortController();
+    const asked = merge(patience.signal);
+    const deadline = Date.now() + 10_000;
+    while (!isMerged() && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+    patience.abort();
+    assert.equal(await outcomeOf(asked), 'AbortError');
+    assert.equal(isMerged(), true);
+  });
+
+  it('refuse credentials and hide what one may not see any more', async () => {
+    const back = github.faults.always(REPOSITORY, { kind: 'hidden' });
+    assert.deepEqual([await outcomeOf(look()), await outcomeOf(look())], [404, 404]);
+    back();
+    github.faults.times(2, REPOSITORY, { kind: 'forbidden' });
+    assert.deepEqual(
+      [await outcomeOf(look()), await outcomeOf(look()), await outcomeOf(look())],
+      [403, 403, 'answered'],
+    );
+    github.faults.once(REPOSITORY, { kind: 'secondary_limit', retryAfterSeconds: 5 });
+    assert.equal(await outcomeOf(look()), 403);
+    github.faults.once(REPOSITORY, { kind: 'slow', byMs: 1 });
+    assert.equal(await outcomeOf(look()), 'answered');
+    github.faults.once(REPOSITORY, { kind: 'unauthorized' });
+    assert.equal(await outcomeOf(look(asPerson(github, 'ada'))), 401);
+  });
+
+  it('may be meant for one question of GraphQL', async () => {
+    const heads = 'query heads { viewer { login } }';
+    github.faults.always('POST /graphql heads', { kind: 'error', status: 502, when: 'before' });
+    assert.equal(await outcomeOf(client.graphql('query facts { viewer { login } }')), 'answered');
+    assert.equal(await outcomeOf(client.graphql(heads)), 502);
+    github.faults.clear();
+    assert.equal(await outcomeOf(client.graphql(heads)), 'answered');
+  });
+
+  it('are weather, and the same weather for the same seed', async () => {
+    const days: string[] = [];
+    for (const seed of [1, 1, 2]) {
+      const better = github.faults.weather({
+        seed,
+        share: 0.4,
+        route: REPOSITORY,
+        faults: [
+          { kind: 'error', status: 503, when: 'before' },
+          { kind: 'reset', when: 'after' },
+        ],
+      });
+      const outcomes: (string | number)[] = [];
+      for (let round = 0; round < 20; round += 1) outcomes.push(await outcomeOf(look()));
+      days.push(outcomes.join());
+      better();
+    }
+    assert.equal(days[0], days[1]);
+    assert.notEqual(days[0], days[2]);
+    assert.equal(await outcomeOf(look()), 'answered');
+  });
+
+  it('keep git away, too', async () => {
+    const list = () => runGit(repository.gitDir, ['ls-remote', `${github.url}/acme/app.git`], { env: gitEnv() });
+    github.faults.once('git-upload-pack', { kind: 'error', status: 503, when: 'before' });
+    await assert.rejects(list(), /503/);
+    assert.match((await list()).stdout.toString(), /refs\/heads\/main/);
+  });
+});

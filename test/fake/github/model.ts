@@ -1,0 +1,390 @@
+import type { KeyObject } from 'node:crypto';
+import type { Timing } from '../../../src/lib/clock.ts';
+import type { Meddler, RequestRecord, Route } from './exchange.ts';
+import type { Happening } from './happening.ts';
+
+/**
+ * What the fake GitHub knows, as plain data that its parts read and change. Names of fields are ours; the words that
+ * go over the wire are made in `views/`. Whatever changes something announces it with `world.announce`.
+ */
+export interface World {
+  readonly options: WorldOptions;
+  /** `http://127.0.0.1:port`: the API, the web pages and git. */
+  url: string;
+  readonly users: Map<string, User>;
+  readonly apps: Map<number, App>;
+  readonly installations: Map<number, Installation>;
+  /** By id. Deleted ones are not in here. */
+  readonly repositories: Map<number, Repository>;
+  readonly tokens: Map<string, Token>;
+  /** Apps that a manifest made and nobody fetched yet, by code. */
+  readonly manifests: Map<string, Manifest>;
+  readonly routes: Route[];
+  meddler: Meddler | undefined;
+  readonly requests: RequestRecord[];
+  /** Answers that are not what the OpenAPI description promises. */
+  readonly violations: string[];
+  /** Work that goes on after an answer, such as the computing of mergeability: `settle` waits for it. */
+  readonly underway: Set<Promise<unknown>>;
+  now(): number;
+  nextId(): number;
+  announce(happening: Happening): void;
+  onHappening(listener: (happening: Happening) => void): void;
+}
+
+export interface WorldOptions {
+  /** The folder for bare repositories. */
+  readonly folder: string;
+  readonly clock: Timing;
+  /** GitHub says that it does not know yet, and begins to compute: `lazy`. `held`: it never gets to it. */
+  mergeability: 'lazy' | 'at_once' | 'held';
+  /** How long installation tokens are good. */
+  readonly tokenLifetimeMs: number;
+  readonly validate: boolean;
+  /** Whether every push asks apps for their checks, as GitHub does: a delivery more for each. */
+  readonly requestsSuites: boolean;
+}
+
+export interface User {
+  readonly id: number;
+  readonly nodeId: string;
+  login: string;
+  readonly type: 'User' | 'Bot' | 'Organization';
+  readonly name: string;
+}
+
+export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin';
+
+export type Access = 'read' | 'write' | 'admin';
+export type Permissions = Readonly<Record<string, Access>>;
+
+export interface App {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly owner: User;
+  /** `slug[bot]`: who it is when it acts. */
+  readonly bot: User;
+  readonly createdAt: number;
+  clientId: string;
+  clientSecret: string;
+  publicKeys: readonly KeyObject[];
+  permissions: Permissions;
+  events: readonly string[];
+  hook: { url: string | undefined; secret: string | undefined; isActive: boolean };
+}
+
+export interface Installation {
+  readonly id: number;
+  readonly app: App;
+  readonly account: User;
+  readonly createdAt: number;
+  /** Undefined: all repositories of the account. */
+  repositoryIds: Set<number> | undefined;
+  permissions: Permissions;
+  events: readonly string[];
+  suspendedAt: number | undefined;
+}
+
+/** The app, its key (once, for its owner), and where its deliveries go. */
+export interface Manifest {
+  readonly app: App;
+  readonly privateKey: string;
+}
+
+export type Token =
+  | {
+      readonly kind: 'installation';
+      readonly installation: Installation;
+      readonly expiresAt: number;
+      readonly permissions: Permissions;
+      readonly repositoryIds: ReadonlySet<number> | undefined;
+    }
+  | { readonly kind: 'user'; readonly user: User };
+
+/** Who asks. `user` is the actor of whatever they do. */
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'app'; readonly app: App; readonly user: User }
+  | { readonly kind: 'user'; readonly user: User }
+  | {
+      readonly kind: 'installation';
+      readonly user: User;
+      readonly installation: Installation;
+      readonly permissions: Permissions;
+      readonly repositoryIds: ReadonlySet<number> | undefined;
+    };
+
+export interface Repository {
+  readonly id: number;
+  readonly nodeId: string;
+  owner: User;
+  name: string;
+  /** `owner/name` in lower case: they answer with 301. */
+  readonly formerNames: Set<string>;
+  /** The bare repository on disk. */
+  readonly gitDir: string;
+  /** What the bare repository has: full names to commits. Kept up by whoever moves refs. */
+  readonly refs: Map<string, string>;
+  readonly parent: Repository | undefined;
+  readonly isPrivate: boolean;
+  readonly createdAt: number;
+  updatedAt: number;
+  isArchived: boolean;
+  defaultBranch: string;
+  readonly settings: RepositorySettings;
+  /** By login in lower case; the owner is an admin, and anybody may read what is public. */
+  readonly roles: Map<string, Role>;
+  readonly pulls: Map<number, PullRequest>;
+  readonly labels: Map<string, Label>;
+  readonly suites: CheckSuite[];
+  readonly checks: CheckRun[];
+  readonly statuses: CommitStatus[];
+  /** By the pattern of branches, which may have stars. */
+  readonly protections: Map<string, Protection>;
+  readonly rulesets: Ruleset[];
+  readonly runs: WorkflowRun[];
+  nextNumber: number;
+  /** Merges and pushes happen one after the other. */
+  turn: Promise<unknown>;
+}
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase';
+
+export interface RepositorySettings {
+  allowSquash: boolean;
+  allowMerge: boolean;
+  allowRebase: boolean;
+  deleteBranchOnMerge: boolean;
+  allowUpdateBranch: boolean;
+  squashTitle: 'PR_TITLE' | 'COMMIT_OR_PR_TITLE';
+  squashMessage: 'PR_BODY' | 'COMMIT_MESSAGES' | 'BLANK';
+  mergeTitle: 'PR_TITLE' | 'MERGE_MESSAGE';
+  mergeMessage: 'PR_BODY' | 'PR_TITLE' | 'BLANK';
+}
+
+export interface PullRequest {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly number: number;
+  readonly repository: Repository;
+  readonly author: User;
+  readonly createdAt: number;
+  title: string;
+  body: string | undefined;
+  /** Undefined where the fork is gone. */
+  headRepository: Repository | undefined;
+  readonly headOwner: User;
+  readonly headRef: string;
+  headSha: string;
+  baseRef: string;
+  /** Where the base branch was when this was opened, last pushed to or merged. */
+  baseSha: string;
+  isDraft: boolean;
+  isLocked: boolean;
+  state: 'open' | 'closed';
+  updatedAt: number;
+  closedAt: number | undefined;
+  merged: { readonly at: number; readonly by: User; readonly sha: string } | undefined;
+  isMerging: boolean;
+  /** Computed for exactly these two commits; `kind` is what git says. Ask `mergeability.ts` instead. */
+  merge: Mergeability;
+  labels: Label[];
+  readonly timeline: LabelEvent[];
+  readonly comments: Comment[];
+  readonly reviews: Review[];
+}
+
+export interface Mergeability {
+  readonly kind: 'unknown' | 'clean' | 'conflict';
+  readonly headSha: string;
+  readonly baseSha: string;
+  /** The trial merge, kept as refs/pull/N/merge. */
+  readonly sha: string | undefined;
+  readonly tree: string | undefined;
+  /** The head does not have the base's newest commit. */
+  readonly isBehind: boolean;
+  /** The base has all of it already. */
+  readonly isContained: boolean;
+}
+
+export interface Label {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly name: string;
+  readonly color: string;
+  readonly description: string | undefined;
+}
+
+export interface LabelEvent {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly kind: 'labeled' | 'unlabeled';
+  readonly label: Label;
+  readonly actor: User;
+  readonly at: number;
+}
+
+export interface Comment {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly author: User;
+  /** The app through which it was written. */
+  readonly app: App | undefined;
+  readonly createdAt: number;
+  updatedAt: number;
+  /** By somebody, after it was written. */
+  isEdited: boolean;
+  body: string;
+  readonly reactions: Reaction[];
+}
+
+export interface Reaction {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly user: User;
+  readonly content: '+1' | '-1' | 'laugh' | 'confused' | 'heart' | 'hooray' | 'rocket' | 'eyes';
+  readonly createdAt: number;
+}
+
+export interface Review {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly author: User;
+  readonly body: string;
+  readonly sha: string;
+  readonly at: number;
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED';
+}
+
+export type CheckStatus = 'queued' | 'in_progress' | 'completed' | 'waiting' | 'requested' | 'pending';
+export type CheckConclusion =
+  | 'success'
+  | 'failure'
+  | 'neutral'
+  | 'cancelled'
+  | 'skipped'
+  | 'timed_out'
+  | 'action_required'
+  | 'stale'
+  | 'startup_failure';
+
+export interface CheckSuite {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly app: App;
+  readonly sha: string;
+  readonly branch: string | undefined;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+export interface CheckRun {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly suite: CheckSuite;
+  name: string;
+  externalId: string;
+  status: CheckStatus;
+  conclusion: CheckConclusion | undefined;
+  startedAt: number | undefined;
+  completedAt: number | undefined;
+  detailsUrl: string | undefined;
+  title: string | undefined;
+  summary: string | undefined;
+  text: string | undefined;
+}
+
+export interface CommitStatus {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly sha: string;
+  readonly context: string;
+  readonly state: 'error' | 'failure' | 'pending' | 'success';
+  readonly description: string | undefined;
+  readonly targetUrl: string | undefined;
+  readonly creator: User;
+  /** The app that set it. */
+  readonly app: App | undefined;
+  readonly at: number;
+}
+
+export interface RequiredCheck {
+  readonly context: string;
+  /** Only this app's counts; undefined: anybody's. */
+  readonly appId: number | undefined;
+}
+
+/** Classic branch protection. */
+export interface Protection {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly pattern: string;
+  readonly checks: readonly RequiredCheck[] | undefined;
+  /** The head must have the base's newest commit. */
+  readonly isStrict: boolean;
+  readonly reviews:
+    | { readonly count: number; readonly dismissesStale: boolean; readonly needsCodeOwners: boolean }
+    | undefined;
+  /** Who may push: logins and app slugs. Undefined: whoever may write. */
+  readonly pushers: readonly string[] | undefined;
+  /** Logins and app slugs that need no pull request. */
+  readonly bypassers: readonly string[];
+  readonly bindsAdmins: boolean;
+  readonly allowsForcePushes: boolean;
+  readonly allowsDeletions: boolean;
+  readonly needsLinearHistory: boolean;
+}
+
+export interface Ruleset {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly name: string;
+  readonly enforcement: 'active' | 'evaluate' | 'disabled';
+  readonly createdAt: number;
+  /** `~DEFAULT_BRANCH`, `~ALL`, or `refs/heads/...` with stars. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly bypass: readonly BypassActor[];
+  readonly rules: readonly Rule[];
+}
+
+export interface BypassActor {
+  /** The app's id for an Integration; 5 for admins, 4 for writers, 2 for maintainers. */
+  readonly actorId: number;
+  readonly type: 'Integration' | 'RepositoryRole' | 'OrganizationAdmin';
+  /** With `exempt` it does not even look as if anything were in the way. */
+  readonly mode: 'always' | 'pull_request' | 'exempt';
+}
+
+export type Rule =
+  | { readonly type: 'required_status_checks'; readonly checks: readonly RequiredCheck[]; readonly isStrict: boolean }
+  | { readonly type: 'pull_request'; readonly approvals: number; readonly methods?: readonly MergeMethod[] }
+  | { readonly type: 'update' }
+  | { readonly type: 'deletion' }
+  | { readonly type: 'creation' }
+  | { readonly type: 'non_fast_forward' }
+  | { readonly type: 'required_linear_history' };
+
+export interface WorkflowRun {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly name: string;
+  readonly path: string;
+  readonly workflowId: number;
+  readonly event: string;
+  readonly headSha: string;
+  readonly headBranch: string;
+  readonly headRepository: Repository;
+  readonly actor: User;
+  readonly number: number;
+  attempt: number;
+  status: CheckStatus;
+  conclusion: CheckConclusion | undefined;
+  readonly suite: CheckSuite;
+  /** Empty for forks, as at GitHub. */
+  readonly pulls: readonly number[];
+  readonly createdAt: number;
+  updatedAt: number;
+}

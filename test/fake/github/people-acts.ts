@@ -1,0 +1,354 @@
+import { randomBytes } from 'node:crypto';
+import {
+  addKey,
+  announceInstallation,
+  chooseRepository,
+  type InstallOptions,
+  installApp,
+  setSuspended,
+  uninstallApp,
+} from './apps.ts';
+import {
+  addStatus,
+  addSuite,
+  type CheckFields,
+  checksOf,
+  createCheck,
+  ensureSuite,
+  type StatusDraft,
+  updateCheck,
+} from './checks.ts';
+import { addComment, deleteComment, editComment } from './comments.ts';
+import { addLabel, removeLabel } from './labels.ts';
+import { type Files, type MakeCommit, makeCommit } from './make-commit.ts';
+import { mergePullRequest } from './merge.ts';
+import type {
+  App,
+  CheckRun,
+  Comment,
+  CommitStatus,
+  Installation,
+  MergeMethod,
+  Permissions,
+  Protection,
+  PullRequest,
+  Repository,
+  Review,
+  Role,
+  Ruleset,
+  User,
+  WorkflowRun,
+  World,
+} from './model.ts';
+import { closePullRequest } from './pull-request-state.ts';
+import { editPullRequest, openPullRequest, type PullRequestEdit, reopenPullRequest, setDraft } from './pulls.ts';
+import { branchHead, moveRefs } from './refs.ts';
+import {
+  createRepository,
+  deleteRepository,
+  forkRepository,
+  type RepositoryOptions,
+  renameRepository,
+} from './repositories.ts';
+import { addReview } from './reviews.ts';
+import { addRuleset, type ProtectionDraft, protect, type RulesetDraft, removeRuleset, unprotect } from './rule-acts.ts';
+import { type RunDraft, startRun } from './workflow-runs.ts';
+import { ensureUser, findRepository, inTurn } from './world.ts';
+
+export interface OpenOptions {
+  /** Default: a new one, from the base. */
+  readonly branch?: string;
+  /** Committed on the branch before it is opened. Default, for a new branch: one new file. */
+  readonly files?: Files;
+  readonly title?: string;
+  readonly body?: string;
+  readonly base?: string;
+  readonly author?: string;
+  readonly isDraft?: boolean;
+  /** The fork the branch is in. */
+  readonly from?: Repository;
+}
+
+export interface CheckDraft extends Omit<CheckFields, 'name'> {
+  readonly sha: string;
+  readonly name: string;
+  /** Default: GitHub's own CI. */
+  readonly app?: App;
+  /** Each is a check of its own in the same suite, as when a workflow is run again. */
+  readonly attempt?: number;
+  /** A further check of that name in a suite of its own, as of another workflow. */
+  readonly isOtherSuite?: boolean;
+}
+
+/** What people and CI do on GitHub in tests, as they would with a mouse. Names are logins; who is new, joins. */
+export class People {
+  readonly world: World;
+  /** GitHub's own CI. */
+  readonly ci: App;
+
+  constructor(world: World, ci: App) {
+    this.world = world;
+    this.ci = ci;
+  }
+
+  /** Held: nobody learns whether anything can be merged. */
+  setMergeability(mode: World['options']['mergeability']): void {
+    this.world.options.mergeability = mode;
+  }
+
+  user(login: string): User {
+    return ensureUser(this.world, login);
+  }
+
+  repository(fullName: string): Repository {
+    const repository = findRepository(this.world, fullName);
+    if (repository === undefined) throw new Error(`There is no repository ${fullName}.`);
+    return repository;
+  }
+
+  /** With a first commit on its default branch. */
+  async createRepository(
+    fullName: string,
+    options: RepositoryOptions & { readonly files?: Files; readonly roles?: Readonly<Record<string, Role>> } = {},
+  ): Promise<Repository> {
+    const repository = await createRepository(this.world, fullName, options);
+    for (const [login, role] of Object.entries(options.roles ?? {}))
+      repository.roles.set(this.user(login).login.toLowerCase(), role);
+    const files = options.files ?? { 'README.md': `# ${fullName}\n` };
+    await makeCommit(this.world, repository, repository.owner, {
+      branch: repository.defaultBranch,
+      files,
+      message: 'Begin',
+    });
+    return repository;
+  }
+
+  fork(parent: Repository, login: string): Promise<Repository> {
+    return forkRepository(this.world, parent, login);
+  }
+
+  /** A branch that is not there yet begins at the default branch. */
+  commit(repository: Repository, draft: MakeCommit & { readonly author?: string }): Promise<string> {
+    const author = this.user(draft.author ?? repository.owner.login);
+    return inTurn(repository, () => {
+      const parent =
+        draft.parent ?? branchHead(repository, draft.branch) ?? branchHead(repository, repository.defaultBranch);
+      return makeCommit(this.world, repository, author, { ...draft, parent });
+    });
+  }
+
+  /** Undefined: the branch goes away. */
+  async moveBranch(repository: Repository, branch: string, sha: string | undefined, by?: string): Promise<void> {
+    const sender = this.user(by ?? repository.owner.login);
+    await inTurn(repository, () =>
+      moveRefs(this.world, repository, sender, [{ ref: `refs/heads/${branch}`, after: sha }]),
+    );
+  }
+
+  async openPullRequest(repository: Repository, options: OpenOptions = {}): Promise<PullRequest> {
+    const { base = repository.defaultBranch, from: headRepository = repository } = options;
+    const branch = options.branch ?? `change-${repository.nextNumber}`;
+    const author = this.user(options.author ?? headRepository.owner.login);
+    const isNew = branchHead(headRepository, branch) === undefined;
+    const files = options.files ?? (isNew ? { [`${branch}.txt`]: `${branch}\n` } : undefined);
+    const title = options.title ?? `Change ${branch}`;
+    if (files !== undefined) {
+      const parent = isNew ? branchHead(headRepository, base) : undefined;
+      await this.commit(headRepository, { branch, files, message: title, author: author.login, parent });
+    }
+    return openPullRequest(this.world, repository, author, {
+      title,
+      body: options.body,
+      headRepository,
+      headRef: branch,
+      baseRef: base,
+      isDraft: options.isDraft,
+    });
+  }
+
+  /** One more commit on the pull request's branch; `isForced`: instead of the last one. */
+  async push(pr: PullRequest, files: Files, options: { readonly isForced?: boolean; readonly by?: string } = {}) {
+    const { headRepository, headRef: branch, headSha } = pr;
+    if (headRepository === undefined) throw new Error('The fork is gone.');
+    const parent = options.isForced === true ? `${headSha}^` : headSha;
+    const message = `Change ${Object.keys(files).join(', ')}`;
+    return this.commit(headRepository, { branch, files, message, parent, author: options.by ?? pr.author.login });
+  }
+
+  review(pr: PullRequest, login: string, state: Review['state'] = 'APPROVED'): Review {
+    return addReview(this.world, pr, this.user(login), { state });
+  }
+
+  comment(pr: PullRequest, login: string, body: string): Comment {
+    return addComment(this.world, pr, { author: this.user(login), body });
+  }
+
+  editComment(pr: PullRequest, comment: Comment, body: string, by = comment.author.login): void {
+    editComment(this.world, { pr, comment }, this.user(by), body);
+  }
+
+  deleteComment(pr: PullRequest, comment: Comment, by = comment.author.login): void {
+    deleteComment(this.world, { pr, comment }, this.user(by));
+  }
+
+  label(pr: PullRequest, login: string, name: string): void {
+    addLabel(this.world, pr, this.user(login), name);
+  }
+
+  unlabel(pr: PullRequest, login: string, name: string): void {
+    removeLabel(this.world, pr, this.user(login), name);
+  }
+
+  edit(pr: PullRequest, edit: PullRequestEdit, by = pr.author.login): void {
+    editPullRequest(this.world, pr, this.user(by), edit);
+  }
+
+  retarget(pr: PullRequest, base: string, by = pr.author.login): void {
+    this.edit(pr, { base }, by);
+  }
+
+  closePullRequest(pr: PullRequest, by = pr.author.login): void {
+    closePullRequest(this.world, pr, this.user(by));
+  }
+
+  reopen(pr: PullRequest, by = pr.author.login): Promise<void> {
+    return reopenPullRequest(this.world, pr, this.user(by));
+  }
+
+  convertToDraft(pr: PullRequest, by = pr.author.login): void {
+    setDraft(this.world, pr, this.user(by), true);
+  }
+
+  markReady(pr: PullRequest, by = pr.author.login): void {
+    setDraft(this.world, pr, this.user(by), false);
+  }
+
+  /** As with the button, which overrides nothing that binds this person. */
+  mergeByHand(pr: PullRequest, by: string, method: MergeMethod = 'merge'): Promise<string> {
+    return mergePullRequest(this.world, pr, { kind: 'user', user: this.user(by) }, { method });
+  }
+
+  /** Again for the same app, commit, name and attempt: the same check, changed. */
+  reportCheck(repository: Repository, draft: CheckDraft): CheckRun {
+    const { sha, app = this.ci, attempt = 1, isOtherSuite = false, ...fields } = draft;
+    const known = checksOf(repository, sha).filter(({ name, suite }) => name === draft.name && suite.app === app);
+    const found = isOtherSuite ? undefined : known[attempt - 1];
+    if (found !== undefined) {
+      updateCheck(this.world, repository, found, fields);
+      return found;
+    }
+    const make = isOtherSuite ? addSuite : ensureSuite;
+    const suite = make(this.world, repository, app, sha);
+    return createCheck(this.world, repository, suite, fields);
+  }
+
+  setStatus(repository: Repository, draft: StatusDraft & { readonly by?: string }): CommitStatus {
+    const { by = repository.owner.login, ...status } = draft;
+    return addStatus(this.world, repository, this.user(by), status);
+  }
+
+  startRun(repository: Repository, draft: Omit<RunDraft, 'app' | 'actor'> & { readonly actor?: string }): WorkflowRun {
+    const actor = this.user(draft.actor ?? repository.owner.login);
+    return startRun(this.world, repository, { ...draft, app: this.ci, actor });
+  }
+
+  protect(repository: Repository, pattern: string, draft: ProtectionDraft = {}): Protection {
+    return protect(this.world, repository, pattern, draft);
+  }
+
+  unprotect(repository: Repository, pattern: string): void {
+    unprotect(this.world, repository, pattern);
+  }
+
+  addRuleset(repository: Repository, draft: RulesetDraft): Ruleset {
+    return addRuleset(this.world, repository, draft);
+  }
+
+  removeRuleset(repository: Repository, ruleset: Ruleset): void {
+    removeRuleset(this.world, repository, ruleset);
+  }
+
+  /** From now on nobody changes anything in it, or they may again. */
+  archive(repository: Repository, isArchived = true): void {
+    repository.isArchived = isArchived;
+    const action = isArchived ? 'archived' : 'unarchived';
+    this.world.announce({ event: 'repository', action, repository, sender: repository.owner });
+  }
+
+  rename(repository: Repository, name: string): void {
+    renameRepository(this.world, repository, { name }, repository.owner);
+  }
+
+  transfer(repository: Repository, owner: string): void {
+    renameRepository(this.world, repository, { owner }, repository.owner);
+  }
+
+  deleteRepository(repository: Repository): void {
+    deleteRepository(this.world, repository, repository.owner);
+  }
+
+  setPermission(repository: Repository, login: string, role: Role): void {
+    const member = this.user(login);
+    const action = repository.roles.has(login.toLowerCase()) ? 'edited' : 'added';
+    repository.roles.set(login.toLowerCase(), role);
+    const sender = repository.owner;
+    this.world.announce({
+      event: 'member',
+      action: role === 'none' ? 'removed' : action,
+      repository,
+      sender,
+      member,
+      role,
+    });
+  }
+
+  install(app: App, account: string, options: InstallOptions = {}): Installation {
+    return installApp(this.world, app, account, options);
+  }
+
+  /** Where only some repositories of the account are chosen. */
+  choose(installation: Installation, repository: Repository, isChosen = true): void {
+    chooseRepository(this.world, installation, repository, isChosen);
+  }
+
+  uninstall(installation: Installation): void {
+    uninstallApp(this.world, installation);
+  }
+
+  suspend(installation: Installation): void {
+    setSuspended(this.world, installation, true);
+  }
+
+  unsuspend(installation: Installation): void {
+    setSuspended(this.world, installation, false);
+  }
+
+  grant(installation: Installation, permissions: Permissions): void {
+    installation.permissions = permissions;
+    announceInstallation(this.world, installation, 'new_permissions_accepted');
+  }
+
+  /** The old key is good no longer. */
+  rotateKey(app: App): string {
+    return addKey(app, true);
+  }
+
+  /** A personal access token. */
+  createToken(login: string): string {
+    const value = `ghp_${randomBytes(18).toString('hex')}`;
+    this.world.tokens.set(value, { kind: 'user', user: this.user(login) });
+    return value;
+  }
+
+  listComments(pr: PullRequest): readonly Comment[] {
+    return pr.comments;
+  }
+
+  listChecks(repository: Repository, sha: string): readonly CheckRun[] {
+    return checksOf(repository, sha);
+  }
+
+  refs(repository: Repository): ReadonlyMap<string, string> {
+    return repository.refs;
+  }
+}

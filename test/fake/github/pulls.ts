@@ -1,0 +1,177 @@
+import { gitText, isAncestor } from './git.ts';
+import type { PullRequestChanges } from './happening.ts';
+import { unknown } from './mergeability.ts';
+import type { PullRequest, Repository, User, World } from './model.ts';
+import { branchHead, keepHead, openPullRequests } from './refs.ts';
+import { invalid, notFound, Refused } from './refused.ts';
+import { nodeId } from './world.ts';
+
+export interface PullRequestDraft {
+  readonly title: string;
+  readonly body?: string | undefined;
+  readonly headRepository: Repository;
+  readonly headRef: string;
+  readonly baseRef: string;
+  readonly isDraft?: boolean | undefined;
+}
+
+const PULL_IDS = 2_500_000_000;
+
+export async function openPullRequest(
+  world: World,
+  repository: Repository,
+  author: User,
+  draft: PullRequestDraft,
+): Promise<PullRequest> {
+  const { headRepository, headRef, baseRef } = draft;
+  const headSha = branchHead(headRepository, headRef);
+  const baseSha = branchHead(repository, baseRef);
+  if (headSha === undefined) throw invalid({ resource: 'PullRequest', field: 'head', code: 'invalid' });
+  if (baseSha === undefined) throw invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' });
+  checkUnique(repository, draft);
+  const pr = build(world, repository, author, { ...draft, headSha, baseSha });
+  await keepHead(pr, headSha);
+  if (await isAncestor(repository.gitDir, headSha, baseSha))
+    throw invalid({
+      resource: 'PullRequest',
+      code: 'custom',
+      message: `No commits between ${baseRef} and ${headRef}`,
+    });
+  repository.pulls.set(pr.number, pr);
+  world.announce({ event: 'pull_request', action: 'opened', repository, sender: author, pr });
+  return pr;
+}
+
+function checkUnique(repository: Repository, { headRepository, headRef, baseRef }: PullRequestDraft): void {
+  const twin = openPullRequests(repository).find(
+    (pr) => pr.headRepository === headRepository && pr.headRef === headRef && pr.baseRef === baseRef,
+  );
+  if (twin === undefined) return;
+  const message = `A pull request already exists for ${headRepository.owner.login}:${headRef}.`;
+  throw invalid({ resource: 'PullRequest', code: 'custom', message });
+}
+
+function build(
+  world: World,
+  repository: Repository,
+  author: User,
+  draft: PullRequestDraft & { readonly headSha: string; readonly baseSha: string },
+): PullRequest {
+  const id = PULL_IDS + world.nextId();
+  const { title, body, headRepository, headRef, headSha, baseRef, baseSha } = draft;
+  return {
+    id,
+    nodeId: nodeId('PR', id),
+    number: repository.nextNumber++,
+    repository,
+    author,
+    createdAt: world.now(),
+    title,
+    body,
+    headRepository,
+    headOwner: headRepository.owner,
+    headRef,
+    headSha,
+    baseRef,
+    baseSha,
+    isDraft: draft.isDraft ?? false,
+    isLocked: false,
+    state: 'open',
+    updatedAt: world.now(),
+    closedAt: undefined,
+    merged: undefined,
+    isMerging: false,
+    merge: unknown({ headSha }, baseSha),
+    labels: [],
+    timeline: [],
+    comments: [],
+    reviews: [],
+  };
+}
+
+export function getPullRequest(repository: Repository, number: number): PullRequest {
+  const pr = repository.pulls.get(number);
+  if (pr === undefined) throw notFound();
+  return pr;
+}
+
+export interface PullRequestEdit {
+  readonly title?: string | undefined;
+  readonly body?: string | undefined;
+  readonly base?: string | undefined;
+}
+
+export function editPullRequest(world: World, pr: PullRequest, sender: User, edit: PullRequestEdit): void {
+  const { repository } = pr;
+  const changes: { -readonly [K in keyof PullRequestChanges]: PullRequestChanges[K] } = {};
+  if (edit.title !== undefined && edit.title !== pr.title) {
+    changes.title = { from: pr.title };
+    pr.title = edit.title;
+  }
+  if (edit.body !== undefined && edit.body !== (pr.body ?? '')) {
+    changes.body = { from: pr.body ?? '' };
+    pr.body = edit.body;
+  }
+  if (edit.base !== undefined && edit.base !== pr.baseRef) {
+    const baseSha = branchHead(repository, edit.base);
+    if (baseSha === undefined) throw invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' });
+    changes.base = { ref: { from: pr.baseRef }, sha: { from: pr.baseSha } };
+    Object.assign(pr, { baseRef: edit.base, baseSha, merge: unknown(pr, baseSha) });
+  }
+  if (Object.keys(changes).length === 0) return;
+  pr.updatedAt = world.now();
+  world.announce({ event: 'pull_request', action: 'edited', repository, sender, pr, changes });
+}
+
+export function setDraft(world: World, pr: PullRequest, sender: User, isDraft: boolean): void {
+  if (pr.isDraft === isDraft) return;
+  pr.isDraft = isDraft;
+  pr.updatedAt = world.now();
+  const action = isDraft ? 'converted_to_draft' : 'ready_for_review';
+  world.announce({ event: 'pull_request', action, repository: pr.repository, sender, pr });
+}
+
+export async function reopenPullRequest(world: World, pr: PullRequest, sender: User): Promise<void> {
+  if (pr.state === 'open') return;
+  if (pr.merged !== undefined) throw new Refused(422, 'Validation Failed');
+  const head = pr.headRepository === undefined ? undefined : branchHead(pr.headRepository, pr.headRef);
+  if (head === undefined || branchHead(pr.repository, pr.baseRef) === undefined)
+    throw invalid({ resource: 'PullRequest', code: 'custom', field: 'state', message: 'state cannot be changed.' });
+  await keepHead(pr, head);
+  Object.assign(pr, { headSha: head, state: 'open', closedAt: undefined, updatedAt: world.now() });
+  world.announce({ event: 'pull_request', action: 'reopened', repository: pr.repository, sender, pr });
+}
+
+export interface DiffStat {
+  readonly commits: number;
+  readonly files: number;
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+const stats = new WeakMap<PullRequest, { readonly key: string; readonly stat: Promise<DiffStat> }>();
+
+/** The size of what a pull request brings. */
+export function statOf(pr: PullRequest): Promise<DiffStat> {
+  const key = `${pr.baseSha} ${pr.headSha}`;
+  const known = stats.get(pr);
+  if (known?.key === key) return known.stat;
+  const stat = measure(pr);
+  stats.set(pr, { key, stat });
+  return stat;
+}
+
+async function measure({ repository, headSha, baseSha }: PullRequest): Promise<DiffStat> {
+  const { gitDir } = repository;
+  const [commits, stat] = await Promise.all([
+    gitText(gitDir, ['rev-list', '--count', `${baseSha}..${headSha}`]),
+    gitText(gitDir, ['diff', '--shortstat', `${baseSha}...${headSha}`], { expected: [0, 128] }),
+  ]);
+  const number = (word: RegExp) => Number(word.exec(stat)?.[1] ?? 0);
+  return {
+    commits: Number(commits),
+    files: number(/(\d+) file/),
+    additions: number(/(\d+) insertion/),
+    deletions: number(/(\d+) deletion/),
+  };
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../../../src/lib/clock.ts';
+import type { Answer, Ask } from './exchange.ts';
+
+/** GitHub's own for an installation: so many of each in an hour. */
+const DEFAULT_LIMIT = 5_000;
+const DEFAULT_WINDOW_MS = 3_600_000;
+const DOCUMENTATION = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api';
+
+export type Resource = 'core' | 'graphql';
+
+export interface RateLimitOptions {
+  readonly core?: number;
+  readonly graphql?: number;
+  readonly windowMs?: number;
+  /** How a spent budget is refused: GitHub does either. */
+  readonly refusal?: 403 | 429;
+  /** More acts than these in a minute meet the secondary limit. */
+  readonly writesPerMinute?: number;
+  /** More questions than these at the same time do, too. */
+  readonly concurrent?: number;
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Bucket {
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  /** In whole seconds, as the header tells it. */
+  readonly reset: number;
+}
+
+/** What each payer may still ask, per resource and window. */
+export class RateLimits {
+  /** How often somebody was refused. */
+  refused = 0;
+  #options: RateLimitOptions;
+  readonly #clock: Clock;
+  readonly #spent = new Map<string, { used: number; readonly until: number }>();
+  readonly #writes = new Map<string, number[]>();
+  readonly #underway = new Map<string, number>();
+
+  constructor(clock: Clock, options: RateLimitOptions = {}) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** From now on. What was spent stays spent. */
+  configure(options: RateLimitOptions): void {
+    this.#options = { ...this.#options, ...options };
+  }
+
+  /** A new window begins, for everybody. */
+  refill(): void {
+    this.#spent.clear();
+    this.#writes.clear();
+  }
+
+  find(payer: string, resource: Resource): Bucket {
+    const { used, until } = this.#windowOf(payer, resource);
+    const limit = this.#options[resource] ?? DEFAULT_LIMIT;
+    return { limit, used, remaining: Math.max(0, limit - used), reset: Math.ceil(until / 1000) };
+  }
+
+  /** Refuses, or spends one and counts the question as underway until `end`. */
+  begin(ask: Ask): Answer | undefined {
+    const resource = resourceOf(ask);
+    const refusal = isFree(ask) ? undefined : this.#refuse(ask, resource);
+    if (refusal !== undefined) {
+      this.refused += 1;
+      return refusal;
+    }
+    if (!isFree(ask)) this.#windowOf(ask.payer, resource).used += 1;
+    this.#underway.set(ask.payer, (this.#underway.get(ask.payer) ?? 0) + 1);
+    return undefined;
+  }
+
+  end(ask: Ask): void {
+    this.#underway.set(ask.payer, Math.max(0, (this.#underway.get(ask.payer) ?? 0) - 1));
+  }
+
+  /** What was not changed since it was last asked is not charged. */
+  giveBack(ask: Ask): void {
+    const window = this.#windowOf(ask.payer, resourceOf(ask));
+    window.used = Math.max(0, window.used - 1);
+  }
+
+  headersFor(ask: Ask): Readonly<Record<string, string>> {
+    const resource = resourceOf(ask);
+    const bucket = this.find(ask.payer, resource);
+    return {
+      'x-ratelimit-limit': String(bucket.limit),
+      'x-ratelimit-remaining': String(bucket.remaining),
+      'x-ratelimit-reset': String(bucket.reset),
+      'x-ratelimit-used': String(bucket.used),
+      'x-ratelimit-resource': resource,
+    };
+  }
+
+  #refuse(ask: Ask, resource: Resource): Answer | undefined {
+    if (this.find(ask.payer, resource).remaining === 0) return this.#primary(ask, resource);
+    const { concurrent = Infinity, writesPerMinute = Infinity } = this.#options;
+    if ((this.#underway.get(ask.payer) ?? 0) >= concurrent) return secondaryLimit(this.#options.retryAfterSeconds);
+    if (!isAct(ask)) return undefined;
+    const now = this.#clock.now();
+    const recent = (this.#writes.get(ask.payer) ?? []).filter((at) => at > now - 60_000);
+    this.#writes.set(ask.payer, recent);
+    if (recent.length >= writesPerMinute) return secondaryLimit(this.#options.retryAfterSeconds);
+    recent.push(now);
+    return undefined;
+  }
+
+  #primary(ask: Ask, resource: Resource): Answer {
+    const message = `API rate limit exceeded for ${ask.payer.replace(' ', ' ID ')}.`;
+    if (resource === 'graphql') return { status: 200, body: { errors: [{ type: 'RATE_LIMITED', message }] } };
+    return { status: this.#options.refusal ?? 403, body: { message, documentation_url: DOCUMENTATION } };
+  }
+
+  #windowOf(payer: string, resource: Resource): { used: number; readonly until: number } {
+    const key = `${payer} ${resource}`;
+    const now = this.#clock.now();
+    const found = this.#spent.get(key);
+    if (found !== undefined && found.until > now) return found;
+    const fresh = { used: 0, until: now + (this.#options.windowMs ?? DEFAULT_WINDOW_MS) };
+    this.#spent.set(key, fresh);
+    return fresh;
+  }
+}
+
+export function secondaryLimit(retryAfterSeconds = 60): Answer {
+  return {
+    status: 403,
+    headers: { 'retry-after': String(retryAfterSeconds) },
+    body: {
+      message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+      documentation_url: DOCUMENTATION,
+    },
+  };
+}
+
+function resourceOf(ask: Ask): Resource {
+  return ask.area === 'graphql' ? 'graphql' : 'core';
+}
+
+/** Looking at the budget costs nothing. */
+function isFree(ask: Ask): boolean {
+  return ask.path === '/rate_limit';
+}
+
+function isAct(ask: Ask): boolean {
+  return ask.method !== 'GET' && ask.method !== 'HEAD' && ask.area !== 'graphql';
+}

@@ -1,0 +1,156 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRefs, runGit } from './git.ts';
+import type { Repository, RepositorySettings, User, World } from './model.ts';
+import { ensureUser, fullNameOf, nodeId } from './world.ts';
+
+export interface RepositoryOptions {
+  readonly isPrivate?: boolean;
+  readonly defaultBranch?: string;
+  readonly settings?: Partial<RepositorySettings>;
+  /** Of the owner, where it is not there yet. */
+  readonly ownerType?: User['type'];
+}
+
+const DEFAULTS: RepositorySettings = {
+  allowSquash: true,
+  allowMerge: true,
+  allowRebase: true,
+  deleteBranchOnMerge: false,
+  allowUpdateBranch: false,
+  squashTitle: 'COMMIT_OR_PR_TITLE',
+  squashMessage: 'COMMIT_MESSAGES',
+  mergeTitle: 'MERGE_MESSAGE',
+  mergeMessage: 'PR_TITLE',
+};
+
+/**
+ * Refuses refs one by one, as GitHub does: names and reasons are in the environment, because only the server knows who
+ * pushes. What needs the pushed commits is looked up here, where they are.
+ */
+const UPDATE_HOOK = `#!/bin/sh
+ref="$1" old="$2" new="$3"
+zero=0000000000000000000000000000000000000000
+refuse() { printf '%s\\n' "$1" >&2; exit 1; }
+reason=$(printf '%s\\n' "$FAKE_REFUSED" | while IFS='	' read -r name why; do
+  if [ "$name" = "$ref" ]; then printf '%s' "$why"; break; fi
+done)
+[ -z "$reason" ] || refuse "$reason"
+if [ "$old" != $zero ] && [ "$new" != $zero ]; then
+  case " $FAKE_STRAIGHT " in *" $ref "*)
+    git merge-base --is-ancestor "$old" "$new" || refuse "error: GH006: Protected branch update failed for $ref. Cannot force-push to this branch" ;;
+  esac
+fi
+if [ -n "$FAKE_NO_WORKFLOWS" ] && [ "$new" != $zero ]; then
+  changed=$(git rev-list "$new" --not --all | git diff-tree --stdin -r --root --name-only --no-commit-id | grep '^\\.github/workflows/' | head -n 1)
+  [ -z "$changed" ] || refuse "refusing to allow a GitHub App to create or update workflow \\\`$changed\\\` without \\\`workflows\\\` permission"
+fi
+exit 0
+`;
+
+export async function createRepository(
+  world: World,
+  fullName: string,
+  options: RepositoryOptions & { readonly parent?: Repository } = {},
+): Promise<Repository> {
+  const [login = '', name = ''] = fullName.split('/');
+  const owner = ensureUser(world, login, options.ownerType ?? 'Organization');
+  const id = world.nextId();
+  const repository: Repository = {
+    id,
+    nodeId: nodeId('R', id),
+    owner,
+    name,
+    formerNames: new Set(),
+    gitDir: join(world.options.folder, `${id}.git`),
+    refs: new Map(),
+    parent: options.parent,
+    isPrivate: options.isPrivate ?? false,
+    createdAt: world.now(),
+    updatedAt: world.now(),
+    isArchived: false,
+    defaultBranch: options.defaultBranch ?? 'main',
+    settings: { ...DEFAULTS, ...options.settings },
+    roles: new Map(),
+    pulls: new Map(),
+    labels: new Map(),
+    suites: [],
+    checks: [],
+    statuses: [],
+    protections: new Map(),
+    rulesets: [],
+    runs: [],
+    nextNumber: 1,
+    turn: Promise.resolve(),
+  };
+  await initialize(repository);
+  world.repositories.set(id, repository);
+  world.announce({ event: 'repository', action: 'created', repository, sender: owner });
+  return repository;
+}
+
+async function initialize({ gitDir, parent, defaultBranch }: Repository): Promise<void> {
+  await mkdir(gitDir, { recursive: true });
+  await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`, gitDir]);
+  await mkdir(join(gitDir, 'hooks'), { recursive: true });
+  await writeFile(join(gitDir, 'hooks', 'update'), UPDATE_HOOK, { mode: 0o755 });
+  await writeFile(join(gitDir, 'config'), CONFIG);
+  if (parent === undefined) return;
+  await runGit(gitDir, ['fetch', '--quiet', parent.gitDir, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*']);
+}
+
+const CONFIG = `[core]
+	bare = true
+	repositoryformatversion = 0
+	fsync = none
+[gc]
+	auto = 0
+[http]
+	receivepack = true
+[receive]
+	advertisePushOptions = true
+	hideRefs = refs/pull
+	hideRefs = refs/scratch
+[uploadpack]
+	allowAnySHA1InWant = true
+	allowFilter = true
+	hideRefs = refs/scratch
+`;
+
+export async function forkRepository(world: World, parent: Repository, login: string): Promise<Repository> {
+  const { name, defaultBranch, isPrivate } = parent;
+  const fork = await createRepository(world, `${ensureUser(world, login).login}/${name}`, {
+    parent,
+    defaultBranch,
+    isPrivate,
+    ownerType: 'User',
+  });
+  for (const [ref, sha] of await readRefs(fork.gitDir)) fork.refs.set(ref, sha);
+  return fork;
+}
+
+export function renameRepository(
+  world: World,
+  repository: Repository,
+  change: { readonly name?: string; readonly owner?: string },
+  sender: User,
+): void {
+  const before = fullNameOf(repository);
+  const { owner, name } = repository;
+  repository.formerNames.add(before.toLowerCase());
+  if (change.name !== undefined) repository.name = change.name;
+  if (change.owner !== undefined) repository.owner = ensureUser(world, change.owner, 'Organization');
+  repository.formerNames.delete(fullNameOf(repository).toLowerCase());
+  repository.updatedAt = world.now();
+  if (change.name !== undefined)
+    world.announce({ event: 'repository', action: 'renamed', repository, sender, from: name });
+  if (change.owner !== undefined)
+    world.announce({ event: 'repository', action: 'transferred', repository, sender, from: owner.login });
+}
+
+export function deleteRepository(world: World, repository: Repository, sender: User): void {
+  world.repositories.delete(repository.id);
+  for (const other of world.repositories.values())
+    for (const pr of other.pulls.values()) if (pr.headRepository === repository) pr.headRepository = undefined;
+  world.announce({ event: 'repository', action: 'deleted', repository, sender });
+}

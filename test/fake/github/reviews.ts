@@ -1,0 +1,46 @@
+import type { PullRequest, Review, User, World } from './model.ts';
+import { protectionOf } from './protection.ts';
+import { nodeId } from './world.ts';
+
+export interface ReviewDraft {
+  readonly state: Review['state'];
+  readonly body?: string;
+  /** Default: the present head. */
+  readonly sha?: string;
+}
+
+export function addReview(world: World, pr: PullRequest, author: User, draft: ReviewDraft): Review {
+  const id = world.nextId();
+  const review: Review = {
+    id,
+    nodeId: nodeId('PRR', id),
+    author,
+    body: draft.body ?? '',
+    sha: draft.sha ?? pr.headSha,
+    at: world.now(),
+    state: draft.state,
+  };
+  pr.reviews.push(review);
+  pr.updatedAt = world.now();
+  const { repository } = pr;
+  world.announce({ event: 'pull_request_review', action: 'submitted', repository, sender: author, pr, review });
+  return review;
+}
+
+/** A push takes approvals back where the protection says so. */
+export function dismissStaleReviews(world: World, pr: PullRequest, sender: User): void {
+  const { repository } = pr;
+  if (protectionOf(repository, pr.baseRef)?.reviews?.dismissesStale !== true) return;
+  for (const review of pr.reviews) {
+    if (review.state !== 'APPROVED') continue;
+    review.state = 'DISMISSED';
+    world.announce({ event: 'pull_request_review', action: 'dismissed', repository, sender, pr, review });
+  }
+}
+
+/** Of each reviewer the last opinion; comments are none. */
+export function opinionsOf(pr: PullRequest): ReadonlyMap<User, Review> {
+  const opinions = new Map<User, Review>();
+  for (const review of pr.reviews) if (review.state !== 'COMMENTED') opinions.set(review.author, review);
+  return opinions;
+}

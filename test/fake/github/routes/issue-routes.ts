@@ -1,0 +1,170 @@
+import { addComment, deleteComment, editComment, type FoundComment, getComment, react } from '../comments.ts';
+import type { Ask, Route } from '../exchange.ts';
+import { addLabel, ensureLabel, removeLabel } from '../labels.ts';
+import type { PullRequest, Reaction, Repository } from '../model.ts';
+import { getPullRequest } from '../pulls.ts';
+import { invalid, Refused } from '../refused.ts';
+import { commentView, reactionView } from '../views/comment-view.ts';
+import { labelView } from '../views/pull-request-view.ts';
+import { appOf, hasRole } from '../world.ts';
+import {
+  actorOf,
+  bodyOf,
+  choiceOf,
+  created,
+  listed,
+  nothing,
+  numberOf,
+  ok,
+  type Params,
+  repositoryOf,
+  requiredText,
+} from './tools.ts';
+
+/** On pull requests either of the two permissions will do. */
+const permission = ['issues', 'pull_requests'];
+const READ = { permission, access: 'read', role: 'read' } as const;
+const TALK = { permission, access: 'write', role: 'read' } as const;
+const LABEL = { permission, access: 'write', role: 'triage' } as const;
+const ISSUES = '/repos/{owner}/{repo}/issues';
+
+export const issueRoutes: readonly Route[] = [
+  { method: 'GET', path: `${ISSUES}/{issue_number}/comments`, handle: listComments },
+  { method: 'POST', path: `${ISSUES}/{issue_number}/comments`, handle: createComment },
+  { method: 'GET', path: `${ISSUES}/comments/{comment_id}`, handle: getOne },
+  { method: 'PATCH', path: `${ISSUES}/comments/{comment_id}`, handle: updateComment },
+  { method: 'DELETE', path: `${ISSUES}/comments/{comment_id}`, handle: removeComment },
+  { method: 'GET', path: `${ISSUES}/comments`, handle: listAllComments },
+  { method: 'POST', path: `${ISSUES}/comments/{comment_id}/reactions`, handle: createReaction },
+  { method: 'GET', path: `${ISSUES}/comments/{comment_id}/reactions`, handle: listReactions },
+  { method: 'GET', path: `${ISSUES}/{issue_number}/labels`, handle: listLabels },
+  { method: 'POST', path: `${ISSUES}/{issue_number}/labels`, handle: addLabels },
+  { method: 'DELETE', path: `${ISSUES}/{issue_number}/labels/{name}`, handle: dropLabel },
+  { method: 'GET', path: '/repos/{owner}/{repo}/labels', handle: listAllLabels },
+  { method: 'POST', path: '/repos/{owner}/{repo}/labels', handle: createLabel },
+];
+
+function pullOf(repository: Repository, params: Params): PullRequest {
+  return getPullRequest(repository, numberOf(params, 'issue_number'));
+}
+
+function isSince({ query }: Ask, updatedAt: number): boolean {
+  const since = query.get('since');
+  return since === null || updatedAt >= Date.parse(since);
+}
+
+function listComments(ask: Ask, params: Params) {
+  const pr = pullOf(repositoryOf(ask, params, READ), params);
+  const found = pr.comments.filter(({ updatedAt }) => isSince(ask, updatedAt));
+  return listed(ask, found, (comment) => commentView(ask.world, pr, comment));
+}
+
+function listAllComments(ask: Ask, params: Params) {
+  const repository = repositoryOf(ask, params, READ);
+  const key = ask.query.get('sort') === 'updated' ? 'updatedAt' : 'createdAt';
+  const sign = ask.query.get('direction') === 'desc' ? -1 : 1;
+  const found = [...repository.pulls.values()]
+    .flatMap((pr) => pr.comments.map((comment) => ({ pr, comment })))
+    .filter(({ comment }) => isSince(ask, comment.updatedAt))
+    .toSorted((a, b) => sign * (a.comment[key] - b.comment[key] || a.comment.id - b.comment.id));
+  return listed(ask, found, ({ pr, comment }) => commentView(ask.world, pr, comment));
+}
+
+function createComment(ask: Ask, params: Params) {
+  const pr = pullOf(repositoryOf(ask, params, TALK), params);
+  const author = actorOf(ask);
+  if (pr.isLocked && ask.caller.kind === 'user' && !hasRole(pr.repository, author, 'write'))
+    throw new Refused(403, 'Unable to create comment because issue is locked.');
+  const comment = addComment(ask.world, pr, {
+    author,
+    app: appOf(ask.caller),
+    body: requiredText(bodyOf(ask), 'body'),
+  });
+  return created(commentView(ask.world, pr, comment));
+}
+
+function commentOf(ask: Ask, params: Params, wanted: Parameters<typeof repositoryOf>[2]): FoundComment {
+  return getComment(repositoryOf(ask, params, wanted), numberOf(params, 'comment_id'));
+}
+
+function getOne(ask: Ask, params: Params) {
+  const { pr, comment } = commentOf(ask, params, READ);
+  return ok(commentView(ask.world, pr, comment));
+}
+
+/** One's own, or anybody's for those who may write. */
+function ownComment(ask: Ask, params: Params): FoundComment {
+  const found = commentOf(ask, params, TALK);
+  const actor = actorOf(ask);
+  const mayAny = ask.caller.kind === 'user' && hasRole(found.pr.repository, actor, 'write');
+  if (found.comment.author !== actor && !mayAny) throw new Refused(403, 'Must have admin rights to Repository.');
+  return found;
+}
+
+function updateComment(ask: Ask, params: Params) {
+  const found = ownComment(ask, params);
+  editComment(ask.world, found, actorOf(ask), requiredText(bodyOf(ask), 'body'));
+  return ok(commentView(ask.world, found.pr, found.comment));
+}
+
+function removeComment(ask: Ask, params: Params) {
+  deleteComment(ask.world, ownComment(ask, params), actorOf(ask));
+  return nothing();
+}
+
+const REACTIONS: readonly Reaction['content'][] = [
+  '+1',
+  '-1',
+  'laugh',
+  'confused',
+  'heart',
+  'hooray',
+  'rocket',
+  'eyes',
+];
+
+function createReaction(ask: Ask, params: Params) {
+  const { comment } = commentOf(ask, params, TALK);
+  const content = choiceOf(bodyOf(ask), 'content', REACTIONS);
+  if (content === undefined) throw invalid({ resource: 'Reaction', field: 'content', code: 'missing_field' });
+  const { reaction, isNew } = react(ask.world, comment, actorOf(ask), content);
+  const view = reactionView(ask.world, reaction);
+  return isNew ? created(view) : ok(view);
+}
+
+function listReactions(ask: Ask, params: Params) {
+  const { comment } = commentOf(ask, params, READ);
+  return listed(ask, comment.reactions, (reaction) => reactionView(ask.world, reaction));
+}
+
+function listLabels(ask: Ask, params: Params) {
+  const pr = pullOf(repositoryOf(ask, params, READ), params);
+  return listed(ask, pr.labels, (label) => labelView(ask.world, pr.repository, label));
+}
+
+function addLabels(ask: Ask, params: Params) {
+  const pr = pullOf(repositoryOf(ask, params, LABEL), params);
+  const { labels } = bodyOf(ask);
+  if (!Array.isArray(labels)) throw invalid({ resource: 'Issue', field: 'labels', code: 'missing_field' });
+  for (const label of labels) addLabel(ask.world, pr, actorOf(ask), typeof label === 'string' ? label : '');
+  return ok(pr.labels.map((label) => labelView(ask.world, pr.repository, label)));
+}
+
+function dropLabel(ask: Ask, params: Params) {
+  const pr = pullOf(repositoryOf(ask, params, LABEL), params);
+  removeLabel(ask.world, pr, actorOf(ask), params['name'] ?? '');
+  return ok(pr.labels.map((label) => labelView(ask.world, pr.repository, label)));
+}
+
+function listAllLabels(ask: Ask, params: Params) {
+  const repository = repositoryOf(ask, params, READ);
+  return listed(ask, [...repository.labels.values()], (label) => labelView(ask.world, repository, label));
+}
+
+function createLabel(ask: Ask, params: Params) {
+  const repository = repositoryOf(ask, params, { ...LABEL, role: 'write' });
+  const name = requiredText(bodyOf(ask), 'name');
+  if (repository.labels.has(name.toLowerCase()))
+    throw invalid({ resource: 'Label', code: 'already_exists', field: 'name' });
+  return created(labelView(ask.world, repository, ensureLabel(ask.world, repository, name)));
+}

@@ -1,0 +1,165 @@
+import type { Ask, Route } from '../exchange.ts';
+import { readCommits } from '../git.ts';
+import { mergePullRequest } from '../merge.ts';
+import { askMergeability } from '../mergeability.ts';
+import type { PullRequest, Repository } from '../model.ts';
+import { closePullRequest } from '../pull-request-state.ts';
+import { editPullRequest, getPullRequest, openPullRequest, reopenPullRequest, statOf } from '../pulls.ts';
+import { invalid, notFound, Refused } from '../refused.ts';
+import { addReview } from '../reviews.ts';
+import { commitView } from '../views/commit-view.ts';
+import { fullPullRequestView, pullRequestView, reviewView } from '../views/pull-request-view.ts';
+import { findRepository } from '../world.ts';
+import {
+  actorOf,
+  type Body,
+  bodyOf,
+  choiceOf,
+  created,
+  listed,
+  need,
+  nothing,
+  numberOf,
+  ok,
+  type Params,
+  repositoryOf,
+  requiredText,
+  textOf,
+} from './tools.ts';
+
+const READ = need('pull_requests', 'read');
+const WRITE = need('pull_requests', 'write');
+const OPEN = { ...WRITE, role: 'read' } as const;
+const MERGE = need('contents', 'write');
+const PULLS = '/repos/{owner}/{repo}/pulls';
+
+export const pullRoutes: readonly Route[] = [
+  { method: 'GET', path: PULLS, handle: listPulls },
+  { method: 'POST', path: PULLS, handle: createPull },
+  { method: 'GET', path: `${PULLS}/{pull_number}`, handle: getPull },
+  { method: 'PATCH', path: `${PULLS}/{pull_number}`, handle: patchPull },
+  { method: 'GET', path: `${PULLS}/{pull_number}/commits`, handle: listCommits },
+  { method: 'GET', path: `${PULLS}/{pull_number}/merge`, handle: isMerged },
+  { method: 'PUT', path: `${PULLS}/{pull_number}/merge`, handle: mergePull },
+  { method: 'GET', path: `${PULLS}/{pull_number}/reviews`, handle: listReviews },
+  { method: 'POST', path: `${PULLS}/{pull_number}/reviews`, handle: createReview },
+  { method: 'GET', path: '/repos/{owner}/{repo}/commits/{commit_sha}/pulls', handle: listForCommit },
+];
+
+export function pullOf(ask: Ask, params: Params, wanted = READ): PullRequest {
+  return getPullRequest(repositoryOf(ask, params, wanted), numberOf(params, 'pull_number'));
+}
+
+function listPulls(ask: Ask, params: Params) {
+  const repository = repositoryOf(ask, params, READ);
+  const { query } = ask;
+  const state = query.get('state') ?? 'open';
+  const head = query.get('head');
+  const base = query.get('base');
+  const key = query.get('sort') === 'updated' ? 'updatedAt' : 'createdAt';
+  const isDown = (query.get('direction') ?? (query.get('sort') === null ? 'desc' : 'asc')) === 'desc';
+  const found = [...repository.pulls.values()]
+    .filter((pr) => state === 'all' || pr.state === state)
+    .filter((pr) => head === null || `${pr.headOwner.login}:${pr.headRef}` === head)
+    .filter((pr) => base === null || pr.baseRef === base)
+    .toSorted((a, b) => (a[key] - b[key] || a.number - b.number) * (isDown ? -1 : 1));
+  return listed(ask, found, (pr) => pullRequestView(ask.world, pr));
+}
+
+async function createPull(ask: Ask, params: Params) {
+  const repository = repositoryOf(ask, params, OPEN);
+  const body = bodyOf(ask);
+  const { headRepository, headRef } = headOf(ask, repository, requiredText(body, 'head'));
+  const pr = await openPullRequest(ask.world, repository, actorOf(ask), {
+    title: requiredText(body, 'title'),
+    body: textOf(body, 'body'),
+    headRepository,
+    headRef,
+    baseRef: requiredText(body, 'base'),
+    isDraft: body['draft'] === true,
+  });
+  return created(await fullView(ask, pr));
+}
+
+function headOf({ world }: Ask, repository: Repository, head: string) {
+  const [first = '', ...rest] = head.split(':');
+  if (rest.length === 0) return { headRepository: repository, headRef: head };
+  const headRepository = findRepository(world, `${first}/${repository.name}`);
+  if (headRepository === undefined) throw invalid({ resource: 'PullRequest', field: 'head', code: 'invalid' });
+  return { headRepository, headRef: rest.join(':') };
+}
+
+async function fullView({ world }: Ask, pr: PullRequest) {
+  const merge = await askMergeability(world, pr);
+  return fullPullRequestView(world, pr, merge, await statOf(pr));
+}
+
+async function getPull(ask: Ask, params: Params) {
+  return ok(await fullView(ask, pullOf(ask, params)));
+}
+
+async function patchPull(ask: Ask, params: Params) {
+  const { world } = ask;
+  const pr = pullOf(ask, params, WRITE);
+  const body = bodyOf(ask);
+  const sender = actorOf(ask);
+  const edit = { title: textOf(body, 'title'), body: textOf(body, 'body'), base: textOf(body, 'base') };
+  editPullRequest(world, pr, sender, edit);
+  const state = choiceOf(body, 'state', ['open', 'closed']);
+  if (state === 'closed') closePullRequest(world, pr, sender);
+  if (state === 'open') await reopenPullRequest(world, pr, sender);
+  return ok(await fullView(ask, pr));
+}
+
+async function listCommits(ask: Ask, params: Params) {
+  const { repository, baseSha, headSha } = pullOf(ask, params);
+  const commits = await readCommits(repository.gitDir, ['--reverse', `${baseSha}..${headSha}`]);
+  return listed(ask, commits, (commit) => commitView(ask.world, repository, commit));
+}
+
+function isMerged(ask: Ask, params: Params) {
+  if (pullOf(ask, params).merged === undefined) throw notFound();
+  return nothing();
+}
+
+async function mergePull(ask: Ask, params: Params) {
+  const pr = pullOf(ask, params, MERGE);
+  const { caller, world } = ask;
+  if (caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
+  const sha = await mergePullRequest(world, pr, caller, mergeRequestOf(bodyOf(ask)));
+  return ok({ sha, merged: true, message: 'Pull Request successfully merged' });
+}
+
+function mergeRequestOf(body: Body) {
+  return {
+    method: choiceOf(body, 'merge_method', ['merge', 'squash', 'rebase']) ?? 'merge',
+    sha: textOf(body, 'sha'),
+    title: textOf(body, 'commit_title'),
+    message: textOf(body, 'commit_message'),
+  };
+}
+
+function listReviews(ask: Ask, params: Params) {
+  const pr = pullOf(ask, params);
+  return listed(ask, pr.reviews, (review) => reviewView(ask.world, pr, review));
+}
+
+const EVENTS = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const;
+
+function createReview(ask: Ask, params: Params) {
+  const pr = pullOf(ask, params, OPEN);
+  const body = bodyOf(ask);
+  const event = choiceOf(body, 'event', ['APPROVE', 'REQUEST_CHANGES', 'COMMENT']) ?? 'COMMENT';
+  const author = actorOf(ask);
+  if (author === pr.author && event !== 'COMMENT')
+    throw new Refused(422, 'Unprocessable Entity', ['Can not approve your own pull request']);
+  const review = addReview(ask.world, pr, author, { state: EVENTS[event], body: textOf(body, 'body') ?? '' });
+  return ok(reviewView(ask.world, pr, review));
+}
+
+function listForCommit(ask: Ask, params: Params) {
+  const repository = repositoryOf(ask, params, READ);
+  const sha = params['commit_sha'];
+  const found = [...repository.pulls.values()].filter((pr) => pr.headSha === sha || pr.merged?.sha === sha);
+  return listed(ask, found, (pr) => pullRequestView(ask.world, pr));
+}

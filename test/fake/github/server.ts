@@ -1,0 +1,130 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { payerOf, readCaller, whoIs } from './auth.ts';
+import type { Answer, Area, Ask } from './exchange.ts';
+import { findGitService, serveGit } from './git-backend.ts';
+import type { Caller, World } from './model.ts';
+import { Moved, notFound, Refused } from './refused.ts';
+import { canonicalPath, findRoute } from './router.ts';
+import { findViolation } from './validate.ts';
+import { goOn } from './world.ts';
+
+const KEEP_ALIVE_MS = 120_000;
+/** These have no body, and say nothing of its length. */
+const BODILESS = [204, 304];
+
+/** Puts the world on the wire. */
+export async function startServer(world: World): Promise<Server> {
+  const server = createServer((request, response) => {
+    const served = serve(world, request, response).catch((error: unknown) => {
+      world.violations.push(`${request.method} ${request.url}: ${String(error)}`);
+      response.destroy();
+    });
+    // Whoever asked may be gone; what they asked for goes on, and its repository must stay so long.
+    goOn(world, served);
+  });
+  // Clients keep connections; one that ends just as it is used again would look like a fault.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return server;
+}
+
+async function serve(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readBody(request);
+  if (body === undefined) return;
+  const { ask, act } = understand(world, request, body);
+  const answer = await (world.meddler?.serve(ask, act) ?? act());
+  const { area, method, path, route } = ask;
+  const status = typeof answer === 'string' ? answer : answer.status;
+  const query = area === 'graphql' ? /\bquery (\w+)/.exec(ask.body.toString())?.[1] : undefined;
+  world.requests.push({ area, method, path, route, query, status, who: whoIs(ask.caller), at: world.now() });
+  if (answer === 'silence') return;
+  if (answer === 'reset') request.socket.destroy();
+  else send(world, response, answer);
+}
+
+/** Undefined where whoever asked went away meanwhile. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks);
+}
+
+interface Understood {
+  readonly ask: Ask;
+  readonly act: () => Promise<Answer>;
+}
+
+function understand(world: World, request: IncomingMessage, body: Buffer): Understood {
+  const { method = 'GET' } = request;
+  const headers = request.headers as Record<string, string | undefined>;
+  const { pathname, searchParams: query } = new URL(request.url ?? '/', world.url);
+  const path = canonicalPath(world, pathname);
+  const { caller, refusal } = identify(world, headers['authorization']);
+  const common = { world, method, path, query, headers, body, caller, payer: payerOf(caller) };
+  const service = findGitService(path, query);
+  if (service !== undefined) {
+    const ask: Ask = { ...common, route: service, area: 'git' };
+    return { ask, act: () => (refusal === undefined ? serveGit(ask) : refuseGit(refusal)) };
+  }
+  const match = findRoute(world, method, path);
+  const area: Area = path === '/graphql' ? 'graphql' : 'rest';
+  const ask: Ask = { ...common, route: match === undefined ? `${method} ?` : `${method} ${match.route.path}`, area };
+  return { ask, act: () => answerOf(ask, () => handle(ask, match, refusal)) };
+}
+
+function identify(world: World, authorization: string | undefined): { caller: Caller; refusal?: Refused } {
+  try {
+    return { caller: readCaller(world, authorization) };
+  } catch (error) {
+    if (error instanceof Refused) return { caller: { kind: 'nobody' }, refusal: error };
+    throw error;
+  }
+}
+
+async function refuseGit({ status, message }: Refused): Promise<Answer> {
+  const headers = { 'content-type': 'text/plain', 'www-authenticate': 'Basic realm="GitHub"' };
+  return { status, headers, body: Buffer.from(`remote: ${message}\n`) };
+}
+
+function handle(ask: Ask, match: ReturnType<typeof findRoute>, refusal: Refused | undefined) {
+  if (refusal !== undefined) throw refusal;
+  if (match === undefined) throw notFound();
+  return match.route.handle(ask, match.params);
+}
+
+async function answerOf(ask: Ask, act: () => Answer | Promise<Answer>): Promise<Answer> {
+  const answer = await orRefusal(act);
+  const violation = ask.area === 'rest' && ask.world.options.validate ? findViolation(ask.route, answer) : undefined;
+  if (violation !== undefined) ask.world.violations.push(violation);
+  return answer;
+}
+
+async function orRefusal(act: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof Refused || error instanceof Moved) return error.toAnswer();
+    throw error;
+  }
+}
+
+function send(world: World, response: ServerResponse, { status, headers = {}, body }: Answer): void {
+  const isBytes = Buffer.isBuffer(body);
+  const bytes = isBytes ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body));
+  response.writeHead(status, {
+    ...(isBytes || body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+    ...(BODILESS.includes(status) ? {} : { 'content-length': String(bytes.length) }),
+    date: new Date(world.now()).toUTCString(),
+    'x-github-request-id': `FAKE:${world.requests.length}`,
+    ...headers,
+  });
+  response.end(BODILESS.includes(status) ? undefined : bytes);
+}

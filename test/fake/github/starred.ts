@@ -1,0 +1,12 @@
+/** `*` stands for anything but a slash, `**` for anything. */
+export function isStarred(pattern: string, text: string): boolean {
+  const source = pattern
+    .split(/(\*\*\/?|\*|\?)/)
+    .map((part) => {
+      if (part.startsWith('**')) return '.*';
+      if (part === '*') return '[^/]*';
+      return part === '?' ? '[^/]' : part.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&');
+    })
+    .join('');
+  return new RegExp(`^${source}$`).test(text);
+}

@@ -1,0 +1,8 @@
+/** As GitHub writes instants: to the second. */
+export function timeView(instant: number): string {
+  return `${new Date(instant).toISOString().slice(0, 19)}Z`;
+}
+
+export function maybeTime(instant: number | undefined): string | null {
+  return instant === undefined ? null : timeView(instant);
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Prng } from '../../../src/lib/prng.ts';
+import { covers } from './auth.ts';
+import type { Happening } from './happening.ts';
+import type { App, Installation, Repository, World } from './model.ts';
+import { type Payload, payloadOf, pingPayload } from './webhook-payload.ts';
+import { type HookTarget, sendDelivery } from './webhook-send.ts';
+import { goOn, nodeId } from './world.ts';
+
+/** What happens to deliveries on their way. Shares are from 0 (never) to 1 (always). */
+export interface WebhookConditions {
+  readonly isOff?: boolean;
+  readonly delayMs?: number;
+  readonly lost?: number;
+  readonly doubled?: number;
+  /** Whether the second one has an id of its own. */
+  readonly isDoubledAnew?: boolean;
+  /** So many are sent in another order than they happened in. */
+  readonly disordered?: number;
+  readonly forged?: number;
+}
+
+export interface DeliveryRecord {
+  /** The header's; the same again where it was sent again. */
+  readonly id: string;
+  readonly event: string;
+  readonly action: string | undefined;
+  readonly payload: Payload;
+  readonly body: Buffer;
+  readonly target: HookTarget;
+  /** `waiting`: on its way. `lost`: never sent. `failed`: nobody answered. */
+  status: number | 'waiting' | 'lost' | 'failed';
+}
+
+/** A repository's own hook, as somebody without an app makes one. */
+export interface RepositoryHook {
+  readonly repository: Repository;
+  readonly url: string;
+  readonly secret: string;
+  readonly events: readonly string[];
+}
+
+interface Lane {
+  readonly waiting: { readonly record: DeliveryRecord; readonly secret: string | undefined }[];
+  pumping: Promise<void> | undefined;
+}
+
+/** For so long what happens is gathered where the order is to be another. */
+const GATHERING_MS = 40;
+/** Only the app that made a check is asked to run it. */
+const TOLD_TO_OWNER = ['requested', 'rerequested'];
+
+/** Tells apps what happened, each of their repositories in order. */
+export class Webhooks {
+  readonly deliveries: DeliveryRecord[] = [];
+  readonly #world: World;
+  readonly #hooks: { readonly hook: RepositoryHook; readonly id: number }[] = [];
+  readonly #lanes = new Map<string, Lane>();
+  #conditions: WebhookConditions = {};
+  #prng = new Prng(1);
+  #order: Promise<void> = Promise.resolve();
+
+  constructor(world: World) {
+    this.#world = world;
+    world.onHappening((happening) => this.#tell(happening));
+  }
+
+  configure(conditions: WebhookConditions, seed = 1): void {
+    this.#conditions = conditions;
+    this.#prng = new Prng(seed);
+  }
+
+  addHook(hook: RepositoryHook): void {
+    this.#hooks.push({ hook, id: this.#world.nextId() });
+  }
+
+  ping(app: App): void {
+    const target = targetOf(app);
+    if (target !== undefined) this.#send(target, `app ${app.id}`, 'ping', pingPayload(this.#world, app));
+  }
+
+  /** As the button on GitHub's page does: the same id, the same bytes. */
+  redeliver(id: string): void {
+    const found = this.deliveries.find((delivery) => delivery.id === id);
+    if (found === undefined) throw new Error(`There was no delivery ${id}`);
+    this.#enqueue(`again ${id}`, { ...found, status: 'waiting' });
+  }
+
+  /** All that were sent are answered. */
+  async settle(): Promise<void> {
+    for (;;) {
+      await this.#order;
+      const busy = [...this.#lanes.values()].flatMap(({ pumping }) => pumping ?? []);
+      if (busy.length === 0) return;
+      await Promise.all(busy);
+    }
+  }
+
+  /** Who hears of it is decided now, and what they hear is told in the order in which things happened. */
+  #tell(happening: Happening): void {
+    if (this.#conditions.isOff === true) return;
+    const targets = this.#targetsOf(happening);
+    if (targets.length === 0) return;
+    const building = payloadOf(this.#world, happening);
+    goOn(this.#world, building);
+    this.#order = this.#order.then(async () => {
+      const payload = await building.catch(() => undefined);
+      if (payload === undefined) return;
+      for (const { target, more } of targets) {
+        this.#send(target, laneOf(target, happening), happening.event, { ...payload, ...more });
+      }
+    });
+    goOn(this.#world, this.#order);
+  }
+
+  #targetsOf(happening: Happening): readonly { readonly target: HookTarget; readonly more: Payload }[] {
+    const ofApps = this.#listeners(happening).flatMap((installation) => {
+      const target = targetOf(installation.app);
+      const { id } = installation;
+      const isTold = 'repository' in happening;
+      const more = isTold ? { installation: { id, node_id: nodeId('IN', id) } } : {};
+      return target === undefined ? [] : [{ target, more }];
+    });
+    const ofHooks = this.#hooks
+      .filter(({ hook }) => 'repository' in happening && happening.repository === hook.repository)
+      .filter(({ hook }) => hook.events.includes(happening.event))
+      .map(({ hook: { repository, url, secret }, id }) => ({
+        target: { type: 'repository', id: repository.id, hookId: id, url, secret },
+        more: {},
+      }));
+    return [...ofApps, ...ofHooks];
+  }
+
+  #listeners(happening: Happening): readonly Installation[] {
+    if (!('repository' in happening)) return [happening.installation];
+    const owner = ownerOf(happening);
+    return [...this.#world.installations.values()].filter((installation) => {
+      if (installation.suspendedAt !== undefined) return false;
+      if (owner !== undefined && owner !== installation.app) return false;
+      return covers(installation, happening.repository) && installation.events.includes(happening.event);
+    });
+  }
+
+  #send(target: HookTarget, lane: string, event: string, payload: Payload): void {
+    const action = typeof payload['action'] === 'string' ? payload['action'] : undefined;
+    const body = Buffer.from(JSON.stringify(payload));
+    const record: DeliveryRecord = { id: randomUUID(), event, action, payload, body, target, status: 'waiting' };
+    if (this.#prng.chance(this.#conditions.lost ?? 0)) {
+      record.status = 'lost';
+      this.deliveries.push(record);
+      return;
+    }
+    this.#enqueue(lane, record);
+    if (!this.#prng.chance(this.#conditions.doubled ?? 0)) return;
+    const id = this.#conditions.isDoubledAnew === true ? randomUUID() : record.id;
+    this.#enqueue(lane, { ...record, id });
+  }
+
+  #enqueue(name: string, record: DeliveryRecord): void {
+    this.deliveries.push(record);
+    const isForged = this.#prng.chance(this.#conditions.forged ?? 0);
+    const secret = isForged ? 'not the secret' : record.target.secret;
+    const lane = this.#lanes.get(name) ?? { waiting: [], pumping: undefined };
+    this.#lanes.set(name, lane);
+    lane.waiting.push({ record, secret });
+    if (lane.pumping !== undefined) return;
+    lane.pumping = this.#pump(lane);
+    goOn(this.#world, lane.pumping);
+  }
+
+  async #pump(lane: Lane): Promise<void> {
+    const { disordered = 0, delayMs = 0 } = this.#conditions;
+    await pause(disordered > 0 ? GATHERING_MS : 0);
+    while (lane.waiting.length > 0) {
+      if (delayMs > 0) await pause(delayMs);
+      const index = this.#prng.chance(disordered) ? this.#prng.integer(lane.waiting.length) : 0;
+      const [next] = lane.waiting.splice(index, 1);
+      if (next !== undefined) next.record.status = await sendDelivery(next.record, next.secret);
+    }
+    // At once: what is added in the next moment would find nobody to send it.
+    lane.pumping = undefined;
+  }
+}
+
+function targetOf(app: App): HookTarget | undefined {
+  const { url, secret, isActive } = app.hook;
+  return url === undefined || !isActive ? undefined : { type: 'integration', id: app.id, hookId: app.id, url, secret };
+}
+
+function laneOf({ hookId }: HookTarget, happening: Happening): string {
+  return `${hookId} ${'repository' in happening ? happening.repository.id : 'installation'}`;
+}
+
+function ownerOf(happening: Happening): App | undefined {
+  if (happening.event === 'check_run' && TOLD_TO_OWNER.includes(happening.action)) return happening.check.suite.app;
+  if (happening.event === 'check_suite' && TOLD_TO_OWNER.includes(happening.action)) return happening.suite.app;
+  return undefined;
+}
