@@ -4,12 +4,12 @@ import type { Clock } from '../lib/clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import { catFileBatch } from './cat-file-batch.ts';
-import { fetchRefs } from './fetch.ts';
+import { ALL_REFS, fetchRefs } from './fetch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
-import { hasAnyRef } from './for-each-ref.ts';
+import { forEachRef, hasAnyRef } from './for-each-ref.ts';
 import { collectGarbage } from './gc.ts';
-import type { Git, GitLocation, GitRepository, GitSource, RefAnswer, RefChange } from './git.ts';
-import { reachRemote } from './ls-remote.ts';
+import type { Git, GitLocation, GitRepository, GitSource, RefAnswer, RefChange, RemoteLocation } from './git.ts';
+import { listRemoteRefs, reachRemote } from './ls-remote.ts';
 import { mergeTreeStdin } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
 import { ensureMirror } from './mirror.ts';
@@ -17,11 +17,11 @@ import type { ProcessPoolOptions } from './process-pool.ts';
 import { ProcessPool } from './process-pool.ts';
 import { pushRefs } from './push.ts';
 import { Refresher } from './refresher.ts';
-import { CliRepository } from './repository.ts';
+import { CliRepository, type Source } from './repository.ts';
 import type { RepositoryLayout } from './rev-parse.ts';
 import { findLayout } from './rev-parse.ts';
 import { findUnbufferedWrapper } from './unbuffered.ts';
-import { createRefUpdater, type RefUpdater } from './update-ref.ts';
+import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
 import { type GitVersion, getGitVersion, isAtLeast } from './version.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
@@ -35,6 +35,8 @@ export interface GitOptions extends ProcessPoolOptions {
 /** Less than people and programs wait for the answer to a request. */
 const REMOTE_WAIT_MS = 30_000;
 const FETCHES_BETWEEN_TIDYING = 100;
+/** Far longer than anybody reads what was fetched for a question. */
+const UNUSED_AFTER_MS = 60 * 60_000;
 
 /** The port of git.ts, by the git program of this machine. */
 export function createGit(options: GitOptions): Git & { readonly pool: ProcessPool } {
@@ -79,7 +81,7 @@ class CliGit implements Git {
   async findProblem({ location }: GitSource): Promise<string | undefined> {
     try {
       await this.#getAbilities();
-      if (location.kind === 'url') await this.#track(reachRemote(location.url, this.#stopping.signal));
+      if (location.kind === 'url') await this.#track(reachRemote(location, this.#stopping.signal));
       else await getLayout(location.path);
       return undefined;
     } catch (error) {
@@ -108,44 +110,58 @@ class CliGit implements Git {
       mergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: objectsDir }, wrapper)),
       refs: this.#refUpdaterOf(gitDir, mirror, location),
       mergesLostTrees,
-      refresh: location.kind === 'url' ? this.#refreshOf(mirror, location.url) : async () => undefined,
+      source: location.kind === 'url' ? this.#sourceOf(mirror, location) : localSource(gitDir),
       forget,
     });
   }
 
   #refUpdaterOf(gitDir: string, mirror: Mirror, location: GitLocation): RefUpdater {
     if (location.kind === 'path') return createRefUpdater(gitDir, this.pool);
-    return { change: (changes) => this.#push(mirror, location.url, changes), retire: () => undefined };
+    return { change: (changes) => this.#push(mirror, location, changes), retire: () => undefined };
   }
 
-  #push({ gitDir }: Mirror, url: string, changes: readonly RefChange[]): Promise<RefAnswer> {
-    return this.#track(pushRefs({ gitDir, url, changes, signal: this.#stopping.signal }));
+  #push({ gitDir }: Mirror, remote: RemoteLocation, changes: readonly RefChange[]): Promise<RefAnswer> {
+    return this.#track(pushRefs({ gitDir, remote, changes, signal: this.#stopping.signal }));
   }
 
-  #refreshOf({ gitDir }: Mirror, url: string): (maxAgeMs: number) => Promise<void> {
-    const key = `${gitDir} ${url}`;
-    const refresher = this.#refreshers.get(key) ?? this.#createRefresher(gitDir, url);
+  #sourceOf({ gitDir }: Mirror, remote: RemoteLocation): Source {
+    const key = `${gitDir} ${remote.url}`;
+    const refresher = this.#refreshers.get(key) ?? this.#createRefresher(gitDir, remote);
     this.#refreshers.set(key, refresher);
-    return (maxAgeMs) =>
-      within(this.#remoteWaitMs, refresher.ensureFresh(maxAgeMs), () => this.#describeSilence(gitDir));
+    const { signal } = this.#stopping;
+    return {
+      scope: remote.scope ?? ALL_REFS,
+      fetch: (refs, maxAgeMs) =>
+        within(this.#remoteWaitMs, refresher.ensureFresh(refs, maxAgeMs), () => this.#describeSilence(gitDir)),
+      listRefs: (patterns) =>
+        within(this.#remoteWaitMs, this.#track(listRemoteRefs({ remote, patterns, signal })), async () =>
+          this.#sayNoAnswer(),
+        ),
+    };
   }
 
-  #createRefresher(gitDir: string, url: string): Refresher {
+  #createRefresher(gitDir: string, remote: RemoteLocation): Refresher {
     const { signal } = this.#stopping;
     let fetches = 0;
-    return new Refresher(async () => {
-      await this.#track(fetchRefs({ gitDir, url, signal }));
+    const refresher: Refresher = new Refresher(async (refs) => {
+      await this.#track(fetchRefs({ gitDir, remote, refs, signal }));
       fetches += 1;
       if (fetches % FETCHES_BETWEEN_TIDYING !== 0) return;
+      if (remote.scope !== undefined) await dropUnused(gitDir, refresher);
       // An untidy mirror is slower but not wrong, and the next round tries again.
       this.#track(collectGarbage(gitDir, signal)).catch(() => undefined);
     }, this.#clock);
+    return refresher;
   }
 
   /** Refs are written when all that they need is there. */
   async #describeSilence(gitDir: string): Promise<string> {
     const hasCopy = await hasAnyRef(gitDir);
     if (!hasCopy) return 'The repository is still being copied from its remote. Try again in a few minutes.';
+    return this.#sayNoAnswer();
+  }
+
+  #sayNoAnswer(): string {
     return `The remote of the repository did not answer within ${Math.ceil(this.#remoteWaitMs / 1_000)} seconds.`;
   }
 
@@ -168,15 +184,42 @@ class CliGit implements Git {
   }
 }
 
-async function within(waitMs: number, work: Promise<void>, describe: () => Promise<string>): Promise<void> {
+async function within<Answer>(waitMs: number, work: Promise<Answer>, describe: () => Promise<string>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<'too long'>((resolve) => {
-    timer = setTimeout(resolve, waitMs, 'too long');
+  const tooLong = new Promise<typeof TOO_LONG>((resolve) => {
+    timer = setTimeout(resolve, waitMs, TOO_LONG);
   });
   const outcome = await Promise.race([work, tooLong]).finally(() => clearTimeout(timer));
-  if (outcome === 'too long') throw new Fault('FORGE_UNAVAILABLE', await describe());
+  if (outcome === TOO_LONG) throw new Fault('FORGE_UNAVAILABLE', await describe());
+  return outcome;
 }
 
+const TOO_LONG = Symbol('too long');
+
+/** Where refs are read where they are, there is nothing to copy. */
+function localSource(gitDir: string): Source {
+  return {
+    scope: [],
+    fetch: async () => undefined,
+    listRefs: async (patterns) => {
+      const found = await Promise.all(patterns.map((pattern) => forEachRef(gitDir, pattern.replace(/\*$/, ''))));
+      return found.flat();
+    },
+  };
+}
+
+/** Where pull requests are fetched one by one, nothing else removes those that nobody asks for any more. */
+async function dropUnused(gitDir: string, refresher: Refresher): Promise<void> {
+  const refs = await forEachRef(gitDir, 'refs/pull/');
+  const unused = refs.filter(({ name }) => !refresher.isFresh(name, UNUSED_AFTER_MS));
+  if (unused.length > 0)
+    await updateRefs(
+      gitDir,
+      unused.map(({ name }) => ({ kind: 'delete', ref: name })),
+    );
+}
+
+/** Whoever is asked for a token is not compared: the tokens change, and the place stays. */
 function isSameLocation(a: GitLocation, b: GitLocation): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

@@ -50,7 +50,19 @@ const CONFIG: Readonly<Record<string, string>> = {
  * ask its questions at the terminal of the server. An operator's own GIT_SSH or GIT_SSH_COMMAND goes before.
  */
 const REMOTE_CONFIG = { 'http.lowSpeedLimit': '1000', 'http.lowSpeedTime': '30' };
+/** The operator's own way to credentials: helpers, questions, `.netrc`. A token must not be mixed with them. */
+const WITHOUT_OPERATOR = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: '/dev/null' };
+const OPERATOR_ONLY = /^(?:GIT_SSH|SSH_|GIT_ASKPASS$|GIT_CONFIG|XDG_CONFIG_HOME$|USER$|LOGNAME$)/;
+const OWN_ACCESS_CONFIG = { 'credential.helper': '', 'core.askPass': '', 'http.followRedirects': 'false' };
 const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=2';
+
+/** Credentials for one remote, which are nobody else's business. */
+export interface RemoteAccess {
+  readonly url: string;
+  /** The value of the header. */
+  readonly authorization: string | undefined;
+  readonly isHttpAllowed: boolean;
+}
 
 export interface EnvironmentOptions {
   /**
@@ -61,25 +73,57 @@ export interface EnvironmentOptions {
   readonly safeDirectory?: string;
   /** Whether a remote is spoken to. Otherwise no transport is allowed, not even one the repository itself asks for. */
   readonly remote?: boolean;
+  /** With `remote`: instead of the operator's credentials. */
+  readonly access?: RemoteAccess | undefined;
   readonly extra?: Readonly<Record<string, string>>;
 }
 
 export function gitEnvironment(options: EnvironmentOptions): Record<string, string> {
   const remote = options.remote === true;
   const environment: Record<string, string> = {
-    ...(remote ? sshCommand() : { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }),
-    ...pick(process.env, remote ? [...PASSED_ALWAYS, ...PASSED_TO_REMOTES] : PASSED_ALWAYS),
+    ...(remote ? remoteEnvironment(options.access) : localEnvironment()),
     ...FIXED,
-    GIT_ALLOW_PROTOCOL: remote ? 'ssh:https' : 'none',
     ...configPairs({
       ...CONFIG,
-      ...(remote ? REMOTE_CONFIG : {}),
+      ...(remote ? remoteConfig(options.access) : {}),
       ...(options.safeDirectory === undefined ? {} : { 'safe.directory': options.safeDirectory }),
     }),
     ...options.extra,
   };
   if (options.gitDir !== undefined) environment['GIT_DIR'] = options.gitDir;
   return environment;
+}
+
+function localEnvironment(): Record<string, string> {
+  return {
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...pick(process.env, PASSED_ALWAYS),
+    GIT_ALLOW_PROTOCOL: 'none',
+  };
+}
+
+function remoteEnvironment(access: RemoteAccess | undefined): Record<string, string> {
+  if (access === undefined) {
+    const passed = pick(process.env, [...PASSED_ALWAYS, ...PASSED_TO_REMOTES]);
+    return { ...sshCommand(), ...passed, GIT_ALLOW_PROTOCOL: 'ssh:https' };
+  }
+  const proxiesAndCertificates = PASSED_TO_REMOTES.filter((name) => !OPERATOR_ONLY.test(name));
+  return {
+    ...pick(process.env, [...PASSED_ALWAYS, ...proxiesAndCertificates]),
+    ...WITHOUT_OPERATOR,
+    GIT_ALLOW_PROTOCOL: access.isHttpAllowed ? 'http:https' : 'https',
+  };
+}
+
+function remoteConfig(access: RemoteAccess | undefined): Record<string, string> {
+  if (access === undefined) return REMOTE_CONFIG;
+  const { url, authorization } = access;
+  const header =
+    authorization === undefined
+      ? {}
+      : { [`http.${new URL(url).origin}/.extraHeader`]: `Authorization: ${authorization}` };
+  return { ...REMOTE_CONFIG, ...OWN_ACCESS_CONFIG, ...header };
 }
 
 function sshCommand(): Record<string, string> {

@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { Fault } from '../lib/fault.ts';
+import { sentenceOf } from './complaint.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { gitEnvironment } from './environment.ts';
 import { cutLifeline, lifeline } from './lifeline.ts';
@@ -104,10 +105,11 @@ function closePipes(child: ChildProcessWithoutNullStreams): void {
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
 }
 
-export function gitFault(options: { readonly purpose: string; readonly gitDir?: string }, stderr: string): Fault {
-  const reason = sentenceOf(
-    options.gitDir === undefined ? stderr : stderr.replaceAll(options.gitDir, 'the repository'),
-  );
+type FaultOptions = Pick<RunOptions, 'purpose' | 'gitDir' | 'access'>;
+
+export function gitFault(options: FaultOptions, stderr: string): Fault {
+  const complaint = options.gitDir === undefined ? stderr : stderr.replaceAll(options.gitDir, 'the repository');
+  const reason = sentenceOf(complaint, options.access?.authorization);
   return new Fault('FORGE_UNAVAILABLE', `Git could not ${options.purpose}: ${reason}.`);
 }
 
@@ -123,23 +125,6 @@ export function stoppingFault(): Fault {
 
 function throwIfStopping(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw stoppingFault();
-}
-
-/** The line of git's complaint that says why, without what a URL may carry before its host. */
-function sentenceOf(stderr: string): string {
-  const lines = stderr
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  const line = lines.find((candidate) => candidate.startsWith('fatal: ')) ?? lines.at(-1) ?? 'it gave no reason';
-  return withoutCredentials(line.replace(/^(fatal|error): /, '').replace(/ \(stored in [^)]*\)/, ''))
-    .replace(/[\p{Cc}]/gu, ' ')
-    .slice(0, 300)
-    .replace(/\.$/, '');
-}
-
-export function withoutCredentials(text: string): string {
-  return text.replace(/\/\/[^/\s]*@/g, '//');
 }
 
 export function keepTail(child: ChildProcessWithoutNullStreams): () => string {

@@ -1,9 +1,21 @@
 import type { Sha } from '../engine/pull-request.ts';
 
 /** Where a repository is: a folder of this machine, or a URL that git reaches over ssh or https. */
-export type GitLocation =
-  | { readonly kind: 'path'; readonly path: string }
-  | { readonly kind: 'url'; readonly url: string };
+export type GitLocation = { readonly kind: 'path'; readonly path: string } | RemoteLocation;
+
+export interface RemoteLocation {
+  readonly kind: 'url';
+  readonly url: string;
+  /**
+   * The value of an `Authorization` header, asked before every command that speaks to the remote. Where a location has
+   * this, git uses no other credentials, whatever the operator has set up, and follows no redirect with it.
+   */
+  readonly authorize?: () => Promise<string | undefined>;
+  /** What `refresh` copies: names of refs, or patterns that end in `/*`. Without: branches, pull requests, candidates. */
+  readonly scope?: readonly string[];
+  /** With `authorize`, and for tests only: what is sent can be read on the way. */
+  readonly isHttpAllowed?: boolean;
+}
 
 export interface GitSource {
   /** Unique on this server and safe as a file name: Sluice's own mirror is named by it. */
@@ -25,6 +37,15 @@ export interface GitRepository {
    * `maxAgeMs` before it. Faults where that takes too long to wait for; the copying goes on.
    */
   refresh(maxAgeMs?: number): Promise<void>;
+  /**
+   * Copies exactly these: names of refs, patterns that end in `/*`, or commits. One that the remote does not have is no
+   * error: it is not there afterwards either.
+   */
+  fetch(refs: readonly string[]): Promise<void>;
+  /** The same repository, whose `refresh` copies exactly these. */
+  focus(refs: readonly string[]): GitRepository;
+  /** Refs of the source itself that match full names, or patterns that end in `/*`. Nothing is copied. */
+  listRemoteRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]>;
   /** The commit a full ref name leads to, through tags; undefined where it leads to none. */
   findCommit(ref: string): Promise<Commit | undefined>;
   /** Refs that match a pattern of `git for-each-ref`, whatever they point at. */
@@ -140,6 +161,8 @@ export interface Ref {
   readonly sha: Sha;
   readonly type: string;
 }
+
+export type RemoteRef = Pick<Ref, 'name' | 'sha'>;
 
 export interface MergePair {
   readonly target: Sha;

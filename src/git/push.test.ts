@@ -21,6 +21,12 @@ test('a no of the remote is passed on in its words', () => {
   for (const summary of ['[remote rejected] (pre-receive hook declined)', '[remote rejected] (protected branch)']) {
     assert.deepEqual(rejected(summary), { kind: 'refused', detail: `Git could not push to the remote: ${summary}.` });
   }
+  const rule = 'remote: error: GH013: Repository rule violations found for refs/heads/x.\nremote: \nremote: - No.\n';
+  assert.deepEqual(rejected('[remote rejected] (push declined due to blocked words)', rule), {
+    kind: 'refused',
+    detail:
+      'Git could not push to the remote: [remote rejected] (push declined due to blocked words): GH013: Repository rule violations found for refs/heads/x.: - No.',
+  });
   const stderr = "remote: error: cannot lock ref 'x/y': 'x' exists; cannot create 'x/y'";
   assert.equal(rejected('[remote rejected] (failed to update ref)', stderr).kind, 'refused');
 });

@@ -1,5 +1,7 @@
-import { gitFault, runGit } from './exec.ts';
-import type { RefAnswer, RefChange } from './git.ts';
+import type { RemoteAccess } from './environment.ts';
+import { gitFault } from './exec.ts';
+import type { RefAnswer, RefChange, RemoteLocation } from './git.ts';
+import { runOnRemote } from './remote.ts';
 
 const PURPOSE = 'push to the remote';
 const TIMEOUT_MS = 5 * 60_000;
@@ -17,13 +19,13 @@ const PLAINLY = [
 
 export interface PushOptions {
   readonly gitDir: string;
-  readonly url: string;
+  readonly remote: RemoteLocation;
   readonly changes: readonly RefChange[];
   readonly signal: AbortSignal;
 }
 
 /** Carries changes out one by one: no transport can verify a ref that it does not change. */
-export async function pushRefs({ gitDir, url, changes, signal }: PushOptions): Promise<RefAnswer> {
+export async function pushRefs({ gitDir, remote, changes, signal }: PushOptions): Promise<RefAnswer> {
   const leases = changes.flatMap((change) =>
     change.kind === 'set' && change.expected !== undefined
       ? [`--force-with-lease=${change.ref}:${change.expected}`]
@@ -31,26 +33,33 @@ export async function pushRefs({ gitDir, url, changes, signal }: PushOptions): P
   );
   const refspecs = changes.flatMap(encode);
   if (refspecs.length === 0) return { kind: 'done' };
-  const { exitCode, stdout, stderr } = await runGit(
-    ['push', ...PLAINLY, ...leases, '--end-of-options', url, ...refspecs],
-    { purpose: PURPOSE, gitDir, remote: true, timeoutMs: TIMEOUT_MS, signal, expected: [0, 1, 128] },
+  const { exitCode, stdout, stderr, access } = await runOnRemote(
+    remote,
+    ['push', ...PLAINLY, ...leases, '--end-of-options', remote.url, ...refspecs],
+    { purpose: PURPOSE, gitDir, timeoutMs: TIMEOUT_MS, signal, expected: [0, 1, 128] },
   );
-  return exitCode === 0 ? { kind: 'done' } : answerOf(stdout.toString(), stderr);
+  return exitCode === 0 ? { kind: 'done' } : answerOf(stdout.toString(), stderr, access);
 }
 
 /**
  * Lines of refs that were not changed are `! from:to [whose word] (reason)`. Without any, nothing is known of what
  * became of the push.
  */
-export function answerOf(output: string, stderr: string): RefAnswer {
+export function answerOf(output: string, stderr: string, access?: RemoteAccess): RefAnswer {
   const rejection = output.split('\n').find((line) => line.startsWith('!\t'));
   const [, , summary = ''] = rejection?.split('\t') ?? [];
-  if (rejection === undefined || summary.startsWith('[remote failure]')) throw gitFault({ purpose: PURPOSE }, stderr);
-  const { detail } = gitFault({ purpose: PURPOSE }, summary);
+  const faultOf = (reason: string) => gitFault({ purpose: PURPOSE, access }, reason);
+  if (rejection === undefined || summary.startsWith('[remote failure]')) throw faultOf(stderr);
   const isOccupied = /exists; cannot create/.test(stderr);
   // Somebody was faster, or holds the lock: which of the two shows only by looking again.
-  const isRace = /^\[rejected\]|failed to update ref|incorrect old value|lock|already exists/.test(summary);
-  return isRace && !isOccupied ? { kind: 'stale' } : { kind: 'refused', detail };
+  const isRace = /^\[rejected\]|failed to update ref|incorrect old value|\block\b|already exists/.test(summary);
+  if (isRace && !isOccupied) return { kind: 'stale' };
+  return { kind: 'refused', detail: faultOf([summary, ...complaintsOf(stderr)].join(': ')).detail };
+}
+
+/** A hosted remote says in a sentence of its own which rule it was. */
+function complaintsOf(stderr: string): readonly string[] {
+  return [...stderr.matchAll(/^remote: (?:error: )?(GH\d+: .*|- .*)$/gm)].map(([, sentence = '']) => sentence.trim());
 }
 
 function encode(change: RefChange): readonly string[] {

@@ -1,41 +1,60 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
+import { BoundedCache } from './bounded-cache.ts';
+
+interface Round {
+  readonly refs: Set<string>;
+  readonly done: Promise<void>;
+}
+
+/** Whoever asks for refs that fell out pays with another fetch. */
+const REMEMBERED_REFS = 10_000;
 
 /**
- * Runs `refresh` for whoever needs it, never twice at a time. A caller that arrives while one runs cannot know what
+ * Fetches refs for whoever needs them, never twice at a time. A caller that arrives while a fetch runs cannot know what
  * that one still sees, so it waits for the next, together with all others that arrive before that starts.
  */
 export class Refresher {
-  readonly #refresh: () => Promise<void>;
+  readonly #fetch: (refs: readonly string[]) => Promise<void>;
   readonly #clock: Pick<Clock, 'now'>;
   #running: Promise<void> | undefined;
   /** Asked for, not started. */
-  #next: Promise<void> | undefined;
-  #freshAt = -Infinity;
+  #next: Round | undefined;
+  readonly #freshAt = new BoundedCache<string, number>(REMEMBERED_REFS);
 
-  constructor(refresh: () => Promise<void>, clock: Pick<Clock, 'now'>) {
-    this.#refresh = refresh;
+  constructor(fetch: (refs: readonly string[]) => Promise<void>, clock: Pick<Clock, 'now'>) {
+    this.#fetch = fetch;
     this.#clock = clock;
   }
 
-  /** Resolves after a refresh that started after this call, or at most `maxAgeMs` before it. */
-  ensureFresh(maxAgeMs = 0): Promise<void> {
-    const age = this.#clock.now() - this.#freshAt;
-    if (age >= 0 && age < maxAgeMs) return Promise.resolve();
-    this.#next ??= this.#startNext();
-    return this.#next;
+  /** Resolves after a fetch of these that started after this call, or at most `maxAgeMs` before it. */
+  ensureFresh(refs: readonly string[], maxAgeMs = 0): Promise<void> {
+    const old = refs.filter((ref) => !this.isFresh(ref, maxAgeMs));
+    if (old.length === 0) return Promise.resolve();
+    this.#next ??= this.#startNext(new Set());
+    for (const ref of old) this.#next.refs.add(ref);
+    return this.#next.done;
   }
 
-  async #startNext(): Promise<void> {
-    // Who asks in the same turn of the event loop shares the refresh.
+  isFresh(ref: string, maxAgeMs: number): boolean {
+    const age = this.#clock.now() - (this.#freshAt.find(ref) ?? -Infinity);
+    return age >= 0 && age < maxAgeMs;
+  }
+
+  #startNext(refs: Set<string>): Round {
+    return { refs, done: this.#run(refs) };
+  }
+
+  async #run(refs: ReadonlySet<string>): Promise<void> {
+    // Who asks in the same turn of the event loop shares the fetch.
     await (this.#running ?? nextTurn()).catch(() => undefined);
     this.#next = undefined;
     const startedAt = this.#clock.now();
-    this.#running = this.#refresh();
+    this.#running = this.#fetch([...refs]);
     try {
       await this.#running;
       // What was read is as old as the question, not as the answer.
-      this.#freshAt = startedAt;
+      for (const ref of refs) this.#freshAt.set(ref, startedAt);
     } finally {
       this.#running = undefined;
     }

@@ -18,6 +18,7 @@ import type {
   Ref,
   RefAnswer,
   RefChange,
+  RemoteRef,
   StoredCommit,
   TestMerge,
   TreePair,
@@ -46,8 +47,17 @@ export interface RepositoryParts {
   readonly refs: RefUpdater;
   /** Whether a tree that is lost counts as empty when this git merges. */
   readonly mergesLostTrees: boolean;
-  refresh(maxAgeMs: number): Promise<void>;
+  readonly source: Source;
   forget(): void;
+}
+
+/** Where refs come from. */
+export interface Source {
+  /** What a refresh brings. */
+  readonly scope: readonly string[];
+  /** Returns when they were fetched after the call, or at most `maxAgeMs` before it. */
+  fetch(refs: readonly string[], maxAgeMs: number): Promise<void>;
+  listRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]>;
 }
 
 interface MergeTools {
@@ -62,24 +72,41 @@ const CACHED_COMMITS = 5_000;
 const MAX_CACHED_COMMIT_BYTES = 2_048;
 const LISTED_MS = 3_000;
 
+/** What never grows stale, shared by all who look at one repository. */
+interface Memory {
+  readonly merges: BoundedCache<string, Promise<TestMerge>>;
+  readonly commits: BoundedCache<Sha, Commit>;
+  readonly ancestry: BoundedCache<string, Promise<boolean>>;
+  readonly bases: BoundedCache<string, Promise<readonly Sha[]>>;
+  readonly history: StraightHistory;
+}
+
 export class CliRepository implements GitRepository {
   readonly #parts: RepositoryParts;
-  readonly #merges = new BoundedCache<string, Promise<TestMerge>>(CACHED_PAIRS);
-  readonly #commits = new BoundedCache<Sha, Commit>(CACHED_COMMITS);
-  readonly #ancestry = new BoundedCache<string, Promise<boolean>>(CACHED_PAIRS);
-  readonly #bases = new BoundedCache<string, Promise<readonly Sha[]>>(CACHED_PAIRS);
-  readonly #history: StraightHistory;
+  readonly #memory: Memory;
   #listed: { readonly names: ReadonlySet<string>; readonly atMs: number } | undefined;
   /** Questions of this turn of the event loop: half of all pull requests ask for the same branch. */
   readonly #unsent = new Map<string, Promise<Commit | undefined>>();
 
-  constructor(parts: RepositoryParts) {
+  constructor(parts: RepositoryParts, memory = createMemory(parts)) {
     this.#parts = parts;
-    this.#history = new StraightHistory(parts.catFile);
+    this.#memory = memory;
   }
 
   refresh(maxAgeMs = 0): Promise<void> {
-    return this.#parts.refresh(maxAgeMs);
+    return this.#parts.source.fetch(this.#parts.source.scope, maxAgeMs);
+  }
+
+  fetch(refs: readonly string[]): Promise<void> {
+    return this.#parts.source.fetch(refs, 0);
+  }
+
+  focus(refs: readonly string[]): GitRepository {
+    return new CliRepository({ ...this.#parts, source: { ...this.#parts.source, scope: refs } }, this.#memory);
+  }
+
+  listRemoteRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]> {
+    return this.#parts.source.listRefs(patterns);
   }
 
   findCommit(ref: string): Promise<Commit | undefined> {
@@ -108,7 +135,7 @@ export class CliRepository implements GitRepository {
   }
 
   testMerge(pair: MergePair): Promise<TestMerge> {
-    return remember(this.#merges, `${pair.target} ${pair.head}`, () =>
+    return remember(this.#memory.merges, `${pair.target} ${pair.head}`, () =>
       this.#merge(pair, { kept: this.#parts.testMergeTree, keepIn: undefined }),
     );
   }
@@ -121,7 +148,7 @@ export class CliRepository implements GitRepository {
     const [answer] = await this.#parts.catFile.ask([sha]);
     if (answer?.kind === 'object' && answer.type === 'commit') {
       const commit = parseStoredCommit(sha, answer.bytes);
-      this.#history.learn(commit);
+      this.#memory.history.learn(commit);
       return commit;
     }
     if (answer?.kind === 'object') return undefined;
@@ -141,7 +168,7 @@ export class CliRepository implements GitRepository {
   }
 
   async listFirstParents(range: CommitRange): Promise<readonly Sha[]> {
-    const line = await this.#history.findOwnLine(range);
+    const line = await this.#memory.history.findOwnLine(range);
     return line?.map(({ sha }) => sha).toReversed() ?? listFirstParents(this.#parts.mirror, range);
   }
 
@@ -150,7 +177,7 @@ export class CliRepository implements GitRepository {
   }
 
   async listAuthors(range: CommitRange): Promise<readonly string[]> {
-    const own = await this.#history.findOwnCommits(range);
+    const own = await this.#memory.history.findOwnCommits(range);
     if (own !== undefined) return own.map(({ authorName }) => authorName).toReversed();
     const answers = await this.#parts.catFile.ask(await listCommits(this.#parts.mirror, range));
     return answers.flatMap((answer) =>
@@ -177,9 +204,9 @@ export class CliRepository implements GitRepository {
 
   isAncestor(pair: AncestryPair): Promise<boolean> {
     return remember(
-      this.#ancestry,
+      this.#memory.ancestry,
       `${pair.ancestor} ${pair.descendant}`,
-      async () => (await this.#history.isSurelyAncestor(pair)) || isAncestor(this.#parts.mirror, pair),
+      async () => (await this.#memory.history.isSurelyAncestor(pair)) || isAncestor(this.#parts.mirror, pair),
     );
   }
 
@@ -201,10 +228,10 @@ export class CliRepository implements GitRepository {
   }
 
   #parse(sha: Sha, bytes: Buffer): Commit {
-    const known = this.#commits.find(sha);
+    const known = this.#memory.commits.find(sha);
     if (known !== undefined) return known;
     const commit = parseCommit(sha, bytes);
-    if (bytes.length <= MAX_CACHED_COMMIT_BYTES) this.#commits.set(sha, commit);
+    if (bytes.length <= MAX_CACHED_COMMIT_BYTES) this.#memory.commits.set(sha, commit);
     return commit;
   }
 
@@ -245,7 +272,7 @@ export class CliRepository implements GitRepository {
 
   /** Also of the commits that the two have in common: without their files, what one side removed would come back. */
   async #checkTreesOfBases(pair: MergePair): Promise<void> {
-    const bases = await remember(this.#bases, `${pair.target} ${pair.head}`, () => this.#listMergeBases(pair));
+    const bases = await remember(this.#memory.bases, `${pair.target} ${pair.head}`, () => this.#listMergeBases(pair));
     await this.#checkTreesOf(bases);
     // Several are merged with each other first.
     const [target, ...others] = bases;
@@ -253,9 +280,19 @@ export class CliRepository implements GitRepository {
   }
 
   async #listMergeBases(pair: MergePair): Promise<readonly Sha[]> {
-    const base = await this.#history.findMergeBase(pair);
+    const base = await this.#memory.history.findMergeBase(pair);
     return base === undefined ? listMergeBases(this.#parts.mirror, pair) : [base];
   }
+}
+
+function createMemory({ catFile }: RepositoryParts): Memory {
+  return {
+    merges: new BoundedCache(CACHED_PAIRS),
+    commits: new BoundedCache(CACHED_COMMITS),
+    ancestry: new BoundedCache(CACHED_PAIRS),
+    bases: new BoundedCache(CACHED_PAIRS),
+    history: new StraightHistory(catFile),
+  };
 }
 
 function damaged(): Fault {

@@ -1,0 +1,27 @@
+import type { RemoteAccess } from './environment.ts';
+import { type RunOptions, type RunResult, runGit } from './exec.ts';
+import type { RemoteLocation } from './git.ts';
+
+export interface RemoteRun extends RunResult {
+  /** What the command had to prove itself with, for the fault that is made of its answer. */
+  readonly access: RemoteAccess | undefined;
+}
+
+/** Runs a command that speaks to the remote. A token is asked for each: it may end between two of them. */
+export async function runOnRemote(
+  remote: RemoteLocation,
+  args: readonly string[],
+  options: Omit<RunOptions, 'remote' | 'access'> & { readonly signal: AbortSignal },
+): Promise<RemoteRun> {
+  const access = await findAccess(remote);
+  return { ...(await runGit(args, { ...options, remote: true, access })), access };
+}
+
+async function findAccess({
+  url,
+  authorize,
+  isHttpAllowed = false,
+}: RemoteLocation): Promise<RemoteAccess | undefined> {
+  if (authorize === undefined) return undefined;
+  return { url, authorization: await authorize(), isHttpAllowed };
+}
