@@ -41,6 +41,8 @@ export interface RepositoryStore {
   list(organizationId: OrganizationId): Promise<readonly Repository[]>;
   /** All organizations': what the server serves. */
   listAll(): Promise<readonly Repository[]>;
+  /** Gives it another reference; all else stays. `taken` (nothing written) where its organization has one of that name. */
+  rename(id: RepositoryId, ref: RepositoryRef, at: Instant): Promise<'renamed' | 'taken' | 'gone'>;
   /** Refused while a queue that is not deleted belongs to it. Its tests and uploads go with it. */
   remove(id: RepositoryId): Promise<'removed' | 'has_queues'>;
 }

@@ -1,6 +1,8 @@
 import type { AccountStore } from './accounts.ts';
 import type { AlarmStore } from './alarms.ts';
 import type { LogStore } from './logs.ts';
+import type { NoticeStore } from './notices.ts';
+import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
 import type { TestIngest } from './test-ingest.ts';
@@ -25,6 +27,8 @@ export interface Store {
   readonly uploads: UploadStore;
   readonly logs: LogStore;
   readonly alarms: AlarmStore;
+  readonly notices: NoticeStore;
+  readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
   /** Answers while the store does; the readiness probe. */

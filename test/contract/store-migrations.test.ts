@@ -69,6 +69,10 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into test_settings values ('r1', 1, '{}', '[]', 0, '[]', 'ada', 6)`,
     `insert into test_setting_changes values ('r1', 1, 6, 'ada', '{}', '[]')`,
   ],
+  [
+    `insert into notices values ('h', 'k1', 'branch', '{}', 6, 7, 3, 1, 'x', 8, null), ('h', 'k2', 'comment', '{}', 6, 7, 1, 0, null, null, 99)`,
+    `insert into pull_request_notes values ('r1', 7, 2, '{"n":1}')`,
+  ],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -113,6 +117,16 @@ async function checkRows(store: Store, version: number): Promise<void> {
   assert.equal((await tests.listFailing({ ...page, from: 0, until: 9 })).totalRows, version >= 6 ? 2 : 1);
   assert.equal((await tests.listQuarantined(page)).totalRows, version >= 6 ? 1 : 0);
   await checkResults(store, version >= 6);
+  await checkNotices(store, version >= 7);
+}
+
+async function checkNotices({ notices, pullRequestNotes }: Store, hadThem: boolean): Promise<void> {
+  const notice = { host: 'h', key: 'k1', kind: 'branch', body: '{}', receivedAt: 6, dueAt: 7 };
+  const claim = { holder: 'y', now: 8, leaseUntil: 9, limit: 9 };
+  assert.deepEqual(await notices.claim(claim), hadThem ? [{ ...notice, version: 3, attempts: 1 }] : []);
+  assert.equal(await notices.add([{ ...notice, key: 'k2' }]), hadThem ? 0 : 1);
+  const note = { repositoryId: 'r1' as RepositoryId, prNumber: 7, version: 2, body: '{"n":1}' };
+  assert.deepEqual(await pullRequestNotes.find(note.repositoryId, 7), hadThem ? note : undefined);
 }
 
 async function checkResults({ tests, uploads, testSettings }: Store, hadThem: boolean): Promise<void> {

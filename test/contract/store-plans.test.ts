@@ -5,6 +5,8 @@ import { describe, test } from 'node:test';
 import { alarmStatements, auditMarkStatements } from '../../src/storage/sql/alarms.ts';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
 import { logStatements } from '../../src/storage/sql/logs.ts';
+import { noticeStatements } from '../../src/storage/sql/notice-statements.ts';
+import { pullRequestNoteStatements } from '../../src/storage/sql/pull-request-notes.ts';
 import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
 import { effectStatements } from '../../src/storage/sql/queue-effects.ts';
 import { listEntriesStatements } from '../../src/storage/sql/queue-entries.ts';
@@ -44,7 +46,7 @@ const TABLES = [
     'check_results',
   ],
   ...['uploads', 'upload_sequences', 'upload_pieces', 'ingest_leases', 'test_setting_changes'],
-  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks'],
+  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks', 'notices', 'pull_request_notes'],
 ];
 
 /** Every statement's text, by name; the ones for lists as they are for a list of two. */
@@ -76,6 +78,8 @@ function allStatements(): Map<string, string> {
     logs: logStatements(compiler),
     alarms: alarmStatements(compiler),
     marks: auditMarkStatements(compiler),
+    notices: noticeStatements(compiler),
+    notes: pullRequestNoteStatements(compiler),
   };
   const found = new Map<string, string>();
   for (const [group, statements] of Object.entries(groups)) {
@@ -148,10 +152,16 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'logs.listOld': /logs_by_age \(last_at<\?\)/,
   'alarms.list': /alarms_by_time \(queue_id=\? AND at>\?\)/,
   'alarms.count': /alarms_by_code \(queue_id=\?\)/,
+  'notices.findClaimable': /notices_by_due_time \(due_at<\?\)/,
+  'notices.findNextUnleased': /notices_by_due_time \(due_at>\?\)/,
+  'notices.countOverdue': /INDEX notices_by_due_time \(due_at<\?\)/,
+  'notices.listLeased': /notices_leased \(lease_until>\?\)/,
+  'notices.listForgotten': /notices_remembered \(remembered_until<\?\)/,
 };
 const UNSORTED = [
   ...['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'],
   ...['effects.findClaimable', 'effects.findNextUnleased', 'logs.listChunks', 'alarms.count'],
+  ...['notices.findClaimable', 'notices.findNextUnleased'],
 ];
 
 describe('the plans of SQLite', () => {

@@ -85,6 +85,25 @@ export function repositoryPromises(store: () => Store): void {
     assert.deepEqual(listed, ['a a B', 'a a b', 'a a \u{ff21}', 'a a \u{1f600}', 'a b a', 'b a a']);
   });
 
+  test('a renamed one keeps everything but its name', async () => {
+    const { repositories } = store();
+    const repository = await storeRepository(store());
+    const { organizationId, id } = repository;
+    const ref = { host: 'git.example', owner: 'acme-inc', name: repository.name };
+    assert.equal(await repositories.rename(id, ref, NOON + 5), 'renamed');
+    assert.equal(await repositories.find(organizationId, repository), undefined);
+    assert.deepEqual(await repositories.find(organizationId, ref), { ...repository, ...ref, updatedAt: NOON + 5 });
+    assert.equal(await repositories.rename(id, ref, NOON + 6), 'renamed');
+    const other = await storeRepository(store(), { organizationId });
+    assert.equal(await repositories.rename(other.id, ref, NOON), 'taken');
+    assert.deepEqual(await repositories.find(organizationId, other), other);
+    // Another organization may have one of that name.
+    const elsewhere = await storeRepository(store());
+    assert.equal(await repositories.rename(elsewhere.id, ref, NOON), 'renamed');
+    await repositories.remove(id);
+    assert.equal(await repositories.rename(id, ref, NOON), 'gone');
+  });
+
   test('a repository with a queue stays', async () => {
     const { repositories, queues } = store();
     const isStored = async (id: RepositoryId) => (await repositories.listAll()).some((each) => each.id === id);

@@ -7,6 +7,8 @@ import { effectPromises } from './store-effects.ts';
 import { ingestPromises } from './store-ingest.ts';
 import { ingestModelPromises } from './store-ingest-model.ts';
 import { logPromises } from './store-logs.ts';
+import { noticePromises } from './store-notices.ts';
+import { pullRequestNotePromises } from './store-pull-request-notes.ts';
 import { queueListPromises } from './store-queue-lists.ts';
 import { queuePromises } from './store-queues.ts';
 import { repositoryPromises } from './store-repositories.ts';
@@ -40,6 +42,8 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('uploads of all repositories', () => wholeUploadPromises(open));
     describe('logs', () => logPromises(store));
     describe('alarms', () => alarmPromises(store));
+    describe('notices', () => noticePromises(open));
+    describe('notes about pull requests', () => pullRequestNotePromises(store));
     describe('the whole', () => wholeStorePromises(open));
   });
 }

@@ -4,6 +4,8 @@ import type { Store } from '../store.ts';
 import { createMemoryAccounts } from './accounts.ts';
 import { createMemoryAlarms } from './alarms.ts';
 import { createMemoryLogs } from './logs.ts';
+import { createMemoryNotices } from './notices.ts';
+import { createMemoryPullRequestNotes } from './pull-request-notes.ts';
 import { createMemoryQueues } from './queues.ts';
 import { createMemoryRepositories } from './repositories.ts';
 import { createMemoryState } from './state.ts';
@@ -29,6 +31,8 @@ export function createMemoryStore(): Store {
     uploads: { ...open(uploads), readBody: uploads.readBody },
     logs: open(createMemoryLogs(state)),
     alarms: open(createMemoryAlarms(state)),
+    notices: open(createMemoryNotices(state)),
+    pullRequestNotes: open(createMemoryPullRequestNotes(state)),
     signingKey: Uint8Array.from(randomBytes(32)),
     ping: async () => {
       if (isClosed) throw closedFault();

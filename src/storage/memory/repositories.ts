@@ -18,6 +18,14 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
     find: async (organizationId, ref) => find(organizationId, ref),
     list: async (organizationId) => sorted().filter((repository) => repository.organizationId === organizationId),
     listAll: async () => sorted(),
+    async rename(id, ref, at) {
+      const { host, owner, name } = frozenCopy(ref);
+      const repository = repositories.get(id);
+      if (repository === undefined) return 'gone';
+      if ((find(repository.organizationId, ref)?.id ?? id) !== id) return 'taken';
+      repositories.set(id, Object.freeze({ ...repository, host, owner, name, updatedAt: at }));
+      return 'renamed';
+    },
     async remove(id) {
       const queues = [...state.queues.values()].filter((queue) => queue.row.repositoryId === id);
       if (queues.some((queue) => !queue.isDeleted)) return 'has_queues';
@@ -26,7 +34,8 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
         removeAlarms(state, queue.row.id);
         state.queues.delete(queue.row.id);
       }
-      for (const part of [state.tests, state.uploadNumbers, state.leases, state.testSettings]) part.delete(id);
+      const parts = [state.tests, state.uploadNumbers, state.leases, state.testSettings, state.pullRequestNotes];
+      for (const part of parts) part.delete(id);
       for (const { row } of [...state.uploads.values()]) if (row.repositoryId === id) state.uploads.delete(row.id);
       repositories.delete(id);
       return 'removed';

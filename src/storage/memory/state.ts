@@ -1,6 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Token } from '../accounts.ts';
 import type { AlarmRow, AuditMark } from '../alarms.ts';
+import type { StoredNotice } from '../notices.ts';
+import type { PullRequestNote } from '../pull-request-notes.ts';
 import type {
   CandidateRow,
   EntryRow,
@@ -102,6 +104,13 @@ export interface MemorySettings {
   readonly changes: { readonly change: SettingsChange; readonly monitors: StoredTestSettings['monitors'] }[];
 }
 
+export interface MemoryNotice {
+  row: StoredNotice;
+  lease: { readonly holder: string; readonly until: Instant } | undefined;
+  /** Nobody looks before. */
+  rememberedUntil: Instant | undefined;
+}
+
 export interface MemoryLog {
   /** In their order; copies that nobody else holds. */
   readonly chunks: { readonly start: number; readonly bytes: Uint8Array }[];
@@ -137,6 +146,10 @@ export interface MemoryState {
   readonly alarms: Map<string, AlarmRow>;
   /** By queue. */
   readonly auditMarks: Map<string, AuditMark>;
+  /** By host and key. */
+  readonly notices: Map<string, MemoryNotice>;
+  /** By repository, and there by number. */
+  readonly pullRequestNotes: Map<string, Map<number, PullRequestNote>>;
 }
 
 export function createMemoryState(): MemoryState {
@@ -156,5 +169,7 @@ export function createMemoryState(): MemoryState {
     logs: new Map(),
     alarms: new Map(),
     auditMarks: new Map(),
+    notices: new Map(),
+    pullRequestNotes: new Map(),
   };
 }

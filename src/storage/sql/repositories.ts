@@ -36,8 +36,23 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
       engine.read(function* () {
         return (yield* all(statements.listAll, {})).map(toRepository);
       }),
+    rename: (id, ref, at) => engine.write(() => rename(statements, { ...ref, id, at })),
     remove: (id) => engine.write(() => remove(statements, removals, id)),
   };
+}
+
+type Rename = RepositoryRef & { readonly id: string; readonly at: number };
+
+function* rename(
+  statements: RepositoryStatements,
+  { id, at, ...ref }: Rename,
+): Operation<'renamed' | 'taken' | 'gone'> {
+  const organizationId = (yield* first(statements.lock, { id }))?.organization_id;
+  if (organizationId === undefined) return 'gone';
+  const there = yield* first(statements.find, { ...ref, organizationId });
+  if (there !== undefined && there.id !== id) return 'taken';
+  yield* execute(statements.rename, { ...ref, id, at });
+  return 'renamed';
 }
 
 function* remove(
@@ -75,9 +90,15 @@ function repositoryStatements(compiler: StatementCompiler) {
     lock: compiler.statement<{ id: string }>()((param) =>
       builder
         .selectFrom('repositories')
-        .select('id')
+        .select(['id', 'organization_id'])
         .where('id', '=', param('id'))
         .$if(hasRowLocks, (query) => query.forUpdate()),
+    ),
+    rename: compiler.statement<Rename>()((param) =>
+      builder
+        .updateTable('repositories')
+        .set({ host: param('host'), owner: param('owner'), name: param('name'), updated_at: param('at') })
+        .where('id', '=', param('id')),
     ),
     findQueue: compiler.statement<{ id: string }>()((param) =>
       builder
@@ -138,7 +159,7 @@ function removalStatements(compiler: StatementCompiler) {
     ...(['test_sequences', 'upload_sequences'] as const),
     ...(['test_states', 'test_memories', 'test_batches', 'test_branches', 'run_blocks', 'run_buckets'] as const),
     ...(['run_chunks', 'test_failures', 'test_failure_texts', 'test_events', 'check_results', 'tests'] as const),
-    ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes'] as const),
+    ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes', 'pull_request_notes'] as const),
   ];
   const ofRepository = (['queues', ...ofTests] as const).map((table) =>
     compiler.statement<{ id: string }>()((param) => builder.deleteFrom(table).where('repository_id', '=', param('id'))),

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Organization, OrganizationId, Scope, Token } from '../accounts.ts';
 import type { AlarmRow, AuditMark } from '../alarms.ts';
+import type { NoticeRow, StoredNotice } from '../notices.ts';
+import type { PullRequestNote } from '../pull-request-notes.ts';
 import type {
   CandidateRow,
   EntryRow,
@@ -19,6 +21,8 @@ import type {
   EffectsTable,
   EntriesTable,
   ImpactedTargetsTable,
+  NoticesTable,
+  PullRequestNotesTable,
   QueuesTable,
   RepositoriesTable,
   Schema,
@@ -249,4 +253,43 @@ export function toAlarm(row: Selectable<AlarmsTable>): AlarmRow {
 
 export function toAuditMark(row: Selectable<AuditMarksTable>): AuditMark {
   return { sha: row.sha, version: row.version, at: row.at };
+}
+
+export function toNotice(row: Selectable<NoticesTable>): StoredNotice {
+  return {
+    host: row.host,
+    key: row.key,
+    kind: row.kind,
+    body: row.body,
+    receivedAt: row.received_at,
+    dueAt: row.due_at,
+    version: row.version,
+    attempts: row.attempts,
+  };
+}
+
+/** As it is stored first. */
+export function fromNotice(notice: NoticeRow): NoticesTable {
+  return {
+    host: notice.host,
+    key: notice.key,
+    kind: notice.kind,
+    body: notice.body,
+    received_at: notice.receivedAt,
+    due_at: notice.dueAt,
+    version: 1,
+    attempts: 0,
+    lease_holder: null,
+    lease_until: null,
+    remembered_until: null,
+  };
+}
+
+export function toPullRequestNote(row: Selectable<PullRequestNotesTable>): PullRequestNote {
+  return {
+    repositoryId: row.repository_id as RepositoryId,
+    prNumber: row.pr_number,
+    version: row.version,
+    body: row.body,
+  };
 }

@@ -45,6 +45,8 @@ export interface Schema {
   log_chunks: LogChunksTable;
   alarms: AlarmsTable;
   audit_marks: AuditMarksTable;
+  notices: NoticesTable;
+  pull_request_notes: PullRequestNotesTable;
 }
 
 export interface TokensTable {
@@ -375,4 +377,25 @@ export interface AuditMarksTable {
   sha: string | null;
   version: number;
   at: number;
+}
+
+export interface NoticesTable {
+  host: string;
+  key: string;
+  kind: string;
+  body: JsonText;
+  received_at: number;
+  due_at: number;
+  version: number;
+  attempts: number;
+  lease_holder: string | null;
+  lease_until: number | null;
+  remembered_until: number | null;
+}
+
+export interface PullRequestNotesTable {
+  repository_id: string;
+  pr_number: number;
+  version: number;
+  body: JsonText;
 }

@@ -4,7 +4,9 @@ import type { Store } from '../store.ts';
 import { createAccountStore } from './accounts.ts';
 import { createAlarmStore } from './alarms.ts';
 import { createLogStore } from './logs.ts';
+import { createNoticeStore } from './notices.ts';
 import { execute, first, type SqlEngine } from './operation.ts';
+import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
 import { createBlockCache } from './runs/block-cache.ts';
@@ -33,6 +35,8 @@ export function createSqlParts(
     uploads: createUploadStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
+    notices: createNoticeStore(engine, compiler),
+    pullRequestNotes: createPullRequestNoteStore(engine, compiler),
   };
 }
 

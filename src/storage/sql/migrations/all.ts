@@ -5,6 +5,7 @@ import { targetSetAges } from './003-target-set-ages.ts';
 import { candidatesEffects } from './004-candidates-effects.ts';
 import { logsAlarms } from './005-logs-alarms.ts';
 import { testResults } from './006-test-results.ts';
+import { noticesNotes } from './007-notices-notes.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   candidatesEffects,
   logsAlarms,
   testResults,
+  noticesNotes,
 ];

@@ -1,0 +1,224 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { NoticesTable, Schema } from './schema.ts';
+import type { StatementCompiler } from './statement.ts';
+
+/** No instant is earlier. Said although it says nothing: an index is then searched from its beginning. */
+const EVER = sql.lit(Number.MIN_SAFE_INTEGER);
+const UNLEASED = { lease_holder: null, lease_until: null };
+const COLUMNS = [
+  ...(['host', 'key', 'kind', 'body', 'received_at', 'due_at', 'version', 'attempts'] as const),
+  ...(['lease_holder', 'lease_until', 'remembered_until'] as const),
+];
+
+export function noticeStatements(compiler: StatementCompiler) {
+  return {
+    ...additionStatements(compiler),
+    ...claimStatements(compiler),
+    ...settlementStatements(compiler),
+    ...leaseStatements(compiler),
+    ...tidyStatements(compiler),
+  };
+}
+
+type Conflict = ExpressionBuilder<Schema & { excluded: NoticesTable }, 'notices' | 'excluded'>;
+
+function additionStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    add: compiler.bulk<NoticesTable>(COLUMNS, (rows) =>
+      builder
+        .insertInto('notices')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['host', 'key'])
+            .doUpdateSet((eb) => ({
+              kind: eb.ref('excluded.kind'),
+              body: eb.ref('excluded.body'),
+              received_at: eb
+                .case()
+                .when(eb.and([isWaiting(eb), eb('notices.body', '=', eb.ref('excluded.body'))]))
+                .then(eb.ref('notices.received_at'))
+                .else(eb.ref('excluded.received_at'))
+                .end(),
+              due_at: earlierDueTime(eb),
+              version: eb('notices.version', '+', 1),
+              remembered_until: null,
+            }))
+            .where((eb) => eb.or([isWaiting(eb), eb('notices.remembered_until', '<', eb.ref('excluded.received_at'))])),
+        ),
+    ),
+    ensure: compiler.statement<NoticesTable>()((param) =>
+      builder
+        .insertInto('notices')
+        .values(Object.fromEntries(COLUMNS.map((column) => [column, param(column)])) as unknown as NoticesTable)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['host', 'key'])
+            .doUpdateSet((eb) => ({
+              due_at: earlierDueTime(eb),
+              version: eb
+                .case()
+                .when('notices.lease_until', 'is', null)
+                .then(eb.ref('notices.version'))
+                .else(eb('notices.version', '+', 1))
+                .end(),
+            }))
+            .where(isWaiting),
+        ),
+    ),
+  };
+}
+
+function isWaiting(eb: Conflict) {
+  return eb('notices.remembered_until', 'is', null);
+}
+
+function earlierDueTime(eb: Conflict) {
+  return eb
+    .case()
+    .when(eb.and([isWaiting(eb), eb('notices.due_at', '<', eb.ref('excluded.due_at'))]))
+    .then(eb.ref('notices.due_at'))
+    .else(eb.ref('excluded.due_at'))
+    .end();
+}
+
+function claimStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  const waiting = builder.selectFrom('notices').where('remembered_until', 'is', null);
+  return {
+    findClaimable: compiler.statement<{ now: number; limit: number }>()((param) =>
+      waiting
+        .selectAll()
+        .where('due_at', '<=', param('now'))
+        .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', param('now'))]))
+        .orderBy('due_at')
+        .orderBy('host')
+        .orderBy('key')
+        .limit(param('limit'))
+        .$if(hasRowLocks, (query) => query.forUpdate().skipLocked()),
+    ),
+    findNextUnleased: compiler.statement<object>()(() =>
+      waiting
+        .select(['due_at', 'lease_until'])
+        .where('lease_until', 'is', null)
+        .where('due_at', '>=', EVER)
+        .orderBy('due_at')
+        .limit(1),
+    ),
+    listLeased: compiler.statement<object>()(() =>
+      waiting.select(['due_at', 'lease_until']).where('lease_until', '>=', EVER),
+    ),
+    countOverdue: compiler.statement<{ before: number }>()((param) =>
+      waiting.select((eb) => eb.fn.countAll<number>().as('count')).where('due_at', '<', param('before')),
+    ),
+  };
+}
+
+type Lease = { host: string; key: string; holder: string };
+type SeenLease = Lease & { version: number };
+
+function settlementStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const update = builder.updateTable('notices').set(UNLEASED);
+  return {
+    remove: compiler.statement<SeenLease>()((param) =>
+      builder
+        .deleteFrom('notices')
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder'))
+        .where('version', '=', param('version')),
+    ),
+    remember: compiler.statement<Lease & { until: number }>()((param) =>
+      update
+        .set({ remembered_until: param('until'), attempts: 0 })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder')),
+    ),
+    fail: compiler.statement<Lease & { dueAt: number }>()((param) =>
+      update
+        .set((eb) => ({ due_at: param('dueAt'), attempts: eb('attempts', '+', 1) }))
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder')),
+    ),
+    postpone: compiler.statement<SeenLease & { dueAt: number }>()((param) =>
+      update
+        .set({ due_at: param('dueAt'), attempts: 0 })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder'))
+        .where('version', '=', param('version')),
+    ),
+    replace: compiler.statement<SeenLease & { dueAt: number; body: string }>()((param) =>
+      update
+        .set({ due_at: param('dueAt'), body: param('body'), attempts: 0 })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder'))
+        .where('version', '=', param('version')),
+    ),
+    release: compiler.statement<Lease>()((param) =>
+      update
+        .set({ attempts: 0 })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder')),
+    ),
+  };
+}
+
+function leaseStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    lease: compiler.statement<Lease & { leaseUntil: number }>()((param) =>
+      builder
+        .updateTable('notices')
+        .set({ lease_holder: param('holder'), lease_until: param('leaseUntil') })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key')),
+    ),
+    renew: compiler.statement<Lease & { leaseUntil: number }>()((param) =>
+      builder
+        .updateTable('notices')
+        .set({ lease_until: param('leaseUntil') })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder')),
+    ),
+    endLeases: compiler.statement<object>()(() =>
+      builder.updateTable('notices').set(UNLEASED).where('lease_until', '>=', EVER),
+    ),
+    endLeasesOf: compiler.statement<{ holder: string }>()((param) =>
+      builder
+        .updateTable('notices')
+        .set(UNLEASED)
+        .where('lease_until', '>=', EVER)
+        .where('lease_holder', '=', param('holder')),
+    ),
+  };
+}
+
+function tidyStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    listForgotten: compiler.statement<{ now: number; limit: number }>()((param) =>
+      builder
+        .selectFrom('notices')
+        .select(['host', 'key'])
+        .where('remembered_until', '<', param('now'))
+        .orderBy('remembered_until')
+        .limit(param('limit')),
+    ),
+    /** Told of again meanwhile, it waits. */
+    removeForgotten: compiler.statement<{ host: string; key: string; now: number }>()((param) =>
+      builder
+        .deleteFrom('notices')
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('remembered_until', '<', param('now')),
+    ),
+  };
+}

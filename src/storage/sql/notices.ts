@@ -1,0 +1,108 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { NoticeClaim, NoticeKey, NoticeRow, NoticeSettlement, NoticeStore, StoredNotice } from '../notices.ts';
+import { noticeStatements } from './notice-statements.ts';
+import { all, execute, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
+import { fromNotice, toNotice } from './rows.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
+
+type NoticeStatements = ReturnType<typeof noticeStatements>;
+
+/** Removed in one transaction: it is over soon, and other writes come in between. */
+const REMOVED_AT_ONCE = 1_000;
+
+export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler): NoticeStore {
+  const statements = noticeStatements(compiler);
+  return {
+    add: (notices) => engine.write(() => add(statements, notices)),
+    ensure: (notice) => engine.write(() => executeAll([callOf(statements.ensure, fromNotice(notice))])),
+    claim: (claim) => engine.write(() => claimSome(statements, claim)),
+    settle: ({ host, key, version }, holder, settlement) =>
+      engine.write(() => settle(statements, { host, key, version, holder }, settlement)),
+    renewLeases: (holder, notices, leaseUntil) =>
+      engine.write(() =>
+        executeAll(
+          inKeyOrder(notices).map(({ host, key }) => callOf(statements.renew, { host, key, holder, leaseUntil })),
+        ),
+      ),
+    findNextDueAt: () => engine.snapshot(() => findNextDueAt(statements)),
+    countOverdue: (before) =>
+      engine.read(function* () {
+        return (yield* first(statements.countOverdue, { before }))?.count ?? 0;
+      }),
+    async tidy(now) {
+      let total = 0;
+      for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; total += removed) {
+        removed = await engine.write(() => removeSome(statements, now));
+      }
+      return total;
+    },
+    endLeases: (holder) =>
+      engine.write(() =>
+        holder === undefined ? execute(statements.endLeases, {}) : execute(statements.endLeasesOf, { holder }),
+      ),
+  };
+}
+
+function* add(statements: NoticeStatements, notices: readonly NoticeRow[]): Operation<number> {
+  if (notices.length === 0) return 0;
+  const results = yield statements.add(inKeyOrder(latestOfEach(notices)).map(fromNotice));
+  return results.reduce((sum, { changes }) => sum + changes, 0);
+}
+
+/** Several of one key in one call: the last body, and the earliest due time. One statement may meet each row once. */
+function latestOfEach(notices: readonly NoticeRow[]): NoticeRow[] {
+  return [...Map.groupBy(notices, ({ host, key }) => JSON.stringify([host, key])).values()].map((same) => ({
+    ...(same.at(-1) as NoticeRow),
+    dueAt: Math.min(...same.map(({ dueAt }) => dueAt)),
+  }));
+}
+
+/** Two servers that write the same rows lock them in one order, so neither waits for the other for ever. */
+function inKeyOrder<Row extends NoticeKey>(notices: readonly Row[]): Row[] {
+  const textOf = ({ host, key }: NoticeKey) => `${host} ${key}`;
+  return notices.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+}
+
+/** Two servers that claim at once pass over what the other has locked. */
+function* claimSome(statements: NoticeStatements, claim: NoticeClaim): Operation<readonly StoredNotice[]> {
+  const { holder, now, leaseUntil, limit } = claim;
+  const rows = yield* all(statements.findClaimable, { now, limit });
+  yield* executeAll(rows.map(({ host, key }) => callOf(statements.lease, { host, key, holder, leaseUntil })));
+  return rows.map(toNotice);
+}
+
+type Lease = NoticeKey & { readonly version: number; readonly holder: string };
+
+function* settle(
+  statements: NoticeStatements,
+  lease: Lease,
+  settlement: NoticeSettlement,
+): Operation<'settled' | 'again' | 'lost'> {
+  if ((yield* settleAsSeen(statements, lease, settlement)) > 0) return 'settled';
+  return (yield* execute(statements.release, lease)) > 0 ? 'again' : 'lost';
+}
+
+function settleAsSeen(statements: NoticeStatements, lease: Lease, settlement: NoticeSettlement): Operation<number> {
+  if (settlement.kind === 'done') return execute(statements.remove, lease);
+  if (settlement.kind === 'remember') return execute(statements.remember, { ...lease, until: settlement.until });
+  const { dueAt, isFailure, body } = settlement;
+  if (isFailure) return execute(statements.fail, { ...lease, dueAt });
+  return body === undefined
+    ? execute(statements.postpone, { ...lease, dueAt })
+    : execute(statements.replace, { ...lease, dueAt, body });
+}
+
+function* findNextDueAt(statements: NoticeStatements): Operation<Instant | undefined> {
+  const [unleased, leased] = yield* together(
+    callOf(statements.findNextUnleased, {}),
+    callOf(statements.listLeased, {}),
+  );
+  const instants = [...unleased, ...leased].map((row) => Math.max(row.due_at, row.lease_until ?? row.due_at));
+  return instants.length === 0 ? undefined : Math.min(...instants);
+}
+
+function* removeSome(statements: NoticeStatements, now: Instant): Operation<number> {
+  const old = yield* all(statements.listForgotten, { now, limit: REMOVED_AT_ONCE });
+  yield* executeAll(old.map(({ host, key }) => callOf(statements.removeForgotten, { host, key, now })));
+  return old.length;
+}

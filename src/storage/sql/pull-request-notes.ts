@@ -1,0 +1,62 @@
+import type { PullRequestNote, PullRequestNoteStore } from '../pull-request-notes.ts';
+import { execute, first, type SqlEngine } from './operation.ts';
+import { toPullRequestNote } from './rows.ts';
+import type { StatementCompiler } from './statement.ts';
+
+export function createPullRequestNoteStore(engine: SqlEngine, compiler: StatementCompiler): PullRequestNoteStore {
+  const statements = pullRequestNoteStatements(compiler);
+  return {
+    find: (repositoryId, prNumber) =>
+      engine.read(function* () {
+        const row = yield* first(statements.find, { repositoryId, prNumber });
+        return row && toPullRequestNote(row);
+      }),
+    save: (note) =>
+      engine.write(function* () {
+        const changed =
+          note.version === 1
+            ? yield* execute(statements.insert, note)
+            : yield* execute(statements.update, { ...note, expectedVersion: note.version - 1 });
+        return changed === 0 ? 'stale' : 'saved';
+      }),
+  };
+}
+
+export function pullRequestNoteStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    find: compiler.statement<{ repositoryId: string; prNumber: number }>()((param) =>
+      builder
+        .selectFrom('pull_request_notes')
+        .selectAll()
+        .where('repository_id', '=', param('repositoryId'))
+        .where('pr_number', '=', param('prNumber')),
+    ),
+    // Nothing is said of a repository that is gone.
+    insert: compiler.statement<PullRequestNote>()((param) =>
+      builder
+        .insertInto('pull_request_notes')
+        .columns(['repository_id', 'pr_number', 'version', 'body'])
+        .expression((eb) =>
+          eb
+            .selectFrom('repositories')
+            .select((each) => [
+              'id',
+              each.val(param('prNumber')).as('pr_number'),
+              each.val(param('version')).as('version'),
+              each.val(param('body')).as('body'),
+            ])
+            .where('id', '=', param('repositoryId')),
+        )
+        .onConflict((conflict) => conflict.columns(['repository_id', 'pr_number']).doNothing()),
+    ),
+    update: compiler.statement<PullRequestNote & { expectedVersion: number }>()((param) =>
+      builder
+        .updateTable('pull_request_notes')
+        .set({ version: param('version'), body: param('body') })
+        .where('repository_id', '=', param('repositoryId'))
+        .where('pr_number', '=', param('prNumber'))
+        .where('version', '=', param('expectedVersion')),
+    ),
+  };
+}

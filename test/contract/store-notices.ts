@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, afterEach, before, test } from 'node:test';
+import type { NoticeClaim, NoticeRow, NoticeStore, StoredNotice } from '../../src/storage/notices.ts';
+import { NOON, type OpenStore } from './store-world.ts';
+
+const MINUTE_MS = 60_000;
+
+export function aNotice(values: Partial<NoticeRow> = {}): NoticeRow {
+  return {
+    key: randomUUID(),
+    host: 'github.com',
+    kind: 'pull_request',
+    body: '{"n":1}',
+    receivedAt: NOON,
+    dueAt: NOON,
+    ...values,
+  };
+}
+
+/** Claims are of all hosts, so these tests have a store of their own, in which each finds nothing to claim. */
+export function noticePromises(open: () => Promise<OpenStore>): void {
+  let opened: OpenStore;
+  before(async () => {
+    opened = await open();
+  });
+  after(() => opened.close());
+  afterEach(async () => {
+    const { notices } = opened.store;
+    await notices.endLeases();
+    for (const each of await notices.claim(aClaim('last', { now: NOON * 2 }))) {
+      await notices.settle(each, 'last', { kind: 'done' });
+    }
+    await notices.tidy(NOON * 2);
+    assert.equal(await notices.findNextDueAt(), undefined);
+  });
+
+  const world: NoticeWorld = {
+    notices: () => opened.store.notices,
+    claim: (holder, values = {}) => opened.store.notices.claim(aClaim(holder, values)),
+  };
+  additionPromises(world);
+  claimPromises(world);
+  settlementPromises(world);
+  memoryPromises(world);
+  leasePromises(world);
+}
+
+interface NoticeWorld {
+  notices(): NoticeStore;
+  /** As at NOON, for a minute. */
+  claim(holder: string, values?: Partial<NoticeClaim>): Promise<readonly StoredNotice[]>;
+}
+
+function aClaim(holder: string, values: Partial<NoticeClaim>): NoticeClaim {
+  const now = values.now ?? NOON;
+  return { holder, now, leaseUntil: now + MINUTE_MS, limit: 1_000, ...values };
+}
+
+function asStored(notice: NoticeRow, values: Partial<StoredNotice> = {}): StoredNotice {
+  return { ...notice, version: 1, attempts: 0, ...values };
+}
+
+async function claimOne({ claim }: NoticeWorld, holder: string, now = NOON): Promise<StoredNotice> {
+  const claimed = await claim(holder, { now });
+  assert.equal(claimed.length, 1);
+  return claimed[0] as StoredNotice;
+}
+
+function additionPromises(world: NoticeWorld): void {
+  const { notices, claim } = world;
+  test('what waits already takes the new body, the earlier due time and a new version', async () => {
+    const notice = aNotice({ dueAt: NOON + 5 });
+    assert.equal(await notices().add([notice]), 1);
+    const again = { ...notice, kind: 'label', body: '{"é":"\u{1f600}"}', receivedAt: NOON + 1, dueAt: NOON + 9 };
+    assert.equal(await notices().add([again]), 1);
+    assert.deepEqual(await claim('x', { now: NOON + 5 }), [asStored({ ...again, dueAt: NOON + 5 }, { version: 2 })]);
+  });
+
+  test('the same body told of again was heard when it was heard first', async () => {
+    const notice = aNotice();
+    await notices().add([notice]);
+    await notices().add([{ ...notice, receivedAt: NOON + 9, dueAt: NOON - 9 }]);
+    assert.deepEqual(await claim('x'), [asStored({ ...notice, dueAt: NOON - 9 }, { version: 2 })]);
+  });
+
+  test('one call may hold several of one key, and the same key of two hosts', async () => {
+    const notice = aNotice({ key: 'k', dueAt: NOON - 1 });
+    const [last, other] = [
+      { ...notice, body: '{"n":2}', dueAt: NOON },
+      { ...notice, host: 'other.host' },
+    ];
+    assert.equal(await notices().add([notice, other, last]), 2);
+    assert.deepEqual(await claim('x'), [asStored({ ...last, dueAt: NOON - 1 }), asStored(other)]);
+    assert.equal(await notices().add([]), 0);
+  });
+
+  test('many are kept in one write', async () => {
+    const many = Array.from({ length: 700 }, (_, n) => aNotice({ key: `many ${n}` }));
+    assert.equal(await notices().add(many), 700);
+    assert.equal((await claim('x', { limit: 1_000 })).length, 700);
+  });
+
+  test('many who tell of the same at once leave one', async () => {
+    const pair = [aNotice({ key: 'b' }), aNotice({ key: 'a' })];
+    await Promise.all(Array.from({ length: 12 }, (_, n) => notices().add(n % 2 === 0 ? pair : pair.toReversed())));
+    const claimed = await claim('x');
+    assert.deepEqual(
+      claimed.map(({ key, version }) => [key, version]),
+      [
+        ['a', 12],
+        ['b', 12],
+      ],
+    );
+  });
+
+  test('ensuring inserts, and has one that waits looked at earlier', async () => {
+    const notice = aNotice({ dueAt: NOON + 9 });
+    await notices().ensure(notice);
+    await notices().ensure({ ...notice, body: 'new', dueAt: NOON + 20 });
+    assert.equal(await notices().findNextDueAt(), NOON + 9);
+    await notices().ensure({ ...notice, body: 'new', dueAt: NOON });
+    assert.deepEqual(await claim('x'), [asStored({ ...notice, dueAt: NOON })]);
+    await notices().settle(asStored(notice), 'x', { kind: 'later', dueAt: NOON + 30, isFailure: false });
+    assert.equal(await notices().findNextDueAt(), NOON + 30);
+  });
+
+  test('what is ensured during a look is looked at again', async () => {
+    const notice = aNotice();
+    await notices().ensure(notice);
+    const claimed = await claimOne(world, 'x');
+    await notices().ensure({ ...notice, body: 'new', dueAt: NOON + 9 });
+    assert.equal(await notices().settle(claimed, 'x', { kind: 'done' }), 'again');
+    assert.deepEqual(await claim('x'), [asStored(notice, { version: 2 })]);
+  });
+}
+
+function claimPromises({ notices, claim }: NoticeWorld): void {
+  test('what is due longest comes first, and what is not due not at all', async () => {
+    const [a, b, c] = [aNotice({ dueAt: NOON - 1 }), aNotice({ dueAt: NOON - 3 }), aNotice({ dueAt: NOON })];
+    await notices().add([a, b, c, aNotice({ dueAt: NOON + 1 })]);
+    assert.deepEqual(await claim('x', { limit: 0 }), []);
+    assert.deepEqual(await claim('x', { limit: 1 }), [asStored(b)]);
+    assert.deepEqual(await claim('y'), [asStored(a), asStored(c)]);
+    assert.deepEqual(await claim('x'), []);
+  });
+
+  test('claims at once get different notices', async () => {
+    const many = Array.from({ length: 60 }, () => aNotice());
+    await notices().add(many);
+    const claims = Array.from({ length: 10 }, (_, index) => claim(`holder-${index}`, { limit: 7 }));
+    const claimed = (await Promise.all(claims)).flat();
+    const keys = [...claimed, ...(await claim('last'))].map(({ key }) => key);
+    assert.deepEqual(keys.sort(), many.map(({ key }) => key).sort());
+  });
+
+  test('the next instant at which something is due counts leases', async () => {
+    assert.equal(await notices().findNextDueAt(), undefined);
+    await notices().add([aNotice({ dueAt: NOON - 5 }), aNotice({ dueAt: NOON + 5 * MINUTE_MS })]);
+    assert.equal(await notices().findNextDueAt(), NOON - 5);
+    await claim('x');
+    assert.equal(await notices().findNextDueAt(), NOON + MINUTE_MS);
+    assert.equal(await notices().countOverdue(NOON), 1);
+    assert.equal(await notices().countOverdue(NOON - 5), 0);
+  });
+}
+
+function settlementPromises(world: NoticeWorld): void {
+  const { notices, claim } = world;
+  test('what is done is gone', async () => {
+    await notices().add([aNotice()]);
+    const claimed = await claimOne(world, 'x');
+    assert.equal(await notices().settle(claimed, 'y', { kind: 'done' }), 'lost');
+    assert.equal(await notices().settle(claimed, 'x', { kind: 'done' }), 'settled');
+    assert.equal(await notices().settle(claimed, 'x', { kind: 'done' }), 'lost');
+    assert.equal(await notices().findNextDueAt(), undefined);
+  });
+
+  test('what is told of again during a look is looked at again', async () => {
+    const notice = aNotice();
+    const told = { ...notice, body: '{"n":2}' };
+    await notices().add([notice]);
+    const claimed = await claimOne(world, 'x');
+    await notices().add([told]);
+    assert.deepEqual(await claim('y'), []);
+    assert.equal(await notices().settle(claimed, 'x', { kind: 'done' }), 'again');
+    const second = await claimOne(world, 'y');
+    assert.deepEqual(second, asStored(told, { version: 2 }));
+    await notices().add([notice]);
+    const later = { kind: 'later', dueAt: NOON + 9, isFailure: false } as const;
+    assert.equal(await notices().settle(second, 'y', later), 'again');
+    assert.deepEqual(await claimOne(world, 'x'), asStored(notice, { version: 3 }));
+  });
+
+  test('later is not before its time, and may have another body', async () => {
+    await notices().add([aNotice()]);
+    const claimed = await claimOne(world, 'x');
+    const later = { kind: 'later', dueAt: NOON + 9, isFailure: false, body: '{"since":7}' } as const;
+    assert.equal(await notices().settle(claimed, 'x', later), 'settled');
+    assert.deepEqual(await claim('x', { now: NOON + 8 }), []);
+    const again = await claimOne(world, 'x', NOON + 9);
+    assert.deepEqual(again, { ...claimed, dueAt: NOON + 9, body: '{"since":7}' });
+    await notices().settle(again, 'x', { kind: 'later', dueAt: NOON, isFailure: false });
+    assert.equal((await claimOne(world, 'x')).body, '{"since":7}');
+  });
+
+  test('failures are counted until it is told of again and looked at', async () => {
+    const notice = aNotice();
+    await notices().add([notice]);
+    const failed = (dueAt: number) => ({ kind: 'later', dueAt, isFailure: true }) as const;
+    await notices().settle(await claimOne(world, 'x'), 'x', failed(NOON + 1));
+    const second = await claimOne(world, 'x', NOON + 1);
+    assert.equal(second.attempts, 1);
+    await notices().add([notice]);
+    assert.equal(await notices().settle(second, 'x', failed(NOON + 5)), 'settled');
+    assert.deepEqual(await claim('x', { now: NOON + 4 }), []);
+    const third = await claimOne(world, 'x', NOON + 5);
+    assert.equal(third.attempts, 2);
+    await notices().add([notice]);
+    assert.equal(await notices().settle(third, 'x', { kind: 'done' }), 'again');
+    assert.equal((await claimOne(world, 'x', NOON + 5)).attempts, 0);
+  });
+}
+
+function memoryPromises(world: NoticeWorld): void {
+  const { notices, claim } = world;
+  test('what is remembered is not looked at again, also when it was told of during the look', async () => {
+    const notice = aNotice({ kind: 'comment' });
+    await notices().add([notice]);
+    const claimed = await claimOne(world, 'x');
+    await notices().add([notice]);
+    assert.equal(await notices().settle(claimed, 'x', { kind: 'remember', until: NOON + 10 }), 'settled');
+    assert.equal(await notices().add([{ ...notice, receivedAt: NOON + 10 }, aNotice()]), 1);
+    await notices().ensure({ ...notice, dueAt: NOON - 1 });
+    const [other, ...more] = await claim('x');
+    assert.notEqual(other?.key, notice.key);
+    assert.deepEqual(more, []);
+  });
+
+  test('what was remembered long enough is new, tidied away or not', async () => {
+    const notice = aNotice();
+    const remember = async () => {
+      const claimed = await claimOne(world, 'x');
+      await notices().settle(claimed, 'x', { kind: 'remember', until: NOON + 10 });
+    };
+    await notices().add([notice]);
+    await remember();
+    const told = { ...notice, receivedAt: NOON + 11, dueAt: NOON };
+    assert.equal(await notices().add([told]), 1);
+    assert.equal((await claimOne(world, 'y')).receivedAt, NOON + 11);
+    await notices().endLeases('y');
+    await remember();
+    assert.equal(await notices().tidy(NOON + 10), 0);
+    assert.equal(await notices().tidy(NOON + 11), 1);
+    assert.equal(await notices().add([notice]), 1);
+    assert.equal((await claimOne(world, 'x')).version, 1);
+  });
+}
+
+function leasePromises(world: NoticeWorld): void {
+  const { notices, claim } = world;
+  test('a lease that ran out is no lease', async () => {
+    await notices().add([aNotice()]);
+    const claimed = await claimOne(world, 'x');
+    assert.deepEqual(await claim('y', { now: NOON + MINUTE_MS - 1 }), []);
+    await claimOne(world, 'y', NOON + MINUTE_MS);
+    assert.equal(await notices().settle(claimed, 'x', { kind: 'done' }), 'lost');
+  });
+
+  test('a lease is renewed by its holder only', async () => {
+    await notices().add([aNotice()]);
+    const claimed = await claimOne(world, 'x');
+    await notices().renewLeases('y', [claimed], NOON + 5 * MINUTE_MS);
+    assert.equal(await notices().findNextDueAt(), NOON + MINUTE_MS);
+    await notices().renewLeases('x', [claimed, aNotice()], NOON + 2 * MINUTE_MS);
+    assert.deepEqual(await claim('y', { now: NOON + MINUTE_MS }), []);
+    await notices().renewLeases('x', [], NOON);
+    await claimOne(world, 'y', NOON + 2 * MINUTE_MS);
+  });
+
+  test('the leases of the dead end', async () => {
+    await notices().add([aNotice(), aNotice()]);
+    await claim('x', { limit: 1 });
+    await claim('y', { limit: 1 });
+    assert.equal(await notices().endLeases('x'), 1);
+    assert.equal(await notices().endLeases('x'), 0);
+    assert.equal((await claim('z')).length, 1);
+    assert.equal(await notices().endLeases(), 2);
+    assert.equal((await claim('z')).length, 2);
+  });
+}
