@@ -117,9 +117,15 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!demo/make-repository\\.ts|checkout\\.ts|upload/)',
+      '^src/cli/(?!demo/make-repository\\.ts|checkout\\.ts|upload/|github/manifest\\.ts)',
       ['^src/cli/', '^src/http/contract/', '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
+    ),
+    room(
+      'setup-asks-for-what-is-needed',
+      '^src/cli/github/manifest\\.ts$',
+      ['^src/cli/', '^src/forge/github/app-needs\\.ts$'],
+      'What an App is asked to be allowed is what the server then looks for.',
     ),
     room(
       'cli-reads-reports',

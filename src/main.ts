@@ -11,6 +11,9 @@ import { Directory } from './app/directory.ts';
 import { EffectWorker } from './app/effect-worker.ts';
 import { ensureOrganization } from './app/ensure-organization.ts';
 import { createHousekeeping } from './app/housekeeping.ts';
+import { createLookAround } from './app/look-around.ts';
+import { NoticeBell } from './app/notice-bell.ts';
+import { NoticeWorker } from './app/notice-worker.ts';
 import { Outages } from './app/outages.ts';
 import { QueueRunner } from './app/queue-runner.ts';
 import { Reconciler } from './app/reconcile.ts';
@@ -18,7 +21,10 @@ import type { Rounds } from './app/rounds.ts';
 import { createSweep } from './app/sweep-refs.ts';
 import { Timers } from './app/timers.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
+import { createNoticeWatch } from './app/watch-notices.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
+import { loadGithub } from './config/load-github.ts';
+import type { Forge } from './forge/forge.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
@@ -85,15 +91,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     { slug: config.organization, adminToken: config.adminToken },
   );
   const tokenFile = newSecret === undefined ? undefined : await keepToken(store, config, newSecret, log);
-  const forges: Forges = new Map([
-    [
-      PLAIN_GIT_HOST,
-      createPlainForge({
-        directory: path.join(config.dataFolder, 'git'),
-        testBranchPrefix: config.testBranchPrefix,
-      }),
-    ],
-  ]);
+  const forges = await createForges(config, { clock, log });
   const jobs = await createRunner(config, log);
   const serverId = await findServerId(config);
   const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log });
@@ -107,11 +105,14 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     clock,
     ingest,
     outages: new Outages(),
+    notices: new NoticeBell(),
     log,
+    publicUrl: config.publicUrl,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   const reconciler = new Reconciler(app);
   const worker = new EffectWorker(app, serverId);
+  const noticeWorker = new NoticeWorker(app, serverId);
   const timers = new Timers(app);
   const server = createServer({
     app,
@@ -124,16 +125,37 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   reconciler.start();
   worker.start();
+  noticeWorker.start();
   timers.start();
   ingest.start();
-  const rounds = [createAudit(app), createSweep(app), createHousekeeping(app)];
+  const rounds = [
+    ...[createAudit(app), createLookAround(app), createNoticeWatch(app)],
+    ...[createSweep(app), createHousekeeping(app)],
+  ];
   for (const each of rounds) each.start();
   return {
     url,
     newToken: newSecret,
     tokenFile,
-    stop: () => stop({ server, app, ingest, reconciler, worker, timers, rounds }),
+    stop: () => stop({ server, app, ingest, reconciler, worker, noticeWorker, timers, rounds }),
   };
+}
+
+async function createForges(config: Config, { clock, log }: Pick<App, 'clock' | 'log'>): Promise<Forges> {
+  const { testBranchPrefix } = config;
+  const directory = path.join(config.dataFolder, 'git');
+  const forges = new Map<string, Forge>([[PLAIN_GIT_HOST, createPlainForge({ directory, testBranchPrefix })]]);
+  const { connections, warnings } = await loadGithub(config);
+  for (const warning of warnings) log.warn({}, warning);
+  if (connections.length === 0) return forges;
+  // Servers without GitHub do not pay for its libraries.
+  const { createGithubForge } = await import('./forge/github/create-github-forge.ts');
+  const { githubConnection } = await import('./forge/github/connection.ts');
+  for (const { reload, ...settings } of connections) {
+    const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });
+    forges.set(connection.host, createGithubForge({ connection, directory, testBranchPrefix, clock, log }));
+  }
+  return forges;
 }
 
 /** On a thread of its own: reading a large report must not keep a request waiting. */
@@ -212,12 +234,12 @@ async function stop(parts: {
   readonly ingest: IngestThread;
   readonly reconciler: Reconciler;
   readonly worker: EffectWorker;
+  readonly noticeWorker: NoticeWorker;
   readonly timers: Timers;
   readonly rounds: readonly Rounds[];
 }): Promise<void> {
-  const stopping = [parts.reconciler, parts.worker, parts.timers, parts.ingest, ...parts.rounds].map((part) =>
-    part.stop(),
-  );
+  const { reconciler, worker, noticeWorker, timers, ingest, rounds } = parts;
+  const stopping = [reconciler, worker, noticeWorker, timers, ingest, ...rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();

@@ -5,6 +5,7 @@ import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../storage/store.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Directory } from './directory.ts';
+import type { NoticeBell } from './notice-bell.ts';
 import type { Outages } from './outages.ts';
 import type { QueueRunner } from './queue-runner.ts';
 
@@ -20,7 +21,10 @@ export interface App {
   readonly clock: Timing;
   readonly ingest: Ingest;
   readonly outages: Outages;
+  readonly notices: NoticeBell;
   readonly log: Log;
+  /** The server's own address, for links in what is written elsewhere. Undefined: no links. */
+  readonly publicUrl?: string | undefined;
   /** Where backups go that are named without a folder. */
   readonly backupFolder: string;
 }

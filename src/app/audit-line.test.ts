@@ -48,6 +48,23 @@ describe('what a queue says about its target', () => {
     assert.deepEqual([story('M', seen(undefined)).head, story(undefined, seen('M')).head], [undefined, 'M']);
   });
 
+  it('goes on from where a landing that stopped half-way saw the target [N4] [L9]', () => {
+    const moved = { kind: 'target_moved', head: sha('X'), isDescendant: true } as const;
+    const stray = { kind: 'strayed', prNumber: 2 as never, sha: sha('S'), tree: sha('t'), head: sha('S') } as const;
+    const refused = { kind: 'entry_refused', prNumber: 2 as never, reason: 'GITHUB_API_MERGE_PR_FAILED' } as const;
+    const how = { how: 'PREFIX' } as const;
+    const told = story(
+      'M',
+      landed('M', 'A', { ...how, stopped: moved }),
+      landed('X', 'B', { ...how, stopped: refused }),
+      landed('B', 'C', { ...how, stopped: { ...stray, isDescendant: true } }),
+      landed('S', 'S', { ...how, stopped: moved }),
+      landed('X', 'D'),
+    );
+    assert.deepEqual(ways(told.stretches), ['M..A 1', 'X..C 2', 'X..D 1']);
+    assert.deepEqual([told.head, told.findings], ['D', []]);
+  });
+
   it('takes a landing that was told twice for one [N4]', () => {
     assert.deepEqual(ways(story('M', landed('M', 'A'), landed('M', 'A')).stretches), ['M..A 1']);
   });
@@ -94,6 +111,19 @@ describe('a landing and git', () => {
     assert.deepEqual(doubts(landed('M', 'A', { how: 'PREFIX' })), []);
   });
 
+  it('is proven for each entry that a merge API has put there [N4] [L9]', () => {
+    const entries = (tree: string) => [
+      { prNumber: 1 as never, sha: sha('inner'), tree: sha(tree) },
+      { prNumber: 2 as never, sha: sha('A'), tree: sha('tree of A') },
+    ];
+    const how = { how: 'SAME_TREE' } as const;
+    assert.deepEqual(doubts(landed('M', 'A', { ...how, entries: entries('tree of inner') })), []);
+    assert.match(
+      doubts(landed('M', 'A', { ...how, entries: entries('other') })).join(),
+      /has inner for #1, which is not/,
+    );
+  });
+
   const unproven: readonly (readonly [string, string[]])[] = [
     ['a line that leads elsewhere', doubts(landed('M', 'A'), { kind: 'broken' })],
     ['commits that are not there any more', doubts(landed('M', 'A'), { kind: 'lost' })],
@@ -101,6 +131,7 @@ describe('a landing and git', () => {
     ['more commits than anyone follows', doubts(landed('M', 'A'), { kind: 'too_long' })],
     ['a commit that is not on the line', doubts(landed('M', 'A'), { kind: 'line', commits: [commit('B')] })],
     ['another tree than recorded', doubts(landed('M', 'A'), { kind: 'line', commits: [commit('A', 'other')] })],
+    ['what is called so by itself', doubts(landed('M', 'A', { how: 'UNPROVEN' }))],
     ['a candidate that is not known', doubts(landed('M', 'A', { candidate: 2 as never }))],
     ['a candidate without a commit', doubts(landed('M', 'A'), line, { ...passed, commit: undefined })],
     ['a candidate without a pass', doubts(landed('M', 'A'), line, { ...passed, pass: undefined })],

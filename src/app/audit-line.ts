@@ -68,6 +68,11 @@ export function readStory(start: Sha | undefined, events: readonly RecordedEvent
       open = { from: open?.from ?? event.base, to: event.pushedSha, landings, isPast: false };
       head = event.pushedSha;
     }
+    const stopped = event.kind === 'candidate_landed' ? seenAfter(event) : undefined;
+    if (stopped !== undefined) {
+      close(true);
+      head = stopped.head;
+    }
   }
   close(false);
   return { stretches, head, findings };
@@ -87,6 +92,11 @@ function seenHead(event: QueueEvent): { readonly head: Sha | undefined } | undef
   return event.kind === 'landing_refused' && event.problem.kind === 'target_moved' ? event.problem : undefined;
 }
 
+/** Where the target was when a landing had stopped half-way, and was not where the landing had left it. */
+function seenAfter({ stopped }: CandidateLanded): { readonly head: Sha | undefined } | undefined {
+  return stopped === undefined || stopped.kind === 'entry_refused' ? undefined : stopped;
+}
+
 /** `candidates` has those of the landings that the store knows. */
 export function auditStretch(
   stretch: Stretch,
@@ -99,7 +109,10 @@ export function auditStretch(
   }
   const trees = new Map(line.commits.map(({ sha, tree }) => [sha, tree]));
   return stretch.landings.flatMap(({ version, event }) => {
-    const doubt = doubtCommit(event, trees.get(event.pushedSha)) ?? doubtTest(event, candidates.get(event.candidate));
+    const doubt =
+      doubtCommit(event, trees.get(event.pushedSha)) ??
+      doubtEntries(event, trees) ??
+      doubtTest(event, candidates.get(event.candidate));
     return doubt === undefined ? [] : [{ version, text: `${sayLanding(event)} ${doubt}` }];
   });
 }
@@ -107,6 +120,13 @@ export function auditStretch(
 function doubtCommit({ pushedTree }: CandidateLanded, tree: Sha | undefined): string | undefined {
   if (tree === undefined) return "is not on the target's line.";
   return tree === pushedTree ? undefined : `was recorded with the tree ${pushedTree}, but its tree is ${tree}.`;
+}
+
+/** A merge API makes commits of its own for each entry, and each is a head of the target for a while. */
+function doubtEntries({ entries }: CandidateLanded, trees: ReadonlyMap<Sha, Sha>): string | undefined {
+  const doubted = entries.find(({ sha, tree }) => trees.get(sha) !== tree);
+  if (doubted === undefined) return undefined;
+  return `has ${doubted.sha} for #${doubted.prNumber}, which is not on the target's line with the recorded tree.`;
 }
 
 /** The engine asserts the same before it believes a landing; here it is read from what was stored. */
@@ -124,8 +144,10 @@ function doubtTest(event: CandidateLanded, candidate: Candidate | undefined): st
       // Only what landed beside a candidate in parallel mode is ever recorded there.
       return candidate.composedWith.length > 0 ? undefined : 'is composed with something that is not recorded.';
     case 'PREFIX':
-      // Part of what was tested; its last commit is recorded with the rest of its candidate.
+      // Part of what was tested. What is not is not called landed here, but strayed, with an alarm of its own.
       return undefined;
+    case 'UNPROVEN':
+      return 'was not tested.';
   }
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FakeForge } from '../../test/fake/fake-forge.ts';
+import type { MergeHooks } from '../../test/fake/fake-merge-api.ts';
 import type { FakeRepository } from '../../test/fake/fake-repository.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../test/helpers/queue-world.ts';
-import type { Sha } from '../engine/pull-request.ts';
+import type { PrNumber, Sha } from '../engine/pull-request.ts';
 import type { LandAnswer, LandRequest } from '../forge/forge.ts';
 import { audit } from './audit.ts';
 
@@ -86,6 +87,35 @@ describe('the audit', LIMIT, () => {
       assert.equal((await markOf(world))?.sha, world.head);
     });
   }
+
+  it('proves what a merge API landed one by one, and says only once what it did not [N4] [L9]', async (context) => {
+    const settings = { batch: true, batchingMinSize: 2, landingMode: 'API' } as const;
+    let strayed: number | undefined;
+    const before: MergeHooks['before'] = (_request, { prNumber }) => {
+      if (prNumber === strayed) world.repository.commit('main', { files: { past: 'the queue' }, author: 'Eve' });
+      return undefined;
+    };
+    const world = await createWorld(context, { settings, forge: { merging: { before } } });
+    await audit(world.app);
+    const kindsOf = async (numbers: readonly PrNumber[]) => {
+      const rows = await world.store.queues.findEntries(world.queueId, numbers);
+      return rows.map(({ body }) => (JSON.parse(body) as { landed: { kind: string } }).landed.kind).toSorted();
+    };
+    const one = [await world.submit({ a: 'a' }), await world.submit({ b: 'b' })];
+    await world.untilQuiet();
+    await audit(world.app);
+    assert.deepEqual([await kindsOf(one), await codes(world)], [['PREFIX', 'SAME_TREE'], []]);
+    const two = [await world.submit({ c: 'c' })];
+    strayed = (two[0] as number) + 1;
+    two.push(await world.submit({ d: 'd' }));
+    await world.untilQuiet();
+    for (let round = 0; round < 2; round += 1) await audit(world.app);
+    const [alarm, ...others] = await world.alarms();
+    assert.deepEqual([await kindsOf(two), others], [['PREFIX', 'UNPROVEN'], []]);
+    assert.equal(alarm?.code, 'UNPROVEN_LANDING');
+    for (const part of [`#${strayed}`, world.head, 'Eve']) assert.ok(alarm?.text.includes(part), alarm?.text);
+    assert.equal((await markOf(world))?.sha, world.head);
+  });
 
   it('proves a direct merge [N4] [L8]', async (context) => {
     const settings = { directMergeMode: 'ALWAYS', requiredStatuses: ['ci'] } as const;

@@ -1,7 +1,8 @@
 import type { Candidate } from '../engine/candidate.ts';
 import type { Sha } from '../engine/pull-request.ts';
 import { assert } from '../lib/assert.ts';
-import type { EventRow } from '../storage/queues.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { EventRow, QueueId } from '../storage/queues.ts';
 import { raise } from './alarms.ts';
 import type { App } from './app.ts';
 import { auditStretch, type Finding, type RecordedEvent, readStory, type Stretch, splitStretch } from './audit-line.ts';
@@ -14,12 +15,14 @@ import { forEachAtOnce, Rounds } from './rounds.ts';
 
 const TIMES = { firstMs: 3_000, everyMs: 15_000 };
 const QUEUES_AT_ONCE = 8;
+const HOSTED_EVERY_MS = 60_000;
 const PAGE = 500;
 /** The only events that say where the target is. */
 const MOVES: readonly string[] = ['candidate_landed', 'landing_refused', 'target_observed'];
 
 export function createAudit(app: App): Rounds {
-  return new Rounds(app.clock, TIMES, (isStopped) => audit(app, isStopped));
+  const looks = new Map<QueueId, Instant>();
+  return new Rounds(app.clock, TIMES, (isStopped) => audit(app, isStopped, looks));
 }
 
 /**
@@ -27,7 +30,11 @@ export function createAudit(app: App): Rounds {
  * where somebody else moved it, and proves from git that each landing since the last round is what was tested. Several
  * servers may do so at once: an alarm is known by the event it is about, and the mark moves only from where it was read.
  */
-export async function audit(app: App, isStopped: () => boolean = () => false): Promise<void> {
+export async function audit(
+  app: App,
+  isStopped: () => boolean = () => false,
+  looks = new Map<QueueId, Instant>(),
+): Promise<void> {
   // What is not done in this round is done in the next, which begins where this one did.
   const warn = (error: unknown, facts: object) => {
     if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not audit the targets');
@@ -36,15 +43,15 @@ export async function audit(app: App, isStopped: () => boolean = () => false): P
     const queues = await loadQueues(app, await app.store.repositories.listAll());
     await forEachAtOnce(QUEUES_AT_ONCE, queues, async (found) => {
       if (isStopped()) return;
-      await auditQueue(app, found).catch((error: unknown) => warn(error, { queue: found.id }));
+      await auditQueue(app, found, looks).catch((error: unknown) => warn(error, { queue: found.id }));
     });
   } catch (error) {
     warn(error, {});
   }
 }
 
-async function auditQueue(app: App, before: FoundQueue): Promise<void> {
-  await lookAtTarget(app, before);
+async function auditQueue(app: App, before: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
+  await lookAtTargetInTime(app, before, looks);
   const loaded = await app.runner.find(before.id);
   if (loaded === undefined) return;
   const found = { ...loaded, repository: before.repository };
@@ -63,6 +70,15 @@ async function auditQueue(app: App, before: FoundQueue): Promise<void> {
   for (const stretch of story.stretches) findings.push(...(await prove(app, found, stretch)));
   await raiseAll(app, found, findings);
   await alarms.setMark(id, { sha: story.head ?? null, version, at }, mark.version);
+}
+
+/** A forge with people on it tells of pushes: there it is enough to look now and then. */
+async function lookAtTargetInTime(app: App, found: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
+  const now = app.clock.now();
+  const isHosted = app.forges.get(found.repository.host)?.hosting !== undefined;
+  if (isHosted && now - (looks.get(found.id) ?? Number.NEGATIVE_INFINITY) < HOSTED_EVERY_MS) return;
+  await lookAtTarget(app, found);
+  if (isHosted) looks.set(found.id, now);
 }
 
 /** What happened to the target since, up to the queue as it was found. */

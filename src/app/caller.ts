@@ -10,6 +10,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** Null: every repository of the organization. */
   readonly repositoryIds: ReadonlySet<string> | null;
+  /** Somebody who asked for it at the forge, and has no token. */
+  readonly isPerson?: true;
 }
 
 /** `admin` holds every scope of the organization; `instance` stands beside it, for what concerns the whole server. */

@@ -5,6 +5,7 @@ import type { QueueId } from '../storage/queues.ts';
 import type { Repository } from '../storage/repositories.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import type { Caller } from './caller.ts';
+import { checkOwner } from './check-owner.ts';
 import { findRepository, formatRef, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
 import { observeTarget } from './observe-target.ts';
 import { encodeQueue } from './queue-codec.ts';
@@ -21,13 +22,17 @@ export interface CreateQueue extends QueueRef, QueueChanges {}
 export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
-  const problem = checkChanges(input.settings, repository);
+  const problem = checkChanges(input.settings, repository) ?? (await checkOwner(app, caller, repository));
   if (problem !== undefined) return problem;
-  const head = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), input.targetBranch);
+  const forge = getForge(app, repository.host);
+  const head = await forge.findBranchHead(toForgeRepository(repository), input.targetBranch);
   if (head === undefined) return branchNotFound(input);
   const at = app.clock.now();
-  const settings = { ...DEFAULT_SETTINGS, ...input.settings };
-  const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING');
+  const isTold = forge.hosting !== undefined;
+  // Where people look at pull requests, what landed should show as merged.
+  const landingMode = isTold ? 'API' : 'PUSH';
+  const settings = { ...DEFAULT_SETTINGS, landingMode, ...input.settings } as const;
+  const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING', { isTold });
   const row = {
     id: randomUUID() as QueueId,
     repositoryId: repository.id,
@@ -36,7 +41,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
     body: encodeQueue(queue),
     createdAt: at,
   };
-  const body = JSON.stringify({ actor: caller.name, settings, state: queue.state });
+  const body = JSON.stringify({ actor: caller.name, settings, state: queue.state, ...(isTold ? { isTold } : {}) });
   const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
   app.directory.forget();
   if (created !== 'created') return queueExists(input);
@@ -50,6 +55,9 @@ export function checkChanges(settings: Partial<QueueSettings>, repository: Repos
   const errors: FieldError[] = checkSettings(settings).map(({ name, message }) => ({ path: `/${name}`, message }));
   if (repository.host === PLAIN_GIT_HOST && settings.landingMode === 'API') {
     errors.push({ path: '/landingMode', message: 'must be PUSH: plain git has no merge API' });
+  }
+  if (repository.host === PLAIN_GIT_HOST && settings.requiredStatuses?.some((status) => typeof status !== 'string')) {
+    errors.push({ path: '/requiredStatuses', message: 'must be names alone: plain git has no apps' });
   }
   const [first] = errors;
   if (first === undefined) return undefined;

@@ -30,6 +30,16 @@ export class Directory {
     );
   }
 
+  /** Of all organizations. Forges do not tell large letters from small ones in names; `*` is any name. */
+  async findRepositoriesAt({ host, owner, name }: RepositoryRef): Promise<readonly Repository[]> {
+    const isMeant = (repository: Repository) =>
+      repository.host === host &&
+      repository.owner.toLowerCase() === owner.toLowerCase() &&
+      (name === '*' || repository.name.toLowerCase() === name.toLowerCase());
+    const all = await this.#remember('A', () => this.#store.repositories.listAll());
+    return all.filter(isMeant);
+  }
+
   findRepositoryById(id: RepositoryId): Promise<Repository | undefined> {
     return this.#remember(`i\n${id}`, async () => (await this.#store.repositories.listAll()).find((r) => r.id === id));
   }

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import type { Effect } from '../engine/effect.ts';
 import { unreachable } from '../lib/assert.ts';
-import { backoffMs } from '../lib/backoff.ts';
+import type { Instant } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../storage/queues.ts';
 import { raise } from './alarms.ts';
@@ -13,21 +12,21 @@ import { judgeCheck } from './effects/judge-check.ts';
 import { landCandidate } from './effects/land-candidate.ts';
 import { raiseAlarm } from './effects/raise-alarm.ts';
 import { startChecks } from './effects/start-checks.ts';
+import { tell } from './effects/tell.ts';
 import { getForge, toForgeRepository } from './find-queue.ts';
+import { delayOf, LEASE_MS, Leases } from './leases.ts';
+import { Lookout } from './lookout.ts';
 import { decodeEffect, versionOfEffect } from './queue-codec.ts';
 
 /** How many effects this server carries out at once. */
 const AT_ONCE = 8;
-/** A server that dies in the middle of an effect keeps the others from it for this long; one that lives renews it. */
-const LEASE_MS = 20_000;
-const RENEW_EVERY_MS = 5_000;
-/** Also without being told of any: another server may have stored effects and died. */
-const LOOK_EVERY_MS = 5_000;
 /** As long as a commit takes to be seen by the server that makes it. */
 const COMMIT_MS = 5;
 const RETRY = { firstMs: 500, capMs: 60_000 };
 /** What fails by a bug of ours is shown and left alone after so many attempts; what the world refuses is tried on. */
 const MAX_BUG_ATTEMPTS = 5;
+/** About half an hour. What is told later tells of everything; nothing waits for it, and nobody need look at it. */
+const MAX_TELL_ATTEMPTS = 35;
 
 /**
  * Carries out what the engine asked for: claims effects with a lease, does each at least once, and stores what came of it
@@ -42,69 +41,47 @@ export class EffectWorker {
   readonly #goingOn = new Set<Promise<void>>();
   /** Of every effect that is this server's now, how to end it early. */
   readonly #held = new Map<string, AbortController>();
-  #callOffRenewal: (() => void) | undefined;
-  #callOff: (() => void) | undefined;
-  #isLooking = false;
-  #looking: Promise<void> = Promise.resolve();
-  #shouldLookAgain = false;
+  readonly #lookout: Lookout;
+  readonly #leases: Leases;
   #isStopped = false;
 
   constructor(app: App, holder: string) {
     this.#app = app;
     this.#holder = holder;
+    const { queues } = app.store;
+    this.#lookout = new Lookout(app, {
+      what: 'effects',
+      claim: () => this.#claim(),
+      findNextDueAt: () => queues.findNextEffectDueAt(),
+      isBusy: () => this.#underWay.size >= AT_ONCE,
+    });
+    this.#leases = new Leases(app, {
+      endLeases: (of) => queues.endLeases(of),
+      renew: (until) => this.#renew(until),
+      isAnyHeld: () => this.#held.size > 0,
+    });
   }
 
   start(): void {
     this.#app.runner.listen((_loaded, effects) => {
       if (effects > 0) this.wake();
     });
-    void this.#begin();
-    this.#renewLater();
-  }
-
-  /** What this server held before it started again is free; where it is the only one, so is all else. */
-  async #begin(): Promise<void> {
-    try {
-      const { queues, isShared } = this.#app.store;
-      await queues.endLeases(isShared ? this.#holder : undefined);
-    } catch (error) {
-      // They end by themselves, only later.
-      this.#app.log.warn({ err: error }, 'could not end the leases of a server that died');
-    }
-    this.wake();
+    void this.#leases.begin(this.#holder).then(() => this.wake());
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff?.();
+    this.#leases.stopping();
     for (const stop of this.#held.values()) stop.abort();
-    await this.#looking;
+    await this.#lookout.stop();
     await Promise.all(this.#underWay);
     await Promise.all(this.#goingOn);
-    this.#callOffRenewal?.();
+    this.#leases.end();
   }
 
   /** There may be something to do. */
   wake(): void {
-    this.#shouldLookAgain = true;
-    if (this.#isLooking || this.#isStopped) return;
-    this.#isLooking = true;
-    this.#looking = this.#look();
-  }
-
-  async #look(): Promise<void> {
-    this.#callOff?.();
-    while (this.#shouldLookAgain && !this.#isStopped) {
-      this.#shouldLookAgain = false;
-      try {
-        await this.#claim();
-      } catch (error) {
-        // The store is away for a moment; the next look finds whatever was left.
-        this.#app.log.warn({ err: error }, 'could not look for effects');
-      }
-    }
-    this.#isLooking = false;
-    if (!this.#isStopped) await this.#sleep();
+    this.#lookout.wake();
   }
 
   async #claim(): Promise<void> {
@@ -125,16 +102,6 @@ export class EffectWorker {
   /** It came when this server was told to stop: another need not wait for the end of the lease. */
   async #giveBack(effect: StoredEffect): Promise<void> {
     await this.#settle(effect, async () => ({ kind: 'postpone', dueAt: this.#app.clock.now() }));
-  }
-
-  async #sleep(): Promise<void> {
-    const { clock, store } = this.#app;
-    const dueAt = await store.queues.findNextEffectDueAt().catch(() => undefined);
-    if (this.#isStopped || this.#isLooking) return;
-    const delayMs = Math.min(LOOK_EVERY_MS, Math.max(1, (dueAt ?? Number.POSITIVE_INFINITY) - clock.now()));
-    this.#callOff?.();
-    // While every hand is busy there is no use in looking: whoever is done looks.
-    this.#callOff = clock.after(this.#underWay.size >= AT_ONCE ? LOOK_EVERY_MS : delayMs, () => this.wake());
   }
 
   async #carryOut(effect: StoredEffect): Promise<void> {
@@ -195,24 +162,11 @@ export class EffectWorker {
     return result?.isStored === true ? undefined : { kind: 'done' };
   }
 
-  #renewLater(): void {
-    this.#callOffRenewal = this.#app.clock.after(RENEW_EVERY_MS, () => void this.#renew());
-  }
-
-  async #renew(): Promise<void> {
+  async #renew(until: Instant): Promise<void> {
     const ids = [...this.#held.keys()];
-    try {
-      if (ids.length > 0) {
-        const until = this.#app.clock.now() + LEASE_MS;
-        const kept = new Set(await this.#app.store.queues.renewLeases(this.#holder, ids, until));
-        // Another server took it over while this one did not come to renew it.
-        for (const id of ids) if (!kept.has(id)) this.#held.get(id)?.abort();
-      }
-    } catch (error) {
-      // The next renewal may still be in time; if not, another server does the same work, and no harm.
-      this.#app.log.warn({ err: error }, 'could not renew leases');
-    }
-    if (!this.#isStopped || this.#goingOn.size > 0) this.#renewLater();
+    const kept = new Set(await this.#app.store.queues.renewLeases(this.#holder, ids, until));
+    // Another server took it over while this one did not come to renew it.
+    for (const id of ids) if (!kept.has(id)) this.#held.get(id)?.abort();
   }
 
   async #tellOfParked({ id, queueId, kind, attempts }: StoredEffect, error: string): Promise<void> {
@@ -229,19 +183,17 @@ export class EffectWorker {
     const isBug = !(error instanceof Fault);
     const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 2_000);
     log.warn({ err: error, effect: effect.id, kind: effect.kind, attempts: effect.attempts + 1 }, 'an effect failed');
+    if (effect.kind === 'tell' && effect.attempts + 1 >= (isBug ? MAX_BUG_ATTEMPTS : MAX_TELL_ATTEMPTS)) {
+      log.error({ effect: effect.id, error: text }, 'people are not told how their pull request stands');
+      return { kind: 'done' };
+    }
     if (isBug && effect.attempts + 1 >= MAX_BUG_ATTEMPTS) return { kind: 'park', at: clock.now(), error: text };
-    const delayMs = backoffMs(effect.attempts, { ...RETRY, spread: spreadOf(effect) });
-    return { kind: 'retry', dueAt: clock.now() + delayMs, error: text };
+    return { kind: 'retry', dueAt: clock.now() + delayOf(effect.id, effect.attempts, RETRY), error: text };
   }
 }
 
 /** How to settle an effect; undefined where that is done already. */
 type Attempt = EffectSettlement | LongEffect | undefined;
-
-/** The same for the same attempt, so that a run can be repeated; different for different effects. */
-function spreadOf({ id, attempts }: StoredEffect): number {
-  return Number.parseInt(hash('sha256', `${id} ${attempts}`).slice(0, 8), 16) / 0xffffffff;
-}
 
 function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAnswer | LongEffect> {
   switch (effect.kind) {
@@ -255,6 +207,8 @@ function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAns
       return discardCandidate(run, effect);
     case 'land_candidate':
       return landCandidate(run, effect);
+    case 'tell':
+      return tell(run, effect, id);
     case 'raise_alarm':
       return raiseAlarm(run, effect, id);
     default:

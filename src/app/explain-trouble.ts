@@ -23,7 +23,7 @@ export async function explainTrouble(
     .toSorted((a, b) => Number(b.testRun === entry.candidate) - Number(a.testRun === entry.candidate));
   const outage = app.outages.find(entry.id) ?? app.outages.find(repository.id);
   if (outage === undefined) return ofEffects;
-  const text = `Whether it has changed cannot be found out: ${outage.text} It is looked at again every few seconds.`;
+  const text = `Whether it has changed cannot be found out: ${outage.text} It is looked at again and again.`;
   return [...ofEffects, reason('FORGE_UNAVAILABLE', text, { since: outage.since })];
 }
 

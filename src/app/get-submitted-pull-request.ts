@@ -1,12 +1,12 @@
 import type { Candidate } from '../engine/candidate.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, isLive } from '../engine/queue.ts';
-import { assert } from '../lib/assert.ts';
-import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { Repository } from '../storage/repositories.ts';
+import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
-import { type FoundQueue, findQueue, formatRef, type QueueRef } from './find-queue.ts';
+import { type FoundQueue, findQueue, formatRef, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
 import { decodeCandidate } from './queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type EntryView, viewEntry, viewExplanation, viewTimeline } from './views/entry-view.ts';
@@ -27,9 +27,10 @@ export async function getSubmittedPullRequest(
 ): Promise<EntryView | Refusal> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  if ('branch' in input.pr) return branchNotFound(found, input.pr.branch);
-  const entry = await findAnyEntry(app, found, input.pr.number);
-  if (entry === undefined) return neverSubmitted({ ...input, prNumber: input.pr.number });
+  const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
+  if (isRefusal(prNumber)) return prNumber;
+  const entry = await findAnyEntry(app, found, prNumber);
+  if (entry === undefined) return neverSubmitted({ ...input, prNumber });
   return describeEntry(app, found, entry, input);
 }
 
@@ -84,11 +85,24 @@ async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry)
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
-function branchNotFound(found: FoundQueue, branch: string): Refusal {
-  const { repository } = found;
-  assert(repository.host === PLAIN_GIT_HOST, 'only plain git is connected yet');
+/** Of the open pull requests: the branch of one that has left may be another's by now. */
+async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Promise<PrNumber | Refusal> {
+  const { hosting } = getForge(app, repository.host);
+  if (hosting === undefined) return withoutBranches(repository, branch);
+  const prNumber = await hosting.findByBranch(toForgeRepository(repository), branch);
+  return prNumber ?? branchNotFound(repository, branch);
+}
+
+function withoutBranches(repository: Repository, branch: string): Refusal {
   return refuse(
     'PULL_REQUEST_NOT_FOUND',
     `Pull requests of ${formatRef(repository)} have no head branch ("${branch}"): plain git knows them by number only.`,
+  );
+}
+
+function branchNotFound(repository: Repository, branch: string): Refusal {
+  return refuse(
+    'PULL_REQUEST_NOT_FOUND',
+    `No open pull request of ${formatRef(repository)} has the head branch "${branch}". Pull requests of forks, and closed ones, are found by number only.`,
   );
 }

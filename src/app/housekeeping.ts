@@ -19,6 +19,8 @@ async function tidy({ store, clock, log }: App): Promise<void> {
     if (removed > 0) log.info({ removed }, 'removed target sets that nothing names');
     const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
     if (logs > 0) log.info({ removed: logs }, 'removed old output of checks');
+    const notices = await store.notices.tidy(clock.now());
+    if (notices > 0) log.info({ removed: notices }, 'forgot what forges told of long ago');
   } catch (error) {
     // Nothing depends on it today: tomorrow it is tried again.
     log.warn({ err: error }, 'could not remove what nobody needs any more');

@@ -51,8 +51,12 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
   return indexed({
     ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
     ...stored,
-    // A row that is older than the distinction may have begun.
-    landing: stored.landing && { ...stored.landing, isBegun: stored.landing.isBegun ?? true },
+    // A row that is older than the distinction may have begun; there was one way to land then.
+    landing: stored.landing && {
+      ...stored.landing,
+      isBegun: stored.landing.isBegun ?? true,
+      landingMode: stored.landing.landingMode ?? 'PUSH',
+    },
     settings,
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),
@@ -143,13 +147,17 @@ export function encodeEffect(
     id: `${of.queueId}/${of.version}/${of.ordinal}`,
     kind: effect.kind,
     stream: streamOf(effect),
-    dueAt: of.at,
+    dueAt: effect.kind === 'tell' ? of.at + TELL_AFTER_MS : of.at,
     body: JSON.stringify(effect),
   };
 }
 
+/** What follows quickly from one another is told once. */
+const TELL_AFTER_MS = 1_500;
+
 /** A judgement waits for results while the other checks of its candidate run, and for those of no other check. */
 function streamOf(effect: Effect): string {
+  if (effect.kind === 'tell') return `tell ${effect.prNumber}`;
   if (effect.kind === 'judge_check') return `judgement ${effect.candidate} ${effect.check}`;
   return 'candidate' in effect ? `candidate ${effect.candidate}` : effect.kind;
 }

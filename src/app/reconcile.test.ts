@@ -17,6 +17,7 @@ import type { QueueId } from '../storage/queues.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import { Authenticator } from './authenticate.ts';
 import { Directory } from './directory.ts';
+import { NoticeBell } from './notice-bell.ts';
 import { Outages } from './outages.ts';
 import { encodeQueue } from './queue-codec.ts';
 import { QueueRunner } from './queue-runner.ts';
@@ -37,6 +38,7 @@ function createApp(forge: Forge): App {
     forges: new Map([[PLAIN_GIT_HOST, forge]]),
     clock: systemClock,
     outages: new Outages(),
+    notices: new NoticeBell(),
     log,
     ingest: noIngest,
     jobs: noJobs,
@@ -120,9 +122,9 @@ describe('Reconciler', () => {
     const { world } = await createWorld(context);
     let asked = 0;
     const forge = new Proxy(world.forge, {
-      get: (real, name: keyof Forge) => {
+      get: (real, name: Exclude<keyof Forge, 'hosting'>) => {
         if (name === 'findPullRequest') asked += 1;
-        return real[name].bind(real);
+        return real[name]?.bind(real);
       },
     });
     const app = createApp(forge);

@@ -1,5 +1,5 @@
 import type { PrNumber, Sha } from '../engine/pull-request.ts';
-import { type Entry, findEntry } from '../engine/queue.ts';
+import type { Entry } from '../engine/queue.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
@@ -7,8 +7,9 @@ import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
+import { observePullRequest } from './observe-pull-request.ts';
 import { observeTarget } from './observe-target.ts';
-import { findPullRequest, findTargets } from './pull-request-facts.ts';
+import { findPullRequest } from './pull-request-facts.ts';
 
 /** Changes at the forge are noticed within this time, plus the time of one look. */
 const INTERVAL_MS = 1_500;
@@ -24,8 +25,7 @@ const REPOSITORIES_AT_ONCE = 8;
 const PATIENCE_MS = 500;
 
 /**
- * Asks the forges what has changed about the pull requests in the queues, and feeds it to the engine. Whatever tells us
- * sooner is welcome; this is what makes sure. Every repository is looked at on its own: one that does not answer is not
+ * Asks plain git what has changed about the pull requests in the queues, and feeds it to the engine: nobody tells. Every repository is looked at on its own: one that does not answer is not
  * looked at again before it did, and the others do not notice.
  */
 export class Reconciler {
@@ -79,10 +79,15 @@ export class Reconciler {
     const ids = new Set(repositories.map(({ id }) => id));
     for (const id of this.#looksAtAll.keys()) if (!ids.has(id)) this.#looksAtAll.delete(id);
     for (const repository of repositories) {
-      if (this.#looks.has(repository.id)) continue;
+      if (this.#looks.has(repository.id) || this.#isHosted(repository)) continue;
       const look = this.#turns.run(() => this.#look(repository)).finally(() => this.#looks.delete(repository.id));
       this.#looks.set(repository.id, look);
     }
+  }
+
+  /** Those are told of what happens, and looked around in. */
+  #isHosted({ host }: Repository): boolean {
+    return this.#app.forges.get(host)?.hosting !== undefined;
   }
 
   async #look(repository: Repository): Promise<void> {
@@ -182,16 +187,7 @@ export class Reconciler {
   }
 
   async #observe(found: FoundQueue, entry: Entry): Promise<void> {
-    const { prNumber } = entry;
-    const pr = await findPullRequest(this.#app, found, prNumber);
-    if (pr !== undefined && isSame(entry.pr, pr)) return;
-    const targets =
-      pr === undefined ? undefined : await findTargets(this.#app, found.id, { prNumber, sha: pr.headSha });
-    await this.#app.runner.run(found.id, (queue) => {
-      // Somebody told the queue something newer while we looked: the next look compares with that.
-      if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
-      return { kind: 'pull_request_observed', at: this.#app.clock.now(), prNumber, pr, targets };
-    });
+    await observePullRequest(this.#app, found, entry, await findPullRequest(this.#app, found, entry.prNumber));
   }
 }
 
@@ -246,8 +242,4 @@ class Turns {
 /** What it conflicts with may have been removed. */
 function conflicts({ pr }: Entry): boolean {
   return pr.mergeability === 'NOT_MERGEABLE';
-}
-
-function isSame(a: Entry['pr'], b: Entry['pr']): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

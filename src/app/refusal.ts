@@ -37,7 +37,9 @@ export type RefusalCode =
   | 'MONITOR_NOT_MUTABLE'
   | 'MONITOR_LIMIT_REACHED'
   | 'PULL_REQUEST_NOT_ENQUEUEABLE'
-  | 'BRANCH_NOT_FOUND';
+  | 'BRANCH_NOT_FOUND'
+  | 'FORK_RUN_NOT_PROVEN'
+  | 'RATE_LIMITED';
 
 export function refuse(code: RefusalCode, detail: string, errors?: readonly FieldError[]): Refusal {
   return errors === undefined ? { kind: 'refused', code, detail } : { kind: 'refused', code, detail, errors };

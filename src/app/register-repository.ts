@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../storage/repositories.ts';
 import { type App, PLAIN_GIT_HOST } from './app.ts';
 import { type Caller, hasScope, maySee } from './caller.ts';
+import { checkOwner } from './check-owner.ts';
 import { getForge, toForgeRepository } from './find-queue.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type RepositoryView, viewRepository } from './views/repository-view.ts';
@@ -23,7 +24,7 @@ export async function registerRepository(
   if (known !== undefined ? !maySee(caller, known) : caller.repositoryIds !== null) {
     return refuse('INSUFFICIENT_SCOPE', 'This token is limited to other repositories.');
   }
-  const problem = checkRegistration(app, caller, input, known);
+  const problem = checkRegistration(app, caller, input, known) ?? (await checkOwner(app, caller, input.repo));
   if (problem !== undefined) return problem;
   const at = app.clock.now();
   const repository: Repository = {
@@ -37,10 +38,16 @@ export async function registerRepository(
     updatedAt: at,
   };
   const trouble = await getForge(app, repository.host).checkAccess(toForgeRepository(repository));
-  if (trouble !== undefined) return refuse('VALIDATION_FAILED', trouble, [{ path: '/git', message: trouble }]);
+  if (trouble !== undefined) return noAccess(repository, trouble);
   const stored = await app.store.repositories.save(repository);
   app.directory.forget();
   return viewRepository(stored);
+}
+
+/** On plain git it is about the path; elsewhere about the repository itself. */
+function noAccess({ host }: Repository, trouble: string): Refusal {
+  const path = host === PLAIN_GIT_HOST ? '/git' : '/repo';
+  return refuse('VALIDATION_FAILED', trouble, [{ path, message: trouble }]);
 }
 
 function checkRegistration(
@@ -53,7 +60,7 @@ function checkRegistration(
   if (!app.forges.has(input.repo.host)) {
     return invalid(
       '/repo/host',
-      `is no host that this server is connected to; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
+      `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup" connects a GitHub; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
     );
   }
   if (!isPlain && (input.git !== undefined || input.checks !== undefined)) {
@@ -73,6 +80,11 @@ function checkRegistration(
     return refuse('INSUFFICIENT_SCOPE', 'A plain git path and runner commands need a token with the scope "instance".');
   }
   return undefined;
+}
+
+function hostsOf({ forges }: App): string {
+  const hosts = [...forges.keys()].filter((host) => host !== PLAIN_GIT_HOST);
+  return hosts.length === 0 ? 'to none yet' : `it is to ${hosts.join(', ')}`;
 }
 
 function invalid(path: string, message: string): Refusal {

@@ -2,6 +2,7 @@ import type { Candidate, CandidateNumber } from '../engine/candidate.ts';
 import type { Check } from '../engine/check.ts';
 import type { Sha } from '../engine/pull-request.ts';
 import { findCandidate, type Queue } from '../engine/queue.ts';
+import { appFor } from '../engine/required.ts';
 import type { CandidateRow, QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
@@ -28,6 +29,8 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   const row = await findTestRun(app, repository, input.of);
   if (row === undefined) return notFound(input.of);
   if (isOwnCheck(repository, row, input.check.name)) return ownCheck(input.check.name);
+  const reporter = findApp(row, input.check.name);
+  if (reporter !== undefined) return ofApp(input.check.name, reporter);
   const number = row.number as CandidateNumber;
   const result = await app.runner.run(row.queueId, () => ({
     kind: 'check_reported',
@@ -44,6 +47,17 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
 /** What the built-in runner is to find out is not for others to say. */
 function isOwnCheck({ checks }: Repository, row: CandidateRow, name: string): boolean {
   return decodeCandidate(row).required?.commands !== '' && checks.some((check) => check.name === name);
+}
+
+/** A token says nothing about the app that would use it. */
+function findApp(row: CandidateRow, name: string): string | undefined {
+  const { required } = decodeCandidate(row);
+  return required && appFor(required, name);
+}
+
+function ofApp(name: string, app: string): Refusal {
+  const message = `is "${name}", which counts only when the app ${app} reports it at the forge`;
+  return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
 }
 
 function ownCheck(name: string): Refusal {

@@ -25,6 +25,7 @@ export async function restartTestsOnPullRequest(
     at: app.clock.now(),
     actor: caller.name,
     prNumber,
+    ...(caller.isPerson ? { by: 'person' as const } : {}),
   }));
   if (!isRefusal(result)) {
     const entry = findEntry(result.queue, prNumber);

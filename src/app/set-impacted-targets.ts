@@ -7,9 +7,10 @@ import { Fault } from '../lib/fault.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findAnyEntry } from './find-entry.ts';
-import { type FoundQueue, findQueue, type QueueRef } from './find-queue.ts';
+import { type FoundQueue, findQueue, type QueueRef, queueNotFound } from './find-queue.ts';
+import type { ForkProofs } from './fork-proofs.ts';
 import { findPullRequest } from './pull-request-facts.ts';
-import { isRefusal, type Refusal } from './refusal.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { runEvent } from './run-event.ts';
 import { pullRequestNotFound } from './submit-pull-request.ts';
 import { type EntryView, viewEntry, viewTargets } from './views/entry-view.ts';
@@ -47,6 +48,28 @@ export async function setImpactedTargets(
   return entry === undefined
     ? viewUnsubmitted({ prNumber, sha, targets, pr, at })
     : viewEntry(found.id, result.queue, entry);
+}
+
+/** Without a token, for a workflow run that proves which pull request it is for. */
+export async function setImpactedTargetsOfFork(
+  app: App,
+  { runId, proofs }: { readonly runId: string; readonly proofs: ForkProofs },
+  input: SetImpactedTargets,
+): Promise<EntryView | Refusal> {
+  const { sha } = input;
+  if (sha === undefined) {
+    const message = 'is required without a token: it is compared with the commit of the workflow run';
+    return refuse('VALIDATION_FAILED', `pr.sha ${message}.`, [{ path: '/pr/sha', message }]);
+  }
+  const callers = await proofs.prove({ repo: input.repo, runId, prNumber: input.prNumber, sha });
+  if (isRefusal(callers)) return callers;
+  let answer: EntryView | Refusal = queueNotFound(input);
+  // Each organization that has the repository has a queue of its own.
+  for (const caller of callers) {
+    const next = await setImpactedTargets(app, caller, input);
+    if (isRefusal(answer)) answer = next;
+  }
+  return answer;
 }
 
 /** Somebody who names the commit can upload while the forge does not answer: nothing of it is needed then. */

@@ -15,6 +15,7 @@ import {
   queueNotFound,
   toForgeRepository,
 } from './find-queue.ts';
+import { lookAgainSoon } from './notices/look-again.ts';
 import { lookAtTarget } from './observe-target.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import type { RunResult } from './queue-runner.ts';
@@ -27,6 +28,8 @@ export interface SubmitPullRequest extends QueueRef {
   /** Undefined or null: as it is, or the default. */
   readonly priority: string | number | null | undefined;
   readonly noBatch: boolean | undefined;
+  /** What a person at the forge meant: it was read with their words. */
+  readonly meant?: PullRequestFacts;
 }
 
 export async function submitPullRequest(
@@ -40,7 +43,7 @@ export async function submitPullRequest(
   if (isRefusal(found)) return found;
   // Nobody looks after the target of an empty queue: what is submitted first is tested on the head as it is now.
   const [pr] = await Promise.all([
-    findPullRequest(app, found, input.prNumber),
+    input.meant ?? findPullRequest(app, found, input.prNumber),
     found.queue.entries.size === 0 ? lookAtTarget(app, found) : undefined,
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
@@ -62,11 +65,13 @@ export async function submitPullRequest(
           targets,
           priority,
           noBatch: input.noBatch,
+          ...(caller.isPerson ? { by: 'person' as const } : {}),
         },
   );
   if (isRefusal(result)) return result;
   // It may have landed while it was looked at.
   if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
+  if (pr.mergeability === 'IN_PROGRESS') await lookAgainSoon(app, found.repository, pr.number);
   const { queue } = targets === undefined ? await takeTargetsThatCameMeanwhile(app, caller, found, result, pr) : result;
   const entry = findEntry(queue, pr.number);
   return entry === undefined ? queueNotFound(input) : viewEntry(found.id, queue, entry);

@@ -1,4 +1,5 @@
 import type { Queue } from '../engine/queue.ts';
+import { nameOf, type RequiredStatus } from '../engine/required-status.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
@@ -9,7 +10,10 @@ import { runEvent } from './run-event.ts';
 import { type QueueConfigView, viewQueueConfig } from './views/queue-view.ts';
 
 export interface UpdateQueue extends QueueRef, QueueChanges {
-  /** A setting that reads as another one while unset goes on to read as it does now. */
+  /**
+   * A setting that reads as another one while unset goes on to read as it does now, and a required check that is named
+   * without the app that must report it goes on to need that app.
+   */
   readonly keepsUnnamedSettings: boolean;
 }
 
@@ -35,7 +39,14 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
 
 function withReading({ settings: present }: Queue, changes: Partial<QueueSettings>): Partial<QueueSettings> {
   const reads = changes.concurrency !== undefined && changes.bisectionConcurrency === undefined;
-  return reads && present.bisectionConcurrency === null
-    ? { ...changes, bisectionConcurrency: present.concurrency }
-    : changes;
+  return {
+    ...changes,
+    ...(reads && present.bisectionConcurrency === null ? { bisectionConcurrency: present.concurrency } : {}),
+    ...(changes.requiredStatuses ? { requiredStatuses: withApps(present, changes.requiredStatuses) } : {}),
+  };
+}
+
+function withApps({ requiredStatuses }: QueueSettings, named: readonly RequiredStatus[]): readonly RequiredStatus[] {
+  const known = (name: RequiredStatus) => requiredStatuses?.find((status) => nameOf(status) === name);
+  return named.map((status) => known(status) ?? status);
 }

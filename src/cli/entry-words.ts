@@ -71,13 +71,15 @@ function formatLanded({ sha, kind, testedSha, composedWith }: NonNullable<EntryR
   const others = composedWith.map((number) => `#${number}`).join(', ');
   switch (kind) {
     case 'IDENTICAL':
-      return `${sha}, exactly as tested`;
+      return sha === testedSha ? `${sha}, exactly as tested` : `${sha}, beneath ${testedSha}, which was tested`;
     case 'SAME_TREE':
       return `${sha}, the tree that was tested as ${testedSha}`;
     case 'COMPOSED':
       return `${sha}, tested as ${testedSha}, with ${others} beside it`;
     case 'PREFIX':
       return `${sha}, a part of what was tested as ${testedSha}`;
+    case 'UNPROVEN':
+      return `${sha}, merged onto something that it was not tested with`;
   }
 }
 

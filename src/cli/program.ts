@@ -42,6 +42,10 @@ export function createProgram(): Program {
     'Say whether the server is well, and what its queues do',
     async () => (await import('./status.ts')).defineStatus,
   );
+  add('github', 'Connect a GitHub, and check what is missing', async () => {
+    const { defineGithub } = await import('./github/github.ts');
+    return defineGithub;
+  });
   add('repo', 'Register repositories', async () => (await import('./repo.ts')).defineRepo);
   add('queue', 'Create, show and steer queues', async () => (await import('./queue.ts')).defineQueue);
   add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);

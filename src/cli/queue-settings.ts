@@ -13,7 +13,7 @@ interface Schema {
   readonly default?: unknown;
 }
 
-type Kind = 'integer' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'rules';
+type Kind = 'integer' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'statuses' | 'rules';
 
 // Commander turns a null of a parser into an empty text.
 const UNSET = Symbol('unset');
@@ -31,9 +31,21 @@ export function readSettings(options: Readonly<Record<string, unknown>>): Record
   for (const [name, schema] of schemas) {
     const value = options[name];
     if (value === undefined) continue;
-    settings[name] = kindOf(schema) === 'rules' ? toRules(value as readonly string[]) : value === UNSET ? null : value;
+    settings[name] = toSetting(kindOf(schema), value);
   }
   return settings;
+}
+
+function toSetting(kind: Kind, value: unknown): unknown {
+  if (kind === 'rules') return toRules(value as readonly string[]);
+  if (kind === 'statuses') return (value as readonly string[]).map(toStatus);
+  return value === UNSET ? null : value;
+}
+
+/** `unit@github-actions`: behind the last @ is the app. A number there is a version: `node@20` is a name. */
+function toStatus(text: string): unknown {
+  const [, name, app] = /^(.+)@(?=.*[a-z])([a-z0-9][a-z0-9_-]*)$/.exec(text) ?? [];
+  return app === undefined ? text : { name, app };
 }
 
 /** The settings of an answer that are not what a new queue has; all of them where asked for. */
@@ -59,7 +71,14 @@ function formatSetting(name: string, value: unknown): string {
   if (value === null || value === '') return 'none';
   if (!Array.isArray(value)) return String(value);
   if (value.length === 0) return 'none';
-  return value.map((item) => (typeof item === 'string' ? item : `${item.targetPattern} ${item.policy}`)).join(', ');
+  return value.map(formatItem).join(', ');
+}
+
+type Item = string | { readonly name: string; readonly app: string } | { targetPattern: string; policy: string };
+
+function formatItem(item: Item): string {
+  if (typeof item === 'string') return item;
+  return 'app' in item ? `${item.name}@${item.app}` : `${item.targetPattern} ${item.policy}`;
 }
 
 function makeOptions(name: string, schema: Schema): Option[] {
@@ -81,6 +100,13 @@ function makeOptions(name: string, schema: Schema): Option[] {
         new Option(`--${flag} <names>`, `${text} Separated by commas, or repeated; '' for none.`).argParser(
           collectNames,
         ),
+      ];
+    case 'statuses':
+      return [
+        new Option(
+          `--${flag} <names>`,
+          `${text} Separated by commas, or repeated; '' for none; NAME@APP names the app.`,
+        ).argParser(collectNames),
       ];
     case 'rules':
       return [new Option(`--${flag} <pattern>`, `${text} Repeat it for several; '' for none.`).argParser(collect)];
@@ -115,5 +141,6 @@ function kindOf(schema: Schema): Kind {
   if (schema.enum !== undefined) return 'choice';
   if (schema.type === 'integer' || schema.type === 'boolean') return schema.type;
   if (schema.type !== 'array') return 'text';
+  if (schema.items?.anyOf !== undefined) return 'statuses';
   return schema.items?.type === 'object' ? 'rules' : 'names';
 }

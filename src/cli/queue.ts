@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { createQueue, deleteQueue, getQueue, listQueues, updateQueue } from '../http/contract/queues.ts';
+import { inspectRepository } from '../http/contract/repositories.ts';
 import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
-import { withContext } from './context.ts';
+import { type Context, withContext } from './context.ts';
 import { formatEntries } from './entry-words.ts';
-import { usageError } from './exit.ts';
+import { CliError, usageError } from './exit.ts';
+import { INSPECTION_MS } from './github/check.ts';
+import { formatFindings } from './github/findings.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 import { type Alarm, formatAlarms, formatQueues } from './queue-words.ts';
 import { formatFacts } from './table.ts';
@@ -28,7 +31,8 @@ function defineCreate(queue: Command): void {
   addSettingOptions(command).action(
     withContext(async (context, repo: RepoRef, targetBranch: string, options: Options) => {
       const reply = await context.call(createQueue, { repo, targetBranch, ...readSettings(options) });
-      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}`);
+      const missing = context.isJson ? '' : await describeMissing(context, repo, targetBranch);
+      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${missing}`);
     }),
   );
   addExamples(command, [
@@ -36,6 +40,21 @@ function defineCreate(queue: Command): void {
     'sluice queue create local/acme/app main --mode parallel --concurrency 8',
     'sluice queue create local/acme/app main --batch --batching-min-size 6 --required-statuses test,lint',
   ]);
+}
+
+/** On a forge with rules of its own: whatever would let the first pull request wait in vain, at once. */
+async function describeMissing(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
+  if (repo.host === 'local') return '';
+  const again = `sluice github check ${formatRepo(repo)} ${targetBranch}`;
+  try {
+    const { findings } = await context.call(inspectRepository, { repo, targetBranch }, { timeoutMs: INSPECTION_MS });
+    const missing = findings.filter(({ level }) => level !== 'OK');
+    if (missing.length === 0) return '\nNothing is missing on the forge.\n';
+    return `\nWhat is missing on the forge:\n${formatFindings(missing)}\n\nLook again: ${again}\n`;
+  } catch (error) {
+    if (error instanceof CliError) return `\nSee what is missing on the forge: ${again}\n`;
+    throw error;
+  }
 }
 
 function defineShow(queue: Command): void {

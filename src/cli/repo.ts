@@ -55,7 +55,7 @@ function defineAdd(repo: Command): void {
     .action(
       withContext(async (context, ref: RepoRef, options: AddOptions) => {
         const reply = await context.call(registerRepository, { repo: ref, ...readAddOptions(options) });
-        const facts: [string, string][] = [['git', clean(reply.git ?? '-')]];
+        const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
         for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
         for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
         const hasQueue = context.isJson || (await findWhetherQueued(context, ref));
@@ -64,6 +64,7 @@ function defineAdd(repo: Command): void {
       }),
     );
   addExamples(command, [
+    'sluice repo add github.com/acme/app',
     "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
     "sluice repo add local/acme/app --git git@git.acme.dev:app.git --check test='make check' --junit 'reports/*.xml'",
     "sluice repo add local/acme/app --check test='npm test' --check lint='npm run lint' --check-timeout 20",

@@ -5,7 +5,7 @@ import { addExamples } from './arguments.ts';
 export function defineServe(command: Command): void {
   command
     .description(
-      'Run the server until it is told to stop (SIGTERM, Ctrl-C). It is configured by environment variables alone.',
+      'Run the server until it is told to stop (SIGTERM, Ctrl-C). It is configured by environment variables, and by the files that "sluice github setup" writes.',
     )
     // It talks to no server: --url, --token-file and --json mean nothing here.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { LogLevel } from '../lib/json-log.ts';
 import { checkSlug } from '../lib/slug.ts';
+import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 /** What the server was told, checked and typed. */
@@ -20,6 +21,8 @@ export interface Config {
   readonly uploadKeepDays: number;
   readonly uploadKeepBytes: number;
   readonly logLevel: LogLevel;
+  /** The GitHub that the environment connects; others have files of their own. */
+  readonly github: GithubEnvironment | undefined;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,9 +33,9 @@ export type ParsedConfig =
 
 /** The configuration, or every problem with it in words. */
 export function parseConfig(environment: Environment): ParsedConfig {
-  const problems = checkVariables(environment);
-  if (problems.length > 0) return { problems };
   const read = (name: VariableName): string | undefined => value(environment, name);
+  const problems = [...checkVariables(environment), ...checkGithub(read)];
+  if (problems.length > 0) return { problems };
   const config: Config = {
     host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
     port: Number(read('SLUICE_PORT') ?? VARIABLES.SLUICE_PORT.default),
@@ -48,8 +51,9 @@ export function parseConfig(environment: Environment): ParsedConfig {
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
     uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
+    github: parseGithub(read),
   };
-  return { config: Object.freeze(config), warnings: findUnknown(environment) };
+  return { config: Object.freeze(config), warnings: [...findUnknown(environment), ...warnOfGithub(config.github)] };
 }
 
 /** A variable that is set to nothing is not set. */
@@ -88,6 +92,7 @@ function problemOf(variable: Variable, given: string): string | undefined {
 
 /** What a kind alone does not say. Values of secrets are never repeated. */
 const RULES: { readonly [Name in VariableName]?: (given: string) => string | undefined } = {
+  ...GITHUB_RULES,
   SLUICE_DATABASE_URL: (given) =>
     /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
       ? undefined

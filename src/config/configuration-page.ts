@@ -10,7 +10,8 @@ export function renderConfigurationPage(): string {
   return `${[
     '# Configuration',
     '',
-    'The server is configured by its environment alone. `sluice serve --help` shows this table too.',
+    'The server is configured by its environment. `sluice serve --help` shows this table too. Connections to GitHub may',
+    'also be files in the data folder, which `sluice github setup` writes: see [github.md](github.md).',
     'A variable that is set to nothing counts as unset; all problems are reported at once, and the server does not start.',
     '',
     '| variable | default | is |',

@@ -48,6 +48,49 @@ export const VARIABLES = {
     isSecret: true,
   },
   SLUICE_ORG: { kind: 'text', default: 'default', text: 'Slug of the first organization.' },
+  SLUICE_GITHUB_HOST: {
+    kind: 'text',
+    default: 'github.com',
+    text: 'The GitHub that the other SLUICE_GITHUB_ variables are about: github.com, or the name of an Enterprise host. `sluice github setup` connects any number of hosts without variables.',
+  },
+  SLUICE_GITHUB_APP_ID: {
+    kind: 'text',
+    default: 'unset',
+    text: 'Number (or client id) of the GitHub App that Sluice acts as.',
+  },
+  SLUICE_GITHUB_PRIVATE_KEY: {
+    kind: 'text',
+    default: 'unset',
+    text: "The App's private key: the PEM text, with \\n for line breaks where needed, or all of it in base64.",
+    isSecret: true,
+  },
+  SLUICE_GITHUB_PRIVATE_KEY_FILE: {
+    kind: 'text',
+    default: 'unset',
+    text: 'A file with that key instead. It is read again when GitHub refuses the key, so that a key can be replaced without a restart.',
+  },
+  SLUICE_GITHUB_WEBHOOK_SECRET: {
+    kind: 'text',
+    default: 'unset: events are only polled',
+    text: "The webhook secret of the App, or of the repository's webhook where a token is used.",
+    isSecret: true,
+  },
+  SLUICE_GITHUB_TOKEN: {
+    kind: 'text',
+    default: 'unset',
+    text: 'For a trial: a personal access token instead of an App. Sluice then acts as that person.',
+    isSecret: true,
+  },
+  SLUICE_GITHUB_API_URL: {
+    kind: 'url',
+    default: 'https://api.github.com, or https://HOST/api/v3',
+    text: 'Where the REST API is, for unusual installations.',
+  },
+  SLUICE_GITHUB_WEB_URL: {
+    kind: 'url',
+    default: 'https://HOST',
+    text: 'Where people and git go, for unusual installations.',
+  },
   SLUICE_RUNNER_JOBS: {
     kind: 'integer',
     min: 1,

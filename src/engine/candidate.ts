@@ -123,16 +123,16 @@ export interface Ending {
   readonly prNumber: PrNumber | undefined;
 }
 
-export const LANDED_KINDS = ['IDENTICAL', 'SAME_TREE', 'COMPOSED', 'PREFIX'] as const;
+export const LANDED_KINDS = ['IDENTICAL', 'SAME_TREE', 'COMPOSED', 'PREFIX', 'UNPROVEN'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 
-/** The proof that what landed is what was tested. */
+/** The proof that what landed is what was tested; where a merge API did otherwise, that it is not. */
 export interface Landed {
   readonly kind: LandedKind;
   /** The entry's own commit on the target, and its tree. */
   readonly sha: Sha;
   readonly tree: Sha;
-  /** The target's head after the push that landed it. */
+  /** The target's head after the push that landed it; with a merge API, each entry has its own. */
   readonly pushedSha: Sha;
   readonly pushedTree: Sha;
   readonly testedSha: Sha;

@@ -17,8 +17,14 @@ export const CHECK_CONCLUSIONS = [
 ] as const;
 export type CheckConclusion = (typeof CHECK_CONCLUSIONS)[number];
 
+/** The app that says it, where the forge knows: its slug, and its number as text. */
+export interface Reporter {
+  readonly app?: string | undefined;
+  readonly appId?: string | undefined;
+}
+
 /** One CI result for a commit. */
-export interface Check {
+export interface Check extends Reporter {
   readonly name: string;
   readonly status: CheckStatus;
   /** Present exactly when COMPLETED. */

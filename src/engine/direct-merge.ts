@@ -2,9 +2,10 @@ import { valuesOf } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { Footprint, footprintOf, targetsOf } from './footprint.ts';
+import type { UpToDate } from './pull-request.ts';
 import { type Entry, isAdmitted, lineLimit, mayStartTests, type Queue, toMember } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
-import type { RequiredChecks } from './required.ts';
+import { appFor, isReportedBy, type RequiredChecks } from './required.ts';
 import { candidatesFor, unlanded } from './roster.ts';
 import { passCandidate, startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, type Work } from './work.ts';
@@ -72,9 +73,18 @@ export function concludeDirectMerge(work: Work, candidate: Candidate, required: 
     entry?.pr.headSha === candidate.members[0]?.headSha &&
     tested.tree === candidate.commit?.tree &&
     tested.targetHead === candidate.base.sha &&
-    required.names.every((name) => tested.passedChecks.includes(name));
+    required.names.every((name) => hasPassed(tested, required, name));
   if (isProven) passCandidate(work, { ...candidate, required }, 'head_checks');
   else giveUpDirectMerge(work, candidate);
+}
+
+function hasPassed({ passedChecks }: UpToDate, required: RequiredChecks, name: string): boolean {
+  const app = appFor(required, name);
+  return passedChecks.some((passed) =>
+    typeof passed === 'string'
+      ? passed === name && app === undefined
+      : passed.name === name && (app === undefined || isReportedBy(app, passed)),
+  );
 }
 
 /** It goes the way of all others. */

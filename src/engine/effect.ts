@@ -1,12 +1,12 @@
 import type { Instant } from '../lib/clock.ts';
 import type { CandidateNumber } from './candidate.ts';
-import type { Sha } from './pull-request.ts';
+import type { PrNumber, Sha } from './pull-request.ts';
 
 /**
  * Something the outside must be asked to do. A step returns effects as values; the shell stores them with the step and
  * carries them out later, at least once. Each looks before it acts, so that doing it again does no harm.
  */
-export type Effect = BuildCandidate | StartChecks | JudgeCheck | DiscardCandidate | LandCandidate | RaiseAlarm;
+export type Effect = BuildCandidate | StartChecks | JudgeCheck | DiscardCandidate | LandCandidate | Tell | RaiseAlarm;
 
 /** Make the commit. Answered by candidate_built, candidate_conflicted or candidate_unbuildable. */
 export interface BuildCandidate {
@@ -44,6 +44,12 @@ export interface LandCandidate {
   readonly expectedHead: Sha;
 }
 
+/** Whoever looks at the pull request should see how it stands now. Nothing answers it. */
+export interface Tell {
+  readonly kind: 'tell';
+  readonly prNumber: PrNumber;
+}
+
 /** Something an operator must hear about. */
 export interface RaiseAlarm {
   readonly kind: 'raise_alarm';
@@ -60,5 +66,6 @@ export const ALARM_CODES = [
   'RED_TARGET',
   'QUEUE_PARKED',
   'WORK_PARKED',
+  'FORGE_UNREACHABLE',
 ] as const;
 export type AlarmCode = (typeof ALARM_CODES)[number];

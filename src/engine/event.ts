@@ -58,6 +58,8 @@ export interface PullRequestSubmitted extends Act {
   /** Undefined: as it is, or the default for a new submission. */
   readonly priority: Priority | undefined;
   readonly noBatch: boolean | undefined;
+  /** A person asked for it at the forge. Absent: somebody with a token. */
+  readonly by?: 'person';
 }
 
 export interface PullRequestCancelled extends Act {
@@ -68,6 +70,7 @@ export interface PullRequestCancelled extends Act {
 export interface TestsRestartRequested extends Act {
   readonly kind: 'tests_restart_requested';
   readonly prNumber: PrNumber;
+  readonly by?: 'person';
 }
 
 export interface ImpactedTargetsSet extends Act {
@@ -155,6 +158,36 @@ export interface CandidateLanded extends OfCandidate {
   readonly pushedTree: Sha;
   /** What landed, in order: all that was asked for, unless a forge's merge API stopped half-way. */
   readonly entries: readonly LandedEntry[];
+  /** Why it stopped. Absent where all landed, or where somebody took an entry back in the middle. */
+  readonly stopped?: LandingStop;
+}
+
+/** What a forge's merge API met half-way. What came before it has landed. */
+export type LandingStop = EntryRefused | TargetMoved | Strayed;
+
+/** Somebody else moved the target. */
+export interface TargetMoved {
+  readonly kind: 'target_moved';
+  readonly head: Sha | undefined;
+  readonly isDescendant: boolean;
+}
+
+/** The next entry was merged onto something else than what was predicted: it has landed, and was not tested so. */
+export interface Strayed {
+  readonly kind: 'strayed';
+  readonly prNumber: PrNumber;
+  readonly sha: Sha;
+  readonly tree: Sha;
+  readonly head: Sha;
+  readonly isDescendant: boolean;
+}
+
+/** The forge will not have this entry. */
+export interface EntryRefused {
+  readonly kind: 'entry_refused';
+  readonly prNumber: PrNumber;
+  readonly reason: ReasonCode;
+  readonly detail?: string;
 }
 
 export interface LandedEntry {
@@ -168,16 +201,11 @@ export interface LandedEntry {
 export interface LandingRefused extends OfCandidate {
   readonly kind: 'landing_refused';
   readonly problem:
-    | { readonly kind: 'target_moved'; readonly head: Sha | undefined; readonly isDescendant: boolean }
+    | TargetMoved
     | { readonly kind: 'not_composable' }
     /** It did not happen, and somebody had taken an entry back. */
     | { readonly kind: 'called_off' }
-    | {
-        readonly kind: 'entry_refused';
-        readonly prNumber: PrNumber;
-        readonly reason: ReasonCode;
-        readonly detail?: string;
-      };
+    | EntryRefused;
 }
 
 /** Nothing happened but that it is later now. */

@@ -18,12 +18,12 @@ import { takeOut } from './line.ts';
 import { findCandidate, findEntry, findLiveMember } from './queue.ts';
 import { clearSuspicion } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
-import { requiredChecks, type StartProblem } from './required.ts';
+import { appFor, isReportedBy, requiredChecks, type StartProblem } from './required.ts';
 import { unlanded } from './roster.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
 import { concludeInconclusive, judge } from './verdict.ts';
 import { isJudgeable, withFinding } from './waiver.ts';
-import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
+import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, tell, type Work } from './work.ts';
 
 /** What came back from the outside about one candidate. About one that ended, nothing is of any consequence. */
 export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
@@ -125,12 +125,19 @@ function report(work: Work, candidate: Candidate, { at, check }: CheckReported):
   const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
   if (!isOpen && !isReopenable) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
   const isRequired = candidate.required?.names.includes(check.name) === true;
+  const app = candidate.required && appFor(candidate.required, check.name);
+  if (app !== undefined && !isReportedBy(app, check)) return ignored(notTheApp(check, app));
   const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
   if (checks === candidate.checks) return ignored(`${check.name} was reported before.`);
   const reported = { ...candidate, checks: askForJudgement(work, candidate, checks, check.name) };
   keepCandidate(work, reported);
   judge(work, reported);
   return APPLIED;
+}
+
+/** Anybody who may write could set a status of that name. */
+function notTheApp({ name, app }: CheckReported['check'], required: string): string {
+  return `${name} counts only when the app ${required} reports it, and this came from ${app ?? 'no app'}.`;
 }
 
 /** A failure may be one of quarantined tests only. Whoever knows is asked; where quarantine is honored, it is waited for. */
@@ -150,6 +157,7 @@ function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outco
   if (checks === undefined) return notAsked(event);
   const judged = { ...candidate, checks };
   keepCandidate(work, judged);
+  for (const { prNumber } of candidate.members) tell(work, prNumber);
   if (candidate.state === 'testing' || candidate.state === 'failed') judge(work, judged);
   return APPLIED;
 }
@@ -160,6 +168,7 @@ function judgeEnded(work: Work, event: CheckJudged): Outcome {
   const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
   if (ended === undefined || checks === undefined) return notAsked(event);
   work.endedCandidates.push({ ...ended, checks });
+  for (const { prNumber } of ended.members) tell(work, prNumber);
   return APPLIED;
 }
 

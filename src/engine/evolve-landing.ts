@@ -3,12 +3,13 @@ import { deleteIn, listOf } from '../lib/int-map.ts';
 import { noteTargetMoved } from './bisection-runs.ts';
 import { type Candidate, compositionOf, type Landed } from './candidate.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
-import type { CandidateLanded, LandedEntry, LandingRefused } from './event.ts';
-import { advanceTarget, moveTarget } from './evolve-target.ts';
+import type { CandidateLanded, EntryRefused, LandedEntry, LandingRefused, LandingStop } from './event.ts';
+import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { retargetLanded } from './impact.ts';
 import { abandon } from './line.ts';
-import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from './queue.ts';
+import type { Sha } from './pull-request.ts';
+import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { releaseSetAside, removeEntry } from './remove-entry.ts';
 import { lineOf, unlanded } from './roster.ts';
 import { APPLIED, endCandidate, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
@@ -22,28 +23,49 @@ export function beginLanding(work: Work, candidate: Candidate): Outcome {
   return APPLIED;
 }
 
-/** The target was moved to what passed: what is in it has left the queue for good. */
+/** The target was moved to what passed, or a part of the way: what is in it has left the queue for good. */
 export function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
   const { queue } = work;
-  if (queue.landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} was not landing.`);
-  assert(event.base === queue.landing.expectedHead, 'a landing starts from the head it was asked to start from');
+  const { landing } = queue;
+  if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} was not landing.`);
+  assert(event.base === landing.expectedHead, 'a landing starts from the head it was asked to start from');
   assert(isProven(queue, candidate, event), 'what lands is what was tested');
   const asked = landingEntries(queue, candidate);
   const landed = event.entries.flatMap((entry) => asked.filter(({ prNumber }) => prNumber === entry.prNumber));
   assert(landed.length === asked.length || event.how === 'PREFIX', 'a push lands all that it was asked to land');
+  assert(isStopPossible(asked, event), 'a merge API lands in order, and stops at what is next');
   work.queue = { ...queue, landing: undefined };
-  advanceTarget(work, event.pushedSha, { isDescendant: true, reason: 'MERGE_GRAPH_MERGE' });
-  noteTargetMoved(work, landed);
-  for (const entry of event.entries) mergeEntry(work, candidate, event, entry);
-  notePasses(work, candidate);
-  endLanded(work, candidate, landed);
+  if (landed.length > 0) {
+    advanceTarget(work, event.pushedSha, { isDescendant: true, reason: 'MERGE_GRAPH_MERGE' });
+    noteTargetMoved(work, landed);
+    for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
+    notePasses(work, candidate);
+  }
+  const { stopped } = event;
+  if (stopped?.kind === 'entry_refused') refuseEntry(work, candidate, stopped);
+  const strayed = stopped?.kind === 'strayed' ? mergeStray(work, candidate, { asked, stopped, event }) : [];
+  endLanded(work, candidate, [...landed, ...strayed]);
   compose(work, landed);
+  if (stopped?.kind === 'target_moved') moveTarget(work, stopped);
+  if (stopped?.kind === 'strayed') moveTargetByStray(work, { ...stopped, from: event.pushedSha });
   removeAsAsked(work, asked);
   return APPLIED;
 }
 
+function isStopPossible(asked: readonly Entry[], { entries, stopped, how }: CandidateLanded): boolean {
+  if (stopped === undefined) return entries.length > 0;
+  if (how !== 'PREFIX' || entries.some(({ prNumber }, index) => asked[index]?.prNumber !== prNumber)) return false;
+  // Without anything landed it is a refusal, unless something landed that should not have.
+  if (stopped.kind !== 'strayed' && entries.length === 0) return false;
+  const rest = asked.slice(entries.length);
+  if (stopped.kind === 'target_moved') return rest.length > 0;
+  return stopped.kind === 'strayed'
+    ? rest[0]?.prNumber === stopped.prNumber
+    : rest.some(({ prNumber }) => prNumber === stopped.prNumber);
+}
+
 /** The tree that was pushed is the tree that passed, or that tree with what landed beside it. */
-function isProven({ settings }: Queue, candidate: Candidate, event: CandidateLanded): boolean {
+function isProven({ settings, landing }: Queue, candidate: Candidate, event: CandidateLanded): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
   switch (event.how) {
     case 'IDENTICAL':
@@ -53,7 +75,9 @@ function isProven({ settings }: Queue, candidate: Candidate, event: CandidateLan
     case 'COMPOSED':
       return candidate.composedWith.length > 0 && settings.mode === 'PARALLEL';
     case 'PREFIX':
-      return settings.landingMode === 'API';
+      return landing?.landingMode === 'API';
+    case 'UNPROVEN':
+      return false;
   }
 }
 
@@ -75,11 +99,28 @@ function notePasses(work: Work, { pass, required, checks }: Candidate): void {
   work.queue = { ...work.queue, lastPasses };
 }
 
+/** How one entry came to the target. */
+interface Move extends Required<LandedEntry> {
+  /** The target's head before, and after. */
+  readonly base: Sha;
+  readonly pushedSha: Sha;
+  readonly pushedTree: Sha;
+}
+
+/** A push moves the target once for all of them, a merge API once for each. */
+function listMoves(event: CandidateLanded, { landingMode }: Landing): readonly Move[] {
+  const { base, pushedSha, pushedTree, how, entries } = event;
+  return entries.map((entry, index) => {
+    const landed = { ...entry, kind: entry.kind ?? how };
+    if (landingMode === 'PUSH') return { ...landed, base, pushedSha, pushedTree };
+    return { ...landed, base: entries[index - 1]?.sha ?? base, pushedSha: entry.sha, pushedTree: entry.tree };
+  });
+}
+
 function mergeEntry(
   work: Work,
   candidate: Candidate,
-  event: CandidateLanded,
-  { prNumber, sha, tree, kind = event.how }: LandedEntry,
+  { prNumber, sha, tree, kind, base, pushedSha, pushedTree }: Move,
 ): void {
   const entry = findEntry(work.queue, prNumber);
   if (entry === undefined || candidate.commit === undefined || candidate.pass === undefined) return;
@@ -88,23 +129,41 @@ function mergeEntry(
   const testedSha = isDirect ? entry.pr.headSha : provenSha;
   const landed: Landed = {
     // Where another commit has proved the tree, the one that was pushed is not the one that was tested.
-    kind: kind === 'IDENTICAL' && testedSha !== event.pushedSha ? 'SAME_TREE' : kind,
+    kind: kind === 'IDENTICAL' && testedSha !== pushedSha ? 'SAME_TREE' : kind,
     sha,
     tree,
-    pushedSha: event.pushedSha,
-    pushedTree: event.pushedTree,
+    pushedSha,
+    pushedTree,
     testedSha,
     testedTree: candidate.commit.tree,
     candidate: provenBy,
-    base: event.base,
+    base,
     composedWith: candidate.composedWith,
     ...(candidate.pass.waived === undefined ? {} : { waived: candidate.pass.waived }),
     at: work.at,
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, vouchedBy: undefined, candidate: undefined, removalAskedBy: undefined, landed };
-  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
+  const more = kind === 'UNPROVEN' ? { detail: UNPROVEN } : {};
+  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, ...more });
   releaseSetAside(work, prNumber);
+}
+
+const UNPROVEN =
+  'The forge merged it onto something else than what it was tested on: what is there now was not tested.';
+
+interface Strayed {
+  readonly asked: readonly Entry[];
+  readonly stopped: Extract<LandingStop, { kind: 'strayed' }>;
+  readonly event: CandidateLanded;
+}
+
+/** It has landed, and nobody tested what is there now: its record says so. */
+function mergeStray(work: Work, candidate: Candidate, { asked, stopped, event }: Strayed): readonly Entry[] {
+  const { prNumber, sha, tree } = stopped;
+  const base = event.pushedSha;
+  mergeEntry(work, candidate, { prNumber, sha, tree, kind: 'UNPROVEN', base, pushedSha: sha, pushedTree: tree });
+  return asked.filter((entry) => entry.prNumber === prNumber);
 }
 
 /** The landed candidate is over, and so are the runs of what it vouched for. What did not land is tested again. */
@@ -118,6 +177,7 @@ function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): 
     if (left.length > 0) abandon(work, other, { reason: 'LANDING_INTERRUPTED' });
     else endCandidate(work, other, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
   }
+  if (findCandidate(work.queue, candidate.number) === undefined) return;
   if (candidate.members.every(({ submission }) => submissions.has(submission))) {
     endCandidate(work, candidate, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
@@ -170,11 +230,7 @@ function refuseTree(work: Work, candidate: Candidate): void {
   work.queue = { ...work.queue, passes };
 }
 
-function refuseEntry(
-  work: Work,
-  candidate: Candidate,
-  { prNumber, reason, detail }: Extract<LandingRefused['problem'], { kind: 'entry_refused' }>,
-): void {
+function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detail }: EntryRefused): void {
   const entry = findEntry(work.queue, prNumber);
   if (candidate.purpose.kind === 'direct' && reason === 'PR_UPDATED_AT_MERGE_TIME') giveUpDirectMerge(work, candidate);
   else if (entry !== undefined) {

@@ -2,7 +2,8 @@ import { noteTargetMoved } from './bisection-runs.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { TargetObserved } from './event.ts';
 import { abandonLine } from './line.ts';
-import type { Sha } from './pull-request.ts';
+import type { PrNumber, Sha } from './pull-request.ts';
+import type { Because } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import { forgetSuspicion, retestSuspected } from './red-target.ts';
 import { candidatesOf } from './roster.ts';
@@ -22,13 +23,37 @@ export function moveTarget(work: Work, to: { readonly head: Sha | undefined; rea
   const { queue } = work;
   const isFirstLook = queue.heads === 0;
   const isDescendant = to.isDescendant && queue.target !== undefined;
-  advanceTarget(work, to.head, { isDescendant, reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
+  startAgain(work, { ...to, isDescendant }, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
+  if (!isFirstLook) raiseAlarm(work, queue.target?.sha, to.head);
+}
+
+interface Stray {
+  readonly prNumber: PrNumber;
+  readonly from: Sha;
+  readonly head: Sha;
+  readonly isDescendant: boolean;
+}
+
+/** A forge's merge API has put an entry on something that nobody tested it with. */
+export function moveTargetByStray(work: Work, { prNumber, from, ...to }: Stray): void {
+  const { head } = to;
+  startAgain(work, to, { reason: 'TARGET_BRANCH_MOVED', prNumber });
+  const { branch } = work.queue;
+  const text = `The forge merged #${prNumber} onto something else than what it was tested on: ${branch} is at ${head}, which was not tested. Everything under test starts again on it.`;
+  work.effects.push({ kind: 'raise_alarm', code: 'UNPROVEN_LANDING', text, move: { from, to: head } });
+}
+
+function startAgain(
+  work: Work,
+  { head, isDescendant }: { readonly head: Sha | undefined; readonly isDescendant: boolean },
+  because: Because,
+): void {
+  advanceTarget(work, head, { isDescendant, reason: because.reason });
   noteTargetMoved(work, []);
-  abandonLine(work, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
+  abandonLine(work, because);
   for (const candidate of candidatesOf(work.queue)) {
     if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   }
-  if (!isFirstLook) raiseAlarm(work, queue.target?.sha, to.head);
 }
 
 /** The target has a new head, however it came to it. */

@@ -21,7 +21,7 @@ import { removeEntry } from './remove-entry.ts';
 import { restartTests, resumeAfterRed } from './restart.ts';
 import { candidatesOf } from './roster.ts';
 import { checkSettings } from './settings.ts';
-import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, type Work } from './work.ts';
+import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, tell, type Work } from './work.ts';
 
 /** Folds a fact into the state. It makes no choice about what to do next: that is plan's. */
 export function evolve(work: Work, event: QueueEvent): Outcome {
@@ -136,7 +136,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     targets: event.targets,
   };
   work.queue = { ...work.queue, submissions: entry.submission };
-  move(work, entry, { to: 'NOT_READY', reason: 'API_REQUESTED', actor });
+  move(work, entry, { to: 'NOT_READY', reason: event.by === 'person' ? 'USER_REQUESTED' : 'API_REQUESTED', actor });
   return APPLIED;
 }
 
@@ -161,7 +161,7 @@ function restart(work: Work, event: TestsRestartRequested): Outcome {
       `Pull request #${event.prNumber} is ${entry.state}. Tests can be restarted only while it is TESTING or PENDING_FAILURE.`,
     );
   }
-  restartTests(work, entry, event.actor);
+  restartTests(work, entry, event);
   return APPLIED;
 }
 
@@ -194,7 +194,18 @@ function refresh(work: Work, entry: Entry, pr: Entry['pr'], targets: Entry['targ
   const wasReady = isReady(readinessOf(work.queue, entry));
   const since = wasReady && !isReady(readinessOf(work.queue, refreshed)) ? work.at : entry.unreadySince;
   keep(work, { ...refreshed, unreadySince: since });
+  if (!isAdmitted(entry) && !isSameTrouble(entry.pr, pr)) tell(work, entry.prNumber);
   if (targets !== undefined) retarget(work, entryOf(work, entry.prNumber), targets);
+}
+
+/** What keeps it from being admitted is what its people should do something about. */
+function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
+  return (
+    a.mergeability === b.mergeability &&
+    a.baseBranch === b.baseBranch &&
+    a.blockReasons.length === b.blockReasons.length &&
+    a.blockReasons.every((reason) => b.blockReasons.includes(reason))
+  );
 }
 
 /** Whether what was observed ends the entry, the most telling reason first. */

@@ -2,6 +2,7 @@ import { formatInstant } from '../lib/clock.ts';
 import type { Candidate } from './candidate.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { type Judged, quarantineVerdictOf } from './judgement.ts';
+import { appFor } from './required.ts';
 
 /** Nobody reads more of them here; all are in the details of the test run. */
 const NAMED = 5;
@@ -40,10 +41,12 @@ function testReasons({ tests, failing }: Judged): ExplanationReason[] {
 }
 
 /** A check that has no result yet, or whose failure is being judged. */
-export function openReason({ checks, number: testRun }: Candidate, check: string): ExplanationReason {
+export function openReason({ checks, required, number: testRun }: Candidate, check: string): ExplanationReason {
   const judgement = checks.find(({ name }) => name === check)?.judgement;
   if (judgement?.kind !== 'awaited') {
-    return reason('CHECK_OPEN', `${check} has not reported a result yet.`, { check, testRun });
+    const app = required && appFor(required, check);
+    const only = app === undefined ? '' : ` It counts only when the app ${app} reports it.`;
+    return reason('CHECK_OPEN', `${check} has not reported a result yet.${only}`, { check, testRun });
   }
   const until = formatInstant(judgement.until);
   const text = `${check} failed. Whether only quarantined tests did is being found out, until ${until} at the latest.`;

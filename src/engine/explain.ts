@@ -211,7 +211,8 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
     );
   }
   if (freeSlots({ queue, strategy: REFERENCE_STRATEGY }) <= 0) {
-    const text = `All ${queue.settings.concurrency} slots are taken.`;
+    const { concurrency } = queue.settings;
+    const text = concurrency === 1 ? 'The only slot is taken.' : `All ${concurrency} slots are taken.`;
     reasons.push({ ...reason('WAITING_FOR_SLOT', text), reasons: slotHolders(queue, now, depth) });
   }
   const before = groups[groups.indexOf(group) - 1];
@@ -296,12 +297,19 @@ function nextOf(queue: Queue, entry: Entry): string {
         ? 'It is tested together with the pull requests ahead of it as soon as its turn comes.'
         : 'It is tried again when the pull request it conflicts with has ended.';
     case 'TESTING':
-      return 'When all required checks have passed it lands, after those ahead of it.';
+      return standsAlone(queue, entry)
+        ? 'When all required checks have passed it lands.'
+        : 'When all required checks have passed it lands, after those ahead of it.';
     case 'TESTS_PASSED':
       return `It lands on ${queue.branch} as soon as those ahead of it have.`;
     default:
       return 'If nobody else is to blame it leaves the queue as FAILED; otherwise it is tested again.';
   }
+}
+
+function standsAlone(queue: Queue, { candidate: number }: Entry): boolean {
+  const candidate = number === undefined ? undefined : findCandidate(queue, number);
+  return candidate !== undefined && unlanded(queue, candidate.beneath).length === 0;
 }
 
 function queueReasons(queue: Queue): ExplanationReason[] {

@@ -46,6 +46,12 @@ export function plan(work: Work): void {
   failOverdue(work);
   concludeHeadTests(work);
   vouch(work);
+  do settle(work);
+  while (proceed(work) > 0);
+}
+
+/** What the results mean, and who enters. */
+function settle(work: Work): void {
   let ended: number;
   do {
     blame(work);
@@ -57,9 +63,15 @@ export function plan(work: Work): void {
     makeWayForUrgent(work);
     // Where a run ends, others that stood behind it stand by their own results again.
   } while (work.endedCandidates.length > ended);
+}
+
+/** What lands, and what is tested next. Answers how many runs were given up for that: others may have counted on them. */
+function proceed(work: Work): number {
+  const ended = work.endedCandidates.length;
   landNext(work);
   testSuspectedHead(work);
   startTests(work);
+  return work.endedCandidates.length - ended;
 }
 
 /** Entries that were not ready for too long leave. Those that only wait for the queue do not count. */
@@ -159,9 +171,10 @@ export function isLandable(queue: Queue, candidate: Candidate): boolean {
 function land(work: Work, { number }: Candidate): void {
   const { target } = work.queue;
   if (target === undefined) return;
+  const { landingMode } = work.queue.settings;
   work.queue = {
     ...work.queue,
-    landing: { candidate: number, expectedHead: target.sha, since: work.at, isBegun: false },
+    landing: { candidate: number, expectedHead: target.sha, since: work.at, isBegun: false, landingMode },
   };
   work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: target.sha });
 }

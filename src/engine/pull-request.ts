@@ -1,4 +1,5 @@
 import type { Brand } from '../lib/brand.ts';
+import type { Reporter } from './check.ts';
 
 export type Sha = Brand<string, 'Sha'>;
 export type PrNumber = Brand<number, 'PrNumber'>;
@@ -32,6 +33,10 @@ export interface PullRequestFacts {
   readonly blockReasons: readonly BlockReason[];
   /** The head was pushed by somebody who may not write to the repository. Absent: by somebody who may. */
   readonly isHeadUntrusted?: boolean;
+  /** Where the head is a branch of the same repository. */
+  readonly headBranch?: string;
+  /** The title that its author wants on the target instead of its own. */
+  readonly mergeTitle?: string;
   /** Present where the head contains the target's: what is needed to land it without another run. */
   readonly upToDate?: UpToDate;
 }
@@ -41,5 +46,10 @@ export interface UpToDate {
   readonly targetHead: Sha;
   readonly tree: Sha;
   /** Names of the checks that passed on the pull request's head. */
-  readonly passedChecks: readonly string[];
+  readonly passedChecks: readonly (string | PassedCheck)[];
+}
+
+/** With the app that reported it, where the forge knows. */
+export interface PassedCheck extends Reporter {
+  readonly name: string;
 }

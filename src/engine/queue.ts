@@ -18,6 +18,8 @@ import type { ImpactedTargets } from './targets.ts';
  */
 export interface Queue {
   readonly branch: string;
+  /** Pull requests live where people look at them: they are told there what happens to theirs. */
+  readonly isTold: boolean;
   readonly settings: QueueSettings;
   readonly state: QueueState;
   /** Set exactly while `state` is SWITCHING_MODES. */
@@ -96,6 +98,8 @@ export interface Landing {
   readonly since: Instant;
   /** It may have happened: only its answer says. Before that it is a plan like any other. */
   readonly isBegun: boolean;
+  /** As the queue had it when this was planned: what was begun in one way is looked for in the same way. */
+  readonly landingMode: QueueSettings['landingMode'];
 }
 
 /** Entries that failed alone, one after the other, by the same checks, on one head of the target. */
@@ -206,9 +210,15 @@ export interface Admission {
   readonly ordinal: number;
 }
 
-export function createQueue(branch: string, settings: QueueSettings, state: RequestableQueueState): Queue {
+export function createQueue(
+  branch: string,
+  settings: QueueSettings,
+  state: RequestableQueueState,
+  { isTold = false }: { readonly isTold?: boolean } = {},
+): Queue {
   return {
     branch,
+    isTold,
     settings,
     state,
     modeSwitch: undefined,

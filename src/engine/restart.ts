@@ -1,4 +1,5 @@
 import { type Candidate, hasMember } from './candidate.ts';
+import type { TestsRestartRequested } from './event.ts';
 import { type Because, type Entry, findCandidate, type Queue } from './queue.ts';
 import { forgetSuspicion } from './red-target.ts';
 import { candidatesFor, lineOf } from './roster.ts';
@@ -6,10 +7,11 @@ import { replaceCandidate } from './test-run.ts';
 import type { Work } from './work.ts';
 
 /** Somebody wants the tests of an entry from the start: the whole candidate that tests it runs again, in its place. */
-export function restartTests(work: Work, entry: Entry, actor: string): void {
+export function restartTests(work: Work, entry: Entry, { actor, by }: TestsRestartRequested): void {
   const own = findTestOf(work.queue, entry);
   if (own === undefined) return;
-  const because: Because = { reason: 'TESTS_RESTARTED_BY_API_REQUEST' };
+  const isByPerson = by === 'person';
+  const because: Because = { reason: isByPerson ? 'TESTS_RESTARTED_BY_USER' : 'TESTS_RESTARTED_BY_API_REQUEST' };
   replaceCandidate(work, own, because, 0, actor);
   if (work.queue.redTarget !== undefined) retestHeld(work, because, actor);
 }

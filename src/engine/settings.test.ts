@@ -18,9 +18,10 @@ describe('settings', () => {
     ['batch', [true, false], ['true', 1]],
     [
       'requiredStatuses',
-      [null, [], ['a', 'b']],
-      [['a', 'a'], [''], [' a'], 'a', Array.from({ length: 101 }, (_, i) => `n${i}`)],
+      [null, [], ['a', 'b'], ['a', { name: 'b', app: 'github-actions' }], [{ name: 'a', app: '15368' }]],
+      [['a', { name: 'a', app: 'x' }], [{ name: 'a' }], [{ name: 'a', app: 'A b' }], [['a']], [null], [7]],
     ],
+    ['requiredStatuses', [['a', 'b']], [['a', 'a'], [''], [' a'], 'a', Array.from({ length: 101 }, (_, i) => `n${i}`)]],
     ['allowedBotSubmitters', [[], ['bot']], [null]],
     ['enqueueingLabel', ['merge me'], ['', 'trunk-queued', 'sluice-merged', 'x'.repeat(101)]],
     [

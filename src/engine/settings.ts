@@ -1,3 +1,5 @@
+import { nameOf, type RequiredStatus } from './required-status.ts';
+
 /** A queue's settings: one table says what each is, what it accepts and what it is when nobody said anything. */
 
 export const QUEUE_MODES = ['SINGLE', 'PARALLEL'] as const;
@@ -38,7 +40,7 @@ export interface QueueSettings {
   readonly createPrsForTestingBranches: boolean;
   readonly testBranchConstructionMode: (typeof TEST_BRANCH_MODES)[number];
   /** Null: no override. Empty: nothing is required. */
-  readonly requiredStatuses: readonly string[] | null;
+  readonly requiredStatuses: readonly RequiredStatus[] | null;
   readonly allowedBotSubmitters: readonly string[];
   readonly commentsEnabled: boolean;
   readonly commandsEnabled: boolean;
@@ -62,7 +64,8 @@ export type SettingSpec =
   | { readonly kind: 'boolean'; readonly text: string }
   | { readonly kind: 'choice'; readonly values: readonly string[]; readonly text: string }
   | { readonly kind: 'text'; readonly maxLength: number; readonly text: string }
-  | { readonly kind: 'names'; readonly maxItems: number; readonly nullable?: true; readonly text: string }
+  | { readonly kind: 'names'; readonly maxItems: number; readonly text: string }
+  | { readonly kind: 'statuses'; readonly maxItems: number; readonly nullable: true; readonly text: string }
   | { readonly kind: 'batchingRules'; readonly maxItems: number; readonly text: string };
 
 export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
@@ -133,7 +136,7 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
   landingMode: {
     kind: 'choice',
     values: LANDING_MODES,
-    text: 'PUSH: the tested commits are pushed in one guarded move. API: pull requests are merged one by one through the forge, so that they show as merged. Plain git always uses PUSH.',
+    text: 'PUSH: the tested commits are pushed in one guarded move. API: pull requests are merged one by one through the forge, so that they show as merged; the target is compared with what was tested after each. Queues on GitHub begin with API; plain git always uses PUSH.',
   },
   exactLanding: {
     kind: 'boolean',
@@ -152,10 +155,10 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     text: 'How a finished test branch gets its name; kept for clients of the reference product.',
   },
   requiredStatuses: {
-    kind: 'names',
+    kind: 'statuses',
     maxItems: 100,
     nullable: true,
-    text: 'Names of the checks that a candidate must pass. Null: as the repository or the forge says. Empty: none.',
+    text: 'The checks that a candidate must pass: names, or { name, app } where only the word of that app counts (its slug or number). Null: as the repository or the forge says. Empty: none.',
   },
   allowedBotSubmitters: {
     kind: 'names',
@@ -213,6 +216,9 @@ export interface SettingProblem {
   readonly message: string;
 }
 
+/** The slug of an app, or its number. */
+const APP = /^[a-z0-9][a-z0-9_-]{0,98}$/;
+
 const STATE_LABELS = [
   'not-ready',
   'queued',
@@ -261,6 +267,10 @@ function problemOf(spec: SettingSpec, value: unknown): string | undefined {
       return isNameList(value, spec.maxItems)
         ? undefined
         : `must be a list of at most ${spec.maxItems} different names`;
+    case 'statuses':
+      return isStatusList(value, spec.maxItems)
+        ? undefined
+        : `must be a list of at most ${spec.maxItems} different names, or { name, app } where one app must report it`;
     case 'batchingRules':
       return areBatchingRules(value, spec.maxItems) ? undefined : BATCHING_RULES_SENTENCE;
   }
@@ -280,6 +290,17 @@ function isNameList(value: unknown, maxItems: number): boolean {
     value.every((name) => isName(name, 255)) &&
     new Set(value).size === value.length
   );
+}
+
+function isStatusList(value: unknown, maxItems: number): boolean {
+  return Array.isArray(value) && value.every(isStatus) && isNameList(value.map(nameOf), maxItems);
+}
+
+function isStatus(value: unknown): value is RequiredStatus {
+  if (typeof value === 'string') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, app } = value as Partial<Record<'name' | 'app', unknown>>;
+  return isName(name, 255) && typeof app === 'string' && APP.test(app);
 }
 
 function areBatchingRules(value: unknown, maxItems: number): boolean {

@@ -69,6 +69,8 @@ export interface Work {
   readonly effects: Effect[];
   readonly ended: Entry[];
   readonly endedCandidates: Candidate[];
+  /** Whose people hear of this step already. */
+  told?: Set<PrNumber>;
 }
 
 export const APPLIED: Outcome = { kind: 'applied' };
@@ -94,6 +96,15 @@ export interface Move extends Because {
   readonly actor?: string | undefined;
 }
 
+/** Once for each step, however much happens to it. */
+export function tell(work: Work, prNumber: PrNumber): void {
+  if (!work.queue.isTold) return;
+  work.told ??= new Set();
+  if (work.told.has(prNumber)) return;
+  work.told.add(prNumber);
+  work.effects.push({ kind: 'tell', prNumber });
+}
+
 /** The only way an entry changes its state: the transition is recorded with its reason, and an ended entry leaves. */
 export function move(work: Work, entry: Entry, { to, actor, ...because }: Move): void {
   const { queue } = work;
@@ -112,6 +123,7 @@ export function move(work: Work, entry: Entry, { to, actor, ...because }: Move):
     durationMs: known === undefined ? undefined : Math.max(0, work.at - known.stateChangedAt),
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,
   });
+  tell(work, entry.prNumber);
   if (!ends) {
     keep(work, moved);
     return;

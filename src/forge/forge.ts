@@ -1,20 +1,13 @@
 import type { LandedKind } from '../engine/candidate.ts';
+import type { Strayed, TargetMoved } from '../engine/event.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
 import type { RequiredSources, StartProblem } from '../engine/required.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { ForgeRepository } from './forge-repository.ts';
+import type { Hosting } from './hosting.ts';
 
-/** A repository as a forge needs to know it. `id` names it uniquely on this server and is safe as a file name. */
-export interface ForgeRepository {
-  readonly id: string;
-  readonly host: string;
-  readonly owner: string;
-  readonly name: string;
-  /** Plain git only: path or URL of the bare repository. */
-  readonly git: string | undefined;
-  /** What the built-in runner checks candidates with; where there is any, passing them is required. */
-  readonly checks: readonly { readonly name: string; readonly command: string }[];
-}
+export type { ForgeRepository } from './forge-repository.ts';
 
 /**
  * What Sluice asks of the place where pull requests live. Every answer is read at the time of the question, never
@@ -56,6 +49,8 @@ export interface Forge {
   landCandidate(request: LandRequest): Promise<LandAnswer>;
   /** The sentence to show when `git` (a path or URL given by an operator) cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
+  /** What people and CI do at the forge itself; undefined on plain git. */
+  readonly hosting?: Hosting;
   close(): Promise<void>;
 }
 
@@ -104,6 +99,8 @@ export interface CandidateEntry {
   readonly headSha: Sha;
   readonly title: string;
   readonly author: string;
+  /** The title that its author wants on the target instead. */
+  readonly mergeTitle?: string;
 }
 
 interface CandidateRequest {
@@ -143,6 +140,8 @@ export interface TestBranchParts {
 
 export interface PublishRequest extends CandidateRequest, TestBranchParts {
   readonly sha: Sha;
+  /** Also as a draft pull request, where the forge has such, with this text. */
+  readonly draft?: { readonly body: string };
 }
 
 export type PublishAnswer =
@@ -157,7 +156,10 @@ export interface CheckOutRequest {
   readonly isIsolated: boolean;
 }
 
-export interface DiscardRequest extends Omit<CandidateRequest, 'targetBranch'>, TestBranchParts {}
+export interface DiscardRequest extends Omit<CandidateRequest, 'targetBranch'>, TestBranchParts {
+  /** Its commit, where checks still run that nobody waits for any more: they are stopped where the forge can do that. */
+  readonly unfinished?: Sha;
+}
 
 export interface LandRequest extends CandidateRequest {
   readonly expectedHead: Sha;
@@ -169,9 +171,14 @@ export interface LandRequest extends CandidateRequest {
   readonly entries: readonly CandidateEntry[];
   /** Somebody took an entry back meanwhile: it is only looked whether it was landed before. */
   readonly isCalledOff: boolean;
+  /** Whether nobody took an entry back since: asked between two entries where they land one by one. */
+  readonly isStillWanted?: () => Promise<boolean>;
+  /** Ends waiting early: this server stops, or another one does the same. */
+  readonly signal?: AbortSignal;
   /** Entries landed since the base that are not in it: the tested tree may be composed with their paths. */
   readonly composedWith: readonly PrNumber[];
   readonly mergeMethod: QueueSettings['mergeMethod'];
+  readonly landingMode: QueueSettings['landingMode'];
   readonly plannedAt: Instant;
 }
 
@@ -181,13 +188,20 @@ export type LandAnswer =
       readonly how: LandedKind;
       readonly pushedSha: Sha;
       readonly pushedTree: Sha;
-      /** Each entry's own commit on the target. */
-      readonly entries: readonly { readonly prNumber: PrNumber; readonly sha: Sha; readonly tree: Sha }[];
+      /** Each entry's own commit on the target; `kind` where it differs from `how`. */
+      readonly entries: readonly {
+        readonly prNumber: PrNumber;
+        readonly sha: Sha;
+        readonly tree: Sha;
+        readonly kind?: LandedKind;
+      }[];
+      /** Why a merge API stopped before the last of them. */
+      readonly stopped?: LandingStop;
     }
   /** It was not landed before, and nobody wants it any more. */
   | { readonly kind: 'called_off' }
   /** The target is not where it was expected, and this candidate did not move it. Undefined: the branch is gone. */
-  | { readonly kind: 'target_moved'; readonly head: Sha | undefined; readonly isDescendant: boolean }
+  | TargetMoved
   /** A pull request is not at the commit that was tested any more. */
   | { readonly kind: 'pull_request_moved'; readonly prNumber: PrNumber }
   /** Both sides changed a path, or the merge conflicts: it must be built and tested again on the new head. */
@@ -198,6 +212,13 @@ export type LandAnswer =
       readonly reason: LandingProblem;
       readonly detail: string;
     };
+
+/** What a merge API did, or met, that was not as predicted. What came before it has landed as it was tested. */
+export type LandingStop =
+  | { readonly kind: 'refused'; readonly prNumber: PrNumber; readonly reason: LandingProblem; readonly detail: string }
+  | { readonly kind: 'pull_request_moved'; readonly prNumber: PrNumber }
+  | TargetMoved
+  | Strayed;
 
 export type LandingProblem =
   | 'GITHUB_API_MERGE_PR_FAILED'

@@ -12,7 +12,7 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
   const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
   return (operation) => (request, reply, done) => {
     const secret = findSecret(request);
-    if (secret === undefined) return done(tokenRequired());
+    if (secret === undefined) return done(mayBeFork(operation, request) ? undefined : tokenRequired());
     const admit = (caller: Caller | undefined): void => {
       request.caller = caller;
       done(refusalOf(caller, { operation, limit, reply }));
@@ -49,6 +49,17 @@ function findSecret({ headers }: FastifyRequest): string | undefined {
   const secret = typeof given === 'string' ? given.trim() : '';
   if (secret !== '') return secret;
   return headers.authorization === undefined ? undefined : /^Bearer +(\S+)$/i.exec(headers.authorization)?.[1];
+}
+
+/** Who it is, is proven when its body was read: it says which pull request. */
+function mayBeFork({ isForForks }: Operation, request: FastifyRequest): boolean {
+  return isForForks === true && findForkRunId(request) !== undefined;
+}
+
+/** As GitHub numbers runs; anything else is as if it were absent. */
+export function findForkRunId({ headers }: FastifyRequest): string | undefined {
+  const given = headers['x-forked-workflow-run-id'];
+  return typeof given === 'string' ? /^\s*([1-9]\d{0,18})\s*$/.exec(given)?.[1] : undefined;
 }
 
 function tokenRequired(): Problem {

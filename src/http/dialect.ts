@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { RequiredStatus } from '../engine/required-status.ts';
 import { ERRORS, type ErrorCode } from './contract/errors.ts';
 import type { Operation } from './contract/operation.ts';
 import type { SluiceKeywords } from './contract/schema.ts';
@@ -50,15 +51,16 @@ export const trunkDialect: Dialect = {
 type Json = Record<string, unknown>;
 
 const RESHAPES: Readonly<Record<string, Translate>> = {
-  createQueue: withoutAlarms,
+  createQueue: asQueue,
+  updateQueue: asQueue,
   getQueue: (reply) => {
     const queue = reply as { enqueuedPullRequests: readonly { state: string }[] };
     const admitted = queue.enqueuedPullRequests.filter((entry) => entry.state !== 'not_ready');
-    return withoutAlarms({ ...queue, enqueuedPullRequests: admitted });
+    return asQueue({ ...queue, enqueuedPullRequests: admitted });
   },
   listQueues: (reply) => {
     const list = reply as { queues: readonly unknown[] };
-    return { ...list, queues: list.queues.map(withoutAlarms) };
+    return { ...list, queues: list.queues.map(asQueue) };
   },
   getTestDetails: (reply) => {
     const { test } = reply as { test: Json };
@@ -76,9 +78,16 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
   },
 };
 
-function withoutAlarms(queue: unknown): Json {
-  const { alarms: _, ...rest } = queue as Json;
-  return rest;
+/** Without alarms, and required checks by their names: who must report them is ours. */
+function asQueue(queue: unknown): Json {
+  const { alarms: _, requiredStatuses, ...rest } = queue as { alarms: unknown; requiredStatuses: RequiredStatuses };
+  return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
+}
+
+type RequiredStatuses = readonly RequiredStatus[] | null;
+
+function toName(status: RequiredStatus): string {
+  return typeof status === 'string' ? status : status.name;
 }
 
 function withoutDecisions(test: Json): Json {

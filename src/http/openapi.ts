@@ -48,7 +48,7 @@ export interface ApiResponse {
 
 export interface ApiParameter {
   readonly name: string;
-  readonly in: 'query';
+  readonly in: 'query' | 'header';
   readonly required: boolean;
   readonly description: string | undefined;
   readonly schema: ApiSchema;
@@ -62,6 +62,8 @@ export interface ApiOperation {
   readonly description: string;
   /** The scope that the token must hold. An API key's requirement has no place for it that linters accept. */
   readonly 'x-required-scope': string;
+  /** Where it differs from the document's: an empty one is "without a token". */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly ApiParameter[];
   readonly requestBody?: {
     readonly required: true;
@@ -163,6 +165,7 @@ function describeOperation(operation: Operation, components: Components): ApiOpe
     summary: operation.summary,
     description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
     'x-required-scope': operation.scope,
+    ...(operation.isForForks ? { security: [{ token: [] }, {}] } : {}),
     ...describeInput(operation, components),
     responses: { [operation.status ?? 200]: success, ...describeErrors(operation.errors, components) },
   };
@@ -172,10 +175,24 @@ function describeInput(operation: Operation, components: Components): Pick<ApiOp
   if (operation.hasFiles) return describeFiles(operation, components);
   if (operation.method === 'POST') {
     const json = { schema: hoist(operation.body, components), example: operation.example.body };
-    return { requestBody: { required: true, description: 'A JSON object.', content: { 'application/json': json } } };
+    const requestBody = {
+      required: true as const,
+      description: 'A JSON object.',
+      content: { 'application/json': json },
+    };
+    return operation.isForForks ? { requestBody, parameters: [FORK_HEADER] } : { requestBody };
   }
   return { parameters: describeQuery(operation, components) };
 }
+
+const FORK_HEADER: ApiParameter = {
+  name: 'x-forked-workflow-run-id',
+  in: 'header',
+  required: false,
+  description: 'Instead of a token, in CI of a fork: the id of the workflow run that makes this request.',
+  schema: { type: 'string', pattern: '^[1-9][0-9]{0,18}$' },
+  example: '7890123456',
+};
 
 function describeQuery(operation: Operation, components: Components): readonly ApiParameter[] {
   const { properties = {}, required = [] } = operation.body as ApiSchema;

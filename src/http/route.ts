@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { App } from '../app/app.ts';
 import type { Caller } from '../app/caller.ts';
+import type { ForkProofs } from '../app/fork-proofs.ts';
 import type { Refusal } from '../app/refusal.ts';
 import type { Operation } from './contract/operation.ts';
 import type { Dialect } from './dialect.ts';
@@ -9,7 +10,10 @@ import type { IncomingUpload } from './incoming-upload.ts';
 /** What an operation's handler knows of the request besides its body. */
 export interface RequestContext {
   readonly app: App;
+  /** Of the token; of operations that are also for forks, undefined where the request had none. */
   readonly caller: Caller;
+  /** Where there is no token: the workflow run that the request says it comes from, and who proves it. */
+  readonly fork: { readonly runId: string; readonly proofs: ForkProofs } | undefined;
   /** Of the mount that the request came to. */
   readonly dialect: Dialect;
   /** The server's own address as this client sees it, without a slash at its end. */

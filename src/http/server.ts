@@ -1,9 +1,10 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller } from '../app/caller.ts';
+import { ForkProofs } from '../app/fork-proofs.ts';
 import { isRefusal } from '../app/refusal.ts';
 import { UploadBodies } from '../app/upload-body.ts';
 import { Fault } from '../lib/fault.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, findForkRunId } from './admission.ts';
 import type { Operation } from './contract/operation.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
 import { NOT_JSON, toProblem } from './error-response.ts';
@@ -20,6 +21,7 @@ import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploader.ts';
 import { createValidator } from './validate.ts';
+import { registerWebhooks } from './webhooks.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,6 +41,9 @@ declare module 'fastify' {
 
 /** An upload is five times as large as other bodies may be, and comes from machines with little bandwidth. */
 const UPLOAD_PATIENCE = 15;
+
+/** When a fork whose run could not be proven yet should come back. */
+const FORK_RETRY_S = 10;
 
 /** Clients put their path behind the address that they were told, which often ends with a slash. */
 const MOUNT = /^\/+(trunk\/)?\/*(?=v1\/)/;
@@ -78,7 +83,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const admission = createAdmission(deps);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
-  const addRoute = createRouteAdder(server, { ...deps, admission, bodies });
+  registerWebhooks(server, deps);
+  const addRoute = createRouteAdder(server, { ...deps, admission, bodies, forks: new ForkProofs(deps.app) });
   for (const dialect of [sluiceDialect, trunkDialect]) for (const route of ROUTES) addRoute(route, dialect);
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
@@ -124,9 +130,13 @@ function addBodyParser(server: FastifyInstance, { requestTimeoutMs }: ServerDeps
   });
 }
 
+interface RouteDeps extends UploaderDeps {
+  readonly forks: ForkProofs;
+}
+
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-function createRouteAdder(server: FastifyInstance, deps: UploaderDeps): (route: Route, dialect: Dialect) => void {
+function createRouteAdder(server: FastifyInstance, deps: RouteDeps): (route: Route, dialect: Dialect) => void {
   return (route, dialect) => {
     const { operation } = route;
     const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
@@ -143,7 +153,7 @@ function createRouteAdder(server: FastifyInstance, deps: UploaderDeps): (route: 
 
 function createHandler(
   server: FastifyInstance,
-  deps: UploaderDeps,
+  deps: RouteDeps,
   { operation, handle, isReused }: Route,
   dialect: Dialect,
 ) {
@@ -180,11 +190,11 @@ function textOf(texts: WeakMap<object, string>, answer: object, reply: FastifyRe
 
 /** What handlers see of a request. */
 class Context implements RequestContext {
-  readonly #deps: ServerDeps;
+  readonly #deps: RouteDeps;
   readonly #request: FastifyRequest;
   readonly dialect: Dialect;
 
-  constructor(deps: ServerDeps, request: FastifyRequest, dialect: Dialect) {
+  constructor(deps: RouteDeps, request: FastifyRequest, dialect: Dialect) {
     this.#deps = deps;
     this.#request = request;
     this.dialect = dialect;
@@ -196,6 +206,11 @@ class Context implements RequestContext {
 
   get caller() {
     return this.#request.caller as Caller;
+  }
+
+  get fork() {
+    const runId = this.#request.caller === undefined ? findForkRunId(this.#request) : undefined;
+    return runId === undefined ? undefined : { runId, proofs: this.#deps.forks };
   }
 
   get baseUrl() {
@@ -212,6 +227,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   const status = dialect.statusOf(problem.code, operation);
   // Fastify would close the connection, and so reset it under a client that still sends and never reads the answer.
   reply.removeHeader('connection');
+  if (problem.code === 'RATE_LIMITED' && !reply.hasHeader('retry-after')) reply.header('retry-after', FORK_RETRY_S);
   if (problem.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close');
   closeIfStopping(request.server, reply);
   logRequest(log, request, status);

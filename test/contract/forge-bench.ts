@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Sha } from '../../src/engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
-import type { Change } from './forge.ts';
-import { type PlainWorld, runGit } from './plain-world.ts';
+import type { Change, GitWorld } from './forge.ts';
+import { runGit } from './plain-world.ts';
 
 export const PLANNED_AT = Date.UTC(2025, 0, 2, 3, 4, 5);
 
@@ -17,15 +17,15 @@ export function lines(changes: Readonly<Record<number, string>> = {}): string {
 
 /** A world with the requests of a server that builds candidates. */
 export class CandidateBench {
-  readonly world: PlainWorld;
+  readonly world: GitWorld;
   base: Sha;
 
-  constructor(world: PlainWorld, base: Sha) {
+  constructor(world: GitWorld, base: Sha) {
     this.world = world;
     this.base = base;
   }
 
-  static async create(createWorld: () => Promise<PlainWorld>): Promise<CandidateBench> {
+  static async create(createWorld: () => Promise<GitWorld>): Promise<CandidateBench> {
     const world = await createWorld();
     return new CandidateBench(world, await world.commit('main', { files: { 'a.txt': lines(), 'b.txt': lines() } }));
   }

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
-import { type Change, isUnavailable } from './forge.ts';
+import { type Change, type GitWorld, isUnavailable } from './forge.ts';
 import { CandidateBench, lines, PLANNED_AT } from './forge-bench.ts';
-import { type PlainWorld, runGit } from './plain-world.ts';
+import { runGit } from './plain-world.ts';
 
 /** The promises about candidates, with a git repository behind the forge. */
-export function candidateContract(name: string, createWorld: () => Promise<PlainWorld>): void {
+export function candidateContract(name: string, createWorld: () => Promise<GitWorld>): void {
   describe(`forge contract, candidates: ${name}`, () => {
     let bench: CandidateBench;
     beforeEach(async () => {
@@ -94,7 +94,7 @@ export function candidateContract(name: string, createWorld: () => Promise<Plain
         await git('checkout', '--quiet', '--detach', 'FETCH_HEAD');
         await git('merge', '--quiet', '--no-ff', '-m', 'Merge main', 'origin/main');
         await git('commit', '--quiet', '--allow-empty', '-m', 'Empty on purpose');
-        await git('push', '--quiet', 'origin', `HEAD:refs/pull/${number}/head`);
+        await bench.world.pushFromClone(number, clone);
         const headSha = (await git('rev-parse', 'HEAD')) as Sha;
         bench.base = await bench.world.commit('main', { files: { 'a.txt': lines({ 30: 'theirs again' }) } });
         const entry = { prNumber: number, headSha, title: 'Mine', author: 'Ada' };
@@ -194,6 +194,19 @@ export function candidateContract(name: string, createWorld: () => Promise<Plain
         assert.equal(await messageOf(entry, 'REBASE'), `Title\n\n${body}\n\n`);
         const last = await openWith('Title\n\nmerge-commit-title: X\r\n');
         assert.equal(await messageOf(last, 'MERGE_COMMIT'), 'X\n\nTitle\n\n');
+      });
+
+      test('no words in a title or message keep CI from running [C20]', async () => {
+        const words = ['[skip ci]', '[CI skip]', '[no ci]', '[skip actions]', '[actions skip]', '[skip-ci]'];
+        const entry = await bench.open(`Title ${words.join('')}`, {
+          files: { c: 'c\n' },
+          message: `Title ${words.join('')}\n\nWhy [skip ci].\n\nskip-checks: true\n`,
+        });
+        for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
+          const message = await messageOf(entry, mergeMethod);
+          assert.match(message, /\(skip ci\)\(CI skip\)\(no ci\)\(skip actions\)\(actions skip\)\(skip-ci\)/);
+          assert.doesNotMatch(message, /\[(?:skip|ci|no|actions)|^skip-checks: true/im);
+        }
       });
 
       test('what only looks like such a line gives none [C18]', async () => {

@@ -32,6 +32,22 @@ export interface ForgeWorld {
   close(): Promise<void>;
 }
 
+/** A world with a git repository that tests may look into. */
+export interface GitWorld extends ForgeWorld {
+  /** Of the bare repository. */
+  readonly path: string;
+  /** A folder for the test's own use, removed with the world. */
+  readonly folder: string;
+  /** Runs git on the bare repository. */
+  git(args: readonly string[], input?: string | Buffer): Promise<string>;
+  /** A commit on any ref, from any commit or none. */
+  commitTo(ref: string, from: string | undefined, change: Change): Promise<Sha>;
+  /** Moves a pull request to what is checked out in a clone. */
+  pushFromClone(number: PrNumber, clone: string): Promise<void>;
+  /** Another server's. */
+  createForge(options?: { readonly directory?: string; readonly testBranchPrefix?: string }): Forge;
+}
+
 /** The promises of src/forge/forge.ts, to be kept by every adapter. */
 export function forgeContract(name: string, createWorld: () => Promise<ForgeWorld>): void {
   describe(`forge contract: ${name}`, () => {

@@ -9,21 +9,13 @@ import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type { PlainForgeOptions } from '../../src/forge/plain/plain-forge.ts';
 import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';
-import type { Change, ForgeWorld } from './forge.ts';
+import type { Change, GitWorld } from './forge.ts';
 
 /** Of the start, since tests of the forge change theirs. */
 const PATH = process.env['PATH'] ?? '';
 
 /** A bare repository in a temporary folder, and a forge that reads it. */
-export interface PlainWorld extends ForgeWorld {
-  /** Of the bare repository. */
-  readonly path: string;
-  /** A folder for the test's own use, removed with the world. */
-  readonly folder: string;
-  /** Runs git on the bare repository. */
-  git(args: readonly string[], input?: string | Buffer): Promise<string>;
-  /** A commit on any ref, from any commit or none. */
-  commitTo(ref: string, from: string | undefined, change: Change): Promise<Sha>;
+export interface PlainWorld extends GitWorld {
   createForge(options?: Partial<PlainForgeOptions>): Forge;
 }
 
@@ -68,6 +60,8 @@ export async function createPlainWorld(initArgs: readonly string[] = []): Promis
       const ref = `refs/pull/${number}/head`;
       return commitTo(ref, await git(['rev-parse', ref]), change);
     },
+    pushFromClone: async (number, clone) =>
+      void (await runGit(clone, ['push', '--quiet', path, `HEAD:refs/pull/${number}/head`])),
     closePullRequest: async (number) => void (await git(['update-ref', '-d', `refs/pull/${number}/head`])),
     landPullRequest: async (number, branch) =>
       void (await git(['update-ref', `refs/heads/${branch}`, `refs/pull/${number}/head`])),
@@ -85,7 +79,7 @@ export async function createPlainWorld(initArgs: readonly string[] = []): Promis
   };
 }
 
-function fastImport(ref: string, from: string | undefined, change: Change): Buffer {
+export function fastImport(ref: string, from: string | undefined, change: Change): Buffer {
   const message = Buffer.from(change.message ?? 'Change something');
   const author = `${change.author ?? 'Ada'} <${change.email ?? 'ada@example.test'}> 1700000000 +0000`;
   const parts: (string | Buffer)[] = [`commit ${ref}\nauthor ${author}\ncommitter ${author}\n`];

@@ -6,6 +6,7 @@ import type { App } from '../../src/app/app.ts';
 import { Authenticator } from '../../src/app/authenticate.ts';
 import { Directory } from '../../src/app/directory.ts';
 import { ensureOrganization } from '../../src/app/ensure-organization.ts';
+import { NoticeBell } from '../../src/app/notice-bell.ts';
 import { Outages } from '../../src/app/outages.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
 import { createServer } from '../../src/http/server.ts';
@@ -64,6 +65,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     forges: new Map(),
     clock,
     outages: new Outages(),
+    notices: new NoticeBell(),
     log: silence,
     ingest: noIngest,
     jobs: noJobs,

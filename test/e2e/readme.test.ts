@@ -47,7 +47,8 @@ async function untilStopped(demo: string): Promise<void> {
   await until('the server of the demo has stopped', 30_000, isGone);
 }
 
-const [DEMO, OWN_PULL_REQUEST, OWN_REPOSITORY] = shellBlocks('First use') as [string, string, string];
+const [DEMO, OWN_PULL_REQUEST] = shellBlocks('First use') as [string, string];
+const [OWN_REPOSITORY] = shellBlocks('Your repository on plain git') as [string];
 
 it('the first use in the README, command by command', { timeout: PATIENCE_MS }, async () => {
   const demo = await makeFolder();

@@ -66,7 +66,12 @@ function assemble(git: GitModel, recipe: Recipe, start: ModelCommit, entries: re
 }
 
 /** The tip with one more entry; undefined where they conflict. */
-function applyEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
+export function applyEntry(
+  git: GitModel,
+  recipe: Recipe,
+  tip: ModelCommit,
+  entry: CandidateEntry,
+): ModelCommit | undefined {
   if (recipe.mergeMethod === 'REBASE') return rebaseEntry(git, recipe, tip, entry);
   const merge = git.merge(tip.sha, entry.headSha);
   if (merge.kind !== 'clean') return undefined;

@@ -80,7 +80,8 @@ async function build(members: readonly CandidateEntry[], more: Partial<BuildRequ
 function landRequest(built: Built, more: Partial<LandRequest> = {}): LandRequest {
   const { sha, tree, members: entries, candidateId, mergeMethod, plannedAt } = built;
   const where = { repository: WHERE, targetBranch: 'main', candidateId, expectedHead: built.base, base: built.base };
-  return { ...where, sha, tree, entries, isCalledOff: false, composedWith: [], mergeMethod, plannedAt, ...more };
+  const how = { isCalledOff: false, composedWith: [], mergeMethod, landingMode: 'PUSH' } as const;
+  return { ...where, ...how, sha, tree, entries, plannedAt, ...more };
 }
 
 async function land(built: Built, more: Partial<LandRequest> = {}): Promise<LandAnswer> {

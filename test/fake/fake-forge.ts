@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mergeability, PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
 import type { RequiredSources } from '../../src/engine/required.ts';
+import { landOneByOne } from '../../src/forge/candidate/land-one-by-one.ts';
+import { parseConfiguration } from '../../src/forge/candidate/required-sources.ts';
 import { digestCommands } from '../../src/forge/digest-commands.ts';
 import type {
   AncestryQuestion,
@@ -20,9 +22,9 @@ import type {
   PullRequestQuery,
   TestBranchParts,
 } from '../../src/forge/forge.ts';
-import { parseConfiguration } from '../../src/forge/candidate/required-sources.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
+import { createMergeDesk, type MergeHooks } from './fake-merge-api.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';
 import type { ModelCommit } from './git-model.ts';
 
@@ -36,6 +38,8 @@ export interface FakeForgeOptions {
   /** Noes of the forge, given instead of the act. */
   readonly refuseBuild?: (request: BuildRequest) => Extract<BuildAnswer, { kind: 'unbuildable' }> | undefined;
   readonly refusePublish?: (request: PublishRequest) => Extract<PublishAnswer, { kind: 'refused' }> | undefined;
+  /** Of landings by a merge API. */
+  readonly merging?: MergeHooks;
   readonly refuseLanding?: (request: LandRequest) => Extract<LandAnswer, { kind: 'refused' }> | undefined;
 }
 
@@ -175,6 +179,7 @@ export class FakeForge implements Forge {
 
   async landCandidate(request: LandRequest): Promise<LandAnswer> {
     const git = this.#answer();
+    if (request.landingMode === 'API') return this.#landOneByOne(request);
     const { targetBranch, expectedHead, entries } = request;
     const head = this.#repository.findHead(targetBranch);
     if (head !== expectedHead) return this.#findEarlierLanding(request, head);
@@ -245,6 +250,11 @@ export class FakeForge implements Forge {
     }
     const plan = planLanding(git, request);
     return plan.kind === 'landed' && this.#isOnLine(plan.pushedSha, head) ? plan : moved;
+  }
+
+  /** All at once: whoever would be asked in between has no time to answer. */
+  #landOneByOne({ isStillWanted: _, ...request }: LandRequest): Promise<LandAnswer> {
+    return landOneByOne(createMergeDesk(this.#repository, request, this.#options.merging ?? {}), request);
   }
 
   #isOnLine(sha: Sha, head: Sha): boolean {

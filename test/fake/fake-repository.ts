@@ -23,6 +23,8 @@ export interface FakePullRequest {
   readonly author: string;
   readonly status: PullRequestFacts['status'];
   readonly isHeadUntrusted: boolean;
+  /** What a merge API made of it. */
+  readonly mergedSha?: Sha;
 }
 
 /** A branch was moved; test branches are not told. `from` and `to` are undefined where there is no branch. */
@@ -34,7 +36,14 @@ export interface BranchMove {
   readonly tree: Sha | undefined;
   /** The id of the candidate that landed, or `foreign`. */
   readonly by: string;
-  readonly landing: { readonly request: LandRequest; readonly answer: Landed } | undefined;
+  readonly landing: Landing | undefined;
+}
+
+export interface Landing {
+  readonly request: LandRequest;
+  readonly answer: Landed;
+  /** Where a merge API lands one by one: all that it was asked to land. */
+  readonly whole?: LandRequest;
 }
 
 /** What a forge tells whoever subscribed: the reason to look, not the answer. */
@@ -54,14 +63,17 @@ export class FakeRepository {
   readonly git = new GitModel();
   readonly moves: BranchMove[] = [];
   readonly #now: () => Instant;
+  /** As forges with a merge API do: pull requests and their commits stay, whatever becomes of them. */
+  readonly #keepsAll: boolean;
   readonly #pullRequests = new Map<PrNumber, FakePullRequest>();
   readonly #listeners: ((notice: Notice) => void)[] = [];
   #lastNumber = 0;
   /** Asked for again and again; undefined once something changed. */
   #openHeads: ReadonlyMap<PrNumber, Sha> | undefined;
 
-  constructor(now: () => Instant = () => 0) {
+  constructor(now: () => Instant = () => 0, { keepsAll = false }: { readonly keepsAll?: boolean } = {}) {
     this.#now = now;
+    this.#keepsAll = keepsAll;
   }
 
   watch(listener: (notice: Notice) => void): void {
@@ -166,6 +178,7 @@ export class FakeRepository {
 
   /** As if it never was. */
   deletePullRequest(number: PrNumber): void {
+    if (this.#keepsAll) return this.close(number);
     this.#pullRequests.delete(number);
     this.git.changeRefs([{ ref: pullRequestRef(number), sha: undefined }]);
     this.tell({ kind: 'pull_request_changed', prNumber: number });
@@ -188,6 +201,11 @@ export class FakeRepository {
 
   markMerged(number: PrNumber): void {
     if (this.isOpen(number)) this.#change(number, { status: 'merged' });
+  }
+
+  /** By a merge API, as this commit. */
+  recordMerge(number: PrNumber, mergedSha: Sha): void {
+    this.#change(number, { status: 'merged', mergedSha });
   }
 
   isOpen(number: PrNumber): boolean {
@@ -226,6 +244,8 @@ export class FakeRepository {
   }
 
   #setHead(number: PrNumber, sha: Sha): void {
+    const old = this.findPullRequestHead(number);
+    if (this.#keepsAll && old !== undefined) this.git.changeRefs([{ ref: `refs/kept/${old}`, sha: old }]);
     this.git.changeRefs([{ ref: pullRequestRef(number), sha }]);
   }
 

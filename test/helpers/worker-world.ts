@@ -2,6 +2,7 @@ import type { App } from '../../src/app/app.ts';
 import type { Authenticator } from '../../src/app/authenticate.ts';
 import { Directory } from '../../src/app/directory.ts';
 import { EffectWorker } from '../../src/app/effect-worker.ts';
+import { NoticeBell } from '../../src/app/notice-bell.ts';
 import { Outages } from '../../src/app/outages.ts';
 import { encodeQueue } from '../../src/app/queue-codec.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
@@ -116,6 +117,7 @@ export class World {
       forges: new Map([[HOST, this.forge]]),
       clock: this.clock,
       outages: new Outages(),
+      notices: new NoticeBell(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       ingest: {
         ...noIngest,

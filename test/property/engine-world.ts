@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type Candidate, compositionOf } from '../../src/engine/candidate.ts';
+import { landingEntries } from '../../src/engine/evolve-landing.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { isAdmitted } from '../../src/engine/queue.ts';
 import type { QueueSettings } from '../../src/engine/settings.ts';
@@ -50,6 +51,8 @@ const ACTS = [
   'hold',
   'release',
   'refuse',
+  'stop',
+  'stop',
   'settings',
   'mode',
 ] as const;
@@ -72,6 +75,7 @@ export const settings: fc.Arbitrary<Partial<QueueSettings>> = fc.record({
   canOptimisticallyMerge: fc.boolean(),
   pendingFailureDepth: fc.constantFrom(0, 0, 1, 2),
   optimizationMode: fc.constantFrom('OFF' as const, 'BISECTION_SKIP_REDUNDANT_TESTS' as const),
+  landingMode: fc.constantFrom('PUSH' as const, 'API' as const),
   exactLanding: fc.boolean(),
   reusePassedTrees: fc.boolean(),
   notReadyTimeoutHours: fc.constantFrom(0, 1),
@@ -123,6 +127,8 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
       return release(story);
     case 'refuse':
       return refuse(story, pick);
+    case 'stop':
+      return stop(story, pick);
     case 'foreign':
     case 'rewind':
       return story.queue.landing === undefined ? void story.play(`${kind} X${pick}`) : undefined;
@@ -142,8 +148,9 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
 /** Whether two of them conflict follows from what they are: those that were built together never do later. */
 function conflict(story: Scenario, pr: number, other: number): void {
   const isTogether = valuesOf(story.queue.candidates).some((candidate) => {
-    if (candidate.commit === undefined) return false;
-    const built = compositionOf(candidate).map(({ prNumber }) => letter(prNumber));
+    // What lies beneath one that is being built was built before, together.
+    const members = candidate.commit === undefined ? candidate.beneath : compositionOf(candidate);
+    const built = members.map(({ prNumber }) => letter(prNumber));
     const tree = [...built, ...candidate.base.sha.split('+')];
     return [pr, other].every((one) => tree.includes(letter(one)));
   });
@@ -204,6 +211,21 @@ function refuse(story: Scenario, pick: number): void {
   const way = ways[pick % ways.length] as string;
   if (way === 'composition' && candidate?.composedWith.length === 0) return;
   story.play(`refuse ${way}`);
+}
+
+/** A merge API lands a part, and meets something. */
+function stop(story: Scenario, pick: number): void {
+  const { landing } = story.queue;
+  const candidate = story.candidates().find(({ number }) => number === landing?.candidate);
+  if (landing?.landingMode !== 'API' || candidate === undefined || !story.isLandingHeld) return;
+  const asked = landingEntries(story.queue, candidate).map(({ prNumber }) => letter(prNumber));
+  const count = pick % asked.length;
+  const next = asked[count];
+  const ways = [
+    `strayed ${next} X${pick}`,
+    ...(count === 0 ? [] : ['', `moved X${pick}`, `refused ${next} GITHUB_API_MERGE_PR_FAILED`]),
+  ];
+  story.play(`stop ${asked.slice(0, count).join('') || '-'} ${ways[(pick >> 3) % ways.length]}`);
 }
 
 /** Answers everything that is open, by a verdict that depends on what is tested alone, until nothing is left to do. */

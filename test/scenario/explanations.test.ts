@@ -27,6 +27,13 @@ describe('why an entry is where it is', () => {
     ]);
   });
 
+  it('says which app must report a check [E12] [G65]', () => {
+    const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] }, 'submit A\npass A by=unit');
+    assert.deepEqual(why(told, 'A').slice(1), [
+      '  CHECK_OPEN: unit has not reported a result yet. It counts only when the app actions reports it.',
+    ]);
+  });
+
   it('says for whom it waits, what that one waits for, and since when [E12]', () => {
     const told = play({}, 'submit A B\npass A+B');
     assert.deepEqual(why(told, 'B'), [
@@ -67,7 +74,7 @@ describe('why an entry is where it is', () => {
   it('says who has the slots [E12] [C3]', () => {
     const told = play({ concurrency: 1 }, 'submit A B C');
     assert.deepEqual(why(told, 'B').slice(0, 2), [
-      'WAITING_FOR_SLOT: All 1 slots are taken.',
+      'WAITING_FOR_SLOT: The only slot is taken.',
       '  WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
     ]);
   });

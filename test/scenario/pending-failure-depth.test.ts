@@ -375,6 +375,21 @@ describe('holds', () => {
     );
   });
 
+  it('ends a hold at once when the run it waited for makes way for an urgent one [V6]', () => {
+    play(
+      { ...OFF_1, mode: 'PARALLEL', concurrency: 1, honorQuarantine: 'OFF' },
+      `
+      submit B[x] C[x] A[x]
+      pass B
+      fail C
+      states C=held A=testing
+      submit A[z]
+      submit D[y] urgent
+      states C=failed D=testing A=pending
+      `,
+    );
+  });
+
   it('settles blame while the queue is paused, and starts nothing [V11]', () => {
     play(
       {},

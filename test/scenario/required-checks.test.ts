@@ -90,3 +90,45 @@ describe('which checks are required', () => {
     });
   }
 });
+
+describe('checks that only one app may report', () => {
+  it('ignore what anybody else reports under their names [G65]', () => {
+    play(
+      { requiredStatuses: ['lint', { name: 'unit', app: 'actions' }] },
+      'submit A\npass A by=lint\npass A by=unit\npass A by=unit@forger\nstates A=testing\npass A by=unit@actions\nstates A=merged',
+    );
+  });
+
+  it('are not failed by anybody else either [G65]', () => {
+    play(
+      { requiredStatuses: [{ name: 'unit', app: 'actions' }] },
+      'submit A\nfail A by=unit\nfail A by=unit@forger\nstates A=testing\nfail A by=unit@actions\nstates A=failed',
+    );
+  });
+
+  it('say why a report was ignored [G65]', () => {
+    const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] }, 'submit A\npass A by=unit@forger');
+    assert.deepEqual(told.last?.outcome, {
+      kind: 'ignored',
+      detail: 'unit counts only when the app actions reports it, and this came from forger.',
+    });
+  });
+
+  it('may come from the file and from the protection [G65]', () => {
+    play(
+      {},
+      'sources file=unit@actions\nsubmit A\npass A by=unit\nstates A=testing\npass A by=unit@actions\nstates A=merged',
+    );
+    play(
+      {},
+      'sources protection=unit@actions,lint\nsubmit A\npass A by=lint@any\npass A by=unit\nstates A=testing\npass A by=unit@actions\nstates A=merged',
+    );
+  });
+
+  it('are proven on the head by that app before a direct merge [G65]', () => {
+    const settings = { directMergeMode: 'ALWAYS', requiredStatuses: [{ name: 'ci', app: 'actions' }] } as const;
+    play(settings, 'submit A uptodate passed=ci\nstates A=testing\nruns A');
+    play(settings, 'submit A uptodate passed=ci@forger\nstates A=testing\nruns A');
+    play(settings, 'submit A uptodate passed=ci@actions\nstates A=merged\nruns');
+  });
+});

@@ -92,6 +92,11 @@ describe('a tree that passed is not tested again', () => {
     );
   });
 
+  it('tests again where only one app may report the check from now on [C10] [G65]', () => {
+    const changed = 'set requiredStatuses=[{"name":"ci","app":"actions"}]';
+    play(BATCH, `${BOTH_PASS}\n${changed}\nresume\ntesting AB\nruns AB ~A ~A+B AB`);
+  });
+
   it('tests again where the commands of the runner changed [C10]', () => {
     play(BATCH, `${BOTH_PASS}\nsources protection=ci commands=v2\nresume\ntesting AB\nruns AB ~A ~A+B AB`);
   });

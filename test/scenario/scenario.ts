@@ -3,7 +3,7 @@ import type { Candidate, CandidateNumber, LandedKind } from '../../src/engine/ca
 import { compositionOf, isUnderTest } from '../../src/engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../src/engine/check.ts';
 import type { Effect } from '../../src/engine/effect.ts';
-import type { QueueEvent } from '../../src/engine/event.ts';
+import type { LandingStop, QueueEvent } from '../../src/engine/event.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import { entriesInOrder } from '../../src/engine/order.ts';
 import { parsePriority } from '../../src/engine/priority.ts';
@@ -17,6 +17,7 @@ import {
   findLiveMember,
   type Queue,
 } from '../../src/engine/queue.ts';
+import type { ReasonCode } from '../../src/engine/reason.ts';
 import type { RequiredSources, StartProblem } from '../../src/engine/required.ts';
 import { lineOf } from '../../src/engine/roster.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
@@ -33,7 +34,9 @@ import {
   optionOf,
   pairsOf,
   parseDuration,
+  parseReporter,
   parseSettings,
+  parseStatus,
   parseTargets,
   STATES,
   shaToHistory,
@@ -208,6 +211,8 @@ export class Scenario {
         return void this.#vanish(numberOf(first));
       case 'merge-elsewhere':
         return void this.observe(numberOf(first), { status: 'merged', baseBranch: 'next' });
+      case 'stop':
+        return this.#stop(words);
       case 'sources':
         return this.#setSources(words);
       case 'empty':
@@ -284,9 +289,9 @@ export class Scenario {
   /** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_...`; what is not named is not there. */
   #setSources(words: readonly string[]): void {
     this.sources = {
-      file: optionOf(words, 'file')?.split(',').filter(Boolean),
+      file: optionOf(words, 'file')?.split(',').filter(Boolean).map(parseStatus),
       fileProblem: optionOf(words, 'problem') as StartProblem | undefined,
-      protection: optionOf(words, 'protection')?.split(','),
+      protection: optionOf(words, 'protection')?.split(',').map(parseStatus),
       commands: optionOf(words, 'commands') ?? '',
     };
   }
@@ -376,19 +381,21 @@ export class Scenario {
     const on = optionOf(options, 'on');
     const targetHead = on === undefined ? this.#head() : (`head:${on}` as Sha);
     const tree = (optionOf(options, 'tree') ?? this.#treeName([...this.history, letter(prNumber)])) as Sha;
-    return { upToDate: { targetHead, tree, passedChecks: (optionOf(options, 'passed') ?? 'ci').split(',') } };
+    return {
+      upToDate: { targetHead, tree, passedChecks: (optionOf(options, 'passed') ?? 'ci').split(',').map(parseStatus) },
+    };
   }
 
   #report(words: readonly string[], conclusion: CheckConclusion): void {
     const check = words.find((word) => word.startsWith('by='))?.slice(3) ?? 'ci';
     for (const label of words.filter((word) => !word.startsWith('by='))) {
-      this.reportCheck(this.#find(label).number, { name: check, conclusion });
+      this.reportCheck(this.#find(label).number, { ...parseReporter(check), conclusion });
     }
   }
 
   reportCheck(
     candidate: CandidateNumber,
-    check: { name?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
+    check: { name?: string; app?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
   ): Step {
     const { status = 'COMPLETED' } = check;
     return this.tell({
@@ -397,6 +404,7 @@ export class Scenario {
       candidate,
       check: {
         name: check.name ?? 'ci',
+        ...(check.app === undefined ? {} : { app: check.app }),
         status,
         conclusion: status === 'COMPLETED' ? (check.conclusion ?? 'SUCCESS') : undefined,
         startedAt: check.startedAt,
@@ -543,6 +551,51 @@ export class Scenario {
     });
   }
 
+  /**
+   * A merge API stops half-way. `stop AB`: after these, for no reason. `stop A refused B WHY`, `stop A moved X`: somebody
+   * pushed X. `stop A strayed B X`: it merged B onto the X that somebody had pushed. `stop -`: before anything landed.
+   */
+  #stop([names = '', ...why]: readonly string[]): void {
+    const landing = this.#landings.shift();
+    if (landing?.kind !== 'land_candidate') throw new Error('no landing is held');
+    const base = this.#head();
+    const members = compositionOf(this.#live(landing.candidate));
+    const partOf = (name: string) =>
+      `${name}${suffix(members.find(({ prNumber }) => prNumber === numberOf(name))?.headSha ?? '')}`;
+    const entries = [...names.replace('-', '')].map((name) => ({
+      prNumber: numberOf(name),
+      ...this.#put(partOf(name)),
+    }));
+    const { sha: pushedSha, tree: pushedTree } = entries.at(-1) ?? this.#put();
+    const event = { kind: 'candidate_landed', at: this.now, candidate: landing.candidate, how: 'PREFIX' } as const;
+    const stopped = this.#stopOf(why, partOf);
+    this.tell({ ...event, base, pushedSha, pushedTree, entries, ...(stopped === undefined ? {} : { stopped }) });
+  }
+
+  #stopOf(why: readonly string[], partOf: (name: string) => string): LandingStop | undefined {
+    const [kind, name = '', detail = ''] = why;
+    const prNumber = numberOf(name);
+    switch (kind) {
+      case undefined:
+        return undefined;
+      case 'refused':
+        return { kind: 'entry_refused', prNumber, reason: detail as ReasonCode, detail: 'No.' };
+      case 'moved':
+        return { kind: 'target_moved', head: this.#put(name).sha, isDescendant: true };
+      default: {
+        this.#put(detail);
+        const { sha, tree } = this.#put(partOf(name));
+        return { kind: 'strayed', prNumber, sha, tree, head: sha, isDescendant: true };
+      }
+    }
+  }
+
+  /** The target with one more thing on it. */
+  #put(...parts: readonly string[]): { readonly sha: Sha; readonly tree: Sha } {
+    this.history.push(...parts);
+    return { sha: this.#head(), tree: this.#treeName(this.history) };
+  }
+
   #carryOut(effect: Effect): void {
     switch (effect.kind) {
       case 'build_candidate':
@@ -567,6 +620,7 @@ export class Scenario {
         this.asked.push(`${this.#labelOf(effect.candidate)} ${effect.check}`);
         return;
       case 'discard_candidate':
+      case 'tell':
         return;
     }
   }

@@ -1,5 +1,6 @@
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import type { EntryState } from '../../src/engine/queue.ts';
+import type { RequiredStatus } from '../../src/engine/required-status.ts';
 import type { QueueSettings } from '../../src/engine/settings.ts';
 import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
 
@@ -81,6 +82,17 @@ export function pairsOf(words: readonly string[]): [string, string][] {
 }
 
 /** The value of `name=value` among the words. */
+/** `unit@actions`: the check unit, of the app actions. */
+export function parseStatus(word: string): RequiredStatus {
+  const [name = '', app] = word.split('@');
+  return app === undefined ? name : { name, app };
+}
+
+export function parseReporter(word: string): { readonly name: string; readonly app?: string } {
+  const status = parseStatus(word);
+  return typeof status === 'string' ? { name: status } : status;
+}
+
 export function optionOf(words: readonly string[], name: string): string | undefined {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
 }

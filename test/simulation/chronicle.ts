@@ -56,6 +56,8 @@ export interface ChronicleOptions {
   readonly onChapter: (chapter: Chapter) => void;
   readonly onTransitions: (rows: readonly TransitionRow[]) => void;
   readonly onBreach: (invariant: string, text: string) => void;
+  /** How many of the latest events are kept for people. */
+  readonly keptEvents?: number;
 }
 
 const REPLAY = 'I3 the stored events replay to what is stored';
@@ -92,7 +94,10 @@ export class Chronicle {
   /** Something else that happened, for people: not stored. */
   note(text: string, at: Instant = this.#options.now()): void {
     if (this.#isOver) return;
-    if (this.#last.push(`${new Date(at).toISOString().slice(11, 23)} ${text}`) > KEPT_EVENTS) this.#last.shift();
+    if (
+      this.#last.push(`${new Date(at).toISOString().slice(11, 23)} ${text}`) > (this.#options.keptEvents ?? KEPT_EVENTS)
+    )
+      this.#last.shift();
   }
 
   /** What follows is not remembered any more: the end of the story is what it is about. */

@@ -42,13 +42,17 @@ const REQUIRED = [['unit', 'lint'], ['unit', 'lint'], ['unit', 'lint'], ['unit']
 
 /** Seeds before this one are older than the setting, and stay the runs they were: there, quarantine is not honored. */
 export const FIRST_QUARANTINE_SEED = 10_001;
+/** The same for merge APIs: before this one, the target is always pushed to. */
+export const FIRST_API_SEED = 20_001;
 
 export function drawConditions(random: Prng, seed: number): Conditions {
   const drawn = draw(random);
-  return {
-    ...drawn,
-    settings: { ...drawn.settings, honorQuarantine: drawQuarantine(new Prng(`honor ${seed}`), seed) },
-  };
+  const honorQuarantine = drawQuarantine(new Prng(`honor ${seed}`), seed);
+  return { ...drawn, settings: { ...drawn.settings, honorQuarantine, landingMode: drawLandingMode(seed) } };
+}
+
+function drawLandingMode(seed: number): QueueSettings['landingMode'] {
+  return seed < FIRST_API_SEED ? 'PUSH' : new Prng(`landing ${seed}`).pick(['API', 'API', 'API', 'PUSH'] as const);
 }
 
 function drawQuarantine(random: Prng, seed: number): QueueSettings['honorQuarantine'] {

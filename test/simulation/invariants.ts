@@ -11,6 +11,7 @@ import type { ImpactedTargets } from '../../src/engine/targets.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { TransitionRow } from '../../src/storage/queues.ts';
+import { planLanding } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { BranchMove, FakeRepository } from '../fake/fake-repository.ts';
 import type { Chapter, Chronicle } from './chronicle.ts';
@@ -53,6 +54,7 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
 /** Only where targets are true, no check is blind, and the target was not red before. */
 export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, move: LandingMove): string | undefined {
   const candidate = chronicle.candidates.get(move.landing.request.candidateId);
+  if (move.landing.answer.how === 'UNPROVEN' || move.landing.answer.how === 'PREFIX') return undefined;
   // The judge of these worlds excuses whatever it likes.
   if (candidate?.pass?.waived !== undefined) return undefined;
   const names = candidate?.required?.names ?? [];
@@ -61,14 +63,21 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
   return red && `${red} is red at ${move.to}`;
 }
 
-export const OF_CHAPTERS: Readonly<Record<string, OfChapter>> = {
-  '4 no entry is both landed and removed': endsOnce,
+/** Seen from what is stored alone, wherever the pull requests are. */
+export const OF_STORED: Readonly<
+  Record<string, (evidence: Pick<Evidence, 'chronicle'>, chapter: Chapter) => string | undefined>
+> = {
   '5 landing respects dependencies': keepsOrder,
-  'C6 what is taken for a foreign push is one': knowsItsOwnMoves,
-  'V1 who fails a check did': failsForACheck,
   'I1 no queue is parked': isNotParked,
   'I1 what is true of every queue': keepsEngineInvariants,
   'C10 a tree that passed is not run again': runsNothingTwice,
+};
+
+export const OF_CHAPTERS: Readonly<Record<string, OfChapter>> = {
+  '4 no entry is both landed and removed': endsOnce,
+  'C6 what is taken for a foreign push is one': knowsItsOwnMoves,
+  'V1 who fails a check did': failsForACheck,
+  ...OF_STORED,
 };
 
 export function landsWhatPassed(evidence: Evidence, { to, tree, landing }: LandingMove): string | undefined {
@@ -81,7 +90,19 @@ export function landsWhatPassed(evidence: Evidence, { to, tree, landing }: Landi
   if (doubt !== undefined) return `candidate ${candidate.number}: ${doubt}`;
   if (answer.how === 'IDENTICAL') return to === request.sha ? undefined : 'IDENTICAL is not the tested commit';
   if (answer.how === 'SAME_TREE') return tree === request.tree ? undefined : 'SAME_TREE is not the tested tree';
+  if (answer.how === 'PREFIX') return findBadPart(evidence, landing);
+  // Only a merge API does that, and only on top of what somebody else did: whether it is called so is seen in the end.
+  if (answer.how === 'UNPROVEN' && landing.whole !== undefined) return undefined;
   return answer.how === 'COMPOSED' ? undefined : `landed as ${answer.how}`;
+}
+
+/** A part of what was tested has the tree that it was predicted to have, before the rest of it. */
+function findBadPart({ repository: { git } }: Evidence, { answer, whole }: LandingMove['landing']): string | undefined {
+  const plan = whole && planLanding(git, whole);
+  if (plan?.kind !== 'landed') return 'a part of nothing';
+  const [part] = answer.entries;
+  const predicted = plan.entries.slice(0, -1).find(({ prNumber }) => prNumber === part?.prNumber);
+  return predicted?.tree === part?.tree ? undefined : `#${part?.prNumber} is no part of what was tested`;
 }
 
 /** Why CI did not prove the candidate's tree, by what CI itself knows. */
@@ -237,16 +258,20 @@ export function endsOnce({ chronicle, landed, repository }: Evidence, { step }: 
       continue;
     }
     if (entry.landed === undefined) continue;
-    const { base, pushedSha, pushedTree } = entry.landed;
-    const move = repository.moves.find(({ to, from }) => to === pushedSha && from === base);
+    const { base, pushedSha, pushedTree, kind } = entry.landed;
+    const move = repository.moves.find(({ to, from }) => to === pushedSha && (from === base || kind === 'UNPROVEN'));
     if (move?.landing === undefined || move.tree !== pushedTree) return `${name} says it landed, and it did not`;
+    if (move.landing.whole === undefined) continue;
+    const { how } = move.landing.answer;
+    if (kind !== how) return `${name} says that it landed as ${kind}, and it is ${how}`;
   }
   return undefined;
 }
 
 /** The target was believed to be moved by somebody else: somebody else did, or we did after we had given up. */
 export function knowsItsOwnMoves(evidence: Evidence, { before, event, step: { queue } }: Chapter): string | undefined {
-  const isNews = event.kind === 'target_observed' || event.kind === 'landing_refused';
+  const isStopped = event.kind === 'candidate_landed' && event.stopped?.kind === 'target_moved';
+  const isNews = event.kind === 'target_observed' || event.kind === 'landing_refused' || isStopped;
   if (!isNews || before.heads === 0 || queue.heads === before.heads) return undefined;
   const head = queue.target?.sha;
   const isForeign = (move: BranchMove) => move.to === head && (move.landing === undefined || evidence.strays.has(move));
@@ -275,7 +300,7 @@ export function findUnrecorded({ chronicle, landed }: Evidence): string | undefi
 }
 
 /** When a landing is decided, nothing that stands ahead of what lands and overlaps with it is left to land. */
-export function keepsOrder(_evidence: Evidence, { step: { queue, effects } }: Chapter): string | undefined {
+export function keepsOrder(_evidence: unknown, { step: { queue, effects } }: Chapter): string | undefined {
   for (const effect of effects) {
     const candidate = effect.kind === 'land_candidate' ? findCandidate(queue, effect.candidate) : undefined;
     if (candidate === undefined) continue;
@@ -316,19 +341,22 @@ function overlap(one: ImpactedTargets | undefined, other: ImpactedTargets | unde
   return one.targets.some((target) => other.targets.includes(target));
 }
 
-function isNotParked(_evidence: Evidence, { step: { outcome, queue } }: Chapter): string | undefined {
+function isNotParked(_evidence: unknown, { step: { outcome, queue } }: Chapter): string | undefined {
   if (outcome.kind === 'parked') return outcome.detail;
   return queue.parked?.reason;
 }
 
-function keepsEngineInvariants(_evidence: Evidence, { step: { queue } }: Chapter): string | undefined {
+function keepsEngineInvariants(_evidence: unknown, { step: { queue } }: Chapter): string | undefined {
   const breach = findBreachAnywhere(queue);
   // Targets that change while an entry is being landed: what was built without it goes once the landing is over.
   const isPassing = queue.landing !== undefined && breach?.includes('lacks #') === true;
   return isPassing ? undefined : breach;
 }
 
-export function runsNothingTwice({ chronicle }: Evidence, { step: { queue, effects } }: Chapter): string | undefined {
+export function runsNothingTwice(
+  { chronicle }: Pick<Evidence, 'chronicle'>,
+  { step: { queue, effects } }: Chapter,
+): string | undefined {
   if (!queue.settings.reusePassedTrees) return undefined;
   for (const effect of effects) {
     const run = effect.kind === 'start_checks' ? findCandidate(queue, effect.candidate) : undefined;
@@ -378,7 +406,7 @@ export function findUnexplained(rows: readonly TransitionRow[]): string | undefi
 
 /** Whoever is still here waits for somebody outside, and truly so. */
 export function findStuck(
-  { chronicle: { queue } }: Evidence,
+  { chronicle: { queue } }: Pick<Evidence, 'chronicle'>,
   isAdmissible: (entry: Entry) => boolean,
 ): string | undefined {
   const [candidate] = valuesOf(queue.candidates);

@@ -3,30 +3,35 @@ import { Worker } from 'node:worker_threads';
 import type { StoreKind } from './sim-store.ts';
 import type { RunReport } from './simulate.ts';
 
+/** What pull requests are on: a forge that is a model, or the fake GitHub with real git. */
+export type ForgeKind = 'model' | 'github';
+
 export interface SeedsOptions {
   readonly seeds: readonly number[];
+  readonly forge?: ForgeKind | undefined;
   readonly store?: StoreKind | undefined;
   readonly jobs?: number | undefined;
   readonly onReport: (report: RunReport) => void;
 }
 
 /** Runs every seed once, on as many threads as there are cores. */
-export async function runSeeds({ seeds, store, jobs = availableParallelism(), onReport }: SeedsOptions): Promise<void> {
+export async function runSeeds(options: SeedsOptions): Promise<void> {
+  const { seeds, store, forge, jobs = availableParallelism(), onReport } = options;
   const waiting = seeds.values();
   const count = Math.max(1, Math.min(jobs, seeds.length));
-  await Promise.all(Array.from({ length: count }, () => runWorker(waiting, { store, onReport })));
+  await Promise.all(Array.from({ length: count }, () => runWorker(waiting, { store, forge, onReport })));
 }
 
 function runWorker(
   waiting: Iterator<number, undefined>,
-  { store, onReport }: Pick<SeedsOptions, 'store' | 'onReport'>,
+  { store, forge = 'model', onReport }: Pick<SeedsOptions, 'store' | 'forge' | 'onReport'>,
 ): Promise<void> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
   return new Promise((resolve, reject) => {
     const next = () => {
       const { value: seed, done } = waiting.next();
       if (done === true) void worker.terminate().then(() => resolve(), reject);
-      else worker.postMessage({ seed, store });
+      else worker.postMessage({ seed, store, forge });
     };
     worker.on('message', (report: RunReport) => {
       onReport(report);

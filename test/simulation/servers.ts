@@ -2,6 +2,7 @@ import type { App } from '../../src/app/app.ts';
 import type { Authenticator } from '../../src/app/authenticate.ts';
 import { Directory } from '../../src/app/directory.ts';
 import { EffectWorker } from '../../src/app/effect-worker.ts';
+import { NoticeBell } from '../../src/app/notice-bell.ts';
 import { Outages } from '../../src/app/outages.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
 import { Reconciler } from '../../src/app/reconcile.ts';
@@ -122,6 +123,7 @@ export class Servers {
       clock: process.clock,
       ingest: noIngest,
       outages: new Outages(),
+      notices: new NoticeBell(),
       log: this.#createLog(),
       jobs: noJobs,
       backupFolder: '',

@@ -5,6 +5,7 @@ import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createQueue, type Entry } from '../../src/engine/queue.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
+import { Prng } from '../../src/lib/prng.ts';
 import type { EffectSettlement, QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -13,6 +14,7 @@ import { Courier } from '../fake/courier.ts';
 import { type CiReport, FakeCi } from '../fake/fake-ci.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
 import { type BranchMove, FakeRepository, type Notice } from '../fake/fake-repository.ts';
+import { createBadMerging } from './bad-merging.ts';
 import { type Chapter, Chronicle } from './chronicle.ts';
 import { BRANCH, Clients, ORGANIZATION, REPO } from './clients.ts';
 import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
@@ -43,6 +45,8 @@ export interface RunOptions {
 export interface RunReport {
   readonly seed: number;
   readonly store: StoreKind;
+  /** Present for a run on the fake GitHub. */
+  readonly forge?: 'github';
   readonly failure: string | undefined;
   /** The latest, oldest first, and the queue after them; only of a run that failed. */
   readonly lastEvents: readonly string[];
@@ -111,7 +115,8 @@ class Run {
     this.#world = world;
     this.#conditions = conditions;
     this.#bare = store;
-    this.#repository = new FakeRepository(() => world.now);
+    const keepsAll = conditions.settings.landingMode === 'API';
+    this.#repository = new FakeRepository(() => world.now, { keepsAll });
     const maker = this.#createMaker();
     this.#repository.commit(BRANCH, { files: maker.initialFiles });
     this.#repository.moveBranch(OTHER_BRANCH, this.#repository.getHead(BRANCH));
@@ -232,6 +237,12 @@ class Run {
         first !== undefined && happens('refusesLanding')
           ? { kind: 'refused', prNumber: first.prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail }
           : undefined,
+      merging: createBadMerging({
+        repository: this.#repository,
+        random: new Prng(`merging ${this.#world.seed}`),
+        world: this.#world,
+        coverage: this.#coverage,
+      }),
     });
     forge.protection = this.#conditions.protection;
     return forge;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QUARANTINE_VERDICTS } from '../../src/engine/judgement.ts';
-import { FIRST_QUARANTINE_SEED } from './conditions.ts';
+import { FIRST_API_SEED, FIRST_QUARANTINE_SEED } from './conditions.ts';
 import { FROZEN_SEEDS } from './frozen-seeds.ts';
 import { runSeeds } from './run-seeds.ts';
 import { simulate } from './simulate.ts';
@@ -9,6 +9,8 @@ import { describeFailure, Summary } from './summary.ts';
 
 const SEEDS = 2_000;
 const QUARANTINE_SEEDS = 300;
+const API_SEEDS = 400;
+const OF_MERGING = ['broken off after', 'broken off before', 'foreign push after', 'foreign push before', 'refused'];
 
 async function runAll(seeds: readonly number[]): Promise<Summary> {
   const summary = new Summary();
@@ -43,6 +45,15 @@ describe('simulation', () => {
     const verdicts = QUARANTINE_VERDICTS.map((verdict) => `quarantine.${verdict}`);
     assert.deepEqual(
       ['waived pass', ...verdicts].filter((what) => !summary.hasSeen(what)),
+      [],
+    );
+  });
+
+  it('keeps them where a merge API lands one by one, too [G20] [G21] [G22] [L9]', async () => {
+    const summary = await runAll(Array.from({ length: API_SEEDS }, (_, index) => FIRST_API_SEED + index));
+    const sights = ['landed.PREFIX', 'landed.COMPOSED', 'landed.UNPROVEN', 'alarm.UNPROVEN_LANDING'];
+    assert.deepEqual(
+      [...sights, ...OF_MERGING.map((what) => `merging.${what}`)].filter((what) => !summary.hasSeen(what)),
       [],
     );
   });

@@ -14,6 +14,11 @@ export class Summary {
   readonly failed: RunReport[] = [];
   readonly #sights = new Map<string, Sight>();
   readonly #startedAt = performance.now();
+  readonly #mustOccur: readonly string[];
+
+  constructor(mustOccur: readonly string[] = MUST_OCCUR) {
+    this.#mustOccur = mustOccur;
+  }
 
   add(report: RunReport): void {
     this.runs += 1;
@@ -28,7 +33,7 @@ export class Summary {
 
   /** What is worth a test and did not occur in any run. */
   get missing(): readonly string[] {
-    return MUST_OCCUR.filter((what) => !this.#sights.has(what));
+    return this.#mustOccur.filter((what) => !this.#sights.has(what));
   }
 
   hasSeen(what: string): boolean {
@@ -54,13 +59,13 @@ export class Summary {
 }
 
 /** Everything one needs to find out why a seed fails, and how to run it again. */
-export function describeFailure({ seed, store, failure, lastEvents, conditions }: RunReport): string {
+export function describeFailure({ seed, store, forge, failure, lastEvents, conditions }: RunReport): string {
   const { settings, rates: _rates, ...others } = conditions;
   return [
     ...lastEvents.map((line) => `  ${line.slice(0, 400)}`),
     `  settings: ${JSON.stringify(settings)}`,
     `  conditions: ${JSON.stringify(others)}`,
     `seed ${seed} (${store}): ${failure}`,
-    `again: npm run simulate -- --seed ${seed}${seed % 20 === 0 || store === 'memory' ? '' : ` --store ${store}`}`,
+    `again: npm run simulate --${forge === undefined ? '' : ` --forge ${forge}`} --seed ${seed}${seed % 20 === 0 || store === 'memory' ? '' : ` --store ${store}`}`,
   ].join('\n');
 }

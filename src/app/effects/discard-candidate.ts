@@ -1,13 +1,24 @@
+import type { Candidate } from '../../engine/candidate.ts';
 import type { DiscardCandidate } from '../../engine/effect.ts';
+import { openChecks } from '../../engine/verdict.ts';
 import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf } from './effect-run.ts';
 
 export async function discardCandidate(run: EffectRun, effect: DiscardCandidate): Promise<EffectAnswer> {
   const candidate = await loadCandidate(run, effect.candidate);
   if (candidate === undefined) return DONE;
+  const unfinished = findUnfinished(candidate);
   await run.forge.discardCandidate({
     ...placeOf(run, candidate.number),
     prNumber: candidate.members[0]?.prNumber,
     isBisection: candidate.purpose.kind === 'bisection',
+    ...(unfinished === undefined ? {} : { unfinished }),
   });
   return DONE;
+}
+
+/** Its commit, where CI was shown it and has not said everything: one failure decides, and the other checks go on. */
+function findUnfinished(candidate: Candidate) {
+  const { state, testingSince, twin, commit } = candidate;
+  const isShown = testingSince !== undefined && twin === undefined;
+  return isShown && state !== 'passed' && openChecks(candidate).length > 0 ? commit?.sha : undefined;
 }

@@ -58,7 +58,8 @@ export async function toCandidateEntries(run: EffectRun, members: readonly Membe
   const rows = await findRows(run, ended);
   return members.map(({ prNumber, headSha }) => {
     const entry = getIn(run.found.queue.entries, prNumber) ?? rows.get(prNumber);
-    return { prNumber, headSha, title: entry?.pr.title ?? `#${prNumber}`, author: entry?.pr.author ?? '' };
+    const { title = `#${prNumber}`, author = '', mergeTitle } = entry?.pr ?? {};
+    return { prNumber, headSha, title, author, ...(mergeTitle === undefined ? {} : { mergeTitle }) };
   });
 }
 

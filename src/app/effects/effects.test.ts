@@ -2,15 +2,19 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
 import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.ts';
+import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import { branchRef, FakeRepository } from '../../../test/fake/fake-repository.ts';
 import { noIngest } from '../../../test/fake/no-ingest.ts';
 import { noJobs } from '../../../test/fake/no-jobs.ts';
 import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { LandCandidate } from '../../engine/effect.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
-import { createQueue, type EntryId, findCandidate, type Queue } from '../../engine/queue.ts';
+import { createQueue, type EntryId, findCandidate, findEntry, type Queue } from '../../engine/queue.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
-import type { BuildRequest, LandRequest } from '../../forge/forge.ts';
+import type { BuildRequest, LandRequest, PublishRequest } from '../../forge/forge.ts';
+import type { Hosting } from '../../forge/hosting.ts';
+import { Fault } from '../../lib/fault.ts';
 import { setIn } from '../../lib/int-map.ts';
 import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
 import type { QueueId } from '../../storage/queues.ts';
@@ -19,6 +23,7 @@ import type { Authenticator } from '../authenticate.ts';
 import { Directory } from '../directory.ts';
 import { candidateIdOf } from '../entry-id.ts';
 import { toForgeRepository } from '../find-queue.ts';
+import { NoticeBell } from '../notice-bell.ts';
 import { Outages } from '../outages.ts';
 import { encodeQueue } from '../queue-codec.ts';
 import { QueueRunner } from '../queue-runner.ts';
@@ -37,10 +42,16 @@ const DONE = { kind: 'done' };
 class WatchedForge extends FakeForge {
   readonly builds: BuildRequest[] = [];
   readonly landings: LandRequest[] = [];
+  readonly published: PublishRequest[] = [];
 
   override buildCandidate(request: BuildRequest) {
     this.builds.push(request);
     return super.buildCandidate(request);
+  }
+
+  override publishCandidate(request: PublishRequest) {
+    this.published.push(request);
+    return super.publishCandidate(request);
   }
 
   override landCandidate(request: LandRequest) {
@@ -76,6 +87,7 @@ class World {
       forges: new Map([['forge.test', this.forge]]),
       clock,
       outages: new Outages(),
+      notices: new NoticeBell(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       ingest: noIngest,
       jobs: noJobs,
@@ -164,6 +176,12 @@ class World {
   }
 }
 
+/** Also where it goes on for a while. */
+async function landToEnd(run: EffectRun, effect: LandCandidate): Promise<EffectAnswer> {
+  const answer = await landCandidate(run, effect);
+  return answer.kind === 'goes_on' ? answer.goOn(new AbortController().signal) : answer;
+}
+
 describe('landing a candidate', () => {
   let world: World;
   let base: Sha;
@@ -177,7 +195,7 @@ describe('landing a candidate', () => {
   });
 
   function land(run: EffectRun, expectedHead = base): Promise<EffectAnswer> {
-    return landCandidate(run, { kind: 'land_candidate', candidate: FIRST, expectedHead });
+    return landToEnd(run, { kind: 'land_candidate', candidate: FIRST, expectedHead });
   }
 
   async function refuse(): Promise<void> {
@@ -201,6 +219,7 @@ describe('landing a candidate', () => {
         composedWith: [],
         isCalledOff: false,
         mergeMethod: 'MERGE_COMMIT',
+        landingMode: 'PUSH',
         plannedAt: NOON,
       },
     ]);
@@ -221,7 +240,7 @@ describe('landing a candidate', () => {
     const expectedHead = world.head;
     world.now += 60_000;
     await world.pass(SECOND);
-    const answer = await landCandidate(await world.run(), { kind: 'land_candidate', candidate: SECOND, expectedHead });
+    const answer = await landToEnd(await world.run(), { kind: 'land_candidate', candidate: SECOND, expectedHead });
     const { composedWith, plannedAt, ...request } = world.forge.landings[1] as LandRequest;
     assert.deepEqual([request.base, request.expectedHead, composedWith, plannedAt], [base, expectedHead, [A], NOON]);
     assert.equal(answer.kind === 'event' && 'how' in answer.event && answer.event.how, 'COMPOSED');
@@ -346,6 +365,111 @@ describe('landing a candidate', () => {
   });
 });
 
+describe('landing by a merge API', () => {
+  const refusal = { kind: 'refused', reason: 'GITHUB_API_MERGE_PR_FAILED', detail: 'No.' } as const;
+  let world: World;
+  let base: Sha;
+
+  /** A and B in one batch, which has passed. */
+  async function prepare(before?: MergeHooks['before'], settings: Partial<QueueSettings> = {}): Promise<void> {
+    const merging = before === undefined ? {} : { before };
+    const batch = { batch: true, batchingMinSize: 2, landingMode: 'API' } as const;
+    world = await World.create({ ...batch, ...settings }, { merging });
+    base = world.head;
+    await world.submit({ a: 'a' });
+    await world.submit({ b: 'b' });
+    await world.build(FIRST);
+    await world.pass(FIRST);
+  }
+
+  async function land(): Promise<EffectAnswer> {
+    const answer = await landToEnd(await world.run(), {
+      kind: 'land_candidate',
+      candidate: FIRST,
+      expectedHead: base,
+    });
+    await world.tellAnswer(answer);
+    return answer;
+  }
+
+  const stateOf = async (number: PrNumber) => (await world.app.store.queues.findEntry(world.queueId, number))?.state;
+  const stateNow = async (number: PrNumber) => findEntry(await world.queue(), number)?.state;
+
+  it('keeps no hand busy, and says that all have landed [L9] [G20]', async () => {
+    await prepare();
+    const effect = { kind: 'land_candidate', candidate: FIRST, expectedHead: base } as const;
+    assert.equal((await landCandidate(await world.run(), effect)).kind, 'goes_on');
+    const answer = await land();
+    const event = answer.kind === 'event' && answer.event.kind === 'candidate_landed' ? answer.event : undefined;
+    assert.deepEqual([event?.how, event?.entries.map(({ kind }) => kind)], ['SAME_TREE', ['PREFIX', undefined]]);
+    assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'MERGED']);
+  });
+
+  it('fails the one that the forge will not have, and goes on with the other [L9]', async () => {
+    await prepare((_request, { prNumber }) => (prNumber === B ? refusal : undefined));
+    await land();
+    assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'FAILED']);
+  });
+
+  it('tells of a push in between, and of a merge onto one [L9]', async () => {
+    const push = (number: PrNumber): MergeHooks['before'] => {
+      return (_request, { prNumber }) => {
+        if (prNumber === number) world.repository.commit('main', { files: { x: 'x' } });
+        return undefined;
+      };
+    };
+    await prepare(push(B));
+    await land();
+    assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'MERGED']);
+    const row = await world.app.store.queues.findEntry(world.queueId, B);
+    assert.equal((JSON.parse(row?.body ?? '') as { landed: { kind: string } }).landed.kind, 'UNPROVEN');
+    assert.equal((await world.queue()).target?.sha, world.head);
+  });
+
+  it('goes on in the way it began in when the setting changes [L9]', async () => {
+    await prepare();
+    await world.tell({
+      kind: 'queue_updated',
+      at: NOON,
+      actor: 'ada',
+      settings: { landingMode: 'PUSH' },
+      state: undefined,
+    });
+    await land();
+    assert.equal(world.forge.landings[0]?.landingMode, 'API');
+  });
+
+  it('lets the forge ask whether it is still wanted, and knows when somebody took an entry back [L7]', async () => {
+    await prepare();
+    await land();
+    const { isStillWanted } = world.forge.landings[0] as LandRequest;
+    assert.equal(await isStillWanted?.(), true);
+    await prepare(() => {
+      throw new Fault('FORGE_UNAVAILABLE', 'gone');
+    });
+    await assert.rejects(land());
+    await world.cancel(B);
+    assert.equal(await world.forge.landings[0]?.isStillWanted?.(), false);
+    assert.equal(await stateNow(B), 'TESTS_PASSED');
+  });
+
+  it('calls a direct merge that was refused by its own name [G24] [L8]', async () => {
+    const direct = { directMergeMode: 'ALWAYS', landingMode: 'API' } as const;
+    world = await World.create(direct, { passedChecks: () => ['ci'], merging: { before: () => refusal } });
+    base = world.head;
+    await world.submit({ a: 'a' });
+    await world.build(FIRST);
+    const answer = await land();
+    const problem = {
+      kind: 'entry_refused',
+      prNumber: A,
+      reason: 'GITHUB_API_DIRECT_MERGE_PR_FAILED',
+      detail: 'No.',
+    };
+    assert.deepEqual(answer, { kind: 'event', event: { kind: 'landing_refused', candidate: FIRST, problem } });
+  });
+});
+
 describe('building a candidate', () => {
   let world: World;
 
@@ -375,7 +499,7 @@ describe('building a candidate', () => {
     const base = world.head;
     await world.pass(FIRST);
     await world.tellAnswer(
-      await landCandidate(await world.run(), { kind: 'land_candidate', candidate: FIRST, expectedHead: base }),
+      await landToEnd(await world.run(), { kind: 'land_candidate', candidate: FIRST, expectedHead: base }),
     );
     assert.equal(findCandidate(await world.queue(), FIRST), undefined);
     await world.build(SECOND);
@@ -477,4 +601,27 @@ describe('showing a candidate to CI', () => {
     await discardCandidate(await world.run(), { kind: 'discard_candidate', candidate: SECOND });
     assert.deepEqual(world.testBranches, []);
   });
+});
+
+describe('start_checks', () => {
+  for (const [isOn, isHosted] of [
+    [true, true],
+    [true, false],
+    [false, true],
+  ] as const) {
+    it(`${isOn && isHosted ? 'opens' : 'needs no'} draft (setting ${isOn}, hosted ${isHosted}) [G6]`, async () => {
+      const world = await World.create({ createPrsForTestingBranches: isOn, mode: 'SINGLE' });
+      if (isHosted) Object.assign(world.forge, { hosting: {} as Hosting });
+      await world.submit({ a: '1' }, 'Add <b>a</b>');
+      await world.submit({ b: '1' }, 'Add b');
+      for (const candidate of [FIRST, SECOND]) {
+        await world.build(candidate);
+        await startChecks(await world.run(), { kind: 'start_checks', candidate });
+      }
+      const bodies = world.forge.published.map(({ draft }) => draft?.body);
+      if (!isOn || !isHosted) return assert.deepEqual(bodies, [undefined, undefined]);
+      assert.match(bodies[0] ?? '', /Tested:\n\n- #1 Add \\<b\\>a\\<\/b\\>$/);
+      assert.match(bodies[1] ?? '', /Tested:\n\n- #2 Add b\n\nOn top of:\n\n- #1 Add/);
+    });
+  }
 });

@@ -1,9 +1,11 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { LandCandidate } from '../../engine/effect.ts';
+import type { EntryRefused, LandingStop as Stop } from '../../engine/event.ts';
 import { landingEntries } from '../../engine/evolve-landing.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/queue.ts';
-import type { LandAnswer } from '../../forge/forge.ts';
-import { DONE, type EffectAnswer, type EffectRun, placeOf, toCandidateEntries } from './effect-run.ts';
+import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
+import type { LoadedQueue } from '../queue-runner.ts';
+import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf, toCandidateEntries } from './effect-run.ts';
 
 /** A queue that was paused meanwhile is looked at again after this. */
 const PAUSED_DELAY_MS = 1_000;
@@ -13,8 +15,9 @@ const PAUSED_DELAY_MS = 1_000;
  * parked since, is not landed. The forge then moves the target from exactly the head that is expected, or says why not;
  * after a crash the same question has the same answer, because the forge looks at the target before it acts.
  */
-export async function landCandidate(run: EffectRun, effect: LandCandidate): Promise<EffectAnswer> {
-  const { queue } = run.found;
+export async function landCandidate(run: EffectRun, effect: LandCandidate): Promise<EffectAnswer | LongEffect> {
+  const { app, found } = run;
+  const { queue } = found;
   const candidate = findCandidate(queue, effect.candidate);
   if (candidate === undefined || !isStillAsked(queue, effect)) return DONE;
   if (candidate.state !== 'passed' || candidate.commit === undefined) return DONE;
@@ -29,14 +32,29 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
     entries,
     composedWith: candidate.composedWith,
     mergeMethod: candidate.mergeMethod,
+    landingMode: queue.landing?.landingMode ?? 'PUSH',
     plannedAt: candidate.plannedAt,
   };
   const now = await begin(run, effect);
   if (now === undefined || !isStillAsked(now, effect)) return DONE;
   if (now.state === 'PAUSED' || now.parked !== undefined) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
-  const isCalledOff = landingEntries(now, candidate).some(({ removalAskedBy }) => removalAskedBy !== undefined);
-  const answer = await run.forge.landCandidate({ ...request, isCalledOff });
-  return { kind: 'event', event: toEvent(candidate, effect, answer) };
+  const isCalledOff = isTakenBack(now, candidate);
+  const land = async (more: Pick<LandRequest, 'isStillWanted' | 'signal'>): Promise<EffectAnswer> => {
+    const answer = await run.forge.landCandidate({ ...request, isCalledOff, ...more });
+    return { kind: 'event', event: toEvent(candidate, effect, answer) };
+  };
+  if (request.landingMode === 'PUSH') return land({});
+  // A merge API lands one by one, and is tried again for minutes where it fails.
+  const isStillWanted = async () => isWanted(await app.runner.find(found.id), candidate);
+  return { kind: 'goes_on', goOn: (signal) => land({ isStillWanted, signal }) };
+}
+
+function isWanted(loaded: LoadedQueue | undefined, candidate: Candidate): boolean {
+  return loaded === undefined || !isTakenBack(loaded.queue, candidate);
+}
+
+function isTakenBack(queue: Queue, candidate: Candidate): boolean {
+  return landingEntries(queue, candidate).some(({ removalAskedBy }) => removalAskedBy !== undefined);
 }
 
 /** Says that the landing begins, so that nothing calls it off any more, and looks at the queue a last time. */
@@ -54,12 +72,22 @@ function isStillAsked({ landing }: Queue, { candidate, expectedHead }: LandCandi
   return landing?.candidate === candidate && landing.expectedHead === expectedHead;
 }
 
-function toEvent({ number: candidate }: Candidate, { expectedHead: base }: LandCandidate, answer: LandAnswer) {
-  const refused = { kind: 'landing_refused' as const, candidate };
+function toEvent(candidate: Candidate, { expectedHead: base }: LandCandidate, answer: LandAnswer) {
+  const { number } = candidate;
+  const refused = { kind: 'landing_refused' as const, candidate: number };
   switch (answer.kind) {
     case 'landed': {
-      const { how, pushedSha, pushedTree, entries } = answer;
-      return { kind: 'candidate_landed' as const, candidate, how, base, pushedSha, pushedTree, entries };
+      const { how, pushedSha, pushedTree, entries, stopped } = answer;
+      const landed = {
+        kind: 'candidate_landed' as const,
+        candidate: number,
+        how,
+        base,
+        pushedSha,
+        pushedTree,
+        entries,
+      };
+      return stopped === undefined ? landed : { ...landed, stopped: toStop(candidate, stopped) };
     }
     case 'target_moved': {
       const { head, isDescendant } = answer;
@@ -69,13 +97,27 @@ function toEvent({ number: candidate }: Candidate, { expectedHead: base }: LandC
       return { ...refused, problem: { kind: 'called_off' as const } };
     case 'not_composable':
       return { ...refused, problem: { kind: 'not_composable' as const } };
-    case 'pull_request_moved': {
-      const reason = 'PR_UPDATED_AT_MERGE_TIME' as const;
-      return { ...refused, problem: { kind: 'entry_refused' as const, prNumber: answer.prNumber, reason } };
-    }
-    case 'refused': {
-      const { prNumber, reason, detail } = answer;
-      return { ...refused, problem: { kind: 'entry_refused' as const, prNumber, reason, detail } };
-    }
+    case 'pull_request_moved':
+    case 'refused':
+      return { ...refused, problem: toRefusal(candidate, answer) };
   }
+}
+
+function toStop(candidate: Candidate, stopped: LandingStop): Stop {
+  return stopped.kind === 'refused' || stopped.kind === 'pull_request_moved' ? toRefusal(candidate, stopped) : stopped;
+}
+
+/** What one entry fails with. */
+function toRefusal(
+  { purpose }: Candidate,
+  refusal: Extract<LandingStop, { kind: 'refused' | 'pull_request_moved' }>,
+): EntryRefused {
+  const { prNumber } = refusal;
+  if (refusal.kind === 'pull_request_moved') {
+    return { kind: 'entry_refused', prNumber, reason: 'PR_UPDATED_AT_MERGE_TIME' };
+  }
+  const { reason, detail } = refusal;
+  const isDirect = purpose.kind === 'direct' && reason === 'GITHUB_API_MERGE_PR_FAILED';
+  const code = isDirect ? 'GITHUB_API_DIRECT_MERGE_PR_FAILED' : reason;
+  return { kind: 'entry_refused', prNumber, reason: code, detail };
 }

@@ -1,7 +1,10 @@
+import type { Candidate } from '../../engine/candidate.ts';
 import type { StartChecks } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
-import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf } from './effect-run.ts';
+import type { PublishRequest } from '../../forge/forge.ts';
+import { renderDraft } from '../talk/render-draft.ts';
+import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf, toCandidateEntries } from './effect-run.ts';
 import { runChecks } from './run-checks.ts';
 
 /** As long as jobs that wait here may wait for one of another server. */
@@ -23,6 +26,7 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
     sha: candidate.commit.sha,
     prNumber: candidate.members[0]?.prNumber,
     isBisection: candidate.purpose.kind === 'bisection',
+    ...(await draftOf(run, candidate)),
   });
   if (answer.kind === 'published') {
     if (run.checks.length === 0) return DONE;
@@ -30,4 +34,14 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
   }
   const { reason, detail } = answer;
   return { kind: 'event', event: { kind: 'candidate_unbuildable', candidate: candidate.number, reason, detail } };
+}
+
+/** Where CI runs only for pull requests. Plain git has none to open. */
+async function draftOf(run: EffectRun, candidate: Candidate): Promise<Pick<PublishRequest, 'draft'>> {
+  const { branch, settings } = run.found.queue;
+  if (!settings.createPrsForTestingBranches || run.forge.hosting === undefined) return {};
+  const [beneath, members] = await Promise.all(
+    [candidate.beneath, candidate.members].map((entries) => toCandidateEntries(run, entries)),
+  );
+  return { draft: { body: renderDraft({ branch, beneath: beneath ?? [], members: members ?? [] }) } };
 }

@@ -129,7 +129,7 @@ function makeView(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
 
 /** Only what the queue itself landed out of a run of tests was verified by one. */
 function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string | null {
-  if (landed === undefined || because.reason !== 'MERGE_GRAPH_MERGE') return null;
+  if (landed === undefined || landed.kind === 'UNPROVEN' || because.reason !== 'MERGE_GRAPH_MERGE') return null;
   return candidateIdOf(queueId, landed.candidate);
 }
 

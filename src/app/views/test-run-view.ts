@@ -4,6 +4,7 @@ import { type Judgement, type QuarantineVerdict, quarantineVerdictOf } from '../
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
 import type { RequiredSource } from '../../engine/required.ts';
+import { nameOf } from '../../engine/required-status.ts';
 import { formatInstant } from '../../lib/clock.ts';
 
 /** A candidate as the API shows it. */
@@ -104,7 +105,7 @@ function viewRequired(
   const override = settings.requiredStatuses;
   return override === null
     ? { requiredStatuses: [] }
-    : { requiredStatuses: override, requiredStatusesSource: 'MERGE_INSTANCE' };
+    : { requiredStatuses: override.map(nameOf), requiredStatusesSource: 'MERGE_INSTANCE' };
 }
 
 export function viewCheck(check: Check): CheckRunView {

@@ -91,7 +91,7 @@ function viewTestSummary(
   };
 }
 
-function testLink(testId: string, repository: Repository, { baseUrl, orgSlug }: TestLinks): string {
+export function testLink(testId: string, repository: Repository, { baseUrl, orgSlug }: TestLinks): string {
   const repo = encodeURIComponent(`${repository.owner}/${repository.name}`);
   return `${baseUrl}/${orgSlug}/flaky-tests/test/${testId}?repo=${repo}`;
 }

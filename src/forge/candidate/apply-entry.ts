@@ -3,7 +3,7 @@ import type { CommitDraft, GitRepository, StoredCommit } from '../../git/git.ts'
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { BuildRequest, CandidateEntry } from '../forge.ts';
-import { mergeMessage, messageOf, squashMessage } from './message.ts';
+import { mergeMessage, messageOf, squashMessage, withoutSkips } from './message.ts';
 import { formatOrigin, withTrailers } from './trailers.ts';
 
 /** Where the next entry goes on top. */
@@ -162,7 +162,8 @@ function writeStandIn(
 type Draft = Pick<CommitDraft, 'tree' | 'parents' | 'author' | 'message'> & Partial<Pick<CommitDraft, 'encoding'>>;
 
 async function write(git: GitRepository, recipe: Recipe, draft: Draft): Promise<Tip> {
-  const { tree, parents, author, encoding, message } = draft;
+  const { tree, parents, author, encoding } = draft;
+  const message = withoutSkips(draft.message);
   const committer = personAt(SLUICE, recipe.plannedAt);
   return { sha: await git.writeCommit({ tree, parents, author, committer, encoding, message }), tree };
 }

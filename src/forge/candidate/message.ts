@@ -14,19 +14,31 @@ export interface EntryMessage {
 /** Title and body of the pull request, which on plain git are those of its head. Trailers of its author stay trailers. */
 export function squashMessage({ entry, head, origin }: EntryMessage, others: readonly string[]): Buffer {
   const body = bodyOf(head);
-  const subject = findOverride(body) ?? `${titleOf(entry)} (#${entry.prNumber})`;
+  const subject = findOverride(entry, body) ?? `${titleOf(entry)} (#${entry.prNumber})`;
   const message = Buffer.from(body === '' ? `${subject}\n` : `${subject}\n\n${body}\n`);
   const named = listTrailers(message).flatMap((line) => /^co-authored-by: (.*)$/i.exec(line)?.[1] ?? []);
   return withTrailers(message, [...coAuthors([head.authorName, ...named], others), ...origin]);
 }
 
 export function mergeMessage({ entry, head, origin }: EntryMessage): Buffer {
-  const subject = findOverride(bodyOf(head)) ?? `Merge pull request #${entry.prNumber}`;
+  const subject = findOverride(entry, bodyOf(head)) ?? `Merge pull request #${entry.prNumber}`;
   return messageOf([subject, titleOf(entry)], origin);
 }
 
 export function messageOf(paragraphs: readonly string[], trailers: readonly string[]): Buffer {
   return Buffer.from(`${[...paragraphs, trailers.join('\n')].join('\n\n')}\n`);
+}
+
+/**
+ * CI passes over a push whose last commit says so in one of these ways. Then nobody would ever report, and whoever is tested
+ * together with it would wait in vain. Bytes that are no ASCII stay as they are, whatever their encoding.
+ */
+export function withoutSkips(message: Buffer): Buffer {
+  const text = message.toString('latin1');
+  const asked = text
+    .replace(/\[(skip[ -](?:ci|actions)|(?:ci|actions)[ -]skip|no[ -]ci)\]/gi, '($1)')
+    .replace(/^skip-checks:[ \t]*true/gim, 'skip-checks: no');
+  return asked === text ? message : Buffer.from(asked, 'latin1');
 }
 
 /** What follows the first line, without the empty lines around it. */
@@ -39,9 +51,9 @@ function bodyOf(head: StoredCommit): string {
 }
 
 /** Another title, on a line of its own. */
-function findOverride(body: string): string | undefined {
+function findOverride({ mergeTitle }: CandidateEntry, body: string): string | undefined {
   const [, title = ''] = /^merge-commit-title:[ \t]*(\S.*)$/m.exec(body) ?? [];
-  return printable(title) || undefined;
+  return printable(mergeTitle ?? title) || undefined;
 }
 
 function titleOf({ title, prNumber }: CandidateEntry): string {

@@ -22,6 +22,13 @@ test('names are read, each once', () => {
   ]);
 });
 
+test('a check may name the app that must report it [G65]', () => {
+  const text = 'merge: {required_statuses: [lint, {name: unit, app: github-actions, why: x}, {name: lint, app: a}]}\n';
+  assert.deepEqual(read(text), ['lint', { name: 'unit', app: 'github-actions' }]);
+  for (const odd of ['{name: unit}', '{app: a}', '{name: unit, app: A B}', '{name: "", app: a}', '[unit]'])
+    assert.equal(read(`merge: {required_statuses: [${odd}]}\n`), STATUSES, odd);
+});
+
 test('without the key nothing is said', () => {
   for (const text of ['', '# nothing\n', 'merge:\n', 'version: 0.1\nmerge: {}\n', '{}'])
     assert.equal(read(text), undefined);

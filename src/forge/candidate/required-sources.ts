@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import type { RequiredSources, StartProblem } from '../../engine/required.ts';
+import { nameOf, type RequiredStatus } from '../../engine/required-status.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { digestCommands } from '../digest-commands.ts';
 import type { BuildRequest } from '../forge.ts';
@@ -12,6 +13,10 @@ const MAX_BYTES = 64 * 1024;
 const MAX_ALIASES = 100;
 const MAX_NAMES = 100;
 const MAX_NAME_LENGTH = 255;
+/** The slug of an app, or its number. */
+const APP = /^[a-z0-9][a-z0-9_-]{0,98}$/;
+
+const NOTHING_SAID: FileAnswer = { file: undefined, fileProblem: undefined };
 
 /** Read from the base: a change cannot loosen what it must pass. */
 export async function readRequiredSources(
@@ -20,7 +25,7 @@ export async function readRequiredSources(
 ): Promise<RequiredSources> {
   const files = await Promise.all(FILES.map((path) => git.findFile(base, path)));
   const bytes = files.find((file) => file !== undefined);
-  const answer = bytes === undefined ? { file: undefined, fileProblem: undefined } : parseConfiguration(bytes);
+  const answer = bytes === undefined ? NOTHING_SAID : onForge(parseConfiguration(bytes), repository);
   const names = [...new Set(repository.checks.map(({ name }) => name))];
   return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestCommands(repository.checks) };
 }
@@ -28,17 +33,17 @@ export async function readRequiredSources(
 export function parseConfiguration(bytes: Buffer): FileAnswer {
   const parsed = parseYaml(bytes);
   if (parsed === 'unreadable') return problem('START_TEST_RUN_CONFIG_PARSING_FAILURE');
-  if (parsed === null || parsed === undefined) return { file: undefined, fileProblem: undefined };
+  if (parsed === null || parsed === undefined) return NOTHING_SAID;
   if (!isMapping(parsed)) return problem('START_TEST_RUN_CONFIG_PARSING_FAILURE');
   const { version, merge } = parsed;
   if (version !== undefined && version !== 0.1 && version !== '0.1')
     return problem('START_TEST_RUN_CONFIG_BAD_VERSION');
-  if (merge === undefined || merge === null) return { file: undefined, fileProblem: undefined };
+  if (merge === undefined || merge === null) return NOTHING_SAID;
   if (!isMapping(merge)) return problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES');
   const statuses = merge['required_statuses'];
-  if (statuses === undefined) return { file: undefined, fileProblem: undefined };
-  if (!isNames(statuses)) return problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES');
-  return { file: [...new Set(statuses)], fileProblem: undefined };
+  if (statuses === undefined) return NOTHING_SAID;
+  if (!areStatuses(statuses)) return problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES');
+  return { file: unique(statuses), fileProblem: undefined };
 }
 
 function parseYaml(bytes: Buffer): unknown {
@@ -61,10 +66,31 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isNames(value: unknown): value is readonly string[] {
-  return (
-    Array.isArray(value) &&
-    value.length <= MAX_NAMES &&
-    value.every((name) => typeof name === 'string' && name.trim() !== '' && name.length <= MAX_NAME_LENGTH)
-  );
+/** Plain git has no apps: a check that only one may report would be waited for in vain. */
+function onForge(answer: FileAnswer, { git }: BuildRequest['repository']): FileAnswer {
+  const namesApp = answer.file?.some((status) => typeof status !== 'string') === true;
+  return namesApp && git !== undefined ? problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES') : answer;
+}
+
+function areStatuses(value: unknown): value is readonly RequiredStatus[] {
+  return Array.isArray(value) && value.length <= MAX_NAMES && value.every(isStatus);
+}
+
+function isStatus(value: unknown): boolean {
+  if (!isMapping(value)) return isName(value);
+  return isName(value['name']) && typeof value['app'] === 'string' && APP.test(value['app']);
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_NAME_LENGTH;
+}
+
+function unique(statuses: readonly RequiredStatus[]): readonly RequiredStatus[] {
+  const names = statuses.map(nameOf);
+  return statuses.filter((status, index) => names.indexOf(nameOf(status)) === index).map(toStatus);
+}
+
+/** Without what else is written there. */
+function toStatus(status: RequiredStatus): RequiredStatus {
+  return typeof status === 'string' ? status : { name: status.name, app: status.app };
 }

@@ -9,7 +9,8 @@ import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, LandRequest } from '../forge.ts';
 
 function landRequest(built: BuildRequest & Extract<BuildAnswer, { kind: 'built' }>): LandRequest {
-  return { ...built, expectedHead: built.base, entries: built.members, composedWith: [], isCalledOff: false };
+  const how = { composedWith: [], isCalledOff: false, landingMode: 'PUSH' } as const;
+  return { ...built, ...how, expectedHead: built.base, entries: built.members };
 }
 
 describe('candidates in a repository on this machine', () => {

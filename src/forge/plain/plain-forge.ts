@@ -4,11 +4,11 @@ import type { GitOptions } from '../../git/create-git.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
-import { assert } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
 import { discardCandidate, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
+import { checkShas, listMissing } from '../candidate/commits.ts';
 import { landCandidate } from '../candidate/land.ts';
 import { listLine } from '../candidate/line.ts';
 import { listCandidateIds } from '../candidate/list-candidate-ids.ts';
@@ -91,11 +91,12 @@ class PlainForge implements Forge {
   async isAncestor({ repository, ancestor, descendant }: AncestryQuestion): Promise<boolean> {
     checkShas([ancestor, descendant]);
     const ask = async (git: GitRepository) => {
-      const isPresent = await areCommits(git, [ancestor, descendant]);
-      if (!isPresent) await git.refresh();
+      const missing = await listMissing(git, [ancestor, descendant]);
+      if (missing.length > 0) await git.refresh();
       await getCommit(git, descendant);
       // What is not in the history of the repository at all, such as a head that was forced away, is before nothing.
-      return (await areCommits(git, [ancestor])) && (await git.isAncestor({ ancestor, descendant }));
+      const isLost = (await listMissing(git, [ancestor])).length > 0;
+      return !isLost && git.isAncestor({ ancestor, descendant });
     };
     return this.#read(repository, ask, ANY_AGE);
   }
@@ -124,7 +125,7 @@ class PlainForge implements Forge {
     checkShas([sha]);
     const fill = async (git: GitRepository) => {
       // Another server may have built it.
-      if (!(await areCommits(git, [sha]))) await git.refresh();
+      if ((await listMissing(git, [sha])).length > 0) await git.refresh();
       return git.checkOut({ sha, folder, isIsolated });
     };
     return this.#read(repository, fill, ANY_AGE);
@@ -186,19 +187,6 @@ function sourceOf({ id, git }: ForgeRepository): GitSource {
   const location = locationOf(git ?? '');
   if (location.kind === 'refused') throw new Fault('FORGE_UNAVAILABLE', location.sentence);
   return { id, location };
-}
-
-/** They become words of commands: nothing else may. */
-function checkShas(shas: readonly Sha[]): void {
-  assert(
-    shas.every((sha) => /^[0-9a-f]{40,64}$/.test(sha)),
-    'a commit is named by something that is no sha',
-  );
-}
-
-async function areCommits(git: GitRepository, shas: readonly Sha[]): Promise<boolean> {
-  const commits = await Promise.all(shas.map((sha) => git.findStoredCommit(sha)));
-  return !commits.includes(undefined);
 }
 
 async function findBranch(git: GitRepository, branch: string): Promise<Commit | undefined> {

@@ -1,15 +1,16 @@
-import { setImpactedTargets as set } from '../../app/set-impacted-targets.ts';
+import { setImpactedTargets as set, setImpactedTargetsOfFork } from '../../app/set-impacted-targets.ts';
 import type { Sha } from '../../engine/pull-request.ts';
 import { setImpactedTargets } from '../contract/pull-requests.ts';
 import { prNumber } from '../parse.ts';
 import { route } from '../route.ts';
 
-export const setImpactedTargetsRoute = route(setImpactedTargets, ({ app, caller }, body) =>
-  set(app, caller, {
+export const setImpactedTargetsRoute = route(setImpactedTargets, ({ app, caller, fork }, body) => {
+  const input = {
     repo: body.repo,
     targetBranch: body.targetBranch,
     prNumber: prNumber(body.pr.number),
     sha: body.pr.sha?.toLowerCase() as Sha | undefined,
-    impactedTargets: typeof body.impactedTargets === 'string' ? 'ALL' : body.impactedTargets,
-  }),
-);
+    impactedTargets: typeof body.impactedTargets === 'string' ? ('ALL' as const) : body.impactedTargets,
+  };
+  return fork === undefined ? set(app, caller, input) : setImpactedTargetsOfFork(app, fork, input);
+});

@@ -127,11 +127,13 @@ const LandedSchema = component(
     {
       kind: outputEnum(
         LANDED_KINDS,
-        'IDENTICAL: the tested commit itself. SAME_TREE: commits made again, with the tested tree. COMPOSED: the tested tree plus the paths of disjoint pull requests that landed meanwhile. PREFIX: landed by a forge before the last of its batch.',
+        'IDENTICAL: the tested commit itself. SAME_TREE: commits made again, with the tested tree. COMPOSED: the tested tree plus the paths of disjoint pull requests that landed meanwhile. PREFIX: merged by a forge before the last of its batch. UNPROVEN: merged by a forge onto something else than what was tested; an alarm says so.',
       ),
       sha: Type.String({ description: "The pull request's own commit on the target branch." }),
       tree: Type.String({ description: 'Its tree.' }),
-      pushedSha: Type.String({ description: 'Head of the target branch after the push that landed it.' }),
+      pushedSha: Type.String({
+        description: 'Head of the target branch after the push, or the merge by the forge, that landed it.',
+      }),
       pushedTree: Type.String({ description: 'Its tree.' }),
       testedSha: Type.String({ description: 'The commit that was tested.' }),
       testedTree: Type.String({ description: 'Its tree.' }),
@@ -158,7 +160,7 @@ const LandedSchema = component(
       ),
       at: instant('When.'),
     },
-    { description: 'The proof that what landed is what was tested.' },
+    { description: 'The proof that what landed is what was tested, or with UNPROVEN that it is not.' },
   ),
 );
 

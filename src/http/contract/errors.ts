@@ -6,12 +6,12 @@ export type HttpErrorCode =
   | 'MALFORMED_JSON'
   | 'AUTHENTICATION_REQUIRED'
   | 'INVALID_TOKEN'
+  | 'INVALID_SIGNATURE'
   | 'ROUTE_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
   | 'REQUEST_TIMEOUT'
   | 'BODY_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'RATE_LIMITED'
   | 'INTERNAL'
   | 'FORGE_UNAVAILABLE'
   | 'UNAVAILABLE';
@@ -47,10 +47,20 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'The token is not valid',
     help: 'The token is unknown, revoked or expired. Ask an administrator for another one.',
   },
+  INVALID_SIGNATURE: {
+    status: 401,
+    title: 'The delivery is not signed',
+    help: 'Deliveries of webhooks are signed with a secret that the forge and this server share. Set the same one on both sides.',
+  },
   INSUFFICIENT_SCOPE: {
     status: 403,
     title: 'The token lacks a scope',
     help: 'The token is good, and it may not do this. Use one with the scope that the operation names.',
+  },
+  FORK_RUN_NOT_PROVEN: {
+    status: 401,
+    title: 'The workflow run is not what it says',
+    help: 'The header `x-forked-workflow-run-id` must name a workflow run of this repository that runs now, that a pull_request event started, and that is for the pull request and the commit of the body. Everybody else sends a token.',
   },
   UPLOAD_URL_REFUSED: {
     status: 403,
@@ -195,7 +205,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   RATE_LIMITED: {
     status: 429,
     title: 'Too many requests',
-    help: 'The token sends too many requests. Wait as many seconds as the header `Retry-After` says.',
+    help: 'The token sends too many requests, or too many workflow runs of forks are being proven. Wait as many seconds as the header `Retry-After` says.',
   },
   INTERNAL: {
     status: 500,

@@ -16,6 +16,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly body: Body;
   /** The fields of `body` come in a form, with files beside them, or in the query, with one file as the body. */
   readonly hasFiles?: true;
+  /** Also without a token, for a workflow run of a fork that proves itself by the header x-forked-workflow-run-id. */
+  readonly isForForks?: true;
   readonly reply: Reply;
   /** Of success; 200 unless said. */
   readonly status?: 202;

@@ -108,7 +108,7 @@ export const getSubmittedPullRequest = operation({
     ...detail,
   }),
   reply: EntryRecord,
-  errors: NOT_FOUND,
+  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
   example: { body: { ...EXAMPLE_ENTRY, includeTimeline: true }, reply: EXAMPLE_LANDED_RECORD },
 });
 
@@ -173,7 +173,8 @@ export const setImpactedTargets = operation({
   scope: 'targets',
   summary: 'Set the impacted targets of a pull request',
   description:
-    'For parallel queues. May come before the pull request is submitted; the last upload for a head commit counts. More than 100,000 targets count as ALL.',
+    'For parallel queues. May come before the pull request is submitted; the last upload for a head commit counts. More than 100,000 targets count as ALL.\n\nCI of a fork has no token: on GitHub it sends the id of its own run in `x-forked-workflow-run-id` instead, and `pr.sha`. That run must be alive, started by `pull_request` in this repository, and for this pull request at this commit.',
+  isForForks: true,
   body: Type.Object({
     ...queueRef,
     pr: Type.Object(
@@ -201,7 +202,7 @@ export const setImpactedTargets = operation({
     ),
   }),
   reply: EntryRecord,
-  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
+  errors: [...NOT_FOUND, 'FORK_RUN_NOT_PROVEN', 'FORGE_UNAVAILABLE'],
   example: {
     body: {
       ...EXAMPLE_QUEUE,

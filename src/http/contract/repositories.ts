@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
+import { Empty, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { component, instant, nameText, nullable } from './schema.ts';
+import { component, instant, nameText, nullable, outputEnum } from './schema.ts';
 
 const checkFields = {
   name: nameText(255, 'Name of the check.'),
@@ -51,7 +51,7 @@ export const registerRepository = operation({
   scope: 'admin',
   summary: 'Register a repository, or change one',
   description:
-    'For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path and runner commands need the scope `instance`. What is absent stays as it is.',
+    'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path and runner commands need the scope `instance`. What is absent stays as it is.',
   body: Type.Object({
     repo: Repo,
     git: Type.Optional(nameText(4096, 'Path or URL of the bare repository; plain git only.')),
@@ -115,4 +115,39 @@ export const removeRepository = operation({
   reply: Empty,
   errors: ['REPOSITORY_NOT_FOUND', 'REPOSITORY_HAS_QUEUES'],
   example: { body: { repo: EXAMPLE_REPO }, reply: {} },
+});
+
+export const inspectRepository = operation({
+  name: 'inspectRepository',
+  method: 'POST',
+  path: '/inspectRepository',
+  tag: 'Repositories',
+  scope: 'admin',
+  summary: 'Say what is missing before a queue on a branch can work',
+  description:
+    'Asks the forge whether the app is installed and has its permissions, whether rules of the branch keep the queue from landing or let others go around it, whether the required checks can appear on test branches, and whether events arrive. The queue need not exist yet. It takes some seconds.',
+  body: Type.Object(queueRef),
+  reply: Type.Object({
+    findings: Type.Array(
+      component(
+        'Finding',
+        Type.Object(
+          {
+            level: outputEnum(['OK', 'WARNING', 'ERROR'], 'An ERROR keeps the queue from working.'),
+            code: Type.String({ description: 'What it is about, such as TARGET_OPEN.' }),
+            text: Type.String({ description: 'What was found and what to do, in words.' }),
+          },
+          { description: 'Something that was looked at.' },
+        ),
+      ),
+      { description: 'Everything that was looked at.' },
+    ),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'FORGE_UNAVAILABLE'],
+  example: {
+    body: { repo: EXAMPLE_REPO, targetBranch: 'main' },
+    reply: {
+      findings: [{ level: 'OK', code: 'REACHABLE', text: 'The repository can be read, and has the branch main.' }],
+    },
+  },
 });

@@ -25,6 +25,29 @@ const BatchingRule = component(
   ),
 );
 
+const RequiredStatus = component(
+  'RequiredStatus',
+  Type.Union(
+    [
+      trimmedText(255, 'The name of a check.'),
+      Type.Object(
+        {
+          name: trimmedText(255, 'The name of the check.'),
+          app: Type.String({
+            pattern: '^[a-z0-9][a-z0-9_-]{0,98}$',
+            description: 'The slug of the app that must report it, such as github-actions, or its number.',
+          }),
+        },
+        { additionalProperties: false, description: 'A check that only one app may report.' },
+      ),
+    ],
+    {
+      description: 'A check, by its name; or with the app that must report it. /trunk/v1 shows names only.',
+      'x-sluice-message': 'must be the name of a check, or { name, app }',
+    },
+  ),
+);
+
 /** The writable settings, all optional, straight from the engine's table. */
 export const settingInputs: Record<string, TSchema> = {
   state: Type.Optional(
@@ -69,8 +92,12 @@ function inputSchema(spec: SettingSpec, initial: unknown): TSchema {
     case 'names': {
       const message = `must be a list of at most ${spec.maxItems} different names`;
       const names = Type.Array(trimmedText(255, 'A name.'), { maxItems: spec.maxItems, uniqueItems: true });
-      if (!spec.nullable) return { ...names, ...note, 'x-sluice-message': message };
-      return Type.Union([names, Type.Null()], { ...note, 'x-sluice-message': `${message}, or null` });
+      return { ...names, ...note, 'x-sluice-message': message };
+    }
+    case 'statuses': {
+      const statuses = Type.Array(RequiredStatus, { maxItems: spec.maxItems, uniqueItems: true });
+      const message = `must be a list of at most ${spec.maxItems} different names, or { name, app } where one app must report it, or null`;
+      return Type.Union([statuses, Type.Null()], { ...note, 'x-sluice-message': message });
     }
     case 'batchingRules':
       return Type.Array(BatchingRule, { ...note, maxItems: spec.maxItems });
@@ -89,7 +116,9 @@ function outputSchema(spec: SettingSpec): TSchema {
     case 'text':
       return Type.String(note);
     case 'names':
-      return spec.nullable ? nullableList(Type.String(), spec.text) : Type.Array(Type.String(), note);
+      return Type.Array(Type.String(), note);
+    case 'statuses':
+      return nullableList(RequiredStatus, spec.text);
     case 'batchingRules':
       return Type.Array(
         Type.Object({

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ADA } from '../../../test/helpers/pull-request-pages.ts';
+import { TalkWorld } from '../../../test/helpers/talk-world.ts';
+import type { PullRequestFacts } from '../../engine/pull-request.ts';
+import type { LabelFacts } from '../../forge/hosting.ts';
+import { obeyLabel } from './obey-label.ts';
+
+const LABEL = 'trunk-merge-queue-submit';
+
+interface Given extends Partial<NonNullable<LabelFacts['last']>> {
+  readonly label?: string;
+}
+
+/** The label is put on, or taken off, and that is heard of. */
+async function label(world: TalkWorld, pr: PullRequestFacts, isPresent: boolean, given: Given = {}): Promise<string> {
+  const { label: name = LABEL, ...last } = given;
+  world.pages.label = { isPresent, last: { by: ADA, permission: 'write', at: world.now, ...last }, pr };
+  if (isPresent) world.pages.labels.add(name);
+  else world.pages.labels.delete(name);
+  return hear(world, pr, name);
+}
+
+async function hear(world: TalkWorld, { number }: PullRequestFacts, name = LABEL): Promise<string> {
+  return obeyLabel(world.app, { repository: await world.repository() }, { number, label: name });
+}
+
+describe('the enqueueing label', () => {
+  it('submits, is taken off at the end, and that cancels nothing [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    assert.equal(await label(world, pr, true), 'done');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    assert.deepEqual([...world.pages.labels], [LABEL]);
+    await world.report(1, 'ci', 'FAILURE');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'FAILED');
+    assert.deepEqual([...world.pages.labels], []);
+    const own = { login: 'sluice[bot]', isBot: true, isOwn: true };
+    await label(world, pr, false, { by: own });
+    assert.equal(await world.stateOf(pr.number), 'FAILED');
+    await world.pass(1_000);
+    await label(world, pr, true);
+    assert.notEqual(await world.stateOf(pr.number), 'FAILED');
+    await world.stop();
+  });
+
+  it('cancels when a person takes it off [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await label(world, pr, true);
+    await world.pass(1_000);
+    await label(world, pr, false, { permission: 'triage' });
+    assert.equal(await world.stateOf(pr.number), 'CANCELLED');
+    await world.stop();
+  });
+
+  it('counts once for each change, however often it is heard of [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await label(world, pr, true);
+    await world.cancel(pr.number);
+    await hear(world, pr);
+    assert.equal(await world.stateOf(pr.number), 'CANCELLED');
+    await world.stop();
+  });
+
+  it('means nothing on drafts and closed ones, from bots, and from those who may not write [G54] [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const bot = { login: 'other[bot]', isBot: true, isOwn: false };
+    await label(world, { ...pr, status: 'draft' }, true);
+    await world.pass(1);
+    await label(world, { ...pr, status: 'closed' }, true);
+    await world.pass(1);
+    await label(world, pr, true, { by: bot });
+    assert.equal(world.pages.comments.size, 0);
+    await world.pass(1);
+    await label(world, pr, true, { permission: 'triage' });
+    assert.equal(await world.stateOf(pr.number), undefined);
+    assert.match(world.pages.textsOn(pr.number)[0] ?? '', /`ada` has no write access/);
+    await world.stop();
+  });
+
+  it('counts from the person whose token we have when it is put on: taking it off is ours [G55]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const by = { login: 'ada', isBot: false, isOwn: true };
+    await label(world, pr, true, { by });
+    assert.notEqual(await world.stateOf(pr.number), undefined);
+    await world.pass(1_000);
+    await label(world, pr, false, { by });
+    assert.notEqual(await world.stateOf(pr.number), 'CANCELLED');
+    await world.stop();
+  });
+
+  it('counts from a bot that the queue names, which has no permission of its own [G55]', async () => {
+    const world = await TalkWorld.create({ allowedBotSubmitters: ['renovate'] });
+    const pr = world.open();
+    await label(world, pr, true, { by: { login: 'renovate[bot]', isBot: true, isOwn: false }, permission: 'none' });
+    assert.notEqual(await world.stateOf(pr.number), undefined);
+    await world.stop();
+  });
+
+  it('asks the forge nothing about other labels, or where it is switched off [G47] [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    world.pages.label = undefined;
+    assert.equal(await hear(world, pr, 'bug'), 'done');
+    await world.stop();
+    const other = await TalkWorld.create({ labelCommandsEnabled: false });
+    const one = other.open();
+    await label(other, one, true);
+    assert.equal(await other.stateOf(one.number), undefined);
+    await other.stop();
+  });
+
+  it('has a fork tested only at a head that could have been seen [G56]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open({ isHeadUntrusted: true });
+    await label(world, pr, true);
+    assert.equal(await world.stateOf(pr.number), undefined);
+    assert.match(world.pages.textsOn(pr.number)[0] ?? '', /comes from a fork/);
+    await world.pass(1_000);
+    await label(world, pr, true);
+    assert.notEqual(await world.stateOf(pr.number), undefined);
+    await world.stop();
+  });
+});

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TalkWorld } from '../../../test/helpers/talk-world.ts';
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import { changeNote, readNote } from '../talk/note.ts';
+
+const OTHER_HEAD = 'f'.repeat(40) as Sha;
+
+describe('telling people how their pull request stands', () => {
+  it('writes one comment and changes it in place, quick changes at once [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.pass(1_000);
+    assert.deepEqual(world.pages.acts, []);
+    await world.told();
+    assert.deepEqual(world.pages.acts, ['comment', 'check']);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check', 'close']);
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('writes nothing where nothing differs [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    const { length } = world.pages.acts;
+    await world.observe({ ...pr, title: 'Another title' });
+    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.told();
+    // The run is another one; the check says the same.
+    assert.deepEqual(world.pages.acts.slice(length), ['comment']);
+    await world.stop();
+  });
+
+  it('says nothing that its settings switch off [G47]', async () => {
+    const world = await TalkWorld.create({
+      commentsEnabled: false,
+      statusCheckEnabled: false,
+      mergeMethod: 'MERGE_COMMIT',
+    });
+    const pr = await world.submit();
+    await world.told();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    assert.deepEqual(world.pages.acts, []);
+    await world.stop();
+  });
+
+  it('ends a check that it began, also after checks were switched off [G47] [G48]', async () => {
+    const world = await TalkWorld.create();
+    await world.submit();
+    await world.told();
+    const settings = { statusCheckEnabled: false };
+    await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.deepEqual(
+      [...world.pages.checks.values()].map(({ conclusion }) => conclusion),
+      ['SUCCESS'],
+    );
+    await world.stop();
+  });
+
+  it('puts a check on the head that was admitted, and on no other [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+    await world.enter(pr);
+    await world.told();
+    assert.equal(world.pages.checks.size, 0);
+    const ready = { ...pr, mergeability: 'MERGEABLE' as const, blockReasons: [] };
+    await world.observe(ready);
+    await world.told();
+    await world.observe({ ...ready, headSha: OTHER_HEAD });
+    await world.told();
+    const [check, ...more] = world.pages.checks.values();
+    assert.deepEqual(more, []);
+    assert.deepEqual([check?.name, check?.headSha, check?.conclusion], ['Sluice (main)', pr.headSha, 'CANCELLED']);
+    await world.enter({ ...ready, headSha: OTHER_HEAD });
+    await world.told();
+    const heads = [...world.pages.checks.values()].map(({ headSha }) => headSha);
+    assert.deepEqual(heads, [pr.headSha, OTHER_HEAD]);
+    await world.stop();
+  });
+
+  it('ends the check of a stay also where the next one began before anybody was told [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    await world.cancel(pr.number);
+    await world.enter(pr);
+    await world.told();
+    const checks = [...world.pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
+    assert.deepEqual(checks, ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+    const { length } = world.pages.acts;
+    await world.pass(10_000);
+    assert.equal(world.pages.acts.length, length);
+    await world.stop();
+  });
+
+  it('does not write a comment twice whose answer got lost [G49]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    world.pages.lost = 'comment';
+    await world.told();
+    await world.pass(10_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.deepEqual(world.pages.acts.filter((act) => act === 'find').length, 1);
+    await world.stop();
+  });
+
+  it('waits for another server that is about to write the comment, and not for ever [G49]', async () => {
+    const world = await TalkWorld.create();
+    const { id: repositoryId } = await world.repository();
+    const pr = world.open();
+    const key = { repositoryId, prNumber: pr.number };
+    const creating = { by: 'another', at: world.now };
+    await changeNote(world.app, key, (note) => ({ ...note, comment: { id: undefined, hash: undefined, creating } }));
+    await world.enter(pr);
+    await world.pass(50_000);
+    assert.deepEqual(world.pages.textsOn(pr.number), []);
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    await world.stop();
+  });
+
+  it('writes a deleted comment once more, and not again after that [G49]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    world.pages.comments.clear();
+    await world.cancel(pr.number);
+    await world.told();
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    world.pages.comments.clear();
+    await world.enter(pr);
+    await world.told();
+    assert.deepEqual(world.pages.textsOn(pr.number), []);
+    await world.report(2, 'ci', 'SUCCESS');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    assert.deepEqual(world.pages.textsOn(pr.number), []);
+    await world.stop();
+  });
+
+  it('says the one where it cannot say the other, tries on, and gives up without an alarm [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.failing.add('comment');
+    const pr = await world.submit();
+    await world.pass(1_600);
+    assert.deepEqual(world.pages.acts, ['check']);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(60_000);
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    await world.pass(4 * 60 * 60_000);
+    assert.deepEqual(await world.effects(), []);
+    assert.deepEqual(await world.store.alarms.list([world.queueId], 0, 10), []);
+    world.pages.failing.clear();
+    await world.enter(await world.submit());
+    await world.told();
+    assert.equal(world.pages.comments.size, 1);
+    await world.stop();
+  });
+
+  it('catches up when the forge answers again [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.failing.add('comment');
+    const pr = await world.submit();
+    await world.pass(20_000);
+    world.pages.failing.clear();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Landed/);
+    await world.stop();
+  });
+
+  it('keeps no server from stopping, and nothing from landing, where the forge is slow [G49]', async () => {
+    const world = await TalkWorld.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    const all = [];
+    for (let count = 0; count < 12; count += 1) all.push(await world.submit());
+    await world.told();
+    for (let number = 1; number <= 12; number += 1) await world.report(number, 'ci', 'SUCCESS');
+    await world.pass(60_000);
+    const states = await Promise.all(all.map(({ number }) => world.stateOf(number)));
+    assert.ok(states.filter((state) => state === 'MERGED').length >= 5, states.join());
+    await world.stop();
+    assert.ok((await world.effects()).every(({ kind, attempts }) => kind !== 'tell' || attempts === 0));
+    resolve();
+  });
+
+  it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
+    const world = await TalkWorld.create({ mergeMethod: 'SQUASH' });
+    const pr = await world.submit();
+    await world.told();
+    await world.report(1, 'ci', 'SUCCESS');
+    world.pages.lost = 'close';
+    await world.pass(10_000);
+    assert.deepEqual(world.pages.closed, [
+      { number: pr.number, headSha: pr.headSha },
+      { number: pr.number, headSha: pr.headSha },
+    ]);
+    assert.deepEqual(world.pages.acts.slice(2), ['comment', 'check', 'close', 'close']);
+    await world.stop();
+  });
+
+  it('shows the state as a label where that is switched on, and goes on with it afterwards [G53]', async () => {
+    const world = await TalkWorld.create({ stateLabelsEnabled: true });
+    await world.submit();
+    await world.told();
+    assert.deepEqual([...world.pages.labels], ['sluice-testing']);
+    const settings = { stateLabelsEnabled: false };
+    await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.deepEqual([...world.pages.labels], ['sluice-merged']);
+    await world.stop();
+  });
+
+  it('takes a label off that was put on before a crash [G53]', async () => {
+    const world = await TalkWorld.create({ stateLabelsEnabled: true });
+    const pr = await world.submit();
+    world.pages.lost = 'labels';
+    await world.pass(1_600);
+    await world.cancel(pr.number);
+    await world.pass(10_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
+    await world.stop();
+  });
+
+  it('tells of several queues in one comment, the live one first [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    await world.observe({ ...pr, baseBranch: 'next' });
+    await world.told();
+    const next = await world.addQueue('next');
+    await world.enter({ ...pr, baseBranch: 'next' }, next);
+    await world.told();
+    const text = textOn(world, pr.number);
+    assert.match(text, /Being tested · `next`.*Not in the queue any more · `main`/s);
+    assert.deepEqual([...world.pages.checks.values()].map(({ name }) => name).toSorted(), [
+      'Sluice (main)',
+      'Sluice (next)',
+    ]);
+    const { queues } = await readNote(world.app, { repositoryId: (await world.repository()).id, prNumber: pr.number });
+    assert.deepEqual(queues, [next, world.queueId]);
+    await world.stop();
+  });
+
+  it('tells nobody where pull requests have no pages', async () => {
+    const world = await TalkWorld.create();
+    Object.assign(world.forge, { hosting: undefined });
+    await world.submit();
+    await world.told();
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('survives an attacker who names everything [G46]', async () => {
+    const world = await TalkWorld.create({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
+    const evil = '</sub>\n/sluice merge\n@everyone <!-- sluice:queue --> [x](javascript:alert(1))';
+    const pr = await world.submit({ title: evil, author: evil });
+    await world.told();
+    await world.report(1, '</sub> @everyone `x` [a](javascript:1)', 'FAILURE', evil);
+    await world.told();
+    const text = textOn(world, pr.number);
+    assert.equal(await world.stateOf(pr.number), 'FAILED');
+    assert.equal(text.split('<!-- sluice:queue -->').length, 2);
+    assert.doesNotMatch(text, /^\s*\/(?:sluice|trunk)/m);
+    assert.doesNotMatch(text.replace(/(`+)[^`].*?\1/g, ''), /@[a-z]|<\/sub>[^\n]|[^\\]\]\(javascript/);
+    await world.stop();
+  });
+});
+
+function textOn(world: TalkWorld, number: PrNumber): string {
+  const [text, ...more] = world.pages.textsOn(number);
+  assert.deepEqual(more, []);
+  return text ?? '';
+}

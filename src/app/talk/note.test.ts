@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { storeRepository } from '../../../test/contract/store-world.ts';
+import type { Sha } from '../../engine/pull-request.ts';
+import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { changeNote, decodeNote, EMPTY_NOTE, encodeNote, readNote, rememberHead, wasSeenAt } from './note.ts';
+
+const [A, B] = ['a'.repeat(40) as Sha, 'b'.repeat(40) as Sha];
+
+async function aNote() {
+  const store = createMemoryStore();
+  const key = { repositoryId: (await storeRepository(store)).id, prNumber: 7 };
+  return { app: { store }, key };
+}
+
+describe('what was said and heard of a pull request', () => {
+  it('is as empty where it is unknown, or older than what it should say', () => {
+    assert.deepEqual(decodeNote('{}'), EMPTY_NOTE);
+    assert.deepEqual(decodeNote(encodeNote({ ...EMPTY_NOTE, labels: ['x'] })).labels, ['x']);
+  });
+
+  it('is changed by one after the other, and nothing gets lost', async () => {
+    const { app, key } = await aNote();
+    const add = (label: string) => changeNote(app, key, (note) => ({ ...note, labels: [...note.labels, label] }));
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map(add));
+    assert.deepEqual((await readNote(app, key)).labels.toSorted(), ['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('remembers which head could be seen when, and the latest ones only [G56]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 10 });
+    await rememberHead(app, key, { sha: B, at: 20 });
+    await rememberHead(app, key, { sha: A, at: 30 });
+    const note = await readNote(app, key);
+    assert.deepEqual(
+      [
+        wasSeenAt(note, A, 9),
+        wasSeenAt(note, A, 10),
+        wasSeenAt(note, B, 19),
+        wasSeenAt(note, B, 25),
+        // Back again, it is not what somebody meant who looked at the other.
+        wasSeenAt(note, A, 25),
+        wasSeenAt(note, A, 30),
+      ],
+      [false, true, false, true, false, true],
+    );
+    await rememberHead(app, key, { sha: B, at: 15 });
+    assert.equal(wasSeenAt(await readNote(app, key), A, 30), true);
+    for (let at = 100; at < 130; at += 1) await rememberHead(app, key, { sha: `${at}` as Sha, at });
+    assert.equal((await readNote(app, key)).heads.length, 20);
+  });
+});

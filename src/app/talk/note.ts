@@ -1,0 +1,135 @@
+import type { Sha } from '../../engine/pull-request.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import type { App } from '../app.ts';
+
+/** What has been said about a pull request at its forge, and heard there. */
+export interface Note {
+  /** Queues that ever told of it, the latest first: they share one comment. */
+  readonly queues: readonly QueueId[];
+  readonly comment: CommentNote | undefined;
+  /** By queue. */
+  readonly checks: Readonly<Record<string, CheckNote>>;
+  /** State labels that we put on it and did not take off. */
+  readonly labels: readonly string[];
+  /** The enqueueing label that somebody put on it, as long as it is there. */
+  readonly enqueueingLabel: string | undefined;
+  /** The latest change of the enqueueing label that was acted upon. */
+  readonly labelHandledAt: Instant | undefined;
+  /** Closed after it had landed: `<queue>/<submission>`. */
+  readonly closed: string | undefined;
+  /** Heads, and when each was heard of; the latest last. One that comes back is there again. */
+  readonly heads: readonly HeardHead[];
+  /** Answers to commands, newest last: nobody can make us talk without end. */
+  readonly replies: readonly ReplyNote[];
+}
+
+export interface CommentNote {
+  readonly id: string | undefined;
+  /** Of what it says; undefined while that is not known. */
+  readonly hash: string | undefined;
+  /** Somebody was about to write it: whether it is there is to be found out. */
+  readonly creating?: { readonly by: string; readonly at: Instant };
+  /** Somebody deleted it, and it was written anew. */
+  readonly isSecond?: true;
+  /** Somebody deleted it twice: it is not wanted. */
+  readonly isUnwanted?: true;
+}
+
+export interface CheckNote {
+  /** Undefined: somebody was about to write it, and whether it is there is to be found out. */
+  readonly id: string | undefined;
+  readonly headSha: Sha;
+  /** The stay it tells of. */
+  readonly submission: number;
+  readonly startedAt: Instant;
+  readonly hash: string | undefined;
+  /** Nobody has said yet how it ended. */
+  readonly isOpen?: true;
+}
+
+export interface ReplyNote {
+  /** What is answered. */
+  readonly to: string;
+  readonly at: Instant;
+}
+
+export interface HeardHead {
+  readonly sha: Sha;
+  readonly at: Instant;
+}
+
+export interface NoteKey {
+  readonly repositoryId: RepositoryId;
+  readonly prNumber: number;
+}
+
+export const EMPTY_NOTE: Note = {
+  queues: [],
+  comment: undefined,
+  checks: {},
+  labels: [],
+  enqueueingLabel: undefined,
+  labelHandledAt: undefined,
+  closed: undefined,
+  heads: [],
+  replies: [],
+};
+
+/** Whatever a note does not have yet, because it is newer than the note, is as in an empty one. */
+export function decodeNote(body: string): Note {
+  return { ...EMPTY_NOTE, ...(JSON.parse(body) as Partial<Note>) };
+}
+
+export function encodeNote(note: Note): string {
+  return JSON.stringify(note);
+}
+
+export async function readNote(app: Pick<App, 'store'>, { repositoryId, prNumber }: NoteKey): Promise<Note> {
+  const found = await app.store.pullRequestNotes.find(repositoryId, prNumber);
+  return found === undefined ? EMPTY_NOTE : decodeNote(found.body);
+}
+
+/** Two servers write to one note seldom, and a third hardly ever. */
+const MAX_TRIES = 20;
+
+/** Answers the note as it is stored then. `change` may be called again when another was faster. */
+export async function changeNote(
+  app: Pick<App, 'store'>,
+  key: NoteKey,
+  change: (note: Note) => Note | undefined,
+): Promise<Note> {
+  const { repositoryId, prNumber } = key;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const found = await app.store.pullRequestNotes.find(repositoryId, prNumber);
+    const before = found === undefined ? EMPTY_NOTE : decodeNote(found.body);
+    const after = change(before);
+    if (after === undefined || after === before) return before;
+    const version = (found?.version ?? 0) + 1;
+    const answer = await app.store.pullRequestNotes.save({ repositoryId, prNumber, version, body: encodeNote(after) });
+    if (answer === 'saved') return after;
+  }
+  throw new Fault('STORE_UNAVAILABLE', `What was said about pull request #${prNumber} could not be noted.`);
+}
+
+/** A pull request that is pushed to all day is remembered by its latest heads. */
+const KEPT_HEADS = 20;
+
+/** A head was heard of: from then on, until another is heard of, a command can mean it. */
+export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, head: HeardHead): Promise<void> {
+  await changeNote(app, key, (note) =>
+    note.heads.at(-1)?.sha === head.sha
+      ? undefined
+      : { ...note, heads: [...note.heads, head].toSorted((a, b) => a.at - b.at).slice(-KEPT_HEADS) },
+  );
+}
+
+/**
+ * Whether a head is the one that could be seen at an instant. One that was there before, and comes back after somebody
+ * looked at another, is not what they meant.
+ */
+export function wasSeenAt({ heads }: Note, sha: Sha, at: Instant): boolean {
+  return heads.findLast((head) => head.at <= at)?.sha === sha;
+}

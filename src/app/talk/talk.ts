@@ -1,0 +1,29 @@
+import { hash } from 'node:crypto';
+import type { Entry } from '../../engine/queue.ts';
+import type { ForgeRepository } from '../../forge/forge.ts';
+import type { Hosting } from '../../forge/hosting.ts';
+import type { App } from '../app.ts';
+import type { LoadedQueue } from '../queue-runner.ts';
+import type { NoteKey } from './note.ts';
+import type { Situation } from './situation.ts';
+
+/** With whom, and about what. */
+export interface Talk {
+  readonly app: App;
+  readonly hosting: Hosting;
+  readonly repository: ForgeRepository;
+  readonly key: NoteKey;
+  /** Names whoever talks: after a crash the same one goes on. */
+  readonly id: string;
+}
+
+/** A pull request as one queue sees it. */
+export interface View {
+  readonly loaded: LoadedQueue;
+  readonly entry: Entry;
+  readonly situation: Situation;
+}
+
+export function digestOf(...parts: readonly (string | undefined)[]): string {
+  return hash('sha256', JSON.stringify(parts)).slice(0, 32);
+}

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { listQueues } from '../../http/contract/queues.ts';
+import { inspectRepository, listRepositories } from '../../http/contract/repositories.ts';
+import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../arguments.ts';
+import { type Context, withContext } from '../context.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { paint } from '../terminal.ts';
+import { countErrors, type Finding, formatFindings } from './findings.ts';
+
+interface Place {
+  readonly repo: RepoRef;
+  readonly targetBranch: string;
+}
+
+/** It asks the forge a few dozen things. */
+export const INSPECTION_MS = 120_000;
+
+export function defineCheck(github: Command): void {
+  const command = github
+    .command('check')
+    .description(
+      'Say what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected GitHub.',
+    )
+    .argument('[repo]', REPO_TEXT, parseRepo)
+    .argument('[branch]', 'The target branch; it needs no queue yet. Without: every branch with a queue, else main.')
+    .action(
+      withContext(async (context, repo: RepoRef | undefined, branch: string | undefined) => {
+        const places = await findPlaces(context, repo, branch);
+        const results: (Place & { readonly findings: readonly Finding[] })[] = [];
+        for (const place of places) {
+          const { findings } = await context.call(inspectRepository, place, { timeoutMs: INSPECTION_MS });
+          results.push({ ...place, findings });
+        }
+        context.show({ checks: results }, () => results.map(formatResult).join('\n\n'));
+        if (results.some(({ findings }) => countErrors(findings) > 0)) process.exitCode = EXIT.refused;
+      }),
+    )
+    .addHelpText('after', '\nThe exit code is 1 where something keeps a queue from working.');
+  addExamples(command, [
+    'sluice github check github.com/acme/app main',
+    'sluice github check',
+    'sluice github check --json',
+  ]);
+}
+
+async function findPlaces(
+  context: Context,
+  repo: RepoRef | undefined,
+  branch: string | undefined,
+): Promise<readonly Place[]> {
+  if (repo !== undefined && branch !== undefined) return [{ repo, targetBranch: branch }];
+  if (repo !== undefined) {
+    const { queues } = await context.call(listQueues, { repo });
+    return queues.length === 0
+      ? [{ repo, targetBranch: 'main' }]
+      : queues.map((queue) => ({ repo, targetBranch: queue.branch }));
+  }
+  const { repositories } = await context.call(listRepositories, {});
+  const hosted = repositories.filter((each) => each.repo.host !== 'local');
+  if (hosted.length === 0) {
+    throw new CliError(
+      EXIT.refused,
+      'No repository of a GitHub is registered yet: sluice repo add github.com/acme/app',
+    );
+  }
+  const places: Place[] = [];
+  for (const each of hosted) places.push(...(await findPlaces(context, each.repo, undefined)));
+  return places;
+}
+
+function formatResult({ repo, targetBranch, findings }: Place & { readonly findings: readonly Finding[] }): string {
+  const errors = countErrors(findings);
+  const end =
+    errors === 0
+      ? 'Nothing keeps a queue from working.'
+      : `${errors} of these ${errors === 1 ? 'keeps' : 'keep'} a queue from working.`;
+  return `${paint('bold', `${formatRepo(repo)} ${targetBranch}`)}\n${formatFindings(findings)}\n${end}`;
+}

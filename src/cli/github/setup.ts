@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { checkGithubHost } from '../../config/github.ts';
+import { githubFileOf, writeGithubFile } from '../../config/github-file.ts';
+import { addExamples, parseIntegerWithin } from '../arguments.ts';
+import type { GlobalOptions } from '../context.ts';
+import { CliError, EXIT, usageError } from '../exit.ts';
+import { clean, paint, say, write } from '../terminal.ts';
+import { convertCode, type NewApp } from './convert.ts';
+import { createManifest, defaultName, isReachable } from './manifest.ts';
+import { isCode, receiveCode } from './receive-code.ts';
+import { creationUrl, renderSetupPage } from './setup-page.ts';
+
+interface SetupOptions extends GlobalOptions {
+  readonly host: string;
+  readonly org?: string;
+  readonly name?: string;
+  readonly port: number;
+  readonly code?: string;
+  readonly apiUrl?: string;
+  readonly webUrl?: string;
+  readonly replace?: true;
+}
+
+interface Place {
+  readonly host: string;
+  readonly apiUrl: string;
+  readonly webUrl: string;
+  readonly dataFolder: string;
+}
+
+export function defineSetup(github: Command): void {
+  const command = github
+    .command('setup')
+    .description(
+      'Connect a GitHub: make an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it where the server runs. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
+    )
+    .option('--host <host>', 'The GitHub: github.com, or the name of an Enterprise host.', 'github.com')
+    .option('--org <org>', 'The organization that is to own the App. Without: you.')
+    .option('--name <name>', 'The name of the App; unique on its GitHub, at most 34 characters.')
+    .option('--port <port>', 'Of the page on this machine; 0 takes any free one.', parseIntegerWithin(0, 65_535), 0)
+    .option(
+      '--code <code>',
+      'The code from the address that GitHub sent the browser to, where that could not be opened.',
+    )
+    .option('--replace', 'Replace a connection to this host that is there.')
+    .option('--api-url <url>', 'Where the REST API is, for unusual installations.')
+    .option('--web-url <url>', 'Where people and git go, for unusual installations.')
+    .action(async (_options: unknown, self: Command) => runSetup(self.optsWithGlobals<SetupOptions>()));
+  addExamples(command, [
+    'sluice github setup --org acme --url https://sluice.acme.dev',
+    'sluice github setup --host github.acme.dev --url https://sluice.acme.dev',
+    'sluice github setup --code 0123456789abcdef',
+  ]);
+}
+
+async function runSetup(options: SetupOptions): Promise<void> {
+  const place = placeOf(options);
+  await refuseReplacing(place, options);
+  const code = options.code ?? (await createInBrowser(place, options));
+  if (!isCode(code))
+    throw usageError('That is no code: it is what stands behind "code=" in the address, up to the next "&".');
+  say('Fetching the key of the App ...');
+  const app = await convertCode(place.apiUrl, code);
+  const { webhookSecret } = app;
+  const file = await writeGithubFile(place.dataFolder, {
+    host: place.host,
+    apiUrl: options.apiUrl,
+    webUrl: options.webUrl,
+    auth: {
+      kind: 'app',
+      appId: app.id,
+      privateKey: app.privateKey,
+      ...(webhookSecret === undefined ? {} : { webhookSecret }),
+    },
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(
+      EXIT.unavailable,
+      `The App ${clean(app.slug)} is there, and its key cannot be kept in ${place.dataFolder} (${error.code}). Delete the App, and run this as the user of the server.`,
+    );
+  });
+  const { privateKey: _, webhookSecret: __, ...shown } = app;
+  write(
+    options.json
+      ? JSON.stringify({ ...shown, host: place.host, file }, null, 2)
+      : describeEnd(app, place, { file, owner: options.org ?? 'OWNER' }),
+  );
+}
+
+function placeOf(options: SetupOptions): Place {
+  const host = options.host.toLowerCase();
+  const problem = checkGithubHost(host);
+  if (problem !== undefined) throw usageError(`--host ${problem}.`);
+  const isCloud = host === 'github.com';
+  const apiUrl = options.apiUrl ?? (isCloud ? 'https://api.github.com' : `https://${host}/api/v3`);
+  const webUrl = options.webUrl ?? `https://${host}`;
+  for (const url of [apiUrl, webUrl]) if (!URL.canParse(url)) throw usageError(`"${url}" is no address.`);
+  if (options.org !== undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/.test(options.org)) {
+    throw usageError('--org is the name of an organization as its address has it, such as acme.');
+  }
+  const dataFolder = path.resolve(process.env['SLUICE_DATA'] || 'data');
+  return { host, apiUrl: apiUrl.replace(/\/+$/, ''), webUrl: webUrl.replace(/\/+$/, ''), dataFolder };
+}
+
+async function refuseReplacing({ dataFolder, host }: Place, { replace }: SetupOptions): Promise<void> {
+  const file = githubFileOf(dataFolder, host);
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (isThere && !replace)
+    throw new CliError(EXIT.refused, `${host} is connected already (${file}). Add --replace to connect it anew.`);
+}
+
+/** Shows the page, and answers the code that GitHub sends the browser back with. */
+async function createInBrowser(place: Place, options: SetupOptions): Promise<string> {
+  const publicUrl = publicUrlOf(options);
+  const state = randomBytes(16).toString('hex');
+  const receiver = await receiveCode({ port: options.port, state });
+  try {
+    const name = options.name ?? defaultName(options.org, randomBytes(3).toString('hex'));
+    const action = creationUrl(place.webUrl, options.org, state);
+    receiver.show(
+      renderSetupPage(action, createManifest({ name, publicUrl, redirectUrl: receiver.redirectUrl })),
+      action,
+    );
+    say(describeBeginning({ place, name, publicUrl, url: receiver.url }));
+    return await receiver.code;
+  } finally {
+    receiver.close();
+  }
+}
+
+function publicUrlOf({ url }: SetupOptions): string | undefined {
+  const given = url ?? (process.env['SLUICE_URL'] || undefined);
+  if (given === undefined) return undefined;
+  if (!URL.canParse(given))
+    throw usageError(`"${given}" is not the address of a server. Set --url to one such as https://sluice.acme.dev.`);
+  return isReachable(given) ? given.replace(/\/+$/, '').replace(/\/v1$/, '') : undefined;
+}
+
+function describeBeginning(of: {
+  readonly place: Place;
+  readonly name: string;
+  readonly publicUrl: string | undefined;
+  readonly url: string;
+}): string {
+  const { port } = new URL(of.url);
+  const hook =
+    of.publicUrl === undefined
+      ? `No --url that ${of.place.host} could reach was given: the App gets no webhook, and Sluice finds everything by asking, which is slower.\n`
+      : `Events will be sent to ${of.publicUrl}/webhooks/github.\n`;
+  return `An App "${of.name}" will be made on ${of.place.host}. ${hook}
+${paint('bold', 'Open this in a browser:')} ${of.url}
+
+No browser on this machine? From yours: ssh -L ${port}:127.0.0.1:${port} <this machine>, and open the same address.
+Or end this once GitHub has sent the browser to an address that cannot be opened, copy what stands behind "code="
+there, and within the hour run: ${codeCommand(of.place.host)}
+
+Waiting for the App ...`;
+}
+
+/** The command that goes on where the browser was on another machine. */
+function codeCommand(host: string): string {
+  return `sluice github setup${host === 'github.com' ? '' : ` --host ${host}`} --code CODE`;
+}
+
+function describeEnd(
+  app: NewApp,
+  { host, dataFolder }: Place,
+  { file, owner }: { readonly file: string; readonly owner: string },
+): string {
+  const repo = `${host}/${owner}/${owner === 'OWNER' ? 'REPOSITORY' : 'app'}`;
+  return `${paint('green', 'Connected.')} The App ${clean(app.slug)} (${app.id}) of ${host} is kept in ${file}, which only its owner can read.
+
+Next:
+  1. Install it where your repositories are: ${clean(app.htmlUrl)}/installations/new
+  2. Start the server again: it reads ${path.join(dataFolder, 'github')} when it starts.
+  3. Let CI run for pushes to branches "sluice/**".
+  4. Register a repository:    sluice repo add ${repo}
+  5. Create a queue:           sluice queue create ${repo} main
+  6. See what is missing:      sluice github check ${repo} main`;
+}

@@ -1,0 +1,112 @@
+import { KEY_SENTENCE, parsePrivateKey } from './private-key.ts';
+import type { VariableName } from './variables.ts';
+
+/** How the server reaches one GitHub, as it was told. */
+export interface GithubSettings {
+  readonly host: string;
+  readonly apiUrl: string | undefined;
+  readonly webUrl: string | undefined;
+  readonly auth: GithubAuth;
+}
+
+export type GithubAuth = (
+  | { readonly kind: 'app'; readonly appId: string; readonly privateKey: string }
+  | { readonly kind: 'token'; readonly token: string }
+) & { readonly webhookSecret?: string };
+
+/** The same with a key that is still in its file. */
+export type GithubEnvironment = Omit<GithubSettings, 'auth'> & {
+  readonly auth: GithubAuth | { readonly kind: 'key_file'; readonly appId: string; readonly file: string };
+  readonly webhookSecret: string | undefined;
+};
+
+type GithubVariable = Extract<VariableName, `SLUICE_GITHUB_${string}`>;
+type Read = (name: VariableName) => string | undefined;
+
+const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?$/;
+
+/** What is wrong with a value that is there. Values of secrets are never repeated. */
+export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string) => string | undefined } = {
+  SLUICE_GITHUB_HOST: checkGithubHost,
+  SLUICE_GITHUB_APP_ID: (given) =>
+    APP_ID.test(given) ? undefined : `must be the number or the client id of a GitHub App, not "${given}"`,
+  SLUICE_GITHUB_PRIVATE_KEY: (given) => (parsePrivateKey(given) === undefined ? KEY_SENTENCE : undefined),
+  SLUICE_GITHUB_WEBHOOK_SECRET: (given) =>
+    given.length >= 8 ? undefined : 'must be at least 8 characters: whoever guesses it can make up events',
+  SLUICE_GITHUB_TOKEN: (given) => (TOKEN.test(given) ? undefined : 'must be a personal access token, without spaces'),
+};
+
+export const APP_ID = /^(?:\d{1,15}|Iv[\w.]{6,60})$/;
+export const TOKEN = /^[\x21-\x7e]{10,500}$/;
+
+export function checkGithubHost(given: string): string | undefined {
+  const host = given.toLowerCase();
+  if (host === 'local') return 'must not be "local", which stands for plain git';
+  return HOST.test(host) && host.length <= 253
+    ? undefined
+    : `must be the name of a host, such as github.com, not "${given}"`;
+}
+
+/** What does not fit together, in words. */
+export function checkGithub(read: Read): string[] {
+  const [app, token] = [read('SLUICE_GITHUB_APP_ID'), read('SLUICE_GITHUB_TOKEN')];
+  const [key, file] = [read('SLUICE_GITHUB_PRIVATE_KEY'), read('SLUICE_GITHUB_PRIVATE_KEY_FILE')];
+  if (app !== undefined && token !== undefined) {
+    return ['SLUICE_GITHUB_APP_ID and SLUICE_GITHUB_TOKEN are both set. Sluice is an App or a person: unset one.'];
+  }
+  if (key !== undefined && file !== undefined) {
+    return ['SLUICE_GITHUB_PRIVATE_KEY and SLUICE_GITHUB_PRIVATE_KEY_FILE are both set. Unset one of them.'];
+  }
+  if (app !== undefined && key === undefined && file === undefined) {
+    return [
+      'SLUICE_GITHUB_APP_ID needs the key of the App: set SLUICE_GITHUB_PRIVATE_KEY or SLUICE_GITHUB_PRIVATE_KEY_FILE.',
+    ];
+  }
+  const alone = app === undefined && token === undefined ? NEEDING.find((name) => read(name) !== undefined) : undefined;
+  const keyAlone = app === undefined && (key !== undefined || file !== undefined);
+  if (alone === undefined && !keyAlone) return [];
+  const name = alone ?? (key === undefined ? 'SLUICE_GITHUB_PRIVATE_KEY_FILE' : 'SLUICE_GITHUB_PRIVATE_KEY');
+  return [`${name} does nothing without SLUICE_GITHUB_APP_ID${keyAlone ? '' : ' or SLUICE_GITHUB_TOKEN'}.`];
+}
+
+const NEEDING = [
+  'SLUICE_GITHUB_PRIVATE_KEY',
+  'SLUICE_GITHUB_PRIVATE_KEY_FILE',
+  'SLUICE_GITHUB_WEBHOOK_SECRET',
+  'SLUICE_GITHUB_API_URL',
+  'SLUICE_GITHUB_WEB_URL',
+  'SLUICE_GITHUB_HOST',
+] as const satisfies readonly GithubVariable[];
+
+/** Of variables that were checked; undefined where they connect nothing. */
+export function parseGithub(read: Read): GithubEnvironment | undefined {
+  const auth = parseAuth(read);
+  if (auth === undefined) return undefined;
+  return {
+    host: (read('SLUICE_GITHUB_HOST') ?? 'github.com').toLowerCase(),
+    apiUrl: read('SLUICE_GITHUB_API_URL'),
+    webUrl: read('SLUICE_GITHUB_WEB_URL'),
+    auth,
+    webhookSecret: read('SLUICE_GITHUB_WEBHOOK_SECRET'),
+  };
+}
+
+function parseAuth(read: Read): GithubEnvironment['auth'] | undefined {
+  const webhookSecret = read('SLUICE_GITHUB_WEBHOOK_SECRET');
+  const secret = webhookSecret === undefined ? {} : { webhookSecret };
+  const token = read('SLUICE_GITHUB_TOKEN');
+  if (token !== undefined) return { kind: 'token', token, ...secret };
+  const appId = read('SLUICE_GITHUB_APP_ID');
+  if (appId === undefined) return undefined;
+  const file = read('SLUICE_GITHUB_PRIVATE_KEY_FILE');
+  if (file !== undefined) return { kind: 'key_file', appId, file };
+  const privateKey = parsePrivateKey(read('SLUICE_GITHUB_PRIVATE_KEY') ?? '') ?? '';
+  return { kind: 'app', appId, privateKey, ...secret };
+}
+
+export function warnOfGithub(github: GithubEnvironment | undefined): string[] {
+  if (github === undefined || github.webhookSecret !== undefined) return [];
+  return [
+    'SLUICE_GITHUB_WEBHOOK_SECRET is not set: no event from GitHub is believed, and everything is found by asking, which is slower.',
+  ];
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { Fault } from '../lib/fault.ts';
+import type { Config } from './config.ts';
+import type { GithubAuth, GithubEnvironment, GithubSettings } from './github.ts';
+import { type GithubFile, readGithubFile, readGithubFiles } from './github-file.ts';
+import { KEY_SENTENCE, parsePrivateKey } from './private-key.ts';
+
+/** A connection, and how its credentials are read again when GitHub refuses them; undefined where they cannot change. */
+export interface LoadedGithub extends GithubSettings {
+  readonly reload: (() => Promise<GithubAuth>) | undefined;
+}
+
+/** Every connection: that of the environment, and those of files. The environment wins for its host. */
+export async function loadGithub({ github, dataFolder }: Pick<Config, 'github' | 'dataFolder'>): Promise<{
+  readonly connections: readonly LoadedGithub[];
+  readonly warnings: readonly string[];
+}> {
+  const files = await readGithubFiles(dataFolder, github?.host);
+  const problems = files.filter((file) => typeof file === 'string');
+  if (problems.length > 0) throw new Fault('MISCONFIGURED', problems.join('\n'));
+  const usable = files.filter((file): file is GithubFile => typeof file !== 'string');
+  const own = github === undefined ? [] : [await loadEnvironment(github)];
+  return { connections: [...own, ...usable.map(loadFile)], warnings: usable.flatMap(warningsOf) };
+}
+
+async function loadEnvironment({ auth, webhookSecret, ...rest }: GithubEnvironment): Promise<LoadedGithub> {
+  if (auth.kind !== 'key_file') return { ...rest, auth, reload: undefined };
+  const secret = webhookSecret === undefined ? {} : { webhookSecret };
+  const read = async (): Promise<GithubAuth> => ({
+    kind: 'app',
+    appId: auth.appId,
+    privateKey: await readKey(auth.file),
+    ...secret,
+  });
+  return { ...rest, auth: await read(), reload: read };
+}
+
+async function readKey(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Fault('MISCONFIGURED', `SLUICE_GITHUB_PRIVATE_KEY_FILE ${file} cannot be read (${error.code}).`);
+  });
+  const key = parsePrivateKey(text);
+  if (key === undefined) throw new Fault('MISCONFIGURED', `SLUICE_GITHUB_PRIVATE_KEY_FILE ${file} ${KEY_SENTENCE}.`);
+  return key;
+}
+
+function loadFile({ settings, file }: GithubFile): LoadedGithub {
+  const reload = async (): Promise<GithubAuth> => {
+    const now = await readGithubFile(file);
+    if (typeof now === 'string') throw new Fault('MISCONFIGURED', now);
+    return now.settings.auth;
+  };
+  return { ...settings, reload };
+}
+
+function warningsOf({ file, settings, warnings }: GithubFile): string[] {
+  if (settings.auth.webhookSecret !== undefined) return [...warnings];
+  return [
+    ...warnings,
+    `${file} has no webhookSecret: no event from ${settings.host} is believed, only polling finds them.`,
+  ];
+}

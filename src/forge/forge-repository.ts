@@ -1,0 +1,11 @@
+/** A repository as a forge needs to know it. `id` names it uniquely on this server and is safe as a file name. */
+export interface ForgeRepository {
+  readonly id: string;
+  readonly host: string;
+  readonly owner: string;
+  readonly name: string;
+  /** Plain git only: path or URL of the bare repository. */
+  readonly git: string | undefined;
+  /** What the built-in runner checks candidates with; where there is any, passing them is required. */
+  readonly checks: readonly { readonly name: string; readonly command: string }[];
+}

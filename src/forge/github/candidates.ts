@@ -1,0 +1,121 @@
+import type { Sha } from '../../engine/pull-request.ts';
+import type { RequiredSources } from '../../engine/required.ts';
+import type { GitRepository } from '../../git/git.ts';
+import { branchRef, isBranchName } from '../../git/ref-name.ts';
+import { Fault } from '../../lib/fault.ts';
+import { buildCandidate as build } from '../candidate/build.ts';
+import { discardCandidate as discard, publishCandidate as publish } from '../candidate/candidate-refs.ts';
+import { checkShas } from '../candidate/commits.ts';
+import { listCandidateIds as listIds } from '../candidate/list-candidate-ids.ts';
+import { pullRequestRef } from '../candidate/pull-request-ref.ts';
+import type {
+  BuildAnswer,
+  BuildRequest,
+  CheckOutRequest,
+  DiscardRequest,
+  ForgeRepository,
+  LandRequest,
+  PublishAnswer,
+  PublishRequest,
+} from '../forge.ts';
+import { cancelRuns } from './cancel-runs.ts';
+import type { GithubClient } from './client.ts';
+import { ensureDraft } from './draft-pull-request.ts';
+import { fetchMissing, type GitAccess } from './git-access.ts';
+import type { Protection } from './protection.ts';
+
+/** The list is asked for again and again; what changes after this one is in the next. */
+const LIST_MAX_AGE_MS = 1_000;
+
+export interface CandidateParts {
+  readonly access: GitAccess;
+  readonly client: GithubClient;
+  readonly protection: Protection;
+  readonly testBranchPrefix: string;
+}
+
+export async function buildCandidate(parts: CandidateParts, request: BuildRequest): Promise<BuildAnswer> {
+  const { base, parent, beneath, members, repository, targetBranch } = request;
+  const entries = [...beneath, ...members];
+  checkShas([base, parent ?? base, ...entries.map(({ headSha }) => headSha)]);
+  const answer = await parts.access.ask(repository, async (git) => {
+    const wanted = [base, ...(parent === undefined ? [] : [parent]), ...entries.map(({ headSha }) => headSha)];
+    const lost = await fetchMissing(git, wanted, targetRefs(targetBranch));
+    const late = members.find(({ headSha }) => lost.includes(headSha));
+    if (late !== undefined) {
+      const detail = `GitHub does not have the commit ${late.headSha} of pull request ${late.prNumber}, or not yet.`;
+      throw new Fault('FORGE_UNAVAILABLE', detail);
+    }
+    return build(git.focus([]), request);
+  });
+  if (answer.kind !== 'built') return answer;
+  return { ...answer, sources: await withProtection(parts, request, answer.sources) };
+}
+
+/** Asked only where it counts: the file goes before it. */
+async function withProtection(
+  { protection }: CandidateParts,
+  { repository, targetBranch }: BuildRequest,
+  sources: RequiredSources,
+): Promise<RequiredSources> {
+  if (sources.file !== undefined || sources.fileProblem !== undefined) return sources;
+  const { checks } = await protection.readRules(repository, targetBranch);
+  const all = [...(sources.protection ?? []), ...checks];
+  return { ...sources, protection: all.length === 0 ? undefined : all };
+}
+
+export async function publishCandidate(parts: CandidateParts, request: PublishRequest): Promise<PublishAnswer> {
+  checkShas([request.sha]);
+  const { access, client, testBranchPrefix } = parts;
+  const answer = await access.ask(request.repository, (git) =>
+    publish(git.focus([request.sha]), testBranchPrefix, request),
+  );
+  if (answer.kind !== 'published' || request.draft === undefined) return answer;
+  const refusal = await ensureDraft(client, { ...request, branch: answer.branch, body: request.draft.body });
+  return refusal === undefined ? answer : { kind: 'refused', ...refusal };
+}
+
+/** A draft pull request ends with its branch: GitHub closes it. */
+export async function discardCandidate(
+  { access, client, testBranchPrefix }: CandidateParts,
+  request: DiscardRequest,
+): Promise<void> {
+  const { repository, unfinished } = request;
+  await access.ask(repository, (git) => discard(git, testBranchPrefix, request));
+  if (unfinished !== undefined) await cancelRuns(client, repository, unfinished);
+}
+
+/** Fetched, not listed: of a fetch GitHub sends only the refs that are asked for, and their commits are here anyway. */
+export function listCandidateIds(
+  { access, testBranchPrefix }: CandidateParts,
+  repository: ForgeRepository,
+): Promise<readonly string[]> {
+  return access.ask(repository, async (git) => {
+    await git.focus(['refs/sluice/*', `${branchRef(testBranchPrefix)}/*`]).refresh(LIST_MAX_AGE_MS);
+    return listIds(git, testBranchPrefix);
+  });
+}
+
+export async function checkOut({ access }: CandidateParts, request: CheckOutRequest): Promise<string | undefined> {
+  const { repository, sha, folder, isIsolated } = request;
+  checkShas([sha]);
+  return access.ask(repository, async (git) => {
+    // Another server may have built it.
+    await fetchMissing(git, [sha]);
+    return git.checkOut({ sha, folder, isIsolated });
+  });
+}
+
+/** The repository as landing looks at it: each refresh brings the target and the pull requests, and nothing else. */
+export async function focusOnLanding(git: GitRepository, request: LandRequest): Promise<GitRepository> {
+  const { expectedHead, base, sha, tree, entries, targetBranch } = request;
+  const heads: readonly Sha[] = entries.map(({ headSha }) => headSha);
+  checkShas([expectedHead, base, sha, tree, ...heads]);
+  const focus = [...targetRefs(targetBranch), ...entries.map(({ prNumber }) => pullRequestRef(prNumber))];
+  await fetchMissing(git, [expectedHead, base, sha, ...heads], focus);
+  return git.focus(focus);
+}
+
+function targetRefs(branch: string): readonly string[] {
+  return isBranchName(branch) ? [branchRef(branch)] : [];
+}

@@ -1,0 +1,101 @@
+import { formatInstant } from '../../lib/clock.ts';
+import type { CheckRunDraft } from '../hosting.ts';
+import type { GithubClient } from './client.ts';
+
+const MAX_TITLE = 250;
+const MAX_SUMMARY = 60_000;
+/** GitHub refuses longer ones. */
+const MAX_DESCRIPTION = 140;
+
+interface CheckRunData {
+  readonly id: number;
+  readonly external_id: string | null;
+}
+
+/** Only apps have check runs. For a token the same is said with a commit status, which has no id and is set anew. */
+export async function writeCheck(
+  client: GithubClient,
+  draft: CheckRunDraft,
+): Promise<{ readonly id: string } | undefined> {
+  const { isApp } = await client.installation(draft.repository);
+  if (!isApp) return writeStatus(client, draft);
+  const id = draft.id ?? (draft.mayExist === false ? undefined : await findOwn(client, draft));
+  return id === undefined ? create(client, draft) : change(client, draft, id);
+}
+
+async function findOwn(
+  client: GithubClient,
+  { repository, headSha, name, externalId }: CheckRunDraft,
+): Promise<string | undefined> {
+  const { data } = await client.request<{ readonly check_runs?: readonly CheckRunData[] }>({
+    repository,
+    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+    parameters: { ref: headSha, check_name: name, filter: 'all', per_page: 100 },
+    urgency: 'talk',
+    accept: [404, 422],
+  });
+  const own = data.check_runs?.find(({ external_id }) => external_id === externalId);
+  return own === undefined ? undefined : String(own.id);
+}
+
+async function create(client: GithubClient, draft: CheckRunDraft): Promise<{ readonly id: string }> {
+  const { data } = await client.request<CheckRunData>({
+    repository: draft.repository,
+    route: 'POST /repos/{owner}/{repo}/check-runs',
+    parameters: { head_sha: draft.headSha, ...bodyOf(draft) },
+    urgency: 'talk',
+  });
+  return { id: String(data.id) };
+}
+
+async function change(
+  client: GithubClient,
+  draft: CheckRunDraft,
+  id: string,
+): Promise<{ readonly id: string } | undefined> {
+  const { status } = await client.request({
+    repository: draft.repository,
+    route: 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
+    parameters: { check_run_id: id, ...bodyOf(draft) },
+    urgency: 'talk',
+    accept: [404],
+  });
+  return status === 404 ? undefined : { id };
+}
+
+function bodyOf(draft: CheckRunDraft): Readonly<Record<string, unknown>> {
+  const { name, externalId, status, conclusion, title, summary, url, startedAt, completedAt } = draft;
+  return {
+    name,
+    external_id: externalId,
+    status: status.toLowerCase(),
+    ...(status === 'COMPLETED' && { conclusion: (conclusion ?? 'NEUTRAL').toLowerCase() }),
+    started_at: formatInstant(startedAt),
+    ...(completedAt !== undefined && { completed_at: formatInstant(completedAt) }),
+    ...(url !== undefined && { details_url: url }),
+    output: { title: title.slice(0, MAX_TITLE), summary: summary.slice(0, MAX_SUMMARY) },
+  };
+}
+
+async function writeStatus(client: GithubClient, draft: CheckRunDraft): Promise<{ readonly id: string }> {
+  const { repository, headSha, name, title, url } = draft;
+  await client.request({
+    repository,
+    route: 'POST /repos/{owner}/{repo}/statuses/{sha}',
+    parameters: {
+      sha: headSha,
+      state: stateOf(draft),
+      context: name,
+      description: title.slice(0, MAX_DESCRIPTION),
+      ...(url !== undefined && { target_url: url }),
+    },
+    urgency: 'talk',
+  });
+  return { id: 'status' };
+}
+
+function stateOf({ status, conclusion }: CheckRunDraft): 'pending' | 'success' | 'failure' | 'error' {
+  if (status !== 'COMPLETED') return 'pending';
+  if (conclusion === 'FAILURE') return 'failure';
+  return conclusion === 'CANCELLED' ? 'error' : 'success';
+}

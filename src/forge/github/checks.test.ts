@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { CHECK_CONCLUSIONS, CHECK_STATUSES } from '../../engine/check.ts';
+import { reportOfCheck } from '../report-of-check.ts';
+import { type CheckRunNode, type Context, reportsOf, reportsOfTest, type StatusNode } from './checks.ts';
+
+const ACTIONS = { slug: 'github-actions', databaseId: 15_368 };
+
+function run(
+  more: Partial<CheckRunNode> & { readonly suite?: string; readonly workflow?: string; readonly event?: string },
+): Context {
+  const { suite = 'CS_1', workflow, event = 'push', ...rest } = more;
+  return {
+    __typename: 'CheckRun',
+    name: 'test',
+    status: 'COMPLETED',
+    conclusion: 'SUCCESS',
+    startedAt: '2026-03-01T12:00:00Z',
+    detailsUrl: 'https://ci.example/1',
+    title: 'All is well',
+    checkSuite: {
+      id: suite,
+      app: ACTIONS,
+      workflowRun: workflow === undefined ? null : { event, workflow: { id: workflow } },
+    },
+    ...rest,
+  };
+}
+
+function status(more: Partial<StatusNode>): Context {
+  return {
+    __typename: 'StatusContext',
+    context: 'test',
+    state: 'SUCCESS',
+    createdAt: '2026-03-01T12:00:00Z',
+    targetUrl: null,
+    description: null,
+    creator: { __typename: 'User', login: 'ada' },
+    ...more,
+  };
+}
+
+const only = (contexts: readonly Context[]) => {
+  const reports = reportsOf(contexts);
+  assert.equal(reports.length, 1);
+  return reports[0];
+};
+
+const at = (time: string) => `2026-03-01T${time}:00Z`;
+
+describe('what CI says, as GitHub tells it', () => {
+  it('every status of a check run is one of ours, and only what has ended has a conclusion [G12]', () => {
+    const words = ['COMPLETED', 'IN_PROGRESS', 'PENDING', 'QUEUED', 'REQUESTED', 'WAITING', 'A_NEW_WORD'];
+    const read = words.map((word) =>
+      only([run({ status: word, conclusion: word === 'COMPLETED' ? 'SUCCESS' : null })]),
+    );
+    assert.deepEqual(
+      read.map((report) => report?.status),
+      ['COMPLETED', 'IN_PROGRESS', 'QUEUED', 'QUEUED', 'QUEUED', 'QUEUED', 'QUEUED'],
+    );
+    for (const report of read) {
+      assert.ok(CHECK_STATUSES.includes(report?.status ?? 'QUEUED'));
+      assert.equal(report?.conclusion !== undefined, report?.status === 'COMPLETED');
+    }
+  });
+
+  it('every conclusion is one of ours; a word that is not known is no pass [G12]', () => {
+    const words = [
+      ...['ACTION_REQUIRED', 'CANCELLED', 'FAILURE', 'NEUTRAL', 'SKIPPED', 'STALE', 'STARTUP_FAILURE', 'SUCCESS'],
+      ...['TIMED_OUT', 'A_NEW_WORD', null],
+    ];
+    const read = words.map((conclusion) => only([run({ conclusion })])?.conclusion);
+    const same = ['ACTION_REQUIRED', 'CANCELLED', 'FAILURE', 'NEUTRAL', 'SKIPPED', 'STALE', 'ERROR', 'SUCCESS'];
+    assert.deepEqual(read, [...same, 'TIMED_OUT', 'ERROR', 'ERROR']);
+    for (const conclusion of read) assert.ok(conclusion !== undefined && CHECK_CONCLUSIONS.includes(conclusion));
+  });
+
+  it('a commit status is a check, too [G12]', () => {
+    const states = ['SUCCESS', 'FAILURE', 'ERROR', 'PENDING', 'EXPECTED', 'A_NEW_WORD'];
+    const read = states.map((state) => only([status({ state })]));
+    assert.deepEqual(
+      read.map((report) => report?.conclusion),
+      ['SUCCESS', 'FAILURE', 'ERROR', undefined, undefined, 'ERROR'],
+    );
+    assert.equal(read[3]?.status, 'QUEUED');
+  });
+
+  it('a status set by an app is its word, and one set by a person is nobody’s', () => {
+    assert.equal(only([status({ creator: { __typename: 'Bot', login: 'old-ci' } })])?.app, 'old-ci');
+    assert.equal(only([status({})])?.app, undefined);
+    assert.equal(only([status({ creator: null })])?.app, undefined);
+  });
+
+  it('of the attempts of one check the newest counts [G13]', () => {
+    const attempts = [
+      run({ conclusion: 'FAILURE', startedAt: at('12:00') }),
+      run({ conclusion: 'SUCCESS', startedAt: at('12:10') }),
+    ];
+    assert.equal(only(attempts)?.conclusion, 'SUCCESS');
+    assert.equal(only(attempts.toReversed())?.conclusion, 'SUCCESS');
+    assert.equal(only([...attempts, run({ status: 'QUEUED', conclusion: null, startedAt: null })])?.status, 'QUEUED');
+  });
+
+  it('a workflow that is started again by the same event leaves a suite behind that does not count [G13]', () => {
+    const contexts = [
+      run({ suite: 'CS_1', workflow: 'W', conclusion: 'CANCELLED', startedAt: at('12:00') }),
+      run({ suite: 'CS_2', workflow: 'W', conclusion: 'SUCCESS', startedAt: at('12:01') }),
+    ];
+    assert.equal(only(contexts)?.conclusion, 'SUCCESS');
+  });
+
+  it('on a commit under test, a workflow that a stranger starts again undoes no failure [G13]', () => {
+    const conclusionOf = (contexts: readonly Context[]) => reportsOfTest(contexts).map(({ conclusion }) => conclusion);
+    const draft = { suite: 'CS_1', workflow: 'W', event: 'pull_request', startedAt: at('12:00') };
+    // A fork's pull request with the same head, made later: its run has no secrets, and skips what needs them.
+    const forked = run({ ...draft, suite: 'CS_2', conclusion: 'SKIPPED', startedAt: at('12:30') });
+    assert.deepEqual(conclusionOf([run({ ...draft, conclusion: 'FAILURE' }), forked]), ['FAILURE']);
+    assert.deepEqual(conclusionOf([forked, run({ ...draft, status: 'IN_PROGRESS', conclusion: null })]), [undefined]);
+    assert.deepEqual(
+      conclusionOf([
+        run({ ...draft, conclusion: 'CANCELLED' }),
+        run({ ...draft, suite: 'CS_3', startedAt: at('12:01') }),
+      ]),
+      ['SUCCESS'],
+    );
+    const again = [run({ ...draft, conclusion: 'FAILURE' }), run({ ...draft, startedAt: at('12:10') })];
+    assert.deepEqual(conclusionOf(again), ['SUCCESS']);
+  });
+
+  it('several suites that report under one name count all: pending before failed before passed [G13]', () => {
+    const passed = run({ suite: 'CS_1', workflow: 'W', event: 'push', startedAt: at('12:05') });
+    const failed = run({ suite: 'CS_2', workflow: 'W', event: 'pull_request', conclusion: 'FAILURE' });
+    const pending = run({ suite: 'CS_3', workflow: 'V', status: 'IN_PROGRESS', conclusion: null });
+    assert.equal(only([passed, failed])?.conclusion, 'FAILURE');
+    assert.equal(only([failed, passed])?.conclusion, 'FAILURE');
+    assert.equal(only([failed, passed, pending])?.status, 'IN_PROGRESS');
+    assert.equal(only([failed, passed])?.startedAt, Date.parse(at('12:05')));
+  });
+
+  it('several apps that report under one name count all, unless one is named [G13]', () => {
+    const other = { id: 'CS_9', app: { slug: 'other-ci', databaseId: 42 }, workflowRun: null };
+    const reports = reportsOf([run({}), run({ conclusion: 'FAILURE', checkSuite: other })]);
+    assert.equal(reports.length, 2);
+    assert.equal(reportOfCheck(reports, 'test')?.conclusion, 'FAILURE');
+    assert.equal(reportOfCheck(reports, 'test', 'github-actions')?.conclusion, 'SUCCESS');
+    assert.equal(reportOfCheck(reports, 'test', '15368')?.conclusion, 'SUCCESS');
+    assert.equal(reportOfCheck(reports, 'test', '42')?.conclusion, 'FAILURE');
+    assert.equal(reportOfCheck(reports, 'test', 'nobody'), undefined);
+    assert.equal(reportOfCheck(reports, 'lint'), undefined);
+  });
+
+  it('what is read does not depend on the order in which it is told [G13]', () => {
+    const context = fc.record({
+      suite: fc.constantFrom('CS_1', 'CS_2'),
+      workflow: fc.constantFrom('W', 'V', undefined),
+      conclusion: fc.constantFrom('SUCCESS', 'FAILURE', 'CANCELLED', 'SKIPPED', null),
+      startedAt: fc.constantFrom(at('12:00'), at('12:01'), null),
+    });
+    const verdicts = (contexts: readonly Context[]) =>
+      reportsOf(contexts).map(({ status, conclusion, startedAt }) => [status, conclusion, startedAt]);
+    const property = fc.property(fc.array(context, { maxLength: 6 }), (drafts) => {
+      const contexts = drafts.map(({ workflow, conclusion, ...rest }) =>
+        run({
+          ...rest,
+          conclusion,
+          status: conclusion === null ? 'IN_PROGRESS' : 'COMPLETED',
+          ...(workflow !== undefined && { workflow }),
+        }),
+      );
+      assert.deepEqual(verdicts(contexts.toReversed()), verdicts(contexts));
+    });
+    fc.assert(property);
+  });
+
+  it('links are http or none, and what CI says of itself is cut', () => {
+    const links = [
+      'javascript:alert(1)',
+      'https://ci.example/1',
+      'http://ci/1',
+      'no url',
+      `https://x/${'y'.repeat(3_000)}`,
+    ];
+    assert.deepEqual(
+      links.map((detailsUrl) => only([run({ detailsUrl })])?.url),
+      [undefined, 'https://ci.example/1', 'http://ci/1', undefined, undefined],
+    );
+    assert.equal(only([run({ title: 'x'.repeat(5_000) })])?.summary?.length, 1_000);
+    assert.equal(only([run({ title: ' ' })])?.summary, undefined);
+  });
+});

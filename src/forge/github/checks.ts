@@ -1,0 +1,270 @@
+import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import type { Sha } from '../../engine/pull-request.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { CheckReport } from '../hosting.ts';
+import { combineReports, isWorse } from '../report-of-check.ts';
+import type { GithubClient } from './client.ts';
+
+/** What CI says about a commit, as GraphQL tells it. `state` is left out: asked beside `contexts`, it is another. */
+export interface Rollup {
+  readonly contexts: {
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    readonly nodes: readonly (Context | null)[] | null;
+  };
+}
+
+export type Context = CheckRunNode | StatusNode;
+
+export interface CheckRunNode {
+  readonly __typename: 'CheckRun';
+  readonly name: string;
+  readonly status: string;
+  readonly conclusion: string | null;
+  readonly startedAt: string | null;
+  readonly detailsUrl: string | null;
+  readonly title: string | null;
+  readonly isRequired?: boolean;
+  readonly checkSuite: {
+    readonly id: string;
+    readonly app: { readonly slug: string; readonly databaseId: number | null } | null;
+    readonly workflowRun: { readonly event: string; readonly workflow: { readonly id: string } } | null;
+  };
+}
+
+export interface StatusNode {
+  readonly __typename: 'StatusContext';
+  readonly context: string;
+  readonly state: string;
+  readonly createdAt: string;
+  readonly targetUrl: string | null;
+  readonly description: string | null;
+  readonly isRequired?: boolean;
+  readonly creator: { readonly __typename: string; readonly login: string } | null;
+}
+
+/** A commit has more than a hundred where a matrix is large. */
+const PAGE = 100;
+/** Nobody waits for a commit with more checks than this. */
+const MAX_PAGES = 20;
+const COMMITS_AT_ONCE = 20;
+const MAX_SUMMARY = 1_000;
+const MAX_URL = 2_000;
+
+/** `required` is what to add to each context: whether a pull request needs it. */
+export function contextsText(required = '', after?: string): string {
+  const from = after === undefined ? '' : `, after: ${JSON.stringify(after)}`;
+  return `contexts(first: ${PAGE}${from}) { pageInfo { hasNextPage endCursor } nodes { __typename
+    ... on CheckRun { name status conclusion startedAt detailsUrl title ${required}
+      checkSuite { id app { slug databaseId } workflowRun { event workflow { id } } } }
+    ... on StatusContext { context state createdAt targetUrl description ${required} creator { __typename login } } } }`;
+}
+
+export function commitText(sha: Sha, after?: string): string {
+  return `object(oid: "${sha}") { ... on Commit { statusCheckRollup { ${contextsText('', after)} } } }`;
+}
+
+export type CommitAnswer = { readonly statusCheckRollup?: Rollup | null } | null;
+
+/** The newest attempt of every check, one for each app that reports under a name. */
+export async function readChecks(
+  client: GithubClient,
+  repository: ForgeRepository,
+  commits: readonly Sha[],
+): Promise<ReadonlyMap<Sha, readonly CheckReport[]>> {
+  const reports = new Map<Sha, readonly CheckReport[]>();
+  const shas = [...new Set(commits)];
+  for (let start = 0; start < shas.length; start += COMMITS_AT_ONCE) {
+    const some = shas.slice(start, start + COMMITS_AT_ONCE);
+    const answers = await ask(
+      client,
+      repository,
+      some.map((sha) => commitText(sha)),
+    );
+    for (const [index, sha] of some.entries()) {
+      reports.set(sha, await readReports(client, repository, sha, answers[index] ?? null));
+    }
+  }
+  return reports;
+}
+
+/** Goes on with the pages that the first answer left out. */
+export async function readReports(
+  client: GithubClient,
+  repository: ForgeRepository,
+  sha: Sha,
+  first: CommitAnswer,
+): Promise<readonly CheckReport[]> {
+  let page = first?.statusCheckRollup ?? undefined;
+  const contexts = [...contextsIn(page)];
+  for (let pages = 1; page?.contexts.pageInfo.hasNextPage === true && pages < MAX_PAGES; pages += 1) {
+    const after = page.contexts.pageInfo.endCursor ?? '';
+    const [next] = await ask(client, repository, [commitText(sha, after)]);
+    page = next?.statusCheckRollup ?? undefined;
+    contexts.push(...contextsIn(page));
+  }
+  return reportsOfTest(contexts);
+}
+
+async function ask(
+  client: GithubClient,
+  { owner, name }: ForgeRepository,
+  texts: readonly string[],
+): Promise<readonly CommitAnswer[]> {
+  const fields = texts.map((text, index) => `c${index}: ${text}`).join('\n');
+  const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, CommitAnswer>> }>({
+    repository: { owner, name },
+    query: `query ReadChecks($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { ${fields} } }`,
+    variables: { owner, name },
+    urgency: 'read',
+  });
+  return texts.map((_, index) => data.repository[`c${index}`] ?? null);
+}
+
+export function contextsIn(rollup: Rollup | null | undefined): readonly Context[] {
+  return (rollup?.contexts.nodes ?? []).flatMap((node) =>
+    node?.__typename === 'CheckRun' || node?.__typename === 'StatusContext' ? [node] : [],
+  );
+}
+
+/**
+ * Contexts hold what was superseded, too. Attempts of one check are those of one suite, or of one workflow started by one
+ * kind of event; of them the newest counts. What is left under one name is several checks, and all of them count.
+ */
+export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] {
+  return combine(newestOfEach(contexts, originOf).map(({ report }) => report));
+}
+
+/**
+ * The same of a commit that is under test. Anybody can open a pull request from a fork whose head it is, and so start its
+ * workflows again, without secrets. That must not undo what failed: a further suite only takes the place of what was
+ * cancelled.
+ */
+export function reportsOfTest(contexts: readonly Context[]): readonly CheckReport[] {
+  const newest = new Set(newestOfEach(contexts, originOf).map(({ context }) => context));
+  const ofSuites = newestOfEach(contexts, suiteOf);
+  const counted = ofSuites.filter(({ context, report }) => newest.has(context) || !isCancelled(report));
+  return combine(counted.map(({ report }) => report));
+}
+
+function newestOfEach(contexts: readonly Context[], keyOf: (context: Context) => readonly string[]) {
+  const newest = new Map<string, { readonly report: CheckReport; readonly context: Context }>();
+  for (const context of contexts) {
+    const report = reportOf(context);
+    const key = JSON.stringify([report.name, keyOf(context)]);
+    const known = newest.get(key);
+    if (known === undefined || isNewer(report, known.report)) newest.set(key, { report, context });
+  }
+  return [...newest.values()];
+}
+
+function combine(reports: readonly CheckReport[]): readonly CheckReport[] {
+  const ofApp = Map.groupBy(reports, ({ name, app }) => JSON.stringify([name, app]));
+  return [...ofApp.values()].flatMap((ofOne) => combineReports(ofOne) ?? []);
+}
+
+function originOf(context: Context): readonly string[] {
+  if (context.__typename === 'StatusContext') return suiteOf(context);
+  const { workflowRun } = context.checkSuite;
+  return workflowRun === null ? suiteOf(context) : ['workflow', workflowRun.workflow.id, workflowRun.event];
+}
+
+function suiteOf(context: Context): readonly string[] {
+  return context.__typename === 'StatusContext' ? ['status'] : ['suite', context.checkSuite.id];
+}
+
+function isCancelled({ conclusion }: CheckReport): boolean {
+  return conclusion === 'CANCELLED' || conclusion === 'STALE';
+}
+
+/** An attempt that has not begun is newer than any that has; of two that began together, the worse counts. */
+function isNewer(report: CheckReport, known: CheckReport): boolean {
+  const [began, before] = [report, known].map(({ startedAt }) => startedAt ?? Number.POSITIVE_INFINITY);
+  return began === before ? isWorse(report, known) : (began ?? 0) > (before ?? 0);
+}
+
+export function reportOf(context: Context): CheckReport {
+  return context.__typename === 'CheckRun' ? checkRunReport(context) : statusReport(context);
+}
+
+function checkRunReport(run: CheckRunNode): CheckReport {
+  const { app } = run.checkSuite;
+  const status = CHECK_STATUS[run.status] ?? 'QUEUED';
+  return {
+    name: run.name,
+    app: app?.slug,
+    ...(typeof app?.databaseId === 'number' && { appId: String(app.databaseId) }),
+    status,
+    conclusion: status === 'COMPLETED' ? conclusionOf(run.conclusion) : undefined,
+    startedAt: instantOf(run.startedAt),
+    url: webUrl(run.detailsUrl),
+    summary: summaryOf(run.title),
+  };
+}
+
+/** REQUESTED, WAITING and PENDING wait for a runner or for somebody's approval. */
+const CHECK_STATUS: Readonly<Record<string, CheckStatus>> = {
+  COMPLETED: 'COMPLETED',
+  IN_PROGRESS: 'IN_PROGRESS',
+  QUEUED: 'QUEUED',
+  REQUESTED: 'QUEUED',
+  WAITING: 'QUEUED',
+  PENDING: 'QUEUED',
+};
+
+const CONCLUSIONS: Readonly<Record<string, CheckConclusion>> = {
+  ACTION_REQUIRED: 'ACTION_REQUIRED',
+  CANCELLED: 'CANCELLED',
+  FAILURE: 'FAILURE',
+  NEUTRAL: 'NEUTRAL',
+  SKIPPED: 'SKIPPED',
+  STALE: 'STALE',
+  STARTUP_FAILURE: 'ERROR',
+  SUCCESS: 'SUCCESS',
+  TIMED_OUT: 'TIMED_OUT',
+};
+
+/** A word that GitHub invents later is no pass. */
+function conclusionOf(word: string | null): CheckConclusion {
+  return CONCLUSIONS[word ?? ''] ?? 'ERROR';
+}
+
+const STATES: Readonly<Record<string, CheckConclusion | undefined>> = {
+  SUCCESS: 'SUCCESS',
+  FAILURE: 'FAILURE',
+  ERROR: 'ERROR',
+  PENDING: undefined,
+  EXPECTED: undefined,
+};
+
+/**
+ * Set again it is a new one, so what was only pending must not look like an attempt that ran: it is QUEUED. Set with an
+ * app's token it is that app's word; otherwise anybody's.
+ */
+function statusReport(node: StatusNode): CheckReport {
+  const conclusion = Object.hasOwn(STATES, node.state) ? STATES[node.state] : 'ERROR';
+  return {
+    name: node.context,
+    app: node.creator?.__typename === 'Bot' ? node.creator.login : undefined,
+    status: conclusion === undefined ? 'QUEUED' : 'COMPLETED',
+    conclusion,
+    startedAt: instantOf(node.createdAt),
+    url: webUrl(node.targetUrl),
+    summary: summaryOf(node.description),
+  };
+}
+
+export function instantOf(text: string | null | undefined): Instant | undefined {
+  const instant = Date.parse(text ?? '');
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+function webUrl(text: string | null): string | undefined {
+  if (text === null || text.length > MAX_URL || !URL.canParse(text)) return undefined;
+  return /^https?:$/.test(new URL(text).protocol) ? text : undefined;
+}
+
+function summaryOf(text: string | null): string | undefined {
+  const short = text?.slice(0, MAX_SUMMARY).toWellFormed().trim();
+  return short === undefined || short === '' ? undefined : short;
+}

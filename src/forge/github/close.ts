@@ -1,0 +1,70 @@
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { CloseRequest } from '../hosting.ts';
+import type { GithubClient } from './client.ts';
+
+interface CloseAnswer {
+  readonly repository: {
+    readonly deleteBranchOnMerge: boolean;
+    readonly defaultBranchRef: { readonly name: string } | null;
+    readonly pullRequest: {
+      readonly state: string;
+      readonly headRefOid: Sha;
+      readonly isCrossRepository: boolean;
+      readonly headRef: { readonly name: string; readonly target: { readonly oid: Sha } | null } | null;
+    } | null;
+  };
+}
+
+/** One that was pushed to since has something that did not land: it stays as it is. */
+export async function closeLanded(client: GithubClient, request: CloseRequest): Promise<void> {
+  const { repository, number, headSha } = request;
+  const { owner, name } = repository;
+  const { data } = await client.graphql<CloseAnswer>({
+    repository,
+    query: `query ReadLanded($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
+      deleteBranchOnMerge defaultBranchRef { name }
+      pullRequest(number: ${number}) { state headRefOid isCrossRepository headRef { name target { oid } } } } }`,
+    variables: { owner, name },
+    urgency: 'talk',
+  });
+  const { pullRequest, deleteBranchOnMerge, defaultBranchRef } = data.repository;
+  if (pullRequest === null || pullRequest.headRefOid !== headSha) return;
+  if (pullRequest.state === 'OPEN') await close(client, repository, number);
+  const { headRef, isCrossRepository } = pullRequest;
+  if (!deleteBranchOnMerge || isCrossRepository || headRef === null || headRef.name === defaultBranchRef?.name) return;
+  if (headRef.target?.oid === headSha) await deleteBranch(client, repository, headRef.name);
+}
+
+async function close(client: GithubClient, repository: ForgeRepository, number: PrNumber): Promise<void> {
+  await client.request({
+    repository,
+    route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
+    parameters: { pull_number: number, state: 'closed' },
+    urgency: 'talk',
+  });
+}
+
+/** Other pull requests may need it: those that are based on it, or come from it too. */
+async function deleteBranch(client: GithubClient, repository: ForgeRepository, branch: string): Promise<void> {
+  const { owner, name } = repository;
+  const { data } = await client.graphql<{
+    readonly repository: Readonly<Record<'based' | 'from', { readonly totalCount: number }>>;
+  }>({
+    repository,
+    query: `query ReadBranchUses($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
+      based: pullRequests(first: 1, states: OPEN, baseRefName: $branch) { totalCount }
+      from: pullRequests(first: 1, states: OPEN, headRefName: $branch) { totalCount } } }`,
+    variables: { owner, name, branch },
+    urgency: 'talk',
+  });
+  if (data.repository.based.totalCount + data.repository.from.totalCount > 0) return;
+  await client.request({
+    repository,
+    route: 'DELETE /repos/{owner}/{repo}/git/refs/{ref}',
+    parameters: { ref: `heads/${branch}` },
+    urgency: 'talk',
+    // Gone already, or protected.
+    accept: [403, 404, 409, 422],
+  });
+}

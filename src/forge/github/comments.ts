@@ -1,0 +1,141 @@
+import type { ForgeRepository } from '../forge.ts';
+import type {
+  CommentDraft,
+  CommentFacts,
+  CommentQuestion,
+  Hosting,
+  OwnCommentQuestion,
+  Permission,
+} from '../hosting.ts';
+import { instantOf } from './checks.ts';
+import { type FactsTools, factsOfDetails } from './facts.ts';
+import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
+import { COLLABORATOR, type Collaborators, findPermission, permissionIn } from './permissions.ts';
+import { detailsText, type PullRequestDetails } from './pull-request-text.ts';
+
+interface CommentNode {
+  readonly body: string;
+  readonly createdAt: string;
+  readonly includesCreatedEdit: boolean;
+  readonly lastEditedAt: string | null;
+  readonly author: Actor | null;
+  readonly pullRequest: { readonly id: string } | null;
+}
+
+interface CommentAnswer {
+  readonly node: CommentNode | { readonly body?: undefined } | null;
+  readonly repository: {
+    readonly pullRequest: (PullRequestDetails & { readonly id: string }) | null;
+    readonly collaborators?: Collaborators | null;
+  };
+}
+
+/** One question for the comment, what its author may do, and the pull request: commands are frequent. */
+export async function readComment(tools: FactsTools, question: CommentQuestion): Promise<CommentFacts | undefined> {
+  const { client } = tools;
+  const { repository, number, nodeId, author: hint = '' } = question;
+  const { owner, name } = repository;
+  const { data } = await client.graphql<CommentAnswer>({
+    repository,
+    query: `query ReadComment($owner: String!, $name: String!, $id: ID!, $login: String!, $isKnown: Boolean!) {
+      node(id: $id) { ... on IssueComment { body createdAt includesCreatedEdit lastEditedAt author ${ACTOR}
+        pullRequest { id } } }
+      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { id ${detailsText(number)} }
+        ... @include(if: $isKnown) { ${COLLABORATOR} } } }`,
+    variables: { owner, name, id: nodeId, login: hint, isKnown: hint !== '' && !hint.endsWith('[bot]') },
+    urgency: 'read',
+    mayBeForbidden: ['collaborators'],
+  });
+  const { node } = data;
+  const { pullRequest, collaborators } = data.repository;
+  if (node?.body === undefined || pullRequest === null || node.pullRequest?.id !== pullRequest.id) return undefined;
+  const author = personOf(node.author, await client.installation(repository));
+  return {
+    body: node.body,
+    author,
+    permission: isAccount(node.author)
+      ? await permissionOf(tools, repository, { login: author.login, told: collaborators })
+      : 'none',
+    createdAt: instantOf(node.createdAt) ?? 0,
+    isEdited: node.includesCreatedEdit || node.lastEditedAt !== null,
+    pr: await factsOfDetails(tools, repository, pullRequest),
+  };
+}
+
+async function permissionOf(
+  { client }: FactsTools,
+  repository: ForgeRepository,
+  { login, told }: { readonly login: string; readonly told: Collaborators | null | undefined },
+): Promise<Permission> {
+  return permissionIn(told, login) ?? findPermission(client, repository, login);
+}
+
+export async function writeComment(
+  { client }: FactsTools,
+  { repository, number, id, text }: CommentDraft,
+): Promise<{ readonly id: string } | undefined> {
+  const { status, data } = await client.request<{ readonly id: number; readonly message?: string }>({
+    repository,
+    ...(id === undefined
+      ? {
+          route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
+          parameters: { issue_number: number, body: text },
+        }
+      : {
+          route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
+          parameters: { comment_id: id, body: text },
+        }),
+    urgency: 'talk',
+    accept: [404, 410],
+    // A conversation that was locked takes no comments; what else is forbidden is somebody's mistake.
+    acceptMessage: /locked/i,
+  });
+  return status < 300 ? { id: String(data.id) } : undefined;
+}
+
+interface ListedComment {
+  readonly id: number;
+  readonly body?: string;
+  readonly user: { readonly login: string } | null;
+}
+
+/** Oldest first is the only order there is; a pull request with more comments than this has lost ours. */
+const MAX_PAGES = 30;
+
+export async function findOwnComment(
+  { client }: FactsTools,
+  { repository, number, marker }: OwnCommentQuestion,
+): Promise<{ readonly id: string } | undefined> {
+  const { login, isApp } = await client.installation(repository);
+  const ownLogin = isApp ? `${login}[bot]` : login;
+  let found: { readonly id: string } | undefined;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const { status, data } = await client.request<readonly ListedComment[]>({
+      repository,
+      route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
+      parameters: { issue_number: number, per_page: 100, page },
+      urgency: 'talk',
+      accept: [404, 410],
+    });
+    if (status >= 300) return undefined;
+    const own = data.findLast(({ user, body }) => user?.login === ownLogin && body?.includes(marker) === true);
+    if (own !== undefined) found = { id: String(own.id) };
+    if (data.length < 100) break;
+  }
+  return found;
+}
+
+export async function react(
+  { client }: FactsTools,
+  { repository, id }: CommentQuestion,
+  reaction: Parameters<Hosting['react']>[1],
+): Promise<void> {
+  await client.request({
+    repository,
+    route: 'POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions',
+    parameters: { comment_id: id, content: reaction },
+    urgency: 'talk',
+    accept: [404, 410],
+    acceptMessage: /locked/i,
+  });
+}

@@ -1,0 +1,676 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../../../test/fake/github/fake-github.ts';
+import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createJsonLog } from '../../lib/json-log.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { CheckRunDraft, CommentQuestion, Hosting } from '../hosting.ts';
+import { createGithubClient, type GithubClient } from './client.ts';
+import { type GithubAuth, githubConnection } from './connection.ts';
+import { createHosting } from './create-hosting.ts';
+import { findPullRequest } from './facts.ts';
+import { createProtection, type Protection } from './protection.ts';
+
+const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+interface World {
+  readonly github: FakeGithub;
+  readonly repository: Repository;
+  readonly installation: Installation;
+  readonly client: GithubClient;
+  readonly protection: Protection;
+  readonly hosting: Hosting;
+  facts(pr: PullRequest): Promise<PullRequestFacts | undefined>;
+  /** How many questions were sent by this. */
+  countCalls(act: () => Promise<unknown>): Promise<number>;
+}
+
+async function world(
+  options: FakeGithubOptions & { readonly auth?: 'app' | 'token'; readonly isPrivate?: boolean } = {},
+): Promise<World> {
+  const github = await createFakeGithub(options);
+  const repository = await github.createRepository('acme/app', {
+    isPrivate: options.isPrivate ?? false,
+    roles: { ada: 'write', tess: 'triage', max: 'maintain' },
+  });
+  const installation = github.install(github.app, 'acme');
+  const app: GithubAuth = { kind: 'app', appId: String(github.app.id), privateKey: github.privateKey };
+  const auth: GithubAuth = options.auth === 'token' ? { kind: 'token', token: github.createToken('acme') } : app;
+  const client = createGithubClient({
+    connection: githubConnection({ host: 'github.com', apiUrl: github.url, webUrl: github.url, auth }),
+    clock: systemClock,
+    log: createJsonLog('error', () => undefined),
+    paceMs: 0,
+  });
+  closers.push(
+    () => client.close(),
+    () => github.close(),
+  );
+  const protection = createProtection({ client, clock: systemClock });
+  const unused = () => assert.fail('Nobody asks that here.');
+  const hosting = createHosting({ client, protection, readDelivery: unused, inspect: unused, findWorkflowRun: unused });
+  const count = () => [...github.countRequests().values()].reduce((sum, each) => sum + each, 0);
+  return {
+    github,
+    repository,
+    installation,
+    client,
+    protection,
+    hosting,
+    facts: (pr) => findPullRequest({ client, protection }, { repository: APP, number: numberOf(pr) }),
+    async countCalls(act) {
+      const before = count();
+      await act();
+      return count() - before;
+    },
+  };
+}
+
+const numberOf = (pr: PullRequest) => pr.number as PrNumber;
+const shaOf = (pr: PullRequest) => pr.headSha as Sha;
+
+const aCheck = (pr: PullRequest): CheckRunDraft => ({
+  repository: APP,
+  id: undefined,
+  headSha: shaOf(pr),
+  name: 'Sluice (main)',
+  externalId: 'q1/1/1',
+  status: 'QUEUED',
+  conclusion: undefined,
+  title: 'Waits in line',
+  summary: 'Position 2.',
+  url: undefined,
+  startedAt: Date.parse('2026-03-01T12:00:00Z'),
+  completedAt: undefined,
+});
+
+describe('pull requests on GitHub', () => {
+  it('one that can be merged is ready, with everything that is known about it', async () => {
+    const { github, repository, facts } = await world();
+    const body = 'Why\r\n\r\nmerge-commit-title: A better title\r\n';
+    const pr = await github.openPullRequest(repository, { author: 'ada', title: 'A change\u0007', body });
+    const read = await facts(pr);
+    assert.deepEqual(
+      { ...read, upToDate: undefined },
+      {
+        number: pr.number,
+        headSha: pr.headSha,
+        baseBranch: 'main',
+        title: 'A change',
+        author: 'ada',
+        url: `${github.url}/acme/app/pull/${pr.number}`,
+        status: 'open',
+        mergeability: 'MERGEABLE',
+        blockReasons: [],
+        isHeadUntrusted: false,
+        headBranch: pr.headRef,
+        mergeTitle: 'A better title',
+        upToDate: undefined,
+      },
+    );
+    assert.equal(await facts({ ...pr, number: 999 }), undefined);
+  });
+
+  it('one from a fork is not trusted, also when the fork is gone', async () => {
+    const { github, repository, facts } = await world();
+    const fork = await github.fork(repository, 'eve');
+    const pr = await github.openPullRequest(repository, { from: fork, author: 'eve' });
+    const read = await facts(pr);
+    assert.equal(read?.isHeadUntrusted, true);
+    assert.equal(read?.headBranch, undefined);
+    github.deleteRepository(fork);
+    assert.equal((await facts(pr))?.isHeadUntrusted, true);
+  });
+
+  it('drafts, conflicts, closed and merged ones are not ready', async () => {
+    const { github, repository, facts } = await world();
+    const draft = await github.openPullRequest(repository, { isDraft: true });
+    assert.deepEqual((await facts(draft))?.blockReasons, ['draft']);
+    assert.equal((await facts(draft))?.status, 'draft');
+    const first = await github.openPullRequest(repository, { files: { 'README.md': 'one\n' } });
+    const second = await github.openPullRequest(repository, { files: { 'README.md': 'two\n' } });
+    await github.mergeByHand(first, 'acme');
+    assert.deepEqual((await facts(second))?.blockReasons, ['conflict']);
+    assert.equal((await facts(first))?.status, 'merged');
+    github.closePullRequest(second);
+    assert.equal((await facts(second))?.status, 'closed');
+    assert.equal((await facts(second))?.mergeability, 'NOT_MERGEABLE');
+  });
+
+  it('while GitHub works it out, it is in progress', async () => {
+    const { github, repository, facts } = await world({ mergeability: 'lazy' });
+    const pr = await github.openPullRequest(repository);
+    assert.equal((await facts(pr))?.mergeability, 'IN_PROGRESS');
+    await github.settle();
+    assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
+  });
+
+  it('reviews and required checks of classic protection and rulesets are named as reasons [G10]', async () => {
+    const { github, repository, facts } = await world();
+    github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
+    github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
+    const pr = await github.openPullRequest(repository, { author: 'ada' });
+    assert.deepEqual((await facts(pr))?.blockReasons, ['reviewRequired']);
+    github.review(pr, 'max');
+    assert.deepEqual((await facts(pr))?.blockReasons, ['awaitingCheck']);
+    github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'in_progress' });
+    assert.deepEqual((await facts(pr))?.blockReasons, ['awaitingCheck']);
+    github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'completed', conclusion: 'failure' });
+    assert.deepEqual((await facts(pr))?.blockReasons, ['failingCheck']);
+    const again = { sha: pr.headSha, name: 'test', attempt: 2 };
+    github.reportCheck(repository, {
+      ...again,
+      status: 'completed',
+      conclusion: 'success',
+      startedAt: Date.now() + 1_000,
+    });
+    assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
+    github.review(pr, 'max', 'CHANGES_REQUESTED');
+    assert.deepEqual((await facts(pr))?.blockReasons, ['changesRequested']);
+  });
+
+  it('a target that only the queue may update leaves its pull requests ready [G11]', async () => {
+    const { github, repository, facts } = await world();
+    const bypass = [{ actorId: github.app.id, type: 'Integration', mode: 'always' }] as const;
+    github.addRuleset(repository, { rules: [{ type: 'update' }, { type: 'deletion' }], bypass });
+    const pr = await github.openPullRequest(repository);
+    assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
+  });
+
+  it('one whose head contains the target says with which checks it passed', async () => {
+    const { github, repository, facts } = await world();
+    const pr = await github.openPullRequest(repository);
+    github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'completed', conclusion: 'success' });
+    github.setStatus(repository, { sha: pr.headSha, context: 'lint', state: 'failure' });
+    const { upToDate } = (await facts(pr)) ?? {};
+    assert.equal(upToDate?.targetHead, repository.refs.get('refs/heads/main'));
+    assert.deepEqual(upToDate?.passedChecks, [{ name: 'test', app: 'github-actions', appId: '15368' }]);
+    await github.commit(repository, { branch: 'main', files: { 'other.txt': 'x\n' }, message: 'Move' });
+    assert.equal((await facts(pr))?.upToDate, undefined);
+    await github.openPullRequest(repository, { branch: 'other' });
+  });
+});
+
+describe('checks on GitHub', () => {
+  it('of several commits, all pages, in one question where that is enough [G12]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const one = await github.openPullRequest(repository);
+    const two = await github.openPullRequest(repository);
+    const none = await github.openPullRequest(repository);
+    github.reportCheck(repository, {
+      sha: one.headSha,
+      name: 'test',
+      status: 'completed',
+      conclusion: 'failure',
+      detailsUrl: 'https://ci.test/1',
+    });
+    github.setStatus(repository, { sha: one.headSha, context: 'lint', state: 'pending' });
+    const read = await hosting.readChecks(APP, [shaOf(one), shaOf(none)]);
+    assert.deepEqual(read.get(shaOf(none)), []);
+    assert.deepEqual(
+      read.get(shaOf(one))?.map(({ name, app, status, conclusion, url }) => [name, app, status, conclusion, url]),
+      [
+        ['test', 'github-actions', 'COMPLETED', 'FAILURE', 'https://ci.test/1'],
+        ['lint', undefined, 'QUEUED', undefined, undefined],
+      ],
+    );
+    assert.equal(await countCalls(() => hosting.readChecks(APP, [shaOf(one), shaOf(none)])), 1);
+    for (let index = 0; index < 130; index += 1) {
+      github.reportCheck(repository, {
+        sha: two.headSha,
+        name: `job ${index}`,
+        status: 'completed',
+        conclusion: 'success',
+      });
+    }
+    const many = await hosting.readChecks(APP, [shaOf(two)]);
+    assert.equal(many.get(shaOf(two))?.length, 130);
+    assert.equal((await hosting.readChecks(APP, ['0'.repeat(40) as Sha])).get('0'.repeat(40) as Sha)?.length, 0);
+  });
+});
+
+describe('protection on GitHub', () => {
+  it('is kept for a minute, unless somebody says that it changed [G14]', async () => {
+    const { github, repository, protection, hosting, countCalls } = await world();
+    github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
+    github.addRuleset(repository, {
+      rules: [{ type: 'required_status_checks', checks: [{ context: 'lint', appId: 15_368 }], isStrict: false }],
+    });
+    assert.deepEqual((await protection.readRules(APP, 'main')).checks, ['test', { name: 'lint', app: '15368' }]);
+    assert.equal(await countCalls(() => protection.readRules(APP, 'main')), 0);
+    github.unprotect(repository, 'main');
+    hosting.forget('acme', 'app');
+    assert.deepEqual((await protection.readRules(APP, 'main')).checks, [{ name: 'lint', app: '15368' }]);
+    assert.deepEqual((await protection.readRules(APP, 'no-such-branch')).checks, []);
+  });
+
+  it('without leave to read it, it is what everybody sees [G14]', async () => {
+    const { github, repository, installation, protection } = await world();
+    github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
+    github.grant(installation, { ...installation.permissions, administration: undefined } as never);
+    const rules = await protection.readRules(APP, 'main');
+    assert.deepEqual(rules.checks, ['test']);
+    assert.equal(rules.isPartial, true);
+  });
+});
+
+describe('looking around', () => {
+  it('one query tells everything [G15]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const entry = await github.openPullRequest(repository, { author: 'ada' });
+    const other = await github.openPullRequest(repository, { author: 'max' });
+    const since = Date.now();
+    github.reportCheck(repository, { sha: entry.headSha, name: 'test', status: 'in_progress' });
+    await hosting.findByBranch(APP, 'warm-up');
+    const comment = github.comment(other, 'ada', '/sluice merge');
+    github.label(other, 'ada', 'urgent');
+    const question = {
+      repository: APP,
+      branches: ['main', 'gone'],
+      entries: [numberOf(entry), 999 as PrNumber],
+      commits: [shaOf(entry)],
+      since: since - 60_000,
+    };
+    const look = await hosting.lookAround(question);
+    assert.deepEqual(look.name, { owner: 'acme', name: 'app' });
+    assert.equal(look.heads.get('main'), repository.refs.get('refs/heads/main'));
+    assert.equal(look.heads.get('gone'), undefined);
+    assert.equal(look.pullRequests.get(numberOf(entry))?.mergeability, 'MERGEABLE');
+    assert.equal(look.pullRequests.get(999 as PrNumber), undefined);
+    assert.equal(look.checks.get(shaOf(entry))?.[0]?.status, 'IN_PROGRESS');
+    const changed = look.changed.find(({ number }) => number === other.number);
+    assert.deepEqual(changed?.labels, ['urgent']);
+    assert.deepEqual(
+      changed?.comments.map(({ id, nodeId, author }) => [id, nodeId, author]),
+      [[String(comment.id), comment.nodeId, 'ada']],
+    );
+    assert.equal(await countCalls(() => hosting.lookAround(question)), 1);
+    const later = await hosting.lookAround({ ...question, since: Date.now() + 60_000 });
+    assert.deepEqual(later.changed, []);
+  });
+
+  it('more comments than one look holds are asked for', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const since = Date.now() - 60_000;
+    for (let index = 0; index < 25; index += 1) github.comment(pr, 'ada', `word ${index}`);
+    const look = await hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    assert.equal(look.changed[0]?.comments.length, 25);
+  });
+
+  it('more pull requests and entries than one page holds are asked for', async () => {
+    const { github, repository, hosting } = await world();
+    const prs: PullRequest[] = [];
+    for (let index = 0; index < 30; index += 1) prs.push(await github.openPullRequest(repository));
+    const entries = prs.map(numberOf);
+    const since = Date.now() - 600_000;
+    const look = await hosting.lookAround({ repository: APP, branches: [], entries, commits: prs.map(shaOf), since });
+    assert.equal(look.changed.length, 30);
+    assert.equal([...look.pullRequests.values()].filter((pr) => pr !== undefined).length, 30);
+    assert.equal(look.checks.size, 30);
+  });
+
+  it('blocked entries cost one more question, and none while they stay as they are [G15]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
+    const prs = [await github.openPullRequest(repository), await github.openPullRequest(repository)];
+    const ask = () =>
+      hosting.lookAround({
+        repository: APP,
+        branches: ['main'],
+        entries: prs.map(numberOf),
+        commits: [],
+        since: Date.now(),
+      });
+    assert.deepEqual(
+      [...(await ask()).pullRequests.values()].map((pr) => pr?.blockReasons),
+      [['reviewRequired'], ['reviewRequired']],
+    );
+    assert.equal(await countCalls(ask), 1);
+    github.review(prs[0] as PullRequest, 'ada', 'CHANGES_REQUESTED');
+    assert.equal(await countCalls(ask), 2);
+    assert.deepEqual(
+      [...(await ask()).pullRequests.values()].map((pr) => pr?.blockReasons),
+      [['changesRequested'], ['reviewRequired']],
+    );
+    // What does not show in a look is seen some looks later.
+    let calls = 0;
+    for (let looks = 0; looks < 10; looks += 1) calls += await countCalls(ask);
+    assert.equal(calls, 12);
+  });
+
+  it('a look that is too much for GitHub is made in parts the next time', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const prs: PullRequest[] = [];
+    for (let index = 0; index < 12; index += 1) prs.push(await github.openPullRequest(repository));
+    const entries = [...prs.map(numberOf), ...Array.from({ length: 50 }, (_, index) => (900 + index) as PrNumber)];
+    const ask = () => hosting.lookAround({ repository: APP, branches: [], entries, commits: [], since: Date.now() });
+    github.faults.times(3, 'POST /graphql LookAround', { kind: 'error', status: 502, when: 'before' });
+    await assert.rejects(ask, /GitHub answered 502/);
+    assert.equal(await countCalls(ask), 2);
+    assert.equal((await ask()).pullRequests.size, 62);
+  });
+
+  it('a repository that was renamed says so', async () => {
+    const { github, repository, hosting } = await world();
+    await hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since: 0 });
+    github.rename(repository, 'application');
+    const look = await hosting.lookAround({ repository: APP, branches: ['main'], entries: [], commits: [], since: 0 });
+    assert.deepEqual(look.name, { owner: 'acme', name: 'application' });
+    assert.deepEqual(await hosting.findName(APP), { owner: 'acme', name: 'application' });
+  });
+});
+
+describe('comments on GitHub', () => {
+  function questionOf(
+    pr: PullRequest,
+    comment: { readonly id: number; readonly nodeId: string },
+    author?: string,
+  ): CommentQuestion {
+    return {
+      repository: APP,
+      number: numberOf(pr),
+      id: String(comment.id),
+      nodeId: comment.nodeId,
+      ...(author && { author }),
+    };
+  }
+
+  it('a command is read with its author’s permission and the pull request in one question [G19]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const pr = await github.openPullRequest(repository, { author: 'ada' });
+    const comment = github.comment(pr, 'ada', '/sluice merge');
+    const read = await hosting.readComment(questionOf(pr, comment, 'ada'));
+    assert.equal(read?.body, '/sluice merge');
+    assert.deepEqual(read?.author, { login: 'ada', isBot: false, isOwn: false });
+    assert.equal(read?.permission, 'write');
+    assert.equal(read?.isEdited, false);
+    assert.equal(read?.pr.headSha, pr.headSha);
+    assert.equal(await countCalls(() => hosting.readComment(questionOf(pr, comment, 'ada'))), 1);
+  });
+
+  it('whoever is named in the delivery, the true author’s permission counts [G19]', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const comment = github.comment(pr, 'eve', '/sluice merge');
+    for (const hint of ['ada', undefined, 'eve', 'some[bot]']) {
+      const read = await hosting.readComment(questionOf(pr, comment, hint));
+      assert.equal(read?.author.login, 'eve');
+      assert.ok(read?.permission === 'none' || read?.permission === 'read', read?.permission);
+    }
+    github.setPermission(repository, 'eve', 'write');
+    assert.equal((await hosting.readComment(questionOf(pr, comment)))?.permission, 'write');
+  });
+
+  it('one that was edited says so, and one that is gone or of another pull request is none', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const other = await github.openPullRequest(repository);
+    const comment = github.comment(pr, 'ada', 'hello');
+    assert.equal(await hosting.readComment(questionOf(other, comment)), undefined);
+    github.editComment(pr, comment, '/sluice merge');
+    assert.equal((await hosting.readComment(questionOf(pr, comment)))?.isEdited, true);
+    github.deleteComment(pr, comment);
+    assert.equal(await hosting.readComment(questionOf(pr, comment, 'ada')), undefined);
+  });
+
+  it('one is written, changed in place, found again, and known as ours [G17]', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const draft = { repository: APP, number: numberOf(pr) };
+    const marker = '<!-- sluice:queue -->';
+    github.comment(pr, 'eve', `${marker} I am the queue`);
+    assert.equal(await hosting.findOwnComment({ ...draft, marker }), undefined);
+    const written = await hosting.writeComment({ ...draft, id: undefined, text: `${marker} one` });
+    assert.deepEqual(await hosting.findOwnComment({ ...draft, marker }), written);
+    assert.deepEqual(await hosting.writeComment({ ...draft, id: written?.id, text: `${marker} two` }), written);
+    const [, own] = github.listComments(pr);
+    assert.equal(own?.body, `${marker} two`);
+    assert.ok(own !== undefined);
+    const read = await hosting.readComment(questionOf(pr, own));
+    assert.deepEqual(read?.author, { login: 'sluice[bot]', isBot: true, isOwn: true });
+    assert.equal(read?.permission, 'none');
+    github.deleteComment(pr, own);
+    assert.equal(await hosting.writeComment({ ...draft, id: written?.id, text: 'three' }), undefined);
+  });
+
+  it('a reaction is set once', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const comment = github.comment(pr, 'ada', '/sluice merge');
+    await hosting.react(questionOf(pr, comment), '+1');
+    await hosting.react(questionOf(pr, comment), '+1');
+    assert.equal(comment.reactions.length, 1);
+    await hosting.react(questionOf(pr, { id: 999_999, nodeId: 'IC_x' }), 'eyes');
+  });
+
+  it('what somebody may do is asked by name', async () => {
+    const { hosting } = await world();
+    const ask = (login: string) => hosting.findPermission(APP, login);
+    assert.equal(await ask('ada'), 'write');
+    assert.equal(await ask('tess'), 'triage');
+    assert.equal(await ask('max'), 'maintain');
+    assert.equal(await ask('acme'), 'admin');
+    assert.ok(['none', 'read'].includes(await ask('nobody-at-all')));
+    assert.equal(await ask('dependabot[bot]'), 'none');
+  });
+});
+
+describe('labels, checks and branches on GitHub', () => {
+  it('a label says whether it is there, and who put it there last', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const question = { repository: APP, number: numberOf(pr), label: 'Queue' };
+    assert.equal((await hosting.readLabel(question))?.isPresent, false);
+    github.label(pr, 'tess', 'queue');
+    const put = await hosting.readLabel(question);
+    assert.equal(put?.isPresent, true);
+    assert.equal(put?.last?.by.login, 'tess');
+    assert.equal(put?.last?.permission, 'triage');
+    github.unlabel(pr, 'ada', 'queue');
+    const taken = await hosting.readLabel(question);
+    assert.equal(taken?.isPresent, false);
+    assert.equal(taken?.last?.by.login, 'ada');
+    assert.equal(await hosting.readLabel({ ...question, number: 999 as PrNumber }), undefined);
+  });
+
+  it('labels are added and removed, again without a change [G17]', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const change = { repository: APP, number: numberOf(pr), add: ['sluice-testing'], remove: ['sluice-queued'] };
+    await hosting.changeLabels(change);
+    await hosting.changeLabels(change);
+    assert.deepEqual(
+      pr.labels.map(({ name }) => name),
+      ['sluice-testing'],
+    );
+    await hosting.changeLabels({ ...change, add: [], remove: ['sluice-testing'] });
+    assert.deepEqual(pr.labels, []);
+  });
+
+  it('our check is made once, and changed in place [G17]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const pr = await github.openPullRequest(repository);
+    const first = await hosting.writeCheck(aCheck(pr));
+    // Its answer was lost: it is found by what it is for.
+    assert.deepEqual(await hosting.writeCheck({ ...aCheck(pr), status: 'IN_PROGRESS' }), first);
+    const done = {
+      ...aCheck(pr),
+      id: first?.id,
+      status: 'COMPLETED',
+      conclusion: 'SUCCESS',
+      completedAt: Date.now(),
+    } as const;
+    assert.deepEqual(await hosting.writeCheck(done), first);
+    const checks = github.listChecks(repository, pr.headSha);
+    assert.deepEqual(
+      checks.map(({ name, status, conclusion }) => [name, status, conclusion]),
+      [['Sluice (main)', 'completed', 'success']],
+    );
+    const fresh = { ...aCheck(pr), externalId: 'q1/1/2', mayExist: false };
+    assert.equal(await countCalls(() => hosting.writeCheck(fresh)), 1);
+    assert.equal(await hosting.writeCheck({ ...aCheck(pr), id: '999999' }), undefined);
+  });
+
+  it('with a token it is a commit status', async () => {
+    const { github, repository, hosting } = await world({ auth: 'token' });
+    const pr = await github.openPullRequest(repository);
+    await hosting.writeCheck(aCheck(pr));
+    await hosting.writeCheck({
+      ...aCheck(pr),
+      id: 'status',
+      status: 'COMPLETED',
+      conclusion: 'FAILURE',
+      completedAt: Date.now(),
+    });
+    assert.deepEqual(
+      repository.statuses.map(({ context, state }) => [context, state]),
+      [
+        ['Sluice (main)', 'pending'],
+        ['Sluice (main)', 'failure'],
+      ],
+    );
+  });
+
+  it('a pull request is found by its branch', async () => {
+    const { github, repository, hosting } = await world();
+    const fork = await github.fork(repository, 'eve');
+    await github.openPullRequest(repository, { from: fork, branch: 'topic' });
+    assert.equal(await hosting.findByBranch(APP, 'topic'), undefined);
+    const pr = await github.openPullRequest(repository, { branch: 'topic' });
+    assert.equal(await hosting.findByBranch(APP, 'topic'), pr.number);
+    github.closePullRequest(pr);
+    assert.equal(await hosting.findByBranch(APP, 'topic'), undefined);
+  });
+});
+
+describe('pull requests that landed under another name', () => {
+  it('are closed, and their branches deleted where the repository does so [G17]', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository, { branch: 'topic' });
+    const request = { repository: APP, number: numberOf(pr), headSha: shaOf(pr) };
+    await hosting.closeLanded(request);
+    assert.equal(pr.state, 'closed');
+    assert.ok(repository.refs.has('refs/heads/topic'));
+    repository.settings.deleteBranchOnMerge = true;
+    await hosting.closeLanded(request);
+    assert.equal(repository.refs.has('refs/heads/topic'), false);
+    await hosting.closeLanded(request);
+  });
+
+  it('one that was pushed to since stays open', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const headSha = shaOf(pr);
+    await github.push(pr, { 'more.txt': 'more\n' });
+    await hosting.closeLanded({ repository: APP, number: numberOf(pr), headSha });
+    assert.equal(pr.state, 'open');
+  });
+
+  it('a branch that another pull request is based on stays', async () => {
+    const { github, repository, hosting } = await world();
+    repository.settings.deleteBranchOnMerge = true;
+    const pr = await github.openPullRequest(repository, { branch: 'lower' });
+    await github.openPullRequest(repository, { branch: 'upper', base: 'lower' });
+    await hosting.closeLanded({ repository: APP, number: numberOf(pr), headSha: shaOf(pr) });
+    assert.equal(pr.state, 'closed');
+    assert.ok(repository.refs.has('refs/heads/lower'));
+  });
+});
+
+describe('when GitHub has a bad day', () => {
+  it('an app that was suspended, uninstalled and installed again says what is the matter, and goes on [G16]', async () => {
+    const { github, installation, hosting } = await world();
+    const look = () => hosting.findByBranch(APP, 'x');
+    await look();
+    github.suspend(installation);
+    await assert.rejects(look, /suspended/);
+    github.unsuspend(installation);
+    assert.equal(await look(), undefined);
+    github.uninstall(installation);
+    await assert.rejects(look, /not installed on acme\/app/);
+    github.install(github.app, 'acme');
+    assert.equal(await look(), undefined);
+  });
+
+  it('several installations are asked at once, each with a token and a budget of its own [G8]', async () => {
+    const { github, client, hosting } = await world();
+    const beta = await github.createRepository('beta/tool', { isPrivate: true });
+    const pr = await github.openPullRequest(beta, { branch: 'topic' });
+    const tool = { ...APP, id: 'r2', owner: 'beta', name: 'tool' };
+    await assert.rejects(hosting.findByBranch(tool, 'topic'), /not installed on beta\/tool/);
+    github.install(github.app, 'beta', { repositories: [beta] });
+    const [one, two] = await Promise.all([hosting.findByBranch(APP, 'topic'), hosting.findByBranch(tool, 'topic')]);
+    assert.deepEqual([one, two], [undefined, pr.number]);
+    assert.notEqual(await client.installationToken(APP), await client.installationToken(tool));
+    assert.equal(client.limits().filter(({ resource }) => resource === 'graphql').length, 2);
+  });
+
+  it('a key that was rotated is read again [G16]', async () => {
+    const { github, client } = await world({ tokenLifetimeMs: 60_000 });
+    await client.installationToken(APP);
+    github.rotateKey(github.app);
+    // Its tokens live too short to be kept, so that the next question needs the key.
+    await assert.rejects(client.installationToken(APP), /GitHub refuses the GitHub App's id and private key/);
+  });
+
+  it('permissions that were taken away are named [G16]', async () => {
+    const { github, repository, installation, hosting } = await world({ isPrivate: true });
+    const pr = await github.openPullRequest(repository);
+    const { checks: _, statuses: __, ...others } = installation.permissions;
+    github.grant(installation, others);
+    await assert.rejects(hosting.readChecks(APP, [shaOf(pr)]), /may not do this on acme\/app: .*checks: read/);
+    await assert.rejects(hosting.writeCheck({ ...aCheck(pr), mayExist: false }), /may not do this on acme\/app/);
+  });
+
+  it('a comment whose answer was lost is there once, and found [G17]', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository);
+    const draft = { repository: APP, number: numberOf(pr) };
+    for (const fault of [
+      { kind: 'error', status: 502, when: 'after' },
+      { kind: 'reset', when: 'after' },
+    ] as const) {
+      github.faults.once('POST *comments', fault);
+      await assert.rejects(hosting.writeComment({ ...draft, id: undefined, text: `<!-- ${fault.kind} -->` }));
+      const found = await hosting.findOwnComment({ ...draft, marker: `<!-- ${fault.kind} -->` });
+      assert.equal(found?.id, String(github.listComments(pr).at(-1)?.id));
+    }
+    assert.equal(github.listComments(pr).length, 2);
+  });
+
+  it('questions survive errors, broken connections and limits [G17]', async () => {
+    const { github, repository, hosting } = await world();
+    const pr = await github.openPullRequest(repository, { branch: 'topic' });
+    for (const fault of [
+      { kind: 'error', status: 502, when: 'before' },
+      { kind: 'reset', when: 'before' },
+      { kind: 'secondary_limit', retryAfterSeconds: 1 },
+      { kind: 'unauthorized' },
+    ] as const) {
+      github.faults.once('POST /graphql', fault);
+      assert.equal(await hosting.findByBranch(APP, 'topic'), pr.number, fault.kind);
+    }
+  });
+
+  it('a limit that nears its end is never met: what can wait is told to come later [G8]', async () => {
+    const { github, repository, hosting } = await world({ limits: { core: 40, graphql: 40 } });
+    const pr = await github.openPullRequest(repository);
+    let told = 0;
+    const tell = () => hosting.writeComment({ repository: APP, number: numberOf(pr), id: undefined, text: 'hello' });
+    await assert.rejects(async () => {
+      for (; told < 100; told += 1) await tell();
+    }, /rate limit for this installation is used up until \d\d:\d\d UTC/);
+    assert.ok(told > 20 && told < 36, String(told));
+    assert.equal(github.limits.refused, 0);
+    // What is read has some left.
+    assert.equal(await hosting.findPermission(APP, 'ada'), 'write');
+  });
+});

@@ -1,0 +1,87 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { Hosting, RepositoryName } from '../hosting.ts';
+import { writeCheck } from './check-runs.ts';
+import { readChecks } from './checks.ts';
+import type { GithubClient } from './client.ts';
+import { closeLanded } from './close.ts';
+import { findOwnComment, react, readComment, writeComment } from './comments.ts';
+import { findPullRequests } from './facts.ts';
+import { changeLabels, readLabel } from './labels.ts';
+import { createLooker } from './look.ts';
+import { findPermission } from './permissions.ts';
+import type { Protection } from './protection.ts';
+
+export interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'> {
+  readonly client: GithubClient;
+  readonly protection: Protection;
+}
+
+export function createHosting(parts: HostingParts): Hosting {
+  const { client, protection, readDelivery, inspect, findWorkflowRun } = parts;
+  const tools = { client, protection };
+  const looker = createLooker(tools);
+  return {
+    readDelivery,
+    inspect,
+    findWorkflowRun,
+
+    forget(owner, name) {
+      const one = name === '*' ? undefined : name;
+      client.forget(owner, one);
+      protection.forget(owner, one);
+      looker.forget();
+    },
+
+    findName: (repository) => findName(client, repository),
+    lookAround: (question) => looker.lookAround(question),
+    findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
+    readChecks: (repository, commits) => readChecks(client, repository, commits),
+    readComment: (question) => readComment(tools, question),
+    readLabel: (question) => readLabel(tools, question),
+    findPermission: (repository, login) => findPermission(client, repository, login),
+    findByBranch: (repository, branch) => findByBranch(client, repository, branch),
+
+    writeComment: (comment) => writeComment(tools, comment),
+    findOwnComment: (question) => findOwnComment(tools, question),
+    react: (question, reaction) => react(tools, question, reaction),
+    writeCheck: (check) => writeCheck(client, check),
+    changeLabels: (change) => changeLabels(tools, change),
+    closeLanded: (request) => closeLanded(client, request),
+  };
+}
+
+async function findName(client: GithubClient, repository: ForgeRepository): Promise<RepositoryName | undefined> {
+  client.forget(repository.owner, repository.name);
+  const { status, data } = await client.request<{ readonly name: string; readonly owner: { readonly login: string } }>({
+    repository,
+    route: 'GET /repos/{owner}/{repo}',
+    urgency: 'read',
+    accept: [404],
+    isRepeated: true,
+  });
+  return status === 404 ? undefined : { owner: data.owner.login, name: data.name };
+}
+
+async function findByBranch(
+  client: GithubClient,
+  repository: ForgeRepository,
+  branch: string,
+): Promise<PrNumber | undefined> {
+  const { owner, name } = repository;
+  const { data } = await client.graphql<{
+    readonly repository: {
+      readonly pullRequests: {
+        readonly nodes: readonly ({ readonly number: PrNumber; readonly isCrossRepository: boolean } | null)[] | null;
+      };
+    };
+  }>({
+    repository,
+    query: `query FindByBranch($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
+      pullRequests(states: OPEN, headRefName: $branch, first: 100) { nodes { number isCrossRepository } } } }`,
+    variables: { owner, name, branch },
+    urgency: 'read',
+  });
+  const own = (data.repository.pullRequests.nodes ?? []).find((pr) => pr?.isCrossRepository === false);
+  return own?.number;
+}

@@ -1,0 +1,151 @@
+import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
+import { printable } from '../candidate/pull-request-ref.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { BlockedMemory } from './blocked.ts';
+import { contextsIn, reportsOf } from './checks.ts';
+import type { GithubClient } from './client.ts';
+import { loginOf } from './people.ts';
+import type { BranchRules, Protection } from './protection.ts';
+import { detailsText, isAskable, type PullRequestDetails, type PullRequestNode } from './pull-request-text.ts';
+import { hasOpenThread, type Readiness, readinessOf, readinessOfBlocked } from './readiness.ts';
+
+export interface FactsTools {
+  readonly client: GithubClient;
+  readonly protection: Protection;
+}
+
+/** With everything that may hold one: not more than GitHub answers in time. */
+const DETAILED_AT_ONCE = 20;
+
+export async function findPullRequest(
+  tools: FactsTools,
+  { repository, number }: { readonly repository: ForgeRepository; readonly number: PrNumber },
+): Promise<PullRequestFacts | undefined> {
+  return (await findPullRequests(tools, repository, [number])).get(number);
+}
+
+/** Of nodes that are blocked, the reasons are asked for where they are not known; most looks need no further question. */
+export async function factsOfNodes(
+  tools: FactsTools & { readonly blocked: BlockedMemory },
+  repository: ForgeRepository,
+  nodes: readonly PullRequestNode[],
+): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
+  const facts = new Map<PrNumber, PullRequestFacts>();
+  const blocked: PullRequestNode[] = [];
+  for (const node of nodes) {
+    const readiness = readinessOf(node);
+    if (readiness === undefined) blocked.push(node);
+    else facts.set(node.number, factsOf(node, readiness));
+  }
+  const ask = (numbers: readonly PrNumber[]) => findPullRequests(tools, repository, numbers);
+  return new Map([...facts, ...(await tools.blocked.read(repository.id, blocked, ask))]);
+}
+
+export async function findPullRequests(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  numbers: readonly PrNumber[],
+): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
+  const askable = numbers.filter(isAskable);
+  const facts = new Map<PrNumber, PullRequestFacts>();
+  for (let start = 0; start < askable.length; start += DETAILED_AT_ONCE) {
+    const details = await askDetails(tools, repository, askable.slice(start, start + DETAILED_AT_ONCE));
+    for (const node of details) {
+      if (node !== undefined) facts.set(node.number, await factsOfDetails(tools, repository, node));
+    }
+  }
+  return facts;
+}
+
+async function askDetails(
+  { client }: FactsTools,
+  { owner, name }: ForgeRepository,
+  numbers: readonly PrNumber[],
+): Promise<readonly (PullRequestDetails | undefined)[]> {
+  const fields = numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ${detailsText(number)} }`);
+  const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, PullRequestDetails | null>> }>({
+    repository: { owner, name },
+    query: `query ReadPullRequests($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`,
+    variables: { owner, name },
+    urgency: 'read',
+  });
+  return numbers.map((number) => data.repository[`p${number}`] ?? undefined);
+}
+
+export async function factsOfDetails(
+  { client, protection }: FactsTools,
+  repository: ForgeRepository,
+  node: PullRequestDetails,
+): Promise<PullRequestFacts> {
+  const upToDate = upToDateOf(node);
+  const known = readinessOf(node);
+  if (known !== undefined) return { ...factsOf(node, known), ...(upToDate !== undefined && { upToDate }) };
+  const { login } = await client.installation(repository);
+  const judge = (rules: BranchRules | undefined) =>
+    readinessOfBlocked(node, {
+      contexts: contextsIn(headOf(node)?.statusCheckRollup),
+      hasOpenThreads: hasOpenThread(node.reviewThreads),
+      isUpToDate: upToDate !== undefined,
+      ownLogin: login,
+      rules,
+    });
+  const first = judge(undefined);
+  // Only what nothing else explains is worth another question.
+  const readiness = first.blockReasons.includes('other')
+    ? judge(await protection.readRules(repository, node.baseRefName))
+    : first;
+  return { ...factsOf(node, readiness), ...(upToDate !== undefined && { upToDate }) };
+}
+
+export function factsOf(node: PullRequestNode, { mergeability, blockReasons }: Readiness): PullRequestFacts {
+  const isForeign = node.isCrossRepository || node.headRepository === null;
+  const mergeTitle = mergeTitleIn(node.body);
+  return {
+    number: node.number,
+    headSha: node.headRefOid,
+    baseBranch: node.baseRefName,
+    title: printable(node.title),
+    // Whose account was deleted is a ghost on GitHub's pages, too.
+    author: loginOf(node.author),
+    url: node.url,
+    status: statusOf(node),
+    mergeability,
+    blockReasons,
+    isHeadUntrusted: isForeign,
+    ...(!isForeign && { headBranch: node.headRefName }),
+    ...(mergeTitle !== undefined && { mergeTitle }),
+  };
+}
+
+function statusOf({ state, isDraft }: PullRequestNode): PullRequestFacts['status'] {
+  if (state === 'MERGED') return 'merged';
+  if (state === 'CLOSED') return 'closed';
+  return isDraft ? 'draft' : 'open';
+}
+
+/** On a line of its own, in lower case; the first of several. */
+function mergeTitleIn(body: string): string | undefined {
+  const title = printable(/^merge-commit-title:[ \t]*(\S.*)$/m.exec(body)?.[1] ?? '');
+  return title === '' ? undefined : title;
+}
+
+function headOf(node: PullRequestDetails) {
+  const commit = node.head.nodes?.[0]?.commit;
+  return commit?.oid === node.headRefOid ? commit : undefined;
+}
+
+function upToDateOf(node: PullRequestDetails): UpToDate | undefined {
+  const targetHead = node.baseRef?.target?.oid;
+  const head = headOf(node);
+  if (node.state !== 'OPEN' || targetHead === undefined || head === undefined) return undefined;
+  const parents = (node.recent.nodes ?? []).flatMap((recent) => recent?.commit.parents.nodes ?? []);
+  if (!parents.some((parent) => parent?.oid === targetHead)) return undefined;
+  const passed = reportsOf(contextsIn(head.statusCheckRollup)).filter(({ conclusion }) =>
+    ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(conclusion ?? ''),
+  );
+  return { targetHead, tree: head.tree.oid, passedChecks: passed.map(passedCheck) };
+}
+
+function passedCheck({ name, app, appId }: PassedCheck): PassedCheck {
+  return { name, ...(app !== undefined && { app }), ...(appId !== undefined && { appId }) };
+}

@@ -1,0 +1,150 @@
+import type { RequiredStatus } from '../../engine/required-status.ts';
+import { Fault } from '../../lib/fault.ts';
+import { parseConfiguration } from '../candidate/required-sources.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { Finding, InspectedQueue } from '../hosting.ts';
+import type { GithubClient } from './client.ts';
+import { inspectChecks } from './inspect/checks.ts';
+import { inspectPermissions } from './inspect/permissions.ts';
+import { type GithubReader, readerOf } from './inspect/read.ts';
+import { type BranchRules, inspectTarget, inspectTestBranches } from './inspect/rules.ts';
+import { inspectWebhook } from './inspect/webhook.ts';
+import type { Installation } from './installations.ts';
+
+export interface InspectOptions {
+  readonly client: GithubClient;
+  readonly testBranchPrefix: string;
+}
+
+/** What is missing before a queue on this branch can work. Reads only, and asks late: landings go first. */
+export async function inspect(
+  { client, testBranchPrefix }: InspectOptions,
+  repository: ForgeRepository,
+  branch: string,
+  queue?: InspectedQueue,
+): Promise<readonly Finding[]> {
+  client.forget(repository.owner, repository.name);
+  const installation = await client.installation(repository).catch(notReachable);
+  if ('level' in installation) return [installation];
+  const reader = readerOf(client, repository);
+  const present = await reader.readRepository();
+  if (present === undefined) return [gone(repository)];
+  if (!(await reader.hasBranch(branch))) return [...whoWeAre(installation), noBranch(branch)];
+  const us = { ...installation, appId: appIdOf(client) };
+  const way = queue?.landingMode === 'PUSH' ? 'push' : 'merge';
+  const rules = await readRules(reader, { ...us, way }, branch);
+  const testBranch = `${testBranchPrefix}/pr-1/00000000-0000-0000-0000-000000000000`;
+  const testRules = await readRules(reader, { ...us, way: 'push' }, testBranch);
+  const required = await findRequired(reader, rules, queue);
+  const facts = { branch, testBranch, prefix: testBranchPrefix, required: required.statuses };
+  const [workflows, seen] = await Promise.all([reader.readWorkflows(branch), reader.readSeenChecks(branch)]);
+  const hasDraftPullRequests = queue?.createPrsForTestingBranches === true;
+  return [
+    ...whoWeAre(installation),
+    ...(present.archived === true ? [archived(repository)] : []),
+    ...inspectTarget(rules, present, queue),
+    ...inspectTestBranches(testRules, testBranchPrefix),
+    ...required.findings,
+    ...(required.isNone ? [] : inspectChecks({ ...facts, workflows, seen, hasDraftPullRequests })),
+    ...(await inspectWebhook(client)),
+  ];
+}
+
+function notReachable(error: unknown): Finding {
+  if (!(error instanceof Fault)) throw error;
+  return { level: 'error', code: 'NOT_REACHABLE', text: error.detail };
+}
+
+function whoWeAre(installation: Installation): readonly Finding[] {
+  if (installation.isApp) {
+    const text = `The app ${installation.login} is installed.`;
+    return [{ level: 'ok', code: 'INSTALLED', text }, ...inspectPermissions(installation.permissions)];
+  }
+  const text = `Sluice acts as ${installation.login || 'a person'}, by a personal access token: fine for a trial. An App ("sluice github setup") has its own name, limits and permissions.`;
+  return [{ level: 'warning', code: 'PERSONAL_TOKEN', text }];
+}
+
+type Us = Pick<BranchRules, 'login' | 'isApp' | 'appId' | 'way'>;
+
+async function readRules(reader: GithubReader, us: Us, branch: string): Promise<BranchRules> {
+  const { login, isApp, appId, way } = us;
+  const [protection, rules] = await Promise.all([reader.readProtection(branch), reader.readRules(branch)]);
+  return { branch, protection, rules, rulesets: await reader.readRulesets(rules), login, isApp, appId, way };
+}
+
+/** A client id stands for an app too, and says nothing of its number. */
+function appIdOf({ connection: { auth } }: GithubClient): number | undefined {
+  return auth.kind === 'app' && /^\d+$/.test(auth.appId) ? Number(auth.appId) : undefined;
+}
+
+interface Required {
+  readonly statuses: readonly RequiredStatus[];
+  /** The queue says that nothing is required. */
+  readonly isNone: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** The same three sources, in the same order, as when a candidate is built. */
+async function findRequired(
+  reader: GithubReader,
+  rules: BranchRules,
+  queue: InspectedQueue | undefined,
+): Promise<Required> {
+  if (queue?.requiredStatuses) return required(queue.requiredStatuses, queue.requiredStatuses.length === 0);
+  const file = await reader.readFile(['.sluice.yaml', '.trunk/trunk.yaml'], rules.branch);
+  if (file !== undefined) {
+    const { file: statuses, fileProblem } = parseConfiguration(Buffer.from(file.text));
+    if (fileProblem !== undefined) {
+      const text = `${file.path} on ${rules.branch} cannot be used (${fileProblem}): every pull request would fail to start.`;
+      return { ...required([], true), findings: [{ level: 'error', code: 'CONFIGURATION_FILE', text }] };
+    }
+    if (statuses !== undefined) return required(statuses, statuses.length === 0);
+  }
+  return required(fromRules(rules), false);
+}
+
+function required(statuses: readonly RequiredStatus[], isNone: boolean): Required {
+  const text = 'Nothing is required, so whatever can be merged lands untested.';
+  return { statuses, isNone, findings: isNone ? [{ level: 'warning', code: 'NOTHING_REQUIRED', text }] : [] };
+}
+
+function fromRules({ protection, rules }: BranchRules): readonly RequiredStatus[] {
+  const { checks = [], contexts = [] } = protection?.required_status_checks ?? {};
+  const classic = checks.length > 0 ? checks.map(({ context, app_id }) => toStatus(context, app_id)) : contexts;
+  const ruled = rules
+    .filter(({ type }) => type === 'required_status_checks')
+    .flatMap(({ parameters }) => (parameters?.['required_status_checks'] ?? []) as readonly RuledCheck[])
+    .map(({ context, integration_id }) => toStatus(context, integration_id));
+  const names = new Set<string>();
+  return [...classic, ...ruled].filter((status) => {
+    const name = typeof status === 'string' ? status : status.name;
+    return !names.has(name) && names.add(name);
+  });
+}
+
+interface RuledCheck {
+  readonly context: string;
+  readonly integration_id?: number | null;
+}
+
+/** -1 is any app. */
+function toStatus(name: string, app: number | null | undefined): RequiredStatus {
+  return app === undefined || app === null || app < 0 ? name : { name, app: String(app) };
+}
+
+function gone({ owner, name }: ForgeRepository): Finding {
+  const text = `${owner}/${name} is not there, or the app is not installed on it.`;
+  return { level: 'error', code: 'REPOSITORY_NOT_FOUND', text };
+}
+
+function archived({ owner, name }: ForgeRepository): Finding {
+  return { level: 'error', code: 'ARCHIVED', text: `${owner}/${name} is archived: nothing can land.` };
+}
+
+function noBranch(branch: string): Finding {
+  return {
+    level: 'error',
+    code: 'BRANCH_NOT_FOUND',
+    text: `There is no branch ${branch}. Push it first, or check its spelling.`,
+  };
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../../lib/clock.ts';
+import { EVENTS } from '../app-needs.ts';
+import { createGithubClient } from '../client.ts';
+import { githubConnection } from '../connection.ts';
+import { inspectWebhook } from './webhook.ts';
+
+const ignore = () => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** Of GitHub only what an App asks about itself. */
+let server: Server;
+let answers: Readonly<Record<string, unknown>> = {};
+
+before(async () => {
+  server = createServer((request, response) => {
+    const answer = answers[new URL(request.url ?? '', 'http://x').pathname];
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer ?? { message: 'Not Found' }));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function look(deliveries: unknown, options: { events?: readonly string[]; secret?: string } = {}) {
+  const { events = EVENTS, secret = 'a long secret' } = options;
+  answers = { '/app': { id: 7, slug: 'sluice', events }, '/app/hook/deliveries': deliveries };
+  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const auth = {
+    kind: 'app',
+    appId: '7',
+    privateKey: KEY,
+    ...(secret === '' ? {} : { webhookSecret: secret }),
+  } as const;
+  const connection = githubConnection({ host: 'github.test', auth, apiUrl, webUrl: apiUrl });
+  const client = createGithubClient({ connection, clock: systemClock, log, paceMs: 0 });
+  try {
+    return await inspectWebhook(client);
+  } finally {
+    client.close();
+  }
+}
+
+describe('deliveries', () => {
+  it('that arrive are fine [G69]', async () => {
+    const found = await look([{ delivered_at: '2026-09-17T10:16:02Z', status_code: 202, status: 'OK' }]);
+    assert.deepEqual(
+      found.map(({ code }) => code),
+      ['WEBHOOK'],
+    );
+  });
+
+  it('that fail are told with what GitHub says of them [G69]', async () => {
+    const [failing] = await look([{ delivered_at: '2026-09-17T10:16:02Z', status_code: 502, status: 'Bad Gateway' }]);
+    assert.deepEqual([failing?.level, failing?.code], ['error', 'WEBHOOK_FAILING']);
+    assert.match(failing?.text ?? '', /answered with 502 \(Bad Gateway\).*\/webhooks\/github/);
+    const [silent] = await look([{ status_code: 0, status: 'failed to connect to host' }]);
+    assert.match(silent?.text ?? '', /was not answered \(failed to connect to host\)/);
+  });
+
+  it('that were never made, events that are missing, and no secret are told [G69]', async () => {
+    assert.deepEqual(
+      (await look([])).map(({ code }) => code),
+      ['WEBHOOK_SILENT'],
+    );
+    const [missing] = await look(undefined, { events: EVENTS.filter((event) => event !== 'push') });
+    assert.match(missing?.text ?? '', /noticed later: push\./);
+    assert.deepEqual(
+      (await look([], { secret: '' })).map(({ code }) => code),
+      ['WEBHOOK_OFF'],
+    );
+  });
+});

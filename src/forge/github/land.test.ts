@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
+import { createGithubWorld, type GithubWorld } from '../../../test/contract/github-world.ts';
+import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
+import type { ApiFault } from '../../../test/fake/github/faults.ts';
+import { mergePullRequest } from '../../../test/fake/github/merge.ts';
+import type { PullRequest } from '../../../test/fake/github/model.ts';
+import { closePullRequest } from '../../../test/fake/github/pull-request-state.ts';
+import { protect } from '../../../test/fake/github/rule-acts.ts';
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import { createGit } from '../../git/create-git.ts';
+import type { Git } from '../../git/git.ts';
+import { systemClock, type Timing } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
+import { focusOnLanding } from './candidates.ts';
+import { createGithubClient, type GithubClient } from './client.ts';
+import { createGitAccess } from './git-access.ts';
+import { landOnGithub } from './land.ts';
+
+type Landed = Extract<LandAnswer, { kind: 'landed' }>;
+type Tested = BuildRequest & { readonly sha: Sha; readonly tree: Sha };
+
+const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
+const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+const TIMEOUT_MS = 1_000;
+const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+describe('landing on GitHub', () => {
+  let fake: FakeGithub;
+  let world: GithubWorld;
+  let bench: CandidateBench;
+  let git: Git;
+  let client: GithubClient;
+  let entries: readonly CandidateEntry[];
+  /** Called before a merge is sent, with its number. */
+  let beforeMerge: (prNumber: number) => Promise<void> | void;
+  /** Nobody waits in here: time passes as soon as somebody would. */
+  let skippedMs: number;
+  let waits: number[];
+  const clock: Timing = {
+    now: () => systemClock.now() + skippedMs,
+    after: (ms, act) => {
+      waits.push(ms);
+      skippedMs += ms;
+      return systemClock.after(0, act);
+    },
+  };
+
+  before(async () => {
+    fake = await createFakeGithub();
+    fake.install(fake.app, 'acme');
+  });
+  after(() => fake.close());
+
+  beforeEach(async () => {
+    world = await createGithubWorld(fake);
+    bench = await CandidateBench.create(async () => world);
+    git = createGit({ directory: join(world.folder, 'landing'), clock: systemClock });
+    const { connection } = world.forge.client;
+    client = createGithubClient({ connection, clock, log: quiet, paceMs: 0, timeoutMs: TIMEOUT_MS });
+    entries = [
+      await bench.open('A', { files: { 'a.txt': lines({ 2: 'a' }), 'only-a': 'a\n' } }),
+      await bench.open('B', { files: { 'a.txt': lines({ 30: 'b' }) } }, { files: { 'only-b': 'b\n' } }),
+      await bench.open('C', { files: { 'b.txt': lines({ 2: 'c' }), 'only-c': 'c\n' } }),
+    ];
+    beforeMerge = ignore;
+    skippedMs = 0;
+    waits = [];
+  });
+  afterEach(async () => {
+    fake.faults.clear();
+    client.close();
+    await git.close();
+    await world.close();
+  });
+
+  function requestOf(tested: Tested, more: Partial<LandRequest> = {}): LandRequest {
+    const { repository, targetBranch, candidateId, base, sha, tree, mergeMethod, plannedAt } = tested;
+    const where = { repository, targetBranch, candidateId, expectedHead: base, base, sha, tree };
+    const how = { isCalledOff: false, composedWith: [], mergeMethod, landingMode: 'API', plannedAt } as const;
+    return { ...where, ...how, entries: tested.members, ...more };
+  }
+
+  function land(request: LandRequest): Promise<LandAnswer> {
+    const meddled: typeof client.request = async (call) => {
+      if (call.route === MERGE) await beforeMerge(Number(call.parameters?.pull_number));
+      return client.request(call);
+    };
+    return createGitAccess(git, client).ask(request.repository, async (opened) =>
+      landOnGithub(
+        { git: await focusOnLanding(opened, request), client: { ...client, request: meddled }, clock },
+        request,
+      ),
+    );
+  }
+
+  async function ask(more: Partial<BuildRequest> = {}): Promise<LandRequest> {
+    return requestOf(await bench.build(entries, more));
+  }
+
+  const head = async () => (await bench.git('rev-parse', 'refs/heads/main')) as Sha;
+  const kinds = ({ how, entries: landed }: Landed) => landed.map(({ kind = how }) => kind);
+  const merged = () => entries.map(({ prNumber }) => world.app.pulls.get(prNumber)?.merged?.sha);
+  const numberOf = (index: number) => entries[index]?.prNumber as PrNumber;
+  const foreign = () => world.commit('main', { files: { foreign: 'foreign\n' } });
+  const countMerges = () =>
+    fake.world.requests.filter(({ route, path }) => route === MERGE && path.includes(`/${world.app.name}/`)).length;
+
+  for (const mergeMethod of METHODS) {
+    test(`merges each with one request, and proves the last from git, by ${mergeMethod} [G20] [L3]`, async () => {
+      const request = await ask({ mergeMethod });
+      await client.installation(request.repository);
+      const asked = [...client.calls()].filter(([route]) => route !== MERGE);
+      const answer = (await land(request)) as Landed;
+      assert.deepEqual(kinds(answer), ['PREFIX', 'PREFIX', 'SAME_TREE'], JSON.stringify(answer));
+      assert.deepEqual([answer.pushedSha, answer.pushedTree], [await head(), request.tree]);
+      assert.deepEqual(
+        answer.entries.map(({ sha }) => sha),
+        merged(),
+      );
+      assert.equal(countMerges(), 3);
+      const others = [...client.calls()].filter(([route]) => route !== MERGE);
+      assert.ok(others.length - asked.length <= 2, JSON.stringify(others));
+      assert.deepEqual(await land(request), answer);
+      assert.equal(countMerges(), 3);
+    });
+
+    test(`lands the tested commits by a push, by ${mergeMethod} [G25] [L1]`, async () => {
+      const request = { ...(await ask({ mergeMethod })), landingMode: 'PUSH' } as const;
+      const answer = (await land(request)) as Landed;
+      assert.deepEqual([answer.how, answer.pushedSha], ['IDENTICAL', request.sha]);
+      assert.equal(await head(), request.sha);
+      assert.deepEqual(await land(request), answer);
+      assert.equal(countMerges(), 0);
+    });
+  }
+
+  test("takes the author's title, and leaves the rest to GitHub [G20]", async () => {
+    const titled = entries.map((entry) => ({ ...entry, mergeTitle: `Better ${entry.title}` }));
+    const request = requestOf(await bench.build(titled));
+    assert.equal(await bench.show(request.sha, '%s'), 'Better C');
+    assert.equal((await land(request)).kind, 'landed');
+    assert.equal(await bench.show(await head(), '%s'), 'Better C');
+  });
+
+  const lost: readonly (readonly [string, ApiFault])[] = [
+    ['an error after it was done', { kind: 'error', status: 502, when: 'after' }],
+    ['a connection that breaks after it was done', { kind: 'reset', when: 'after' }],
+    ['silence after it was done', { kind: 'silence', when: 'after' }],
+    ['an error before it was done', { kind: 'error', status: 500, when: 'before' }],
+    ['a connection that breaks before it was done', { kind: 'reset', when: 'before' }],
+    ['silence before it was done', { kind: 'silence', when: 'before' }],
+  ];
+  for (const [name, fault] of lost) {
+    test(`merges once and knows it in spite of ${name} [G22]`, async () => {
+      const request = await ask();
+      beforeMerge = (number) => {
+        beforeMerge = ignore;
+        assert.equal(number, numberOf(0));
+        fake.faults.once(MERGE, fault);
+      };
+      const answer = (await land(request)) as Landed;
+      assert.deepEqual(kinds(answer), ['PREFIX', 'PREFIX', 'SAME_TREE'], JSON.stringify(answer));
+      const line = await bench.git('rev-list', '--first-parent', '--count', `${request.expectedHead}..main`);
+      assert.equal(line, '3');
+    });
+  }
+
+  test('finds what was merged before this server died [G22]', async () => {
+    const request = await ask();
+    beforeMerge = (number) => {
+      if (number === numberOf(2)) throw new Fault('FORGE_UNAVAILABLE', 'gone');
+    };
+    const shut = new AbortController();
+    shut.abort();
+    await assert.rejects(land({ ...request, signal: shut.signal }), /SHUTTING_DOWN/);
+    assert.equal(countMerges(), 2);
+    beforeMerge = ignore;
+    assert.deepEqual(kinds((await land(request)) as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE']);
+    assert.equal(countMerges(), 3);
+  });
+
+  test('carried out by two servers at once it lands once, and both hear of it [G22]', async () => {
+    const request = await ask();
+    const [one, two] = await Promise.all([land(request), land(request)]);
+    assert.deepEqual(kinds(one as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE'], JSON.stringify(one));
+    assert.deepEqual(two, one);
+    assert.equal((one as Landed).pushedSha, await head());
+  });
+
+  test('takes what somebody merged by hand for a push past the queue [G21]', async () => {
+    const request = await ask();
+    const pr = world.app.pulls.get(numberOf(0)) as PullRequest;
+    const user = fake.user('ada');
+    await mergePullRequest(fake.world, pr, { kind: 'user', user }, { method: 'squash' });
+    assert.deepEqual(await land(request), { kind: 'target_moved', head: await head(), isDescendant: true });
+    assert.equal(countMerges(), 0);
+  });
+
+  const passing = ['Merge already in progress', 'Base branch was modified. Review and try the merge again.'];
+  for (const message of passing) {
+    test(`tries again where GitHub says "${message}" [G23]`, async () => {
+      const request = await ask();
+      const answer = { status: 405, body: { message, documentation_url: 'https://docs.github.com', status: '405' } };
+      fake.faults.times(3, MERGE, { kind: 'answer', answer, when: 'before' });
+      assert.deepEqual(kinds((await land(request)) as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE']);
+      fake.faults.always(MERGE, { kind: 'answer', answer, when: 'before' });
+      const entry = await bench.open('D', { files: { d: 'd\n' } });
+      bench.base = await head();
+      const refused = await land(requestOf(await bench.build([entry])));
+      const reason = message.includes('progress')
+        ? 'GITHUB_API_MERGE_ALREADY_IN_PROGRESS'
+        : 'GITHUB_API_MERGE_PR_FAILED';
+      assert.deepEqual(refused, { kind: 'refused', prNumber: entry.prNumber, reason, detail: message });
+      assert.equal(countMerges(), 6 + 10);
+    });
+  }
+
+  test('gives up after ten errors in a row [G23]', async () => {
+    const request = await ask();
+    fake.faults.always(MERGE, { kind: 'error', status: 503, when: 'before' });
+    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+    assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_REPEATED_SERVER_ERRORS']);
+    assert.equal(countMerges(), 10);
+    assert.ok(Math.abs(skippedMs - 60_000) < 20_000, `${skippedMs}`);
+    assert.equal(await head(), request.expectedHead);
+  });
+
+  test('stops at one that was pushed to [L6] [G21]', async () => {
+    const request = await ask();
+    beforeMerge = async (number) => {
+      if (number !== numberOf(1)) return;
+      await world.pushToPullRequest(number as PrNumber, { files: { 'only-b': 'again\n' } });
+    };
+    const answer = (await land(request)) as Landed;
+    assert.deepEqual(kinds(answer), ['PREFIX']);
+    assert.deepEqual(answer.stopped, { kind: 'pull_request_moved', prNumber: numberOf(1) });
+    assert.deepEqual(await land(request), answer);
+  });
+
+  test("says GitHub's own words where protection was changed meanwhile [L6] [G23]", async () => {
+    const request = await ask();
+    protect(fake.world, world.app, 'main', {
+      reviews: { count: 1, dismissesStale: false, needsCodeOwners: false },
+    });
+    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+    assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_BRANCH_PROTECTION_UNMET']);
+    assert.match(refused.detail, /review/i);
+    assert.deepEqual([countMerges(), await head()], [1, request.expectedHead]);
+  });
+
+  test('says so where the method is not allowed any more, or the pull request is closed [G23]', async () => {
+    const request = await ask();
+    world.app.settings.allowSquash = false;
+    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+    assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_MERGE_PR_FAILED']);
+    assert.match(refused.detail, /not allowed/);
+    world.app.settings.allowSquash = true;
+    beforeMerge = (number) => {
+      const pr = world.app.pulls.get(number);
+      if (pr !== undefined && number === numberOf(1)) closePullRequest(fake.world, pr, fake.user('ada'));
+    };
+    const answer = (await land(request)) as Landed;
+    assert.deepEqual([kinds(answer), answer.stopped?.kind], [['PREFIX'], 'refused']);
+  });
+
+  const permissions: readonly (readonly [string, ApiFault])[] = [
+    ['forbids', { kind: 'forbidden' }],
+    ['hides', { kind: 'hidden' }],
+    [
+      'does not process',
+      {
+        kind: 'answer',
+        answer: { status: 422, body: { message: 'Validation Failed', documentation_url: 'https://docs.github.com' } },
+        when: 'before',
+      },
+    ],
+  ];
+  for (const [name, fault] of permissions) {
+    test(`fails the entry that GitHub ${name} after it had passed [G23]`, async () => {
+      const request = await ask();
+      beforeMerge = (number) => {
+        if (number === numberOf(1)) fake.faults.once(MERGE, fault);
+      };
+      const answer = (await land(request)) as Landed;
+      assert.deepEqual(kinds(answer), ['PREFIX']);
+      const { stopped } = answer;
+      assert.ok(stopped?.kind === 'refused', JSON.stringify(answer));
+      assert.deepEqual([stopped.prNumber, stopped.reason], [numberOf(1), 'GITHUB_API_MERGE_PR_FAILED']);
+    });
+  }
+
+  test('waits while the App is suspended: that is no fault of a pull request [G23]', async () => {
+    const request = await ask();
+    beforeMerge = (number) => {
+      if (number !== numberOf(1)) return;
+      for (const each of fake.world.installations.values()) each.suspendedAt = Date.now();
+    };
+    await assert.rejects(
+      land(request),
+      (error: unknown) => error instanceof Fault && error.code === 'FORGE_UNAVAILABLE',
+    );
+    beforeMerge = ignore;
+    for (const each of fake.world.installations.values()) each.suspendedAt = undefined;
+    client.forget('acme');
+    assert.equal((await land(request)).kind, 'landed');
+  });
+
+  test('waits for a limit instead of failing [G23]', async () => {
+    const request = await ask();
+    beforeMerge = (number) => {
+      if (number !== numberOf(1)) return;
+      beforeMerge = ignore;
+      fake.faults.once(MERGE, { kind: 'secondary_limit', retryAfterSeconds: 1_200 });
+    };
+    assert.deepEqual(kinds((await land(request)) as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE']);
+    assert.ok(skippedMs >= 1_200_000, `${skippedMs}`);
+  });
+
+  test('sees that GitHub merged onto what somebody else had pushed [G21]', async () => {
+    const request = await ask();
+    beforeMerge = async (number) => {
+      if (number === numberOf(1)) await foreign();
+    };
+    const answer = (await land(request)) as Landed;
+    const now = await head();
+    const tree = await bench.git('rev-parse', `${now}^{tree}`);
+    assert.deepEqual(kinds(answer), ['PREFIX']);
+    const stray = { kind: 'strayed', prNumber: numberOf(1), sha: now, tree, head: now, isDescendant: true };
+    assert.deepEqual(answer.stopped, stray);
+    assert.equal(world.app.pulls.get(numberOf(2))?.merged, undefined);
+  });
+
+  test('stops before a merge where somebody else has moved the target [G21]', async () => {
+    const request = await ask();
+    await foreign();
+    assert.deepEqual(await land(request), { kind: 'target_moved', head: await head(), isDescendant: true });
+    assert.equal(countMerges(), 0);
+  });
+
+  test('a push is refused with the words of the protection, and changes nothing [G25] [L6]', async () => {
+    const request = { ...(await ask()), landingMode: 'PUSH' } as const;
+    protect(fake.world, world.app, 'main', { pushers: [] });
+    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+    assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_BRANCH_PROTECTION_UNMET']);
+    assert.match(refused.detail, /protected branch/i);
+    assert.equal(await head(), request.expectedHead);
+  });
+
+  test('a push lands nothing that was closed or pushed to [G25] [L6]', async () => {
+    const request = { ...(await ask()), landingMode: 'PUSH' } as const;
+    await world.closePullRequest(numberOf(1));
+    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+    assert.deepEqual([refused.kind, refused.prNumber], ['refused', numberOf(1)]);
+    const two = entries.filter((_, index) => index !== 1);
+    const other = { ...requestOf(await bench.build(two)), landingMode: 'PUSH' } as const;
+    await world.pushToPullRequest(numberOf(2), { files: { more: 'more\n' } });
+    assert.deepEqual(await land(other), { kind: 'pull_request_moved', prNumber: numberOf(2) });
+    assert.equal(await head(), request.expectedHead);
+  });
+});
+
+function ignore(): void {}

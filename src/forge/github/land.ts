@@ -1,0 +1,186 @@
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { GitRepository } from '../../git/git.ts';
+import { branchRef } from '../../git/ref-name.ts';
+import type { Timing } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import { landCandidate } from '../candidate/land.ts';
+import {
+  type LineStep,
+  landOneByOne,
+  type MergeAnswer,
+  type MergeDesk,
+  type MergeState,
+} from '../candidate/land-one-by-one.ts';
+import { planLanding } from '../candidate/plan-landing.ts';
+import type { CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
+import { limitedUntil } from './budget.ts';
+import type { GithubClient } from './client.ts';
+import { readMergeAnswer } from './merge-answer.ts';
+
+export interface LandingParts {
+  /** Its `refresh` copies the target and the heads of the entries. */
+  readonly git: GitRepository;
+  readonly client: Pick<GithubClient, 'request' | 'graphql' | 'installation'>;
+  readonly clock: Timing;
+}
+
+/** What an entry brought is at the beginning; what somebody pushed on top may be anything. */
+const MAX_LINE = 2_000;
+/** Git shows a merge at once; clocks may differ. */
+const SETTLED_MS = 5 * 60_000;
+const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
+
+export async function landOnGithub(parts: LandingParts, request: LandRequest): Promise<LandAnswer> {
+  if (request.landingMode === 'API') return landOneByOne(createDesk(parts, request), request);
+  await parts.git.refresh();
+  return (await findUnready(parts, request)) ?? landCandidate(parts.git, request);
+}
+
+/** A push asks nobody whether the pull requests are still open, and their refs stay when they are closed. */
+async function findUnready({ git, client }: LandingParts, request: LandRequest): Promise<LandAnswer | undefined> {
+  const { repository, entries, targetBranch, expectedHead, isCalledOff } = request;
+  const head = (await git.findCommit(branchRef(targetBranch)))?.sha;
+  if (isCalledOff || head !== expectedHead) return undefined;
+  const parts = entries.map(({ prNumber }) => `p${prNumber}: pullRequest(number: ${prNumber}) { state baseRefName }`);
+  const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, OpenFacts | null>> }>({
+    repository,
+    query: `query OpenPullRequests($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { ${parts.join(' ')} } }`,
+    variables: { owner: repository.owner, name: repository.name },
+    urgency: 'land',
+  });
+  for (const { prNumber } of entries) {
+    const facts = data.repository[`p${prNumber}`];
+    if (facts?.state === 'OPEN' && facts.baseRefName === targetBranch) continue;
+    const detail = `It is not open for ${targetBranch} any more.`;
+    return { kind: 'refused', prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
+  }
+  return undefined;
+}
+
+interface OpenFacts {
+  readonly state: string;
+  readonly baseRefName: string;
+}
+
+function createDesk(parts: LandingParts, request: LandRequest): MergeDesk {
+  const { git, clock } = parts;
+  const findCommit = async (sha: Sha): Promise<LineStep | undefined> => git.findStoredCommit(sha);
+  return {
+    plan: () => planLanding(git, request),
+    findCommit,
+
+    async readTarget() {
+      await git.refresh();
+      return (await git.findCommit(branchRef(request.targetBranch)))?.sha;
+    },
+
+    async isAncestor({ ancestor, descendant }) {
+      if ((await findCommit(ancestor)) === undefined) return false;
+      return git.isAncestor({ ancestor, descendant });
+    },
+
+    async listLine({ since, head }) {
+      if (head === since) return [];
+      if (!(await this.isAncestor({ ancestor: since, descendant: head }))) return undefined;
+      const shas = await git.listFirstParents({ tip: head, without: [since] });
+      const steps = await Promise.all(shas.slice(0, MAX_LINE).map(findCommit));
+      const line = steps.filter((step) => step !== undefined);
+      return line[0]?.parents[0] === since ? line : undefined;
+    },
+
+    merge: (entry) => merge(parts, request, entry),
+    findState: (prNumber) => findState(parts, request, prNumber),
+    wait: (ms) => wait(clock, ms, request.signal),
+  };
+}
+
+/** Sent once. That nothing came back does not mean that nothing was done. */
+async function merge(
+  { client, clock }: LandingParts,
+  request: LandRequest,
+  entry: CandidateEntry,
+): Promise<MergeAnswer> {
+  const { repository, mergeMethod } = request;
+  const { prNumber, headSha, mergeTitle } = entry;
+  const title = mergeTitle === undefined || mergeMethod === 'REBASE' ? {} : { commit_title: mergeTitle };
+  try {
+    const answer = await client.request({
+      repository,
+      route: 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge',
+      parameters: { pull_number: prNumber, sha: headSha, merge_method: METHODS[mergeMethod], ...title },
+      urgency: 'land',
+      accept: 'any',
+    });
+    return readMergeAnswer(answer);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'FORGE_UNAVAILABLE') throw error;
+    const until = limitedUntil(error);
+    if (until === undefined)
+      return { kind: 'unclear', reason: 'GITHUB_API_REPEATED_SERVER_ERRORS', detail: error.detail };
+    return { kind: 'limited', waitMs: Math.max(1_000, until - clock.now()), detail: error.detail };
+  }
+}
+
+interface PullRequestData {
+  readonly state: string;
+  readonly merged?: boolean;
+  readonly merged_at?: string | null;
+  readonly merged_by?: { readonly login: string } | null;
+  readonly merge_commit_sha?: string | null;
+  readonly head: { readonly sha: string };
+  readonly base: { readonly ref: string };
+}
+
+async function findState(
+  parts: LandingParts,
+  { repository, targetBranch }: LandRequest,
+  prNumber: PrNumber,
+): Promise<MergeState> {
+  const { status, data } = await parts.client.request<PullRequestData>({
+    repository,
+    route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}',
+    parameters: { pull_number: prNumber },
+    urgency: 'land',
+    accept: [404],
+  });
+  // Merged into another branch is closed for this one.
+  if (status === 404 || data.base.ref !== targetBranch) return { kind: 'closed' };
+  if (data.merged === true) return readMerged(parts, repository, data);
+  return data.state === 'open' ? { kind: 'open', headSha: data.head.sha as Sha } : { kind: 'closed' };
+}
+
+async function readMerged(
+  { client, clock }: LandingParts,
+  repository: LandRequest['repository'],
+  { merged_at, merged_by, merge_commit_sha }: PullRequestData,
+): Promise<MergeState> {
+  const { login } = await client.installation(repository);
+  return {
+    kind: 'merged',
+    sha: (merge_commit_sha ?? undefined) as Sha | undefined,
+    isOurs: merged_by === null || merged_by === undefined || bareLogin(merged_by.login) === bareLogin(login),
+    // A time that cannot be read is no reason to wait for ever.
+    isSettled: !(Date.parse(merged_at ?? '') > clock.now() - SETTLED_MS),
+  };
+}
+
+/** Apps act as `name[bot]`. */
+function bareLogin(login: string): string {
+  return login.toLowerCase().replace(/\[bot\]$/, '');
+}
+
+/** A server that stops does not wait: whatever was done by then is found by the next one. */
+function wait(clock: Timing, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      callOff();
+      reject(new Fault('SHUTTING_DOWN', 'The landing is looked for again by whoever goes on with it.'));
+    };
+    const callOff = clock.after(ms, () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    });
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,250 @@
+import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { ChangedPullRequest, CheckReport, Look, LookQuestion } from '../hosting.ts';
+import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
+import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
+import type { GithubClient } from './client.ts';
+import { type FactsTools, factsOfNodes } from './facts.ts';
+import { ACTOR, type Actor, loginOf } from './people.ts';
+import { FACTS, isAskable, type PullRequestNode } from './pull-request-text.ts';
+import { isOverwhelmed } from './unavailable.ts';
+
+interface ChangedNode {
+  readonly number: PrNumber;
+  readonly headRefOid: Sha;
+  readonly baseRefName: string;
+  readonly updatedAt: string;
+  readonly labels: { readonly nodes: readonly ({ readonly name: string } | null)[] | null } | null;
+  readonly comments: CommentsNode;
+}
+
+interface CommentsNode {
+  readonly pageInfo: { readonly hasPreviousPage: boolean };
+  readonly nodes: readonly (CommentNode | null)[] | null;
+}
+
+interface CommentNode {
+  readonly id: string;
+  readonly fullDatabaseId: string | number | null;
+  readonly createdAt: string;
+  readonly author: Actor | null;
+}
+
+interface ChangedPage {
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly nodes: readonly (ChangedNode | null)[] | null;
+}
+
+type Answer = {
+  readonly owner: { readonly login: string };
+  readonly name: string;
+  readonly changed?: ChangedPage;
+} & Readonly<Record<`b${number}`, { readonly target: { readonly oid: Sha } | null } | null>> &
+  Readonly<Record<`p${number}`, PullRequestNode | null>> &
+  Readonly<Record<`c${number}`, CommitAnswer>>;
+
+const ENTRIES_AT_ONCE = 100;
+const FEWEST_AT_ONCE = 10;
+const COMMITS_AT_ONCE = 20;
+/** Few change within a minute: further pages are asked for only where all of one did. */
+const CHANGED_AT_ONCE = 25;
+const MAX_CHANGED_PAGES = 8;
+const COMMENTS_AT_ONCE = 10;
+/** So many comments on one pull request between two looks are no conversation. */
+const MAX_COMMENTS = 100;
+
+export interface Looker {
+  lookAround(question: LookQuestion): Promise<Look>;
+  forget(): void;
+}
+
+/**
+ * GitHub gives up on a query after ten seconds, and works out for each entry whether it can be merged. Where it gave up,
+ * the next look at that repository asks about half as many at once.
+ */
+export function createLooker(tools: FactsTools): Looker {
+  const sizes = new Map<string, number>();
+  const blocked = createBlockedMemory();
+  return {
+    async lookAround(question) {
+      const { id } = question.repository;
+      const size = sizes.get(id) ?? ENTRIES_AT_ONCE;
+      try {
+        return await look({ ...tools, blocked }, question, size);
+      } catch (error) {
+        if (isOverwhelmed(error)) sizes.set(id, Math.max(FEWEST_AT_ONCE, Math.floor(size / 2)));
+        throw error;
+      }
+    },
+    forget() {
+      sizes.clear();
+      blocked.forget();
+    },
+  };
+}
+
+type LookTools = FactsTools & { readonly blocked: BlockedMemory };
+
+/** What changes when the reasons for which one is blocked may have. */
+const SIGNS = 'updatedAt last: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }';
+
+/** One query, and more only where something is too large for one. */
+async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: number): Promise<Look> {
+  const { client } = tools;
+  const { repository, branches, since } = question;
+  const entries = chunksOf([...new Set(question.entries)].filter(isAskable), entriesAtOnce);
+  const commits = chunksOf([...new Set(question.commits)], COMMITS_AT_ONCE);
+  const answers: Answer[] = [];
+  for (let part = 0; part < Math.max(1, entries.length, commits.length); part += 1) {
+    const isFirst = part === 0;
+    answers.push(
+      await ask(client, repository, [
+        ...(isFirst ? branches.map((branch, index) => `b${index}: ${branchText(branch)}`) : []),
+        ...(isFirst ? [`changed: ${changedText()}`] : []),
+        ...(entries[part] ?? []).map((number) => `p${number}: pullRequest(number: ${number}) { ${FACTS} ${SIGNS} }`),
+        ...(commits[part] ?? []).map((sha, index) => `c${index}: ${commitText(sha)}`),
+      ]),
+    );
+  }
+  const [first] = answers;
+  return {
+    ...(first !== undefined && { name: { owner: first.owner.login, name: first.name } }),
+    heads: new Map(branches.map((branch, index) => [branch, first?.[`b${index}`]?.target?.oid])),
+    pullRequests: await pullRequestsIn(tools, repository, question.entries, answers),
+    checks: await checksIn(client, repository, commits, answers),
+    changed: await changedSince(client, repository, since, first?.changed),
+  };
+}
+
+async function ask(client: GithubClient, { owner, name }: ForgeRepository, fields: readonly string[]): Promise<Answer> {
+  const { data } = await client.graphql<{ readonly repository: Answer }>({
+    repository: { owner, name },
+    query: `query LookAround($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
+      owner { login } name ${fields.join('\n')} } }`,
+    variables: { owner, name },
+    urgency: 'read',
+  });
+  return data.repository;
+}
+
+function branchText(branch: string): string {
+  return `ref(qualifiedName: ${JSON.stringify(`refs/heads/${branch}`)}) { target { oid } }`;
+}
+
+function changedText(after?: string): string {
+  const from = after === undefined ? '' : `, after: ${JSON.stringify(after)}`;
+  return `pullRequests(states: OPEN, first: ${CHANGED_AT_ONCE}${from}, orderBy: { field: UPDATED_AT, direction: DESC }) {
+    pageInfo { hasNextPage endCursor } nodes { number headRefOid baseRefName updatedAt
+      labels(first: 100) { nodes { name } } ${commentsText(COMMENTS_AT_ONCE)} } }`;
+}
+
+function commentsText(count: number): string {
+  return `comments(last: ${count}) { pageInfo { hasPreviousPage }
+    nodes { id fullDatabaseId createdAt author ${ACTOR} } }`;
+}
+
+async function pullRequestsIn(
+  tools: LookTools,
+  repository: ForgeRepository,
+  numbers: readonly PrNumber[],
+  answers: readonly Answer[],
+): Promise<ReadonlyMap<PrNumber, PullRequestFacts | undefined>> {
+  const nodes = answers.flatMap((answer) => numbers.flatMap((number) => answer[`p${number}`] ?? []));
+  const facts = await factsOfNodes(tools, repository, nodes);
+  return new Map(numbers.map((number) => [number, facts.get(number)]));
+}
+
+async function checksIn(
+  client: GithubClient,
+  repository: ForgeRepository,
+  commits: readonly (readonly Sha[])[],
+  answers: readonly Answer[],
+): Promise<ReadonlyMap<Sha, readonly CheckReport[]>> {
+  const checks = new Map<Sha, readonly CheckReport[]>();
+  for (const [part, shas] of commits.entries()) {
+    for (const [index, sha] of shas.entries()) {
+      checks.set(sha, await readReports(client, repository, sha, answers[part]?.[`c${index}`] ?? null));
+    }
+  }
+  return checks;
+}
+
+async function changedSince(
+  client: GithubClient,
+  repository: ForgeRepository,
+  since: Instant,
+  first: ChangedPage | undefined,
+): Promise<readonly ChangedPullRequest[]> {
+  const { login, isApp } = await client.installation(repository);
+  const own = isApp ? `${login}[bot]` : login;
+  const changed: ChangedPullRequest[] = [];
+  let page = first;
+  for (let pages = 0; page !== undefined && pages < MAX_CHANGED_PAGES; pages += 1) {
+    const nodes: readonly ChangedNode[] = (page.nodes ?? []).filter((node) => node !== null);
+    const fresh = nodes.filter(({ updatedAt }) => (instantOf(updatedAt) ?? 0) > since);
+    for (const node of fresh) changed.push(withoutOwn(own, await changedOf(client, repository, since, node)));
+    const { hasNextPage, endCursor } = page.pageInfo;
+    if (!hasNextPage || endCursor === null || fresh.length < nodes.length) break;
+    page = (await ask(client, repository, [`changed: ${changedText(endCursor)}`])).changed;
+  }
+  return changed;
+}
+
+/** What we said ourselves is never obeyed: there is no need to read it again. */
+function withoutOwn(own: string, pr: ChangedPullRequest): ChangedPullRequest {
+  return { ...pr, comments: pr.comments.filter(({ author }) => author !== own) };
+}
+
+async function changedOf(
+  client: GithubClient,
+  repository: ForgeRepository,
+  since: Instant,
+  node: ChangedNode,
+): Promise<ChangedPullRequest> {
+  const comments = freshIn(node.comments, since);
+  const areAllFresh = comments.length > 0 && comments.length === (node.comments.nodes?.length ?? 0);
+  return {
+    number: node.number,
+    headSha: node.headRefOid,
+    baseBranch: node.baseRefName,
+    updatedAt: instantOf(node.updatedAt) ?? since,
+    labels: (node.labels?.nodes ?? []).flatMap((label) => label?.name ?? []),
+    comments:
+      areAllFresh && node.comments.pageInfo.hasPreviousPage
+        ? freshIn(await askComments(client, repository, node.number), since)
+        : comments,
+  };
+}
+
+async function askComments(
+  client: GithubClient,
+  { owner, name }: ForgeRepository,
+  number: PrNumber,
+): Promise<CommentsNode> {
+  const { data } = await client.graphql<{
+    readonly repository: { readonly pullRequest: { readonly comments: CommentsNode } | null };
+  }>({
+    repository: { owner, name },
+    query: `query ReadComments($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
+      pullRequest(number: ${number}) { ${commentsText(MAX_COMMENTS)} } } }`,
+    variables: { owner, name },
+    urgency: 'read',
+  });
+  return data.repository.pullRequest?.comments ?? { pageInfo: { hasPreviousPage: false }, nodes: [] };
+}
+
+function freshIn({ nodes }: CommentsNode, since: Instant): ChangedPullRequest['comments'] {
+  return (nodes ?? []).flatMap((comment) => {
+    const createdAt = instantOf(comment?.createdAt);
+    if (comment === null || createdAt === undefined || createdAt <= since) return [];
+    const { id, fullDatabaseId, author } = comment;
+    return [{ id: String(fullDatabaseId), nodeId: id, createdAt, author: loginOf(author) }];
+  });
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

@@ -1,0 +1,188 @@
+import type { RequiredStatus } from '../../engine/required-status.ts';
+import { BoundedCache } from '../../git/bounded-cache.ts';
+import type { Instant, Timing } from '../../lib/clock.ts';
+import type { ForgeRepository } from '../forge.ts';
+import type { GithubClient } from './client.ts';
+import { keyOf } from './installations.ts';
+
+/** What a branch demands of those who change it: classic protection and rulesets together, as GitHub applies them. */
+export interface BranchRules {
+  /** With the app that must report it, where one is named: a slug, or a number as text. */
+  readonly checks: readonly RequiredStatus[];
+  /** Pull requests must contain the branch's head. */
+  readonly isStrict: boolean;
+  readonly restrictsUpdates: boolean;
+  readonly needsResolvedThreads: boolean;
+  /** Whether all rules are of kinds that follow from checks, reviews and threads. */
+  readonly isJudgeable: boolean;
+  /** Classic protection could be read only in part: the App lacks Administration: read. */
+  readonly isPartial: boolean;
+}
+
+export interface Protection {
+  /** As of at most a minute ago. */
+  readRules(repository: ForgeRepository, branch: string): Promise<BranchRules>;
+  forget(owner: string, name?: string): void;
+}
+
+export interface ProtectionOptions {
+  readonly client: GithubClient;
+  readonly clock: Timing;
+}
+
+const KEPT_MS = 60_000;
+const MAX_KEPT = 1_000;
+
+interface Kept {
+  readonly at: Instant;
+  readonly generation: number;
+  readonly rules: Promise<BranchRules>;
+}
+
+export function createProtection({ client, clock }: ProtectionOptions): Protection {
+  const kept = new BoundedCache<string, Kept>(MAX_KEPT);
+  // Asked for before somebody said that rules changed, and answered after: not kept.
+  let generation = 0;
+
+  return {
+    readRules(repository, branch) {
+      const key = `${keyOf(repository)} ${branch}`;
+      const known = kept.find(key);
+      if (known?.generation === generation && clock.now() - known.at < KEPT_MS) return known.rules;
+      const rules = askRules(client, repository, branch);
+      kept.set(key, { at: clock.now(), generation, rules });
+      rules.catch(() => {
+        if (kept.find(key)?.rules === rules) kept.delete(key);
+      });
+      return rules;
+    },
+    // Rules change rarely: nobody minds that all are read again.
+    forget() {
+      generation += 1;
+    },
+  };
+}
+
+const QUERY = `query ReadRules($owner: String!, $name: String!, $ref: String!) { repository(owner: $owner, name: $name) {
+  ref(qualifiedName: $ref) {
+    branchProtectionRule { requiresStatusChecks requiresStrictStatusChecks requiresConversationResolution
+      requiresCommitSignatures requiresDeployments lockBranch requiredStatusChecks { context app { slug } } }
+    refUpdateRule { requiredStatusCheckContexts requiresConversationResolution requiresSignatures }
+    rules(first: 100) { nodes { type parameters { __typename
+      ... on RequiredStatusChecksParameters { strictRequiredStatusChecksPolicy
+        requiredStatusChecks { context integrationId } }
+      ... on PullRequestParameters { requiredReviewThreadResolution } } } } } } }`;
+
+export interface RefNode {
+  readonly branchProtectionRule: ClassicRule | null;
+  readonly refUpdateRule: VisibleRule | null;
+  readonly rules: { readonly nodes: readonly (RuleNode | null)[] | null } | null;
+}
+
+interface ClassicRule {
+  readonly requiresStatusChecks: boolean;
+  readonly requiresStrictStatusChecks: boolean;
+  readonly requiresConversationResolution: boolean;
+  readonly requiresCommitSignatures: boolean;
+  readonly requiresDeployments: boolean;
+  readonly lockBranch: boolean;
+  readonly requiredStatusChecks:
+    | readonly { readonly context: string; readonly app: { readonly slug: string } | null }[]
+    | null;
+}
+
+/** What GitHub shows of classic protection to those who may not see it. */
+interface VisibleRule {
+  readonly requiredStatusCheckContexts: readonly (string | null)[] | null;
+  readonly requiresConversationResolution: boolean;
+  readonly requiresSignatures: boolean;
+}
+
+interface RuleNode {
+  readonly type: string;
+  readonly parameters: {
+    readonly strictRequiredStatusChecksPolicy?: boolean;
+    readonly requiredStatusChecks?: readonly { readonly context: string; readonly integrationId: number | null }[];
+    readonly requiredReviewThreadResolution?: boolean;
+  } | null;
+}
+
+async function askRules(client: GithubClient, { owner, name }: ForgeRepository, branch: string): Promise<BranchRules> {
+  const { data, problems } = await client.graphql<{ readonly repository: { readonly ref: RefNode | null } }>({
+    repository: { owner, name },
+    query: QUERY,
+    variables: { owner, name, ref: `refs/heads/${branch}` },
+    urgency: 'land',
+    mayBeForbidden: ['branchProtectionRule', 'refUpdateRule', 'rules'],
+  });
+  return rulesOf(
+    data.repository.ref,
+    problems.some(({ type }) => type === 'FORBIDDEN'),
+  );
+}
+
+/** Kinds of rules that say nothing about whether a pull request is ready, or that are judged by other means. */
+const JUDGEABLE = new Set([
+  'CREATION',
+  'DELETION',
+  'NON_FAST_FORWARD',
+  'PULL_REQUEST',
+  'REQUIRED_LINEAR_HISTORY',
+  'REQUIRED_REVIEW_THREAD_RESOLUTION',
+  'REQUIRED_STATUS_CHECKS',
+  'UPDATE',
+]);
+
+export function rulesOf(ref: RefNode | null, isForbidden: boolean): BranchRules {
+  const rules = (ref?.rules?.nodes ?? []).filter((rule) => rule !== null);
+  const classic = ref?.branchProtectionRule;
+  const visible = ref?.refUpdateRule;
+  const isPartial = isForbidden && (classic ?? null) === null;
+  return {
+    checks: requiredOf([...classicChecks(classic, visible), ...rules.flatMap(rulesetChecks)]),
+    isStrict:
+      (classic?.requiresStatusChecks === true && classic.requiresStrictStatusChecks) ||
+      rules.some(({ parameters }) => parameters?.strictRequiredStatusChecksPolicy === true),
+    restrictsUpdates: rules.some(({ type }) => type === 'UPDATE'),
+    needsResolvedThreads:
+      (classic?.requiresConversationResolution ?? visible?.requiresConversationResolution) === true ||
+      rules.some(isAboutThreads),
+    isJudgeable: rules.every(({ type }) => JUDGEABLE.has(type)) && isClassicJudgeable(classic, visible),
+    isPartial,
+  };
+}
+
+function isAboutThreads({ type, parameters }: RuleNode): boolean {
+  return type === 'REQUIRED_REVIEW_THREAD_RESOLUTION' || parameters?.requiredReviewThreadResolution === true;
+}
+
+function isClassicJudgeable(classic: ClassicRule | null | undefined, visible: VisibleRule | null | undefined): boolean {
+  if (classic === null || classic === undefined) return visible?.requiresSignatures !== true;
+  return !classic.requiresCommitSignatures && !classic.requiresDeployments && !classic.lockBranch;
+}
+
+function classicChecks(
+  classic: ClassicRule | null | undefined,
+  visible: VisibleRule | null | undefined,
+): readonly RequiredStatus[] {
+  if (classic === null || classic === undefined) {
+    return (visible?.requiredStatusCheckContexts ?? []).filter((context) => context !== null);
+  }
+  if (!classic.requiresStatusChecks) return [];
+  return (classic.requiredStatusChecks ?? []).map(({ context, app }) =>
+    app === null ? context : { name: context, app: app.slug },
+  );
+}
+
+function rulesetChecks({ parameters }: RuleNode): readonly RequiredStatus[] {
+  return (parameters?.requiredStatusChecks ?? []).map(({ context, integrationId }) =>
+    integrationId === null ? context : { name: context, app: String(integrationId) },
+  );
+}
+
+/** A name that is required both of an app and of anybody is required of that app. */
+function requiredOf(statuses: readonly RequiredStatus[]): readonly RequiredStatus[] {
+  const byKey = new Map(statuses.map((status) => [JSON.stringify(status), status]));
+  const ofApps = new Set(statuses.flatMap((status) => (typeof status === 'string' ? [] : [status.name])));
+  return [...byKey.values()].filter((status) => typeof status !== 'string' || !ofApps.has(status));
+}

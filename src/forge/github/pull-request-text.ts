@@ -1,0 +1,65 @@
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import { contextsText, type Rollup } from './checks.ts';
+import { ACTOR, type Actor } from './people.ts';
+
+/** A pull request as GraphQL tells it, and the words to ask for it. */
+export interface PullRequestNode {
+  readonly number: PrNumber;
+  readonly title: string;
+  readonly body: string;
+  readonly url: string;
+  readonly state: 'OPEN' | 'CLOSED' | 'MERGED';
+  readonly isDraft: boolean;
+  readonly mergeable: 'CONFLICTING' | 'MERGEABLE' | 'UNKNOWN';
+  readonly mergeStateStatus: string;
+  readonly reviewDecision: string | null;
+  readonly isCrossRepository: boolean;
+  readonly headRefOid: Sha;
+  readonly headRefName: string;
+  readonly baseRefName: string;
+  readonly headRepository: { readonly id: string } | null;
+  readonly author: Actor | null;
+}
+
+/** What is asked of one at a time, or of those that are blocked. */
+export interface PullRequestDetails extends PullRequestNode {
+  readonly baseRef: { readonly target: { readonly oid: Sha } | null } | null;
+  readonly reviewThreads: ReviewThreads;
+  readonly head: { readonly nodes: readonly ({ readonly commit: HeadCommit } | null)[] | null };
+  readonly recent: { readonly nodes: readonly ({ readonly commit: RecentCommit } | null)[] | null };
+}
+
+export interface ReviewThreads {
+  readonly totalCount: number;
+  readonly nodes: readonly ({ readonly isResolved: boolean } | null)[] | null;
+}
+
+interface HeadCommit {
+  readonly oid: Sha;
+  readonly tree: { readonly oid: Sha };
+  readonly statusCheckRollup: Rollup | null;
+}
+
+interface RecentCommit {
+  readonly parents: { readonly nodes: readonly ({ readonly oid: Sha } | null)[] | null };
+}
+
+/** GraphQL takes no larger ones, and no repository has them. */
+export function isAskable(number: PrNumber): boolean {
+  return number < 2 ** 31;
+}
+
+export const FACTS = `number title body url state isDraft mergeable mergeStateStatus reviewDecision isCrossRepository
+  headRefOid headRefName baseRefName headRepository { id } author ${ACTOR}`;
+
+/**
+ * Commits with their parents say whether the head contains the target's: then, and only then, the target's head is the
+ * parent of a commit of the pull request.
+ */
+export function detailsText(number: PrNumber): string {
+  return `${FACTS} baseRef { target { oid } }
+    reviewThreads(first: 100) { totalCount nodes { isResolved } }
+    recent: commits(last: 50) { nodes { commit { parents(first: 3) { nodes { oid } } } } }
+    head: commits(last: 1) { nodes { commit { oid tree { oid }
+      statusCheckRollup { ${contextsText(`isRequired(pullRequestNumber: ${number})`)} } } } }`;
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BlockReason, PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { CheckRunNode, Context } from './checks.ts';
+import type { BranchRules } from './protection.ts';
+import type { PullRequestNode } from './pull-request-text.ts';
+import { type Block, hasOpenThread, type Readiness, readinessOf, readinessOfBlocked } from './readiness.ts';
+
+const OPEN: PullRequestNode = {
+  number: 7 as PrNumber,
+  title: 'A change',
+  body: '',
+  url: 'https://github.com/acme/app/pull/7',
+  state: 'OPEN',
+  isDraft: false,
+  mergeable: 'MERGEABLE',
+  mergeStateStatus: 'CLEAN',
+  reviewDecision: null,
+  isCrossRepository: false,
+  headRefOid: 'a'.repeat(40) as Sha,
+  headRefName: 'change',
+  baseRefName: 'main',
+  headRepository: { id: 'R_1' },
+  author: { __typename: 'User', login: 'ada' },
+};
+
+const RULES: BranchRules = {
+  checks: [],
+  isStrict: false,
+  restrictsUpdates: false,
+  needsResolvedThreads: false,
+  isJudgeable: true,
+  isPartial: false,
+};
+
+const BLOCK: Block = {
+  contexts: [],
+  hasOpenThreads: false,
+  isUpToDate: false,
+  ownLogin: 'sluice-app',
+  rules: undefined,
+};
+
+function run(name: string, conclusion: string | null, more: Partial<CheckRunNode> = {}): Context {
+  return {
+    __typename: 'CheckRun',
+    name,
+    status: conclusion === null ? 'IN_PROGRESS' : 'COMPLETED',
+    conclusion,
+    startedAt: '2026-03-01T12:00:00Z',
+    detailsUrl: null,
+    title: null,
+    isRequired: true,
+    checkSuite: { id: `CS_${name}`, app: { slug: 'github-actions', databaseId: 15_368 }, workflowRun: null },
+    ...more,
+  };
+}
+
+/** As facts.ts asks: rules are read only where nothing else explains the block. */
+function judge(pr: PullRequestNode, block: Partial<Block> = {}): Readiness {
+  return readinessOf(pr) ?? readinessOfBlocked(pr, { ...BLOCK, ...block });
+}
+
+const STATES = ['BEHIND', 'BLOCKED', 'CLEAN', 'DIRTY', 'DRAFT', 'HAS_HOOKS', 'UNKNOWN', 'UNSTABLE', 'NEW_WORD'];
+const MERGEABLES = ['CONFLICTING', 'MERGEABLE', 'UNKNOWN'] as const;
+const DECISIONS = [null, 'APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED'];
+
+/** Said in another way than the code does. */
+function expected(state: string, mergeable: string, decision: string | null): string {
+  if (state === 'DRAFT') return mergeable === 'CONFLICTING' ? 'draft conflict' : 'draft';
+  if (state === 'DIRTY' || mergeable === 'CONFLICTING') return 'conflict';
+  if (mergeable === 'UNKNOWN' || state === 'UNKNOWN' || state === 'NEW_WORD') return 'IN_PROGRESS';
+  if (state === 'BEHIND') return 'behind';
+  if (state !== 'BLOCKED') return 'MERGEABLE';
+  if (decision === 'CHANGES_REQUESTED') return 'changesRequested';
+  return decision === 'REVIEW_REQUIRED' ? 'reviewRequired' : 'other';
+}
+
+function words({ mergeability, blockReasons }: Readiness): string {
+  return mergeability === 'NOT_MERGEABLE' ? blockReasons.join(' ') : mergeability;
+}
+
+describe('readiness as GitHub tells it', () => {
+  it('every state, with every answer about conflicts and reviews, is read as one word or with its reasons [G10]', () => {
+    for (const mergeStateStatus of STATES) {
+      for (const mergeable of MERGEABLES) {
+        for (const reviewDecision of DECISIONS) {
+          const read = judge({ ...OPEN, mergeStateStatus, mergeable, reviewDecision });
+          const told = `${mergeStateStatus} ${mergeable} ${reviewDecision}`;
+          assert.equal(words(read), expected(mergeStateStatus, mergeable, reviewDecision), told);
+          assert.equal(read.blockReasons.length > 0, read.mergeability === 'NOT_MERGEABLE', told);
+        }
+      }
+    }
+  });
+
+  it('one that is closed, merged or a draft is not ready, whatever else is said', () => {
+    for (const mergeStateStatus of STATES) {
+      assert.deepEqual(words(judge({ ...OPEN, mergeStateStatus, state: 'CLOSED' })), 'closed');
+      assert.deepEqual(words(judge({ ...OPEN, mergeStateStatus, state: 'MERGED' })), 'closed');
+    }
+    assert.equal(words(judge({ ...OPEN, isDraft: true, mergeStateStatus: 'BLOCKED' })), 'draft');
+  });
+});
+
+describe('what blocks a pull request', () => {
+  const blocked = { ...OPEN, mergeStateStatus: 'BLOCKED' };
+  const reasons = (block: Partial<Block>, pr = blocked): readonly BlockReason[] => judge(pr, block).blockReasons;
+
+  it('a required check that failed, or has not ended, is named; one that nobody requires is not [G10]', () => {
+    assert.deepEqual(reasons({ contexts: [run('test', 'FAILURE')] }), ['failingCheck']);
+    assert.deepEqual(reasons({ contexts: [run('test', null)] }), ['awaitingCheck']);
+    assert.deepEqual(reasons({ contexts: [run('test', null), run('lint', 'TIMED_OUT')] }), ['failingCheck']);
+    assert.deepEqual(reasons({ contexts: [run('test', 'FAILURE', { isRequired: false })] }), ['other']);
+    assert.deepEqual(reasons({ contexts: [run('test', 'SKIPPED')] }), ['other']);
+  });
+
+  it('reviews and checks are told together', () => {
+    const pr = { ...blocked, reviewDecision: 'REVIEW_REQUIRED' };
+    assert.deepEqual(reasons({ contexts: [run('test', null)] }, pr), ['reviewRequired', 'awaitingCheck']);
+  });
+
+  it('a required check that was never reported is awaited [G10]', () => {
+    const rules = { ...RULES, checks: ['test', { name: 'lint', app: '15368' }] };
+    assert.deepEqual(reasons({ contexts: [run('test', 'SUCCESS')], rules }), ['awaitingCheck']);
+    const lint = run('lint', 'SUCCESS', {
+      checkSuite: { id: 'CS', app: { slug: 'evil', databaseId: 1 }, workflowRun: null },
+    });
+    assert.deepEqual(reasons({ contexts: [run('test', 'SUCCESS'), lint], rules }), ['awaitingCheck']);
+    assert.deepEqual(reasons({ contexts: [run('test', 'SUCCESS'), run('lint', 'SUCCESS')], rules }), ['other']);
+  });
+
+  it('our own check never counts [G10]', () => {
+    const app = { slug: 'sluice-app', databaseId: 1 };
+    const own = run('Sluice (main)', null, { checkSuite: { id: 'CS', app, workflowRun: null } });
+    assert.deepEqual(reasons({ contexts: [own] }), ['other']);
+    assert.deepEqual(reasons({ contexts: [own, run('test', null)] }), ['awaitingCheck']);
+    // Somebody else's of that name is somebody else's.
+    assert.deepEqual(reasons({ contexts: [run('Sluice (main)', 'FAILURE')] }), ['failingCheck']);
+  });
+
+  it('a target that only the queue may update does not make its pull requests unready [G11]', () => {
+    const rules = { ...RULES, restrictsUpdates: true, checks: ['test'] };
+    const contexts = [run('test', 'SUCCESS')];
+    assert.equal(judge(blocked, { rules, contexts }).mergeability, 'MERGEABLE');
+    assert.deepEqual(reasons({ rules, contexts: [] }), ['awaitingCheck']);
+    assert.deepEqual(reasons({ rules: { ...rules, isJudgeable: false }, contexts }), ['other']);
+    assert.deepEqual(reasons({ rules: { ...rules, isStrict: true }, contexts }), ['behind']);
+    assert.equal(
+      judge(blocked, { rules: { ...rules, isStrict: true }, contexts, isUpToDate: true }).mergeability,
+      'MERGEABLE',
+    );
+    const threads = { ...rules, needsResolvedThreads: true };
+    assert.deepEqual(reasons({ rules: threads, contexts, hasOpenThreads: true }), ['other']);
+    assert.equal(judge(blocked, { rules: threads, contexts }).mergeability, 'MERGEABLE');
+    const unreviewed = { ...blocked, reviewDecision: 'REVIEW_REQUIRED' };
+    assert.deepEqual(reasons({ rules, contexts }, unreviewed), ['reviewRequired']);
+  });
+
+  it('a conversation that is out of sight behind a hundred resolved ones is open [G11]', () => {
+    const resolved = Array.from({ length: 100 }, () => ({ isResolved: true }));
+    assert.equal(hasOpenThread({ totalCount: 0, nodes: [] }), false);
+    assert.equal(hasOpenThread({ totalCount: 100, nodes: resolved }), false);
+    assert.equal(hasOpenThread({ totalCount: 1, nodes: [{ isResolved: false }] }), true);
+    assert.equal(hasOpenThread({ totalCount: 101, nodes: resolved }), true);
+  });
+});

@@ -1,0 +1,106 @@
+import type { BlockReason, Mergeability } from '../../engine/pull-request.ts';
+import { isReportedBy } from '../../engine/required.ts';
+import { nameOf, type RequiredStatus } from '../../engine/required-status.ts';
+import type { CheckReport } from '../hosting.ts';
+import { reportOfCheck } from '../report-of-check.ts';
+import { type Context, reportOf, reportsOf } from './checks.ts';
+import type { BranchRules } from './protection.ts';
+import type { PullRequestNode, ReviewThreads } from './pull-request-text.ts';
+
+export interface Readiness {
+  readonly mergeability: Mergeability;
+  readonly blockReasons: readonly BlockReason[];
+}
+
+/** What lies behind GitHub's BLOCKED, as far as it is known. */
+export interface Block {
+  readonly contexts: readonly Context[];
+  readonly hasOpenThreads: boolean;
+  readonly isUpToDate: boolean;
+  /** How our own check runs are told from others: they never count. */
+  readonly ownLogin: string;
+  /** Undefined until somebody asked. */
+  readonly rules: BranchRules | undefined;
+}
+
+const READY: Readiness = { mergeability: 'MERGEABLE', blockReasons: [] };
+
+/** Undefined for one that is BLOCKED: `readinessOfBlocked` says why. */
+export function readinessOf(pr: PullRequestNode): Readiness | undefined {
+  if (pr.state !== 'OPEN') return notReady('closed');
+  const isConflicting = pr.mergeable === 'CONFLICTING' || pr.mergeStateStatus === 'DIRTY';
+  const conflict = isConflicting ? (['conflict'] as const) : [];
+  if (pr.isDraft || pr.mergeStateStatus === 'DRAFT') return notReady('draft', ...conflict);
+  if (isConflicting) return notReady('conflict');
+  if (pr.mergeable === 'UNKNOWN') return { mergeability: 'IN_PROGRESS', blockReasons: [] };
+  switch (pr.mergeStateStatus) {
+    case 'CLEAN':
+    case 'HAS_HOOKS':
+    case 'UNSTABLE':
+      return READY;
+    case 'BEHIND':
+      return notReady('behind');
+    case 'BLOCKED':
+      return undefined;
+    default:
+      return { mergeability: 'IN_PROGRESS', blockReasons: [] };
+  }
+}
+
+/**
+ * GitHub works the state out for whoever asks, and names no reason. A rule that restricts updates blocks every pull request
+ * for everybody but actors that are exempt from it; one who may bypass it reads BLOCKED and may merge all the same. Since
+ * that rule is how a target is kept for the queue alone, a pull request for which nothing else is left open counts as
+ * mergeable. Where a rule is in force that cannot be judged from here, it does not.
+ */
+export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
+  const reasons = [...reviewReasons(pr), ...checkReasons(block)];
+  if (reasons.length > 0) return notReady(...new Set(reasons));
+  const { rules } = block;
+  if (rules?.isStrict === true && !block.isUpToDate) return notReady('behind');
+  if (rules === undefined || !rules.restrictsUpdates || !rules.isJudgeable) return notReady('other');
+  if (rules.needsResolvedThreads && block.hasOpenThreads) return notReady('other');
+  return READY;
+}
+
+/** Its author can begin and resolve as many as it takes to push somebody else's out of sight: then one counts as open. */
+export function hasOpenThread({ totalCount, nodes }: ReviewThreads): boolean {
+  const resolved = (nodes ?? []).filter((thread) => thread?.isResolved === true);
+  return resolved.length < totalCount;
+}
+
+function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReason[] {
+  if (reviewDecision === 'CHANGES_REQUESTED') return ['changesRequested'];
+  return reviewDecision === 'REVIEW_REQUIRED' ? ['reviewRequired'] : [];
+}
+
+function checkReasons({ contexts, ownLogin, rules }: Block): readonly BlockReason[] {
+  const others = contexts.filter((context) => !isOwn(reportOf(context), ownLogin));
+  const reports = reportsOf(others);
+  const marked = others.filter(({ isRequired }) => isRequired === true).map((context) => reportOf(context).name);
+  const required = rules?.checks ?? [];
+  // What is required and was never reported is not among the contexts.
+  const reasons = [...new Set([...required, ...marked])].flatMap((status) => checkReason(reports, status));
+  const isFailing = reasons.includes('failingCheck');
+  return isFailing ? ['failingCheck'] : reasons.slice(0, 1);
+}
+
+function checkReason(reports: readonly CheckReport[], status: RequiredStatus): readonly BlockReason[] {
+  const app = typeof status === 'string' ? undefined : status.app;
+  const report = reportOfCheck(reports, nameOf(status), app);
+  if (isOwnName(nameOf(status)) && report === undefined) return [];
+  if (report === undefined || report.conclusion === undefined) return ['awaitingCheck'];
+  return ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(report.conclusion) ? [] : ['failingCheck'];
+}
+
+function isOwn(report: CheckReport, ownLogin: string): boolean {
+  return isOwnName(report.name) && isReportedBy(ownLogin, report);
+}
+
+function isOwnName(name: string): boolean {
+  return /^Sluice \(.*\)$/.test(name);
+}
+
+function notReady(...blockReasons: readonly BlockReason[]): Readiness {
+  return { mergeability: 'NOT_MERGEABLE', blockReasons };
+}

@@ -1,0 +1,210 @@
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Notice, NoticeAbout, RepositoryName } from '../hosting.ts';
+import { countAt, dig, type Payload, textAt } from './webhook-json.ts';
+
+interface Event {
+  readonly payload: Payload;
+  readonly action: string | undefined;
+  readonly ownAppId: number | undefined;
+}
+
+/** A repository, or all of an owner's. */
+type Place = RepositoryName;
+
+type Read = (event: Event) => readonly Notice[];
+
+/** What a delivery says about something that concerns a queue. Events that are not here concern none. */
+export function noticesOf(event: string, payload: Payload, ownAppId: number | undefined): readonly Notice[] {
+  const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
+  return read?.({ payload, action: textAt(payload, 'action'), ownAppId }) ?? [];
+}
+
+const READERS: Readonly<Record<string, Read>> = {
+  pull_request: ofPullRequest,
+  pull_request_review: ofReview,
+  pull_request_review_thread: ofReview,
+  issue_comment: ofComment,
+  push: ofPush,
+  check_run: ofCheckRun,
+  check_suite: (event) => ofFinished(event, 'check_suite'),
+  workflow_run: (event) => ofFinished(event, 'workflow_run'),
+  status: ofStatus,
+  repository: ofRepository,
+  public: ofAccess,
+  installation: ofInstallation,
+  installation_repositories: ofInstallation,
+  branch_protection_rule: ofRules,
+  branch_protection_configuration: ofRules,
+  repository_ruleset: ofRules,
+  member: ofRules,
+  membership: ofRules,
+  organization: ofRules,
+  team: ofRules,
+  team_add: ofRules,
+};
+
+/** They change nothing that a queue goes by. */
+const IDLE_ACTIONS: readonly (string | undefined)[] = [
+  ...['assigned', 'unassigned', 'locked', 'unlocked', 'milestoned', 'demilestoned', 'enqueued', 'dequeued'],
+  ...['auto_merge_enabled', 'auto_merge_disabled', 'review_requested', 'review_request_removed'],
+];
+
+function ofPullRequest({ payload, action }: Event): readonly Notice[] {
+  const place = placeOf(payload);
+  const number = countAt(payload, 'pull_request', 'number') ?? countAt(payload, 'number');
+  if (place === undefined || number === undefined || IDLE_ACTIONS.includes(action)) return [];
+  if (action !== 'labeled' && action !== 'unlabeled') return [aboutPullRequest(place, number, payload)];
+  const label = textAt(payload, 'label', 'name');
+  if (label === undefined) return [];
+  return [notice(place, `label ${number} ${label}`, { kind: 'label', number: number as PrNumber, label })];
+}
+
+/** Reviews and resolved conversations change whether it may be merged. */
+function ofReview({ payload }: Event): readonly Notice[] {
+  const place = placeOf(payload);
+  const number = countAt(payload, 'pull_request', 'number');
+  return place === undefined || number === undefined ? [] : [aboutPullRequest(place, number, payload)];
+}
+
+function aboutPullRequest(place: Place, number: number, payload: Payload): Notice {
+  const headSha = shaAt(payload, 'pull_request', 'head', 'sha');
+  const changedAt = instantOf(textAt(payload, 'pull_request', 'updated_at'));
+  return notice(place, `pull_request ${number}`, {
+    kind: 'pull_request',
+    number: number as PrNumber,
+    headSha,
+    ...(changedAt === undefined ? {} : { changedAt }),
+  });
+}
+
+/** Only new comments command, and only those that hold a command somewhere are worth a look. */
+function ofComment({ payload, action, ownAppId }: Event): readonly Notice[] {
+  const place = placeOf(payload);
+  const number = countAt(payload, 'issue', 'number');
+  const id = countAt(payload, 'comment', 'id');
+  const nodeId = textAt(payload, 'comment', 'node_id');
+  if (place === undefined || number === undefined || id === undefined || nodeId === undefined) return [];
+  const isOfPullRequest = dig(payload, 'issue', 'pull_request') !== undefined;
+  if (
+    action !== 'created' ||
+    !isOfPullRequest ||
+    isOwn(dig(payload, 'comment', 'performed_via_github_app'), ownAppId)
+  ) {
+    return [];
+  }
+  const body = dig(payload, 'comment', 'body');
+  if (typeof body === 'string' && !/\/(sluice|trunk)\b/i.test(body)) return [];
+  const author = textAt(payload, 'comment', 'user', 'login');
+  const about = {
+    kind: 'comment',
+    number: number as PrNumber,
+    commentId: String(id),
+    nodeId,
+    ...(author === undefined ? {} : { author }),
+  } as const;
+  return [{ ...about, ...place, key: `comment:${id}` }];
+}
+
+/** Tags are not branches. A branch that is deleted is pushed to, too. */
+function ofPush({ payload }: Event): readonly Notice[] {
+  const place = placeOf(payload);
+  const branch = /^refs\/heads\/(.+)$/s.exec(textAt(payload, 'ref') ?? '')?.[1];
+  return place === undefined || branch === undefined
+    ? []
+    : [notice(place, `branch ${branch}`, { kind: 'branch', branch })];
+}
+
+/** That one began is seen by the next look; that one finished is what somebody waits for. */
+function ofCheckRun({ payload, ownAppId }: Event): readonly Notice[] {
+  const run = dig(payload, 'check_run');
+  if (textAt(run, 'status') !== 'completed' || isOwn(dig(run, 'app'), ownAppId)) return [];
+  return ofCheck(payload, {
+    sha: shaAt(run, 'head_sha'),
+    check: textAt(run, 'name'),
+    startedAt: instantOf(textAt(run, 'started_at')),
+  });
+}
+
+function ofStatus({ payload }: Event): readonly Notice[] {
+  if (textAt(payload, 'state') === 'pending') return [];
+  return ofCheck(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
+}
+
+interface FinishedCheck {
+  readonly sha: Sha | undefined;
+  readonly check: string | undefined;
+  readonly startedAt: Instant | undefined;
+}
+
+function ofCheck(payload: Payload, { sha, check, startedAt }: FinishedCheck): readonly Notice[] {
+  const place = placeOf(payload);
+  if (place === undefined || sha === undefined) return [];
+  const attempt = startedAt === undefined ? {} : { startedAt };
+  const about = { kind: 'checks', sha, ...(check === undefined ? {} : { check, ...attempt }) } as const;
+  return [notice(place, `checks ${sha}${check === undefined ? '' : ` ${check}`}`, about)];
+}
+
+function ofFinished({ payload, action, ownAppId }: Event, subject: string): readonly Notice[] {
+  const of = dig(payload, subject);
+  if (action !== 'completed' || isOwn(dig(of, 'app'), ownAppId)) return [];
+  return ofCheck(payload, { sha: shaAt(of, 'head_sha'), check: undefined, startedAt: undefined });
+}
+
+/** We know it by the name it had: under that name it is asked for, and answers what it is called now. */
+function ofRepository({ payload, action }: Event): readonly Notice[] {
+  const place = placeOf(payload);
+  if (place === undefined) return [];
+  const formerName = textAt(payload, 'changes', 'repository', 'name', 'from');
+  const from = dig(payload, 'changes', 'owner', 'from');
+  const formerOwner = textAt(from, 'user', 'login') ?? textAt(from, 'organization', 'login');
+  if (action === 'renamed' && formerName !== undefined) return accessTo({ ...place, name: formerName });
+  if (action === 'transferred' && formerOwner !== undefined) return accessTo({ ...place, owner: formerOwner });
+  return accessTo(place);
+}
+
+function ofAccess({ payload }: Event): readonly Notice[] {
+  const place = placeOf(payload);
+  return place === undefined ? [] : accessTo(place);
+}
+
+function ofInstallation({ payload }: Event): readonly Notice[] {
+  const owner = textAt(payload, 'installation', 'account', 'login');
+  return owner === undefined ? [] : accessTo({ owner, name: '*' });
+}
+
+function accessTo(place: Place): readonly Notice[] {
+  return [notice(place, 'access', { kind: 'access' })];
+}
+
+/** Rules and permissions of an organization are those of all its repositories. */
+function ofRules({ payload }: Event): readonly Notice[] {
+  const owner = textAt(payload, 'organization', 'login');
+  const place = placeOf(payload) ?? (owner === undefined ? undefined : { owner, name: '*' });
+  return place === undefined ? [] : [notice(place, 'rules', { kind: 'rules' })];
+}
+
+function notice(place: Place, about: string, facts: NoticeAbout): Notice {
+  return { ...facts, ...place, key: `${place.owner}/${place.name} ${about}` };
+}
+
+/** Of a push, older servers say the owner's name only. */
+function placeOf(payload: Payload): Place | undefined {
+  const name = textAt(payload, 'repository', 'name');
+  const owner = textAt(payload, 'repository', 'owner', 'login') ?? textAt(payload, 'repository', 'owner', 'name');
+  return owner === undefined || name === undefined ? undefined : { owner, name };
+}
+
+function isOwn(app: unknown, ownAppId: number | undefined): boolean {
+  return ownAppId !== undefined && countAt(app, 'id') === ownAppId;
+}
+
+function shaAt(value: unknown, ...names: readonly string[]): Sha | undefined {
+  const sha = textAt(value, ...names);
+  return sha !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(sha) ? (sha as Sha) : undefined;
+}
+
+function instantOf(text: string | undefined): Instant | undefined {
+  const instant = Date.parse(text ?? '');
+  return Number.isNaN(instant) ? undefined : instant;
+}

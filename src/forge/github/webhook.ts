@@ -1,0 +1,38 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Delivery, DeliveryAnswer, Hosting } from '../hosting.ts';
+import { noticesOf } from './webhook-events.ts';
+import { parsePayload } from './webhook-json.ts';
+
+export interface WebhookOptions {
+  /** Asked for every delivery: it may be changed while the server runs. Without one, nothing is believed. */
+  readonly secret: () => string | undefined;
+  /** Told that something is signed otherwise: by a stranger, or because the secret was changed at the forge. */
+  readonly onMismatch?: () => void;
+  /** What our own app did is no news. */
+  readonly ownAppId: number | undefined;
+}
+
+export function createReadDelivery(options: WebhookOptions): Hosting['readDelivery'] {
+  return (delivery) => readDelivery(options, delivery);
+}
+
+function readDelivery({ secret, ownAppId, onMismatch }: WebhookOptions, delivery: Delivery): DeliveryAnswer {
+  const { headers, body } = delivery;
+  const known = secret();
+  if (known === undefined || known === '' || !isSigned(body, known, headers['x-hub-signature-256'])) {
+    onMismatch?.();
+    return { kind: 'unsigned' };
+  }
+  const event = headers['x-github-event'];
+  if (event === undefined) return { kind: 'unreadable', detail: 'It does not say which event it is about.' };
+  const payload = parsePayload(body, headers['content-type'] ?? '');
+  if (typeof payload === 'string') return { kind: 'unreadable', detail: payload };
+  return { kind: 'notices', notices: noticesOf(event, payload, ownAppId) };
+}
+
+/** The older SHA-1 signature, which GitHub sends beside this one, proves nothing. */
+function isSigned(body: Buffer, secret: string, signature: string | undefined): boolean {
+  const given = /^sha256=([0-9a-f]{64})$/.exec(signature ?? '')?.[1];
+  const expected = createHmac('sha256', secret).update(body).digest();
+  return given !== undefined && timingSafeEqual(Buffer.from(given, 'hex'), expected);
+}

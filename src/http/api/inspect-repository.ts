@@ -1,0 +1,7 @@
+import { inspectRepository as inspect } from '../../app/inspect-repository.ts';
+import { inspectRepository } from '../contract/repositories.ts';
+import { route } from '../route.ts';
+
+export const inspectRepositoryRoute = route(inspectRepository, ({ app, caller }, { repo, targetBranch }) =>
+  inspect(app, caller, { repo, targetBranch }),
+);

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { ForgeRepository } from '../../src/forge/forge.ts';
+import { githubConnection } from '../../src/forge/github/connection.ts';
+import { createGithubForge, type GithubForge } from '../../src/forge/github/create-github-forge.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Log } from '../../src/lib/log.ts';
+import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
+import type { PullRequest, Repository } from '../fake/github/model.ts';
+import { closePullRequest } from '../fake/github/pull-request-state.ts';
+import { catchUp } from '../fake/github/refs.ts';
+import { createRepository, forkRepository } from '../fake/github/repositories.ts';
+import { inTurn } from '../fake/github/world.ts';
+import type { Change, GitWorld } from './forge.ts';
+import { fastImport, runGit } from './plain-world.ts';
+
+/** A repository at the fake GitHub, with pull requests from a fork. */
+export interface GithubWorld extends GitWorld {
+  readonly fake: FakeGithub;
+  readonly forge: GithubForge;
+  readonly app: Repository;
+}
+
+const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** A GitHub where the app is installed for `acme`. */
+export async function createGithub(): Promise<FakeGithub> {
+  const fake = await createFakeGithub();
+  fake.install(fake.app, 'acme');
+  return fake;
+}
+
+/** A repository of its own at a GitHub that several worlds share, or at one that is closed with it. */
+export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorld> {
+  const fake = shared ?? (await createGithub());
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-github-'));
+  const app = await createRepository(fake.world, `acme/app-${randomUUID()}`);
+  const fork = await forkRepository(fake.world, app, 'ada');
+  // As on GitHub, forks have what the repository has.
+  await writeFile(join(fork.gitDir, 'objects', 'info', 'alternates'), `${join(app.gitDir, 'objects')}\n`);
+  const auth = { kind: 'app', appId: String(fake.app.id), privateKey: fake.privateKey } as const;
+  const connection = githubConnection({ host: 'github.test', auth, apiUrl: fake.url, webUrl: fake.url });
+  const createForge: GitWorld['createForge'] = ({ directory = join(folder, 'mirrors'), ...more } = {}) =>
+    createGithubForge({ connection, clock: systemClock, log: quiet, directory, paceMs: 0, ...more });
+  const forge = createForge() as GithubForge;
+  const repository: ForgeRepository = {
+    id: 'app',
+    host: 'github.test',
+    owner: 'acme',
+    name: app.name,
+    git: undefined,
+    checks: [],
+  };
+  const git = (args: readonly string[], input?: string | Buffer) => runGit(app.gitDir, args, input);
+  const write = (target: Repository, args: readonly string[], input?: Buffer) =>
+    inTurn(target, async () => {
+      await runGit(target.gitDir, args, input);
+      await catchUp(fake.world, target, fake.user('ada'));
+    });
+  const commitTo = async (target: Repository, ref: string, from: string | undefined, change: Change) => {
+    await write(target, ['fast-import', '--quiet', '--force'], fastImport(ref, from, change));
+    return (await runGit(target.gitDir, ['rev-parse', ref])) as Sha;
+  };
+  const getPullRequest = (number: PrNumber) => app.pulls.get(number) as PullRequest;
+
+  return {
+    fake,
+    forge,
+    app,
+    repository,
+    folder,
+    path: app.gitDir,
+    git,
+    createForge,
+    commitTo: (ref, from, change) => commitTo(app, ref, from, change),
+    commit: (branch, change) => {
+      const ref = `refs/heads/${branch}`;
+      return commitTo(app, ref, app.refs.get(ref), change);
+    },
+    openPullRequest: async (branch, change) => {
+      const headRef = `change-${randomUUID()}`;
+      const from = app.refs.get(`refs/heads/${branch}`);
+      const headSha = await commitTo(fork, `refs/heads/${headRef}`, from, change);
+      const { number } = await fake.openPullRequest(app, {
+        ...wordsOf(change),
+        from: fork,
+        branch: headRef,
+        base: branch,
+        author: change.author || 'Ada',
+      });
+      return { number: number as PrNumber, headSha };
+    },
+    pushToPullRequest: async (number, change) => {
+      const { headRef, headSha } = getPullRequest(number);
+      return commitTo(fork, `refs/heads/${headRef}`, headSha, change);
+    },
+    pushFromClone: async (number, clone) => {
+      const { headRef } = getPullRequest(number);
+      await runGit(clone, ['push', '--quiet', fork.gitDir, `HEAD:refs/heads/${headRef}`]);
+      await inTurn(fork, () => catchUp(fake.world, fork, fake.user('ada')));
+    },
+    closePullRequest: async (number) => closePullRequest(fake.world, getPullRequest(number), fake.user('ada')),
+    landPullRequest: (number, branch) => write(app, ['update-ref', `refs/heads/${branch}`, `refs/pull/${number}/head`]),
+    createBranch: (branch, sha) => write(app, ['update-ref', `refs/heads/${branch}`, sha]),
+    deleteBranch: (branch) => write(app, ['update-ref', '-d', `refs/heads/${branch}`]),
+    breakRepository: async () => {
+      const repair = fake.faults.always('*', { kind: 'error', status: 503, when: 'before' });
+      return async () => repair();
+    },
+    close: async () => {
+      await forge.close();
+      if (shared === undefined) await fake.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What people write when they open it is what they wrote for the commit. */
+function wordsOf({ message = 'Change something' }: Change): { readonly title: string; readonly body: string } {
+  const [title = '', ...body] = message.toString().split('\n');
+  return { title: title || 'Change something', body: body.join('\n').trim() };
+}
+
+function ignore(): void {}

@@ -1,0 +1,159 @@
+// CI of a fork has no token. It names its own workflow run, and the forge is asked whether that is so.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { encodeQueue } from '../../src/app/queue-codec.ts';
+import type { Sha } from '../../src/engine/pull-request.ts';
+import { createQueue } from '../../src/engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
+import type { Forge } from '../../src/forge/forge.ts';
+import type { WorkflowRunFacts } from '../../src/forge/hosting.ts';
+import type { OrganizationId } from '../../src/storage/accounts.ts';
+import { aRepository, storeQueue } from '../contract/store-world.ts';
+import { FakeForge } from '../fake/fake-forge.ts';
+import { FakeRepository } from '../fake/fake-repository.ts';
+import { createInProcess, type InProcess } from './harness-in-process.ts';
+
+const SHA = 'a'.repeat(40) as Sha;
+const HOST = 'github.test';
+const BODY = {
+  repo: { host: HOST, owner: 'acme', name: 'app' },
+  targetBranch: 'main',
+  pr: { number: 7, sha: SHA },
+  impactedTargets: ['//app'],
+};
+const RUN: WorkflowRunFacts = { event: 'pull_request', isLive: true, headSha: SHA, prNumbers: [7] as never };
+
+let place: InProcess;
+let run: WorkflowRunFacts | undefined;
+let asked: string[];
+/** The forge answers when this does. */
+let gate: Promise<void>;
+
+beforeEach(async () => {
+  place = await createInProcess();
+  [run, asked, gate] = [RUN, [], Promise.resolve()];
+  const findWorkflowRun = async (_repository: unknown, runId: string) => {
+    asked.push(runId);
+    await gate;
+    return run;
+  };
+  const forge: Forge = Object.assign(new FakeForge(new FakeRepository(place.clock.now)), {
+    hosting: { findWorkflowRun } as never,
+  });
+  (place.app.forges as Map<string, Forge>).set(HOST, forge);
+  const organization = await place.store.accounts.findOrganization('acme');
+  const repository = await place.store.repositories.save(
+    aRepository({ organizationId: organization?.id as OrganizationId, host: HOST, owner: 'acme', name: 'app' }),
+  );
+  const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, mode: 'PARALLEL' }, 'RUNNING'));
+  await storeQueue(place.store, { repositoryId: repository.id, branch: 'main', body });
+});
+
+afterEach(() => place.close());
+
+async function send(
+  body: unknown,
+  headers: Record<string, string> = { 'x-forked-workflow-run-id': '123' },
+  mount = '/v1',
+) {
+  const response = await place.server.inject({
+    method: 'POST',
+    url: `${mount}/setImpactedTargets`,
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: JSON.stringify(body),
+  });
+  return { status: response.statusCode, headers: response.headers, answer: response.json() };
+}
+
+describe('impacted targets of a fork', () => {
+  for (const mount of ['/v1', '/trunk/v1']) {
+    it(`are taken from the run that proves itself, on ${mount} [G66]`, async () => {
+      const { status, answer } = await send(BODY, { 'x-forked-workflow-run-id': '123', 'x-api-token': ' ' }, mount);
+      assert.equal(status, 200, JSON.stringify(answer));
+      assert.deepEqual([answer.prSha, answer.impactedTargets.count], [SHA, 1]);
+      assert.deepEqual(asked, ['123']);
+    });
+  }
+
+  for (const [what, odd] of [
+    ['another event', { ...RUN, event: 'pull_request_target' }],
+    ['a run that has ended', { ...RUN, isLive: false }],
+    ['another commit', { ...RUN, headSha: 'b'.repeat(40) as Sha }],
+    ['another pull request', { ...RUN, prNumbers: [8] as never }],
+    ['no pull request', { ...RUN, prNumbers: [] }],
+    ['no run at all', undefined],
+  ] as const) {
+    it(`are refused for ${what} [G66]`, async () => {
+      run = odd;
+      const { status, answer } = await send(BODY);
+      assert.deepEqual([status, answer.code], [401, 'FORK_RUN_NOT_PROVEN']);
+    });
+  }
+
+  it('are refused in the same words for what is not registered here [G66]', async () => {
+    run = undefined;
+    const { answer: here } = await send(BODY);
+    for (const repo of [
+      { ...BODY.repo, name: 'other' },
+      { ...BODY.repo, host: 'local' },
+    ]) {
+      const { status, answer } = await send({ ...BODY, repo });
+      assert.deepEqual([status, answer.detail], [401, here.detail]);
+    }
+  });
+
+  it('need a commit, and a number of a run [G66]', async () => {
+    const { status, answer } = await send({ ...BODY, pr: { number: 7 } });
+    assert.deepEqual([status, answer.errors[0].path], [400, '/pr/sha']);
+    for (const odd of ['', 'abc', '-1', '12 34', '9'.repeat(30)]) {
+      const refused = await send(BODY, { 'x-forked-workflow-run-id': odd });
+      assert.deepEqual([refused.status, refused.answer.code], [401, 'AUTHENTICATION_REQUIRED'], odd);
+    }
+    assert.deepEqual(asked, []);
+  });
+
+  it('prove nothing beside a token that is not good, nor for any other operation [G66]', async () => {
+    const headers = { 'x-forked-workflow-run-id': '123', 'x-api-token': 'wrong' };
+    assert.equal((await send(BODY, headers)).answer.code, 'INVALID_TOKEN');
+    const other = await place.server.inject({
+      method: 'POST',
+      url: '/v1/submitPullRequest',
+      headers: { 'content-type': 'application/json', 'x-forked-workflow-run-id': '123' },
+      payload: JSON.stringify(BODY),
+    });
+    assert.equal(other.statusCode, 401);
+  });
+
+  it('are asked about once in a while only: a refusal is remembered, and proofs are counted [G66]', async () => {
+    run = undefined;
+    await send(BODY);
+    await send(BODY);
+    assert.deepEqual(asked, ['123']);
+    place.clock.set(place.clock.now() + 31_000);
+    run = RUN;
+    assert.equal((await send(BODY)).status, 200);
+    for (let id = 1; id < 19; id += 1) await send({ ...BODY }, { 'x-forked-workflow-run-id': `${id}` });
+    const { status, headers, answer } = await send(BODY, { 'x-forked-workflow-run-id': '900' });
+    assert.deepEqual([status, answer.code], [429, 'RATE_LIMITED']);
+    assert.ok(Number(headers['retry-after']) > 0);
+  });
+
+  it('do not wait in a crowd for a forge that does not answer [G66]', async () => {
+    let open = (): void => undefined;
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const ids = [1, 2, 3, 4, 5, 6];
+    const answers = ids.map((id) => send(BODY, { 'x-forked-workflow-run-id': `${id}` }));
+    const crowded = await Promise.all(answers.slice(4));
+    assert.deepEqual(
+      crowded.map(({ status }) => status),
+      [429, 429],
+    );
+    open();
+    assert.deepEqual(
+      (await Promise.all(answers.slice(0, 4))).map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+  });
+});

@@ -1,0 +1,283 @@
+// What GitHub, its limits and our own server do at the worst moments. Each test has a GitHub and a server of its own.
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import type { FakeGithubOptions } from '../fake/github/fake-github.ts';
+import type { PullRequest } from '../fake/github/model.ts';
+import { connectionOf, GithubWorld, type GithubWorldOptions, hookUp } from './github-world.ts';
+import { type Environment, makeFolder, startServer, type TestServer, until } from './harness.ts';
+
+const PATIENCE_MS = 90_000;
+/** They wait more than they work. */
+const TOGETHER = { concurrency: 4 };
+const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+const CHECK = 'POST /repos/{owner}/{repo}/check-runs';
+/** Everything but git. */
+const API = ['* /repos/*', '* /app/*', 'POST /graphql*'];
+
+async function aWorld(t: TestContext, options: GithubWorldOptions = {}): Promise<GithubWorld> {
+  const world = await GithubWorld.create(options);
+  t.after(() => world.close());
+  return world;
+}
+
+async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
+  const pr = await world.open();
+  world.say(pr, '/sluice merge');
+  const { sha } = await world.untilTestBranch(pr);
+  return { pr, sha };
+}
+
+function untilExplained(world: GithubWorld, pr: PullRequest, words: RegExp): Promise<string> {
+  let seen = '';
+  return until(`#${pr.number} says ${words}`, PATIENCE_MS, async () => {
+    const { explanation } = await world.get(pr.number, { includeExplanation: true });
+    seen = JSON.stringify(explanation);
+    return words.test(seen) ? seen : undefined;
+  }).catch((error: unknown) => {
+    throw new Error(`${String(error)}; it says ${seen}`);
+  });
+}
+
+/** Otherwise it may be a minute until somebody looks. */
+function causeLook({ github, repository }: GithubWorld): void {
+  github.setPermission(repository, 'newcomer', 'read');
+}
+
+function untilSaid(world: GithubWorld, pr: PullRequest, words: RegExp): Promise<string> {
+  return until(`the comment on #${pr.number} says ${words}`, PATIENCE_MS, async () => {
+    const text = world.sticky(pr);
+    return text !== undefined && words.test(text) ? text : undefined;
+  });
+}
+
+function untilFired(world: GithubWorld, count = 1): Promise<true> {
+  const { faults } = world.github;
+  return until(`${count} went wrong`, PATIENCE_MS, async () => (faults.fired.length >= count ? true : undefined));
+}
+
+/** Merges that were made, whoever was told so. */
+function countMerged(world: GithubWorld): number {
+  return [...world.repository.pulls.values()].filter(({ merged }) => merged !== undefined).length;
+}
+
+describe('while GitHub has a bad day', TOGETHER, () => {
+  test('where nothing is answered, everything waits, says so, and goes on [E15] [G37]', async (t) => {
+    const world = await aWorld(t);
+    const { pr, sha } = await underTest(world);
+    const end = world.github.faults.always('*', { kind: 'error', status: 502, when: 'before' });
+    world.report(sha, 'success');
+    causeLook(world);
+    await untilExplained(world, pr, /502|does not answer|FORGE_UNAVAILABLE/);
+    assert.equal(pr.merged, undefined);
+    end();
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.testedSha, sha);
+    await untilSaid(world, pr, /Landed/);
+  });
+
+  test('where it is slow, everything happens, once', async (t) => {
+    const world = await aWorld(t);
+    world.github.faults.always('*', { kind: 'slow', byMs: 300 });
+    const { pr, sha } = await underTest(world);
+    world.report(sha, 'success');
+    await world.untilState(pr, 'MERGED');
+    await untilSaid(world, pr, /Landed/);
+    assert.deepEqual(world.replies(pr), []);
+  });
+
+  test('where git is refused and the API is not, commands wait, and what waits says so [E15] [G3]', async (t) => {
+    const world = await aWorld(t);
+    const end = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
+    const [pr, other] = [await world.open(), await world.open()];
+    world.say(pr, '/sluice merge');
+    await untilFired(world);
+    end();
+    // The command was not lost.
+    const { sha } = await world.untilTestBranch(pr);
+    const endAgain = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
+    world.say(other, '/sluice merge');
+    await world.untilState(other, 'TESTING');
+    await untilExplained(world, other, /TRYING_AGAIN/);
+    endAgain();
+    const { sha: second } = await world.untilTestBranch(other);
+    world.report(sha, 'success');
+    world.report(second, 'success');
+    for (const each of [pr, other]) await world.untilState(each, 'MERGED');
+  });
+
+  test('where the API is refused and git is not, it lands when the API is back [E15] [G22]', async (t) => {
+    const world = await aWorld(t);
+    const { pr, sha } = await underTest(world);
+    await untilSaid(world, pr, /Being tested/);
+    const ends = API.map((route) => world.github.faults.always(route, { kind: 'reset', when: 'before' }));
+    await world.api.ok('reportCheck', {
+      repo: world.ref.repo,
+      sha,
+      name: 'build',
+      status: 'COMPLETED',
+      conclusion: 'SUCCESS',
+    });
+    await world.untilState(pr, 'TESTS_PASSED');
+    await until('a merge was tried', PATIENCE_MS, async () =>
+      world.github.faults.fired.some(({ route }) => route === MERGE) ? true : undefined,
+    );
+    for (const end of ends) end();
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.kind, 'SAME_TREE');
+  });
+
+  test('where the limit is used up, everything waits, says until when, and goes on [G8] [E15]', async (t) => {
+    const world = await aWorld(t);
+    const { github } = world;
+    const { pr, sha } = await underTest(world);
+    await untilSaid(world, pr, /Being tested/);
+    // Less than half a minute is waited for without a word.
+    github.limits.configure({ core: 0, graphql: 0, windowMs: 45_000 });
+    github.limits.refill();
+    world.report(sha, 'success');
+    causeLook(world);
+    await untilExplained(world, pr, /limit/);
+    assert.equal((await world.get(pr.number)).state, 'TESTING');
+    github.limits.configure({ core: 5_000, graphql: 5_000 });
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.testedSha, sha);
+  });
+
+  test('a key that was rotated is read again from its file, as soon as it is there [G16]', async (t) => {
+    const folder = await makeFolder();
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'key.pem');
+    // Tokens that end soon are asked for again and again, each time with the key.
+    const github: FakeGithubOptions = { tokenLifetimeMs: 60_000 };
+    const world = await aWorld(t, {
+      github,
+      environment: { SLUICE_GITHUB_PRIVATE_KEY: '', SLUICE_GITHUB_PRIVATE_KEY_FILE: file },
+      prepare: (fake) => writeFile(file, fake.privateKey),
+    });
+    const { pr, sha } = await underTest(world);
+    const key = world.github.rotateKey(world.github.app);
+    world.report(sha, 'success');
+    causeLook(world);
+    await untilExplained(world, pr, /key/);
+    await writeFile(file, key);
+    await world.untilState(pr, 'MERGED');
+    assert.doesNotMatch(world.server.output.err, /BEGIN|PRIVATE KEY/);
+  });
+});
+
+describe('a server that is killed', TOGETHER, () => {
+  interface Lives {
+    readonly world: GithubWorld;
+    /** What was asked last never has an answer here; the next server starts where it ended. */
+    killAndStart(): Promise<GithubWorld>;
+  }
+
+  async function aLife(t: TestContext, settings: object = {}): Promise<Lives> {
+    const folder = await makeFolder();
+    const environment: Environment = { SLUICE_DATA: folder };
+    let world = await GithubWorld.create({ environment, settings });
+    t.after(async () => {
+      await world.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    });
+    return {
+      world,
+      killAndStart: async () => {
+        world.server.child.kill('SIGKILL');
+        await world.server.exited;
+        const { github } = world;
+        const server: TestServer = await startServer({ ...connectionOf(github, true), ...environment });
+        hookUp(github, server);
+        world = world.through(server);
+        return world;
+      },
+    };
+  }
+
+  test('after the merge was made, merges once [G22]', async (t) => {
+    const { world, killAndStart } = await aLife(t);
+    const { pr, sha } = await underTest(world);
+    world.github.faults.once(MERGE, { kind: 'silence', when: 'after' });
+    world.report(sha, 'success');
+    await until('it is merged', PATIENCE_MS, async () => pr.merged);
+    const next = await killAndStart();
+    const { landed } = await next.untilState(pr, 'MERGED');
+    assert.equal(landed?.kind, 'SAME_TREE');
+    assert.equal(next.github.refs(next.repository).get('refs/heads/main'), landed?.sha);
+    await untilSaid(next, pr, /Landed/);
+    assert.deepEqual(next.replies(pr), []);
+  });
+
+  for (const when of ['before', 'after'] as const) {
+    test(`${when} the second merge of a batch, merges each once, in order [G22]`, async (t) => {
+      const batch = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 };
+      const { world, killAndStart } = await aLife(t, batch);
+      const prs = [await world.open(), await world.open(), await world.open()];
+      for (const { number } of prs) await world.api.ok('submitPullRequest', { ...world.ref, pr: { number } });
+      const { sha } = await until('the batch is built', PATIENCE_MS, async () => world.testBranches()[0]);
+      world.github.faults.once('PUT /repos/acme/app/pulls/2/merge', { kind: 'silence', when });
+      world.report(sha, 'success');
+      await untilFired(world);
+      const merged = when === 'before' ? 1 : 2;
+      await until(`${merged} are merged`, PATIENCE_MS, async () => (countMerged(world) === merged ? true : undefined));
+      const next = await killAndStart();
+      const entries = await Promise.all(prs.map((pr) => next.untilState(pr, 'MERGED')));
+      assert.deepEqual(
+        entries.map(({ landed }) => landed?.kind),
+        ['PREFIX', 'PREFIX', 'SAME_TREE'],
+      );
+      for (const pr of prs) await untilSaid(next, pr, /Landed/);
+    });
+  }
+
+  test('after it wrote a comment, and again after it made a check, makes no second one [G49]', async (t) => {
+    const { world, killAndStart } = await aLife(t);
+    const { github, repository } = world;
+    github.faults.once(COMMENT, { kind: 'silence', when: 'after' });
+    const { pr, sha } = await underTest(world);
+    await until('there is a comment', PATIENCE_MS, async () => world.sticky(pr));
+    github.faults.once(CHECK, { kind: 'silence', when: 'after' });
+    await killAndStart();
+    const checks = () => github.listChecks(repository, pr.headSha);
+    await until('there is a check', PATIENCE_MS, async () => checks()[0]);
+    const next = await killAndStart();
+    await untilSaid(next, pr, /Being tested/);
+    next.report(sha, 'success');
+    await next.untilState(pr, 'MERGED');
+    await untilSaid(next, pr, /Landed/);
+    await until('the check has ended', PATIENCE_MS, async () => checks()[0]?.conclusion);
+    assert.equal(checks().length, 1);
+    assert.deepEqual(next.replies(pr), []);
+  });
+
+  test('again and again, lands everything once and tells it once [G22] [G33] [G49]', async (t) => {
+    const { world, killAndStart } = await aLife(t, { concurrency: 3 });
+    const { github, repository } = world;
+    const prs = [await world.open(), await world.open(), await world.open()];
+    const ci = setInterval(() => {
+      for (const { sha } of world.testBranches()) {
+        const isTold = github.listChecks(repository, sha).length > 0;
+        if (!isTold) world.report(sha, 'success');
+      }
+    }, 20);
+    t.after(() => clearInterval(ci));
+    for (const pr of prs) world.say(pr, '/sluice merge');
+    let next = world;
+    for (const calls of [4, 9, 5, 12, 7]) {
+      const asked = github.world.requests.length;
+      await until('it asked for more', PATIENCE_MS, async () => {
+        const isOver = prs.every(({ merged }) => merged !== undefined);
+        return isOver || github.world.requests.length >= asked + calls ? true : undefined;
+      });
+      next = await killAndStart();
+    }
+    for (const pr of prs) await next.untilState(pr, 'MERGED');
+    for (const pr of prs) await untilSaid(next, pr, /Landed/);
+    for (const pr of prs) assert.deepEqual(next.replies(pr), []);
+    const line = github.world.requests.filter(({ route, status }) => route === MERGE && status === 200);
+    assert.ok(line.length <= prs.length, 'each was merged once');
+  });
+});

@@ -1,0 +1,228 @@
+// A GitHub on this machine is connected by the commands of the documentation, and a server is run on that.
+import assert from 'node:assert/strict';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { QueueView } from '../../src/app/views/queue-view.ts';
+import { acceptManifest } from '../fake/github/apps.ts';
+import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
+import type { App, Repository } from '../fake/github/model.ts';
+import { endRun } from '../fake/github/workflow-runs.ts';
+import { createClient, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
+import { type Running, runSluice } from './run-sluice.ts';
+
+const HOST = 'github.test';
+const repo = { host: HOST, owner: 'acme', name: 'app' };
+const ref = { repo, targetBranch: 'main' };
+const WORKFLOW = `
+on:
+  push:
+    branches: ['sluice/**']
+jobs:
+  unit:
+    runs-on: ubuntu-latest
+    steps: []
+`;
+
+let github: FakeGithub;
+let repository: Repository;
+let app: App;
+let dataFolder: string;
+let server: TestServer;
+
+function sluice(...args: string[]): Running {
+  return runSluice(args, { SLUICE_DATA: dataFolder, ...(server === undefined ? {} : { SLUICE_URL: server.url }) });
+}
+
+/** What it prints, and that it ends as it should. */
+async function printed(expected: number, ...args: string[]): Promise<string> {
+  const { code, out, err } = await sluice(...args).ended;
+  assert.equal(code, expected, `sluice ${args.join(' ')}\n${out}\n${err}`);
+  return `${out}\n${err}`;
+}
+
+function setUp(...args: string[]): string[] {
+  return ['github', 'setup', '--host', HOST, '--api-url', github.url, '--web-url', github.url, ...args];
+}
+
+before(async () => {
+  dataFolder = await makeFolder();
+  github = await createFakeGithub();
+  const files = { 'README.md': 'hello\n', '.github/workflows/ci.yml': WORKFLOW };
+  repository = await github.createRepository('acme/app', { files, roles: { ann: 'write' } });
+});
+
+after(async () => {
+  await server?.stop();
+  await github.close();
+  await rm(dataFolder, { recursive: true, force: true });
+});
+
+describe('sluice github setup', () => {
+  it('shows a page, takes the code back and keeps the key [G68]', async () => {
+    const running = sluice(...setUp('--org', 'acme', '--url', 'https://sluice.acme.dev', '--name', 'sluice-acme'));
+    const url = await until(
+      'the page is there',
+      20_000,
+      async () => /http:\/\/127\.0\.0\.1:\d+\/\w+/.exec(running.output.err)?.[0],
+    );
+    const page = await (await fetch(url)).text();
+    const action = new URL(/action="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '');
+    assert.equal(action.pathname, '/organizations/acme/settings/apps/new');
+    const manifest = JSON.parse((/value="([^"]+)"/.exec(page)?.[1] ?? '').replaceAll('&quot;', '"'));
+    assert.deepEqual(
+      [manifest.name, manifest.hook_attributes.url],
+      ['sluice-acme', 'https://sluice.acme.dev/webhooks/github'],
+    );
+    const made = acceptManifest(github.world, {
+      slug: manifest.name,
+      permissions: manifest.default_permissions,
+      events: manifest.default_events,
+      hook: { url: manifest.hook_attributes.url, secret: 'the secret of the webhook' },
+    });
+    app = made.app;
+    const back = new URL(manifest.redirect_url);
+    back.searchParams.set('code', made.code);
+    back.searchParams.set('state', action.searchParams.get('state') ?? '');
+    assert.match(await (await fetch(back)).text(), /Go back to the terminal/);
+    const { code, out, err } = await running.ended;
+    assert.equal(code, 0, err);
+    assert.match(out, /Connected\.[\s\S]*\/installations\/new[\s\S]*sluice repo add github\.test\/acme\/app/);
+    const file = join(dataFolder, 'github', `${HOST}.json`);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const kept = JSON.parse(await readFile(file, 'utf8'));
+    assert.deepEqual([kept.appId, kept.webhookSecret], [String(app.id), 'the secret of the webhook']);
+    assert.ok(kept.privateKey.includes('BEGIN') && !`${out}${err}`.includes('BEGIN'));
+    assert.ok(!`${out}${err}`.includes('the secret of the webhook'));
+  });
+
+  it('does not replace a connection unless that is said, and says what is wrong with a code [G68]', async () => {
+    assert.match(await printed(1, ...setUp('--code', '0123456789abcdef')), /connected already .*--replace/);
+    assert.match(await printed(1, ...setUp('--replace', '--code', '0123456789abcdef')), /does not know this code/);
+    assert.match(await printed(2, ...setUp('--replace', '--code', 'a b')), /no code/);
+    assert.match(await printed(2, 'github', 'setup', '--host', 'local'), /plain git/);
+  });
+});
+
+describe('a repository of a GitHub', () => {
+  it('is registered by its name, or refused with the reason [G70]', async () => {
+    server = await startServer({ SLUICE_DATA: dataFolder });
+    assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`), /install/i);
+    github.install(app, 'acme');
+    assert.match(
+      await printed(0, 'repo', 'add', `${HOST}/acme/app`),
+      /github\.test\/acme\/app is registered\.[\s\S]*queue create/,
+    );
+    await printed(1, 'repo', 'add', `${HOST}/acme/other`);
+    assert.match(await printed(1, 'repo', 'add', 'github.com/acme/app'), /no host that this server is connected to/);
+    assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`, '--git', '/x'), /host "local" only/);
+  });
+
+  it('shows what is missing when a queue is created, and again until nothing is [G69]', async () => {
+    assert.match(await printed(1, 'github', 'check'), /No check is required for main anywhere/);
+    const created = await printed(
+      0,
+      'queue',
+      'create',
+      `${HOST}/acme/app`,
+      'main',
+      '--required-statuses',
+      'unit@github-actions',
+    );
+    assert.match(created, /requiredStatuses +unit@github-actions/);
+    assert.match(created, /What is missing on the forge:[\s\S]*Everybody with write access can merge or push to main/);
+    const bypass = [{ actorId: app.id, type: 'Integration', mode: 'always' }] as const;
+    const everywhere = github.addRuleset(repository, { include: ['~ALL'], rules: [{ type: 'creation' }] });
+    assert.match(await printed(1, 'github', 'check', `${HOST}/acme/app`), /Exclude "sluice\/\*\*\/\*" from it/);
+    github.removeRuleset(repository, everywhere);
+    github.addRuleset(repository, { rules: [{ type: 'update' }], bypass });
+    const text = await printed(0, 'github', 'check', `${HOST}/acme/app`, 'main');
+    assert.match(text, /Only Sluice can move main\.[\s\S]*Nothing keeps a queue from working\./);
+    assert.match(text, /The app has every permission it needs/);
+    const { checks } = JSON.parse((await sluice('github', 'check', '--json').ended).out);
+    assert.deepEqual(checks[0].repo, repo);
+  });
+
+  it('shows required apps on /v1, names on /trunk/v1, and keeps them when names are written there [G65]', async () => {
+    const trunk = createClient({ url: `${server.url}/trunk/v1`, token: server.token });
+    const own = [{ name: 'unit', app: 'github-actions' }];
+    assert.deepEqual((await server.api.ok<QueueView>('getQueue', ref)).requiredStatuses, own);
+    assert.deepEqual((await trunk.ok<QueueView>('getQueue', ref)).requiredStatuses, ['unit']);
+    const named = { ...ref, requiredStatuses: ['unit', 'lint'] };
+    assert.deepEqual((await trunk.ok<QueueView>('updateQueue', named)).requiredStatuses, ['unit', 'lint']);
+    assert.deepEqual((await server.api.ok<QueueView>('getQueue', ref)).requiredStatuses, [...own, 'lint']);
+    for (const odd of [[{ name: 'unit' }], [{ name: 'unit', app: 'A b' }], ['unit', ...own]])
+      await server.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...ref, requiredStatuses: odd });
+    await server.api.ok('updateQueue', { ...ref, requiredStatuses: own });
+  });
+
+  it('has pull requests that are found by their branch [G70]', async () => {
+    const pr = await github.openPullRequest(repository, { branch: 'fix/it', author: 'ann' });
+    await server.api.ok('submitPullRequest', { ...ref, pr: { number: pr.number } });
+    const found = await server.api.ok<EntryView>('getSubmittedPullRequest', { ...ref, pr: { branch: 'fix/it' } });
+    assert.equal(found.prNumber, pr.number);
+    await server.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', { ...ref, pr: { branch: 'no' } });
+  });
+
+  it('has checks that only their app may report [G65]', async () => {
+    const run = await until('it is tested', 30_000, async () => {
+      const { testRuns } = await server.api.ok<{
+        testRuns: { testBranchSha: string; testRunId: string; requiredStatusesSource?: string }[];
+      }>('getMergeQueueTestingDetails', ref);
+      return testRuns.find((each) => each.requiredStatusesSource !== undefined && each.testBranchSha !== '');
+    });
+    const report = { repo, testRunId: run.testRunId, name: 'unit', status: 'COMPLETED', conclusion: 'SUCCESS' };
+    const problem = await server.api.refused('400 VALIDATION_FAILED', 'reportCheck', report);
+    assert.match(problem.detail, /only when the app github-actions reports it/);
+  });
+
+  it('lands a pull request after a comment, as the documentation ends [G68]', async () => {
+    app.hook.url = `${server.url}/webhooks/github`;
+    const pr = await github.openPullRequest(repository, { branch: 'feature', author: 'ann', title: 'Add a feature' });
+    github.comment(pr, 'ann', '/sluice merge');
+    const tested = new Set<string>();
+    await until('it has landed', 60_000, async () => {
+      for (const [name, sha] of github.refs(repository)) {
+        if (!name.startsWith('refs/heads/sluice/') || tested.has(sha)) continue;
+        tested.add(sha);
+        github.reportCheck(repository, { sha, name: 'unit', status: 'completed', conclusion: 'success' });
+      }
+      return pr.merged;
+    });
+    const entry = await until('the queue knows', 20_000, async () => {
+      const found = await server.api.ok<EntryView>('getSubmittedPullRequest', { ...ref, pr: { number: pr.number } });
+      return found.state === 'MERGED' ? found : undefined;
+    });
+    assert.equal(entry.prTitle, 'Add a feature');
+  });
+
+  it('has forks whose workflow runs prove themselves [G66]', async () => {
+    const fork = await github.fork(repository, 'mallory');
+    const pr = await github.openPullRequest(repository, { from: fork, branch: 'patch', author: 'mallory' });
+    const draft = { sha: pr.headSha, branch: 'patch', actor: 'mallory', headRepository: fork };
+    const [run, other] = ['pull_request', 'pull_request_target'].map((event) =>
+      github.startRun(repository, { ...draft, event }),
+    );
+    assert.ok(run !== undefined && other !== undefined);
+    const send = (runId: number, number: number, sha: string) =>
+      createClient({ url: `${server.url}/v1`, token: undefined }).send('setImpactedTargets', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forked-workflow-run-id': String(runId) },
+        body: JSON.stringify({ ...ref, pr: { number, sha }, impactedTargets: ['a'] }),
+      });
+    const { status, text } = await send(run.id, pr.number, pr.headSha);
+    assert.equal(status, 200, text);
+    assert.equal(JSON.parse(text).prSha, pr.headSha);
+    for (const [id, number, sha] of [
+      [other.id, pr.number, pr.headSha],
+      [run.id, pr.number - 1, pr.headSha],
+      [run.id, pr.number, 'a'.repeat(40)],
+      [run.id + 1_000, pr.number, pr.headSha],
+    ] as const)
+      problemOf(await send(id, number, sha), '401 FORK_RUN_NOT_PROVEN');
+    const ended = github.startRun(repository, { ...draft, event: 'pull_request' });
+    endRun(github.world, repository, ended, 'success');
+    problemOf(await send(ended.id, pr.number, pr.headSha), '401 FORK_RUN_NOT_PROVEN');
+  });
+});

@@ -1,0 +1,156 @@
+// A server as users run it, connected to a GitHub on this machine, with a repository, a queue, people and a CI.
+
+import assert from 'node:assert/strict';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
+import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
+import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
+import type { OpenOptions } from '../fake/github/people-acts.ts';
+import { type Client, type Environment, type RepositoryRef, startServer, type TestServer, until } from './harness.ts';
+
+const SECRET = 'the secret of these deliveries';
+const DEADLINE_MS = 60_000;
+export const WRITER = 'grace';
+
+export interface GithubWorldOptions {
+  readonly github?: FakeGithubOptions;
+  readonly settings?: object;
+  readonly environment?: Environment;
+  /** Without: everything is found by looking. */
+  readonly webhooks?: boolean;
+  /** Before the server starts. */
+  readonly prepare?: (github: FakeGithub) => Promise<void>;
+}
+
+export interface GithubPlace {
+  readonly github: FakeGithub;
+  readonly server: TestServer;
+  readonly owner: string;
+}
+
+export class GithubWorld {
+  readonly github: FakeGithub;
+  readonly repository: Repository;
+  readonly installation: Installation;
+  readonly server: TestServer;
+  readonly ref: { readonly repo: RepositoryRef; readonly targetBranch: string };
+
+  private constructor(parts: Pick<GithubWorld, 'github' | 'repository' | 'installation' | 'server'>) {
+    this.github = parts.github;
+    this.repository = parts.repository;
+    this.installation = parts.installation;
+    this.server = parts.server;
+    const { owner, name } = parts.repository;
+    this.ref = { repo: { host: 'github.com', owner: owner.login, name }, targetBranch: 'main' };
+  }
+
+  static async create(options: GithubWorldOptions = {}): Promise<GithubWorld> {
+    const github = await createFakeGithub(options.github);
+    await options.prepare?.(github);
+    const server = await startServer({ ...connectionOf(github, options.webhooks ?? true), ...options.environment });
+    if (options.webhooks ?? true) hookUp(github, server);
+    return GithubWorld.join({ github, server, owner: 'acme' }, options.settings);
+  }
+
+  /** Another owner, with an installation and a repository of its own, on a server that is there. */
+  static async join(place: GithubPlace, settings: object = {}): Promise<GithubWorld> {
+    const { github, server, owner } = place;
+    const repository = await github.createRepository(`${owner}/app`, { roles: { [WRITER]: 'write' } });
+    const installation = github.install(github.app, owner);
+    const world = new GithubWorld({ github, repository, installation, server });
+    await world.api.ok('registerRepository', { repo: world.ref.repo });
+    await world.api.ok('createQueue', { ...world.ref, requiredStatuses: ['build'], ...settings });
+    return world;
+  }
+
+  /** The same as it is seen through another server. */
+  through(server: TestServer): GithubWorld {
+    return new GithubWorld({ ...this, server });
+  }
+
+  get api(): Client {
+    return this.server.api;
+  }
+
+  open(options: OpenOptions = {}): Promise<PullRequest> {
+    return this.github.openPullRequest(this.repository, { author: WRITER, ...options });
+  }
+
+  say(pr: PullRequest, text: string, by = WRITER): void {
+    this.github.comment(pr, by, text);
+  }
+
+  get(prNumber: number, more: object = {}): Promise<EntryView> {
+    return this.api.ok('getSubmittedPullRequest', { ...this.ref, pr: { number: prNumber }, ...more });
+  }
+
+  async untilState(pr: PullRequest, state: string): Promise<EntryView> {
+    let seen = '';
+    return until(`#${pr.number} is ${state}`, DEADLINE_MS, async () => {
+      const answer = await this.api.post('getSubmittedPullRequest', {
+        ...this.ref,
+        pr: { number: pr.number },
+        includeExplanation: true,
+      });
+      const entry = answer.status === 200 ? (JSON.parse(answer.text) as EntryView) : undefined;
+      if (entry?.state !== seen) seen = entry?.state ?? '';
+      return entry?.state === state ? entry : undefined;
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it is ${seen}`);
+    });
+  }
+
+  /** Of test branches that are there now. */
+  testBranches(): readonly { readonly branch: string; readonly sha: string }[] {
+    return [...this.github.refs(this.repository)]
+      .filter(([ref]) => ref.startsWith('refs/heads/sluice/'))
+      .map(([ref, sha]) => ({ branch: ref.slice('refs/heads/'.length), sha }));
+  }
+
+  untilTestBranch(pr: PullRequest): Promise<{ readonly branch: string; readonly sha: string }> {
+    return until(`#${pr.number} has a test branch`, DEADLINE_MS, async () =>
+      this.testBranches().find(({ branch }) => branch.startsWith(`sluice/pr-${pr.number}/`)),
+    );
+  }
+
+  /** CI answers. */
+  report(sha: string, conclusion: 'success' | 'failure', name = 'build'): void {
+    this.github.reportCheck(this.repository, { sha, name, status: 'completed', conclusion });
+  }
+
+  /** The one comment of ours. */
+  sticky(pr: PullRequest): string | undefined {
+    const own = this.#own(pr).filter((body) => body.includes('<!-- sluice:queue'));
+    assert.ok(own.length <= 1, 'there is one sticky comment');
+    return own[0];
+  }
+
+  /** What we said besides. */
+  replies(pr: PullRequest): readonly string[] {
+    return this.#own(pr).filter((body) => !body.includes('<!-- sluice:queue'));
+  }
+
+  #own(pr: PullRequest): readonly string[] {
+    const { bot } = this.github.app;
+    return this.github.listComments(pr).flatMap(({ author, body }) => (author === bot ? [body] : []));
+  }
+
+  async close(): Promise<void> {
+    await this.server.stop();
+    await this.github.close();
+  }
+}
+
+/** From now on GitHub tells this server what happens. */
+export function hookUp(github: FakeGithub, server: TestServer): void {
+  github.app.hook = { url: `${server.url}/webhooks/github`, secret: SECRET, isActive: true };
+}
+
+export function connectionOf(github: FakeGithub, hasWebhooks: boolean): Environment {
+  return {
+    SLUICE_GITHUB_APP_ID: String(github.app.id),
+    SLUICE_GITHUB_PRIVATE_KEY: github.privateKey,
+    ...(hasWebhooks ? { SLUICE_GITHUB_WEBHOOK_SECRET: SECRET } : {}),
+    SLUICE_GITHUB_API_URL: github.url,
+    SLUICE_GITHUB_WEB_URL: github.url,
+  };
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import type { PullRequest } from '../fake/github/model.ts';
+import { GithubWorld, WRITER } from './github-world.ts';
+import { until } from './harness.ts';
+
+const TOLD_MS = 30_000;
+
+describe('a queue on GitHub', () => {
+  let world: GithubWorld;
+  afterEach(() => world.close());
+
+  const untilTold = (pr: PullRequest, text: string) =>
+    until(`#${pr.number} says "${text}"; it says ${world.sticky(pr)}`, TOLD_MS, async () =>
+      world.sticky(pr)?.includes(text) ? true : undefined,
+    );
+  const ownCheck = (pr: PullRequest) => {
+    const checks = world.github.listChecks(world.repository, pr.headSha);
+    return checks.find(({ name }) => name === 'Sluice (main)');
+  };
+  const untilTidy = () =>
+    until('refs of candidates are gone', TOLD_MS, async () => {
+      const left = [...world.github.refs(world.repository).keys()].filter((ref) => ref.includes('/sluice/'));
+      return left.length === 0 ? true : undefined;
+    });
+
+  test('a comment submits, CI passes, the pull request is merged, and everybody is told [G1]', async () => {
+    world = await GithubWorld.create();
+    const pr = await world.open();
+    world.say(pr, 'Looks good.\n\n/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    await untilTold(pr, 'Being tested');
+    world.report(sha, 'success');
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.kind, 'SAME_TREE');
+    assert.equal(landed?.testedSha, sha);
+    assert.equal(world.github.refs(world.repository).get('refs/heads/main'), landed?.sha);
+    assert.ok(pr.merged !== undefined || pr.state === 'closed');
+    await untilTold(pr, 'Landed');
+    await until('the check has ended', TOLD_MS, async () => ownCheck(pr)?.conclusion);
+    assert.equal(ownCheck(pr)?.conclusion, 'success');
+    await untilTidy();
+  });
+
+  test('what fails is removed, says why, and what CI still runs for it is stopped', async () => {
+    world = await GithubWorld.create({ settings: { requiredStatuses: ['build', 'lint'] } });
+    const pr = await world.open();
+    world.say(pr, '/trunk merge -p high --no-batch');
+    const { sha, branch } = await world.untilTestBranch(pr);
+    const run = world.github.startRun(world.repository, { sha, branch, event: 'push' });
+    world.report(sha, 'failure');
+    const entry = await world.untilState(pr, 'FAILED');
+    assert.equal(entry.priorityName, 'high');
+    assert.equal(entry.noBatch, true);
+    await untilTold(pr, 'Failed and removed');
+    assert.match(world.sticky(pr) ?? '', /`build` failed/);
+    await until('the run is stopped', TOLD_MS, async () => run.conclusion);
+    assert.equal(run.conclusion, 'cancelled');
+    assert.equal(pr.state, 'open');
+    await untilTidy();
+  });
+
+  test('a batch lands one by one, and each says what it is part of', async () => {
+    const settings = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 };
+    world = await GithubWorld.create({ settings });
+    const prs: PullRequest[] = [];
+    for (let count = 0; count < 3; count += 1) prs.push(await world.open());
+    for (const pr of prs) world.say(pr, '/sluice merge');
+    const { sha } = await until('the batch is built', TOLD_MS, async () => world.testBranches()[0]);
+    world.report(sha, 'success');
+    const entries = await Promise.all(prs.map((pr) => world.untilState(pr, 'MERGED')));
+    const kinds = entries.map(({ landed }) => landed?.kind).toSorted();
+    assert.deepEqual(kinds, ['PREFIX', 'PREFIX', 'SAME_TREE']);
+    for (const pr of prs) await untilTold(pr, 'Landed');
+  });
+
+  test('without deliveries everything still happens', async () => {
+    world = await GithubWorld.create({ webhooks: false });
+    const pr = await world.open();
+    world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    world.report(sha, 'success');
+    await world.untilState(pr, 'MERGED');
+    await untilTold(pr, 'Landed');
+  });
+
+  test('pushed, the tested commit itself lands, and the pull request is closed with a word', async () => {
+    world = await GithubWorld.create({ settings: { landingMode: 'PUSH', createPrsForTestingBranches: true } });
+    const pr = await world.open();
+    world.say(pr, '/sluice merge');
+    const { sha, branch } = await world.untilTestBranch(pr);
+    const draft = await until('there is a draft', TOLD_MS, async () =>
+      [...world.repository.pulls.values()].find(({ headRef }) => headRef === branch),
+    );
+    assert.equal(draft.isDraft, true);
+    world.report(sha, 'success');
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.kind, 'IDENTICAL');
+    assert.equal(world.github.refs(world.repository).get('refs/heads/main'), sha);
+    await until('it is closed', TOLD_MS, async () => (pr.state === 'closed' ? true : undefined));
+    await untilTold(pr, sha.slice(0, 12));
+    await until('the draft is closed', TOLD_MS, async () => (draft.state === 'closed' ? true : undefined));
+    await untilTidy();
+  });
+
+  test("a fork's code is tested only after a writer's act on that head, and a later push cancels", async () => {
+    world = await GithubWorld.create();
+    const fork = await world.github.fork(world.repository, 'mallory');
+    const pr = await world.open({ author: 'mallory', from: fork });
+    world.say(pr, '/sluice merge', 'mallory');
+    await until('mallory is refused', TOLD_MS, async () => (world.replies(pr).length === 1 ? true : undefined));
+    assert.deepEqual(world.testBranches(), []);
+    // GitHub tells when a comment was made in whole seconds: one made in the second of the push counts as made before it.
+    await until('a second is over', TOLD_MS, async () => (Date.now() >= pr.createdAt + 2_000 ? true : undefined));
+    world.say(pr, '/sluice merge', WRITER);
+    await world.untilTestBranch(pr);
+    await world.github.push(pr, { 'evil.txt': 'steal\n' });
+    const entry = await world.untilState(pr, 'CANCELLED');
+    assert.equal(entry.isCurrentlySubmittedToQueue, false);
+    await untilTidy();
+  });
+
+  test('a label submits and its removal cancels', async () => {
+    world = await GithubWorld.create({ settings: { enqueueingLabel: 'land it', stateLabelsEnabled: true } });
+    const pr = await world.open();
+    world.github.label(pr, WRITER, 'land it');
+    await world.untilTestBranch(pr);
+    await until('it has a label', TOLD_MS, async () => pr.labels.find(({ name }) => name === 'sluice-testing'));
+    world.github.unlabel(pr, WRITER, 'land it');
+    await world.untilState(pr, 'CANCELLED');
+    await until('it has another', TOLD_MS, async () => pr.labels.find(({ name }) => name === 'sluice-cancelled'));
+    await until('the former is gone', TOLD_MS, async () =>
+      pr.labels.some(({ name }) => name === 'sluice-testing') ? undefined : true,
+    );
+  });
+});

@@ -1,0 +1,312 @@
+import type { CheckConclusion } from '../../src/engine/check.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
+import type {
+  ChangedPullRequest,
+  CheckReport,
+  CheckRunDraft,
+  CommentDraft,
+  CommentFacts,
+  CommentQuestion,
+  Delivery,
+  DeliveryAnswer,
+  Hosting,
+  LabelChange,
+  LabelFacts,
+  LabelQuestion,
+  Look,
+  LookQuestion,
+  Notice,
+  NoticeAbout,
+  OwnCommentQuestion,
+  Permission,
+  Person,
+  RepositoryName,
+} from '../../src/forge/hosting.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { Fault } from '../../src/lib/fault.ts';
+import type { FakeRepository } from './fake-repository.ts';
+
+interface FakeComment {
+  readonly id: string;
+  readonly number: PrNumber;
+  readonly author: Person;
+  readonly createdAt: Instant;
+  text: string;
+}
+
+interface FakeLabel {
+  readonly name: string;
+  isPresent: boolean;
+  last: { readonly by: Person; readonly at: Instant };
+}
+
+const OWN: Person = { login: 'sluice', isBot: true, isOwn: true };
+
+/**
+ * People, CI and deliveries of a repository in memory, for tests of what hears of them. Whatever happens makes a delivery,
+ * which waits until somebody sends it: `deliveries`. Acts of `Hosting` happen at once.
+ */
+export class FakeHosting implements Hosting {
+  /** As the forge calls the repository now. */
+  name: RepositoryName;
+  /** While it is set, nothing is answered: the sentence why. */
+  outage: string | undefined;
+  readonly deliveries: Delivery[] = [];
+  readonly permissions = new Map<string, Permission>();
+  readonly forgotten: string[] = [];
+  /** How often each question was asked. */
+  readonly asked = new Map<string, number>();
+  readonly checkRuns: CheckRunDraft[] = [];
+  readonly reactions: string[] = [];
+  readonly #forge: Forge;
+  readonly #repository: FakeRepository;
+  readonly #now: () => Instant;
+  readonly #comments: FakeComment[] = [];
+  readonly #labels = new Map<PrNumber, FakeLabel[]>();
+  readonly #checks = new Map<Sha, Map<string, CheckReport>>();
+  readonly #updatedAt = new Map<PrNumber, Instant>();
+
+  constructor(options: {
+    readonly forge: Forge;
+    readonly repository: FakeRepository;
+    readonly now: () => Instant;
+    readonly name: RepositoryName;
+  }) {
+    this.#forge = options.forge;
+    this.#repository = options.repository;
+    this.#now = options.now;
+    this.name = options.name;
+    options.repository.watch((notice) => {
+      if (notice.kind === 'branch_moved')
+        this.tell(`branch ${notice.branch}`, { kind: 'branch', branch: notice.branch });
+      if (notice.kind !== 'pull_request_changed') return;
+      const { prNumber: number } = notice;
+      const headSha = options.repository.findPullRequestHead(number);
+      this.#touch(number);
+      this.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha });
+    });
+  }
+
+  /** Something happened. `owner` and `name` are those the delivery says it is about. */
+  tell(about: string, facts: NoticeAbout, { owner, name } = this.name): void {
+    const notice: Notice = { ...facts, owner, name, key: `${owner}/${name} ${about}` };
+    this.deliveries.push({ headers: { 'x-fake-signature': 'good' }, body: Buffer.from(JSON.stringify([notice])) });
+  }
+
+  /** Somebody writes below a pull request. */
+  comment(number: PrNumber, login: string, text: string): string {
+    const id = String(this.#comments.length + 1);
+    const author = { login, isBot: login.endsWith('[bot]'), isOwn: false };
+    this.#comments.push({ id, number, author, createdAt: this.#now(), text });
+    this.#touch(number);
+    this.tell(`comment ${id}`, { kind: 'comment', number, commentId: id, nodeId: `C_${id}` });
+    return id;
+  }
+
+  label(number: PrNumber, login: string, name: string, isPresent = true): void {
+    this.#setLabel(number, name, { isPresent, by: { login, isBot: false, isOwn: false } });
+  }
+
+  /** CI says how a check went, or goes. */
+  report(sha: Sha, name: string, conclusion: CheckConclusion | undefined, values: Partial<CheckReport> = {}): void {
+    const status = conclusion === undefined ? 'IN_PROGRESS' : 'COMPLETED';
+    const facts = { app: 'ci', startedAt: this.#now(), url: undefined, summary: undefined };
+    const report = { name, status, conclusion, ...facts, ...values } as const;
+    const ofCommit = this.#checks.get(sha) ?? new Map<string, CheckReport>();
+    this.#checks.set(sha, ofCommit.set(`${report.app} ${name}`, report));
+    if (status === 'COMPLETED') this.tell(`checks ${sha} ${name}`, { kind: 'checks', sha, check: name });
+  }
+
+  rename(name: RepositoryName): void {
+    const former = this.name;
+    this.name = name;
+    this.tell('access', { kind: 'access' }, former);
+  }
+
+  /** What people can read below a pull request, oldest first. */
+  commentsOf(number: PrNumber): readonly string[] {
+    return this.#comments.filter((comment) => comment.number === number).map(({ text }) => text);
+  }
+
+  labelsOf(number: PrNumber): readonly string[] {
+    return (this.#labels.get(number) ?? []).filter(({ isPresent }) => isPresent).map(({ name }) => name);
+  }
+
+  readDelivery({ headers, body }: Delivery): DeliveryAnswer {
+    if (headers['x-fake-signature'] !== 'good') return { kind: 'unsigned' };
+    return { kind: 'notices', notices: JSON.parse(body.toString()) as Notice[] };
+  }
+
+  forget(owner: string, name = '*'): void {
+    this.forgotten.push(`${owner}/${name}`);
+  }
+
+  async findName(): Promise<RepositoryName> {
+    this.#answer('findName');
+    return this.name;
+  }
+
+  async lookAround({ repository, branches, entries, commits, since }: LookQuestion): Promise<Look> {
+    this.#answer('lookAround');
+    const facts = entries.map(async (number) => [number, await this.#facts(repository, number)] as const);
+    return {
+      name: this.name,
+      heads: new Map(branches.map((branch) => [branch, this.#repository.findHead(branch)])),
+      pullRequests: new Map(await Promise.all(facts)),
+      checks: new Map(commits.map((sha) => [sha, this.#reportsOf(sha)])),
+      changed: this.#repository
+        .listPullRequests()
+        .filter(({ number }) => this.#repository.isOpen(number) && (this.#updatedAt.get(number) ?? 0) > since)
+        .map(({ number, base }) => this.#changed(number, base, since)),
+    };
+  }
+
+  #changed(number: PrNumber, baseBranch: string, since: Instant): ChangedPullRequest {
+    return {
+      number,
+      baseBranch,
+      headSha: this.#repository.getPullRequestHead(number),
+      updatedAt: this.#updatedAt.get(number) ?? 0,
+      labels: this.labelsOf(number),
+      comments: this.#comments
+        .filter((comment) => comment.number === number && comment.createdAt > since)
+        .map(({ id, createdAt }) => ({ id, nodeId: `C_${id}`, createdAt })),
+    };
+  }
+
+  async findPullRequests(
+    repository: ForgeRepository,
+    numbers: readonly PrNumber[],
+  ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
+    this.#answer('findPullRequests');
+    const facts = await Promise.all(numbers.map((number) => this.#facts(repository, number)));
+    return new Map(facts.flatMap((pr) => (pr === undefined ? [] : [[pr.number, pr]])));
+  }
+
+  async readChecks(
+    _repository: ForgeRepository,
+    commits: readonly Sha[],
+  ): Promise<ReadonlyMap<Sha, readonly CheckReport[]>> {
+    this.#answer('readChecks');
+    return new Map(commits.map((sha) => [sha, this.#reportsOf(sha)]));
+  }
+
+  async readComment({ repository, number, id }: CommentQuestion): Promise<CommentFacts | undefined> {
+    this.#answer('readComment');
+    const comment = this.#comments.find((each) => each.id === id);
+    const pr = await this.#facts(repository, number);
+    if (comment === undefined || pr === undefined) return undefined;
+    const { text: body, author, createdAt } = comment;
+    return { body, author, permission: this.#permissionOf(author.login), createdAt, isEdited: false, pr };
+  }
+
+  async readLabel({ repository, number, label }: LabelQuestion): Promise<LabelFacts | undefined> {
+    this.#answer('readLabel');
+    const pr = await this.#facts(repository, number);
+    const known = this.#labels.get(number)?.find(({ name }) => name === label);
+    if (pr === undefined) return undefined;
+    const last = known && { ...known.last, permission: this.#permissionOf(known.last.by.login) };
+    return { isPresent: known?.isPresent === true, last, pr };
+  }
+
+  async findPermission(_repository: ForgeRepository, login: string): Promise<Permission> {
+    this.#answer('findPermission');
+    return this.#permissionOf(login);
+  }
+
+  async findWorkflowRun(): Promise<undefined> {
+    this.#answer('findWorkflowRun');
+    return undefined;
+  }
+
+  async findByBranch(): Promise<undefined> {
+    this.#answer('findByBranch');
+    return undefined;
+  }
+
+  async writeComment({ number, id, text }: CommentDraft): Promise<{ readonly id: string } | undefined> {
+    this.#answer('writeComment');
+    if (id === undefined) {
+      const created = String(this.#comments.length + 1);
+      this.#comments.push({ id: created, number, author: OWN, createdAt: this.#now(), text });
+      return { id: created };
+    }
+    const comment = this.#comments.find((each) => each.id === id);
+    if (comment !== undefined) comment.text = text;
+    return comment && { id };
+  }
+
+  async findOwnComment({ number, marker }: OwnCommentQuestion): Promise<{ readonly id: string } | undefined> {
+    this.#answer('findOwnComment');
+    return this.#comments.findLast(
+      ({ author, number: on, text }) => author.isOwn && on === number && text.includes(marker),
+    );
+  }
+
+  async react({ id }: CommentQuestion, reaction: string): Promise<void> {
+    this.#answer('react');
+    this.reactions.push(`${id} ${reaction}`);
+  }
+
+  async writeCheck(check: CheckRunDraft): Promise<{ readonly id: string }> {
+    this.#answer('writeCheck');
+    this.checkRuns.push(check);
+    return { id: check.id ?? check.externalId };
+  }
+
+  async changeLabels({ number, add, remove }: LabelChange): Promise<void> {
+    this.#answer('changeLabels');
+    const present = this.labelsOf(number);
+    for (const name of add.filter((each) => !present.includes(each))) {
+      this.#setLabel(number, name, { isPresent: true, by: OWN });
+    }
+    for (const name of remove.filter((each) => present.includes(each))) {
+      this.#setLabel(number, name, { isPresent: false, by: OWN });
+    }
+  }
+
+  async closeLanded({ number }: { readonly number: PrNumber }): Promise<void> {
+    this.#answer('closeLanded');
+    this.#repository.close(number);
+  }
+
+  async inspect(): Promise<readonly []> {
+    return [];
+  }
+
+  #answer(question: string): void {
+    this.asked.set(question, (this.asked.get(question) ?? 0) + 1);
+    if (this.outage !== undefined) throw new Fault('FORGE_UNAVAILABLE', this.outage);
+  }
+
+  #facts(repository: ForgeRepository, number: PrNumber): Promise<PullRequestFacts | undefined> {
+    return this.#forge.findPullRequest({ repository, number, targetBranch: 'main' });
+  }
+
+  #permissionOf(login: string): Permission {
+    return this.permissions.get(login) ?? 'write';
+  }
+
+  #reportsOf(sha: Sha): readonly CheckReport[] {
+    return [...(this.#checks.get(sha)?.values() ?? [])];
+  }
+
+  #setLabel(
+    number: PrNumber,
+    name: string,
+    { isPresent, by }: { readonly isPresent: boolean; readonly by: Person },
+  ): void {
+    const labels = this.#labels.get(number) ?? [];
+    this.#labels.set(number, [
+      ...labels.filter((label) => label.name !== name),
+      { name, isPresent, last: { by, at: this.#now() } },
+    ]);
+    this.#touch(number);
+    this.tell(`label ${number} ${name}`, { kind: 'label', number, label: name });
+  }
+
+  #touch(number: PrNumber): void {
+    this.#updatedAt.set(number, this.#now());
+  }
+}

@@ -1,0 +1,188 @@
+// What a developer reads at every step, in a file that people can read too. UPDATE_GOLDEN=1 writes it anew.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { it } from 'node:test';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import { TalkWorld } from '../helpers/talk-world.ts';
+
+const FILE = new URL('comments.md', import.meta.url);
+
+class Book {
+  readonly #pages: string[] = [
+    '# What people are told',
+    '',
+    'The comment on a pull request at every step, and the check beside it. Made by comments.test.ts.',
+  ];
+
+  add(world: TalkWorld, title: string, number: number): void {
+    const texts = world.pages.textsOn(number as PrNumber);
+    const check = [...world.pages.checks.values()].findLast(
+      ({ externalId }) => externalId.split('/')[1] === `${number}`,
+    );
+    const beside =
+      check === undefined
+        ? 'No check.'
+        : `Check: **${check.name}** ${check.status} ${check.conclusion ?? ''}: ${check.title}`;
+    this.#pages.push('', '---', '', `## ${title}`, '', ...texts.map(steady), '', steady(beside));
+  }
+
+  get text(): string {
+    return `${this.#pages.join('\n')}\n`;
+  }
+}
+
+/** Commits have other names each time. */
+function steady(text: string): string {
+  return text
+    .replace(/\b[0-9a-f]{40}\b/g, 'c0ffee…')
+    .replace(/\b[0-9a-f]{12}(?=`\]|$)/gm, 'c0ffee')
+    .replace(/(org|repo)-[0-9a-f-]{36}/g, '$1')
+    .trimEnd();
+}
+
+it('is what people are told [G45] [G46]', async () => {
+  const book = new Book();
+  await tellOfOneThatLands(book);
+  await tellOfReadiness(book);
+  await tellOfFailures(book);
+  await tellOfOthers(book);
+  await tellOfBatches(book);
+  await tellOfLandings(book);
+  await tellOfLeaving(book);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(FILE, book.text);
+  assert.equal(book.text, readFileSync(FILE, 'utf8'), 'UPDATE_GOLDEN=1 writes test/golden/comments.md anew');
+});
+
+async function tellOfOneThatLands(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ concurrency: 1 });
+  const first = await world.submit();
+  const second = await world.submit();
+  await world.told();
+  book.add(world, 'Being tested', first.number);
+  book.add(world, 'Waiting behind another', second.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.told();
+  book.add(world, 'Landed', first.number);
+  await world.cancel(second.number);
+  await world.told();
+  book.add(world, 'Taken out by a person', second.number);
+  await world.stop();
+}
+
+async function tellOfReadiness(book: Book): Promise<void> {
+  const world = await TalkWorld.create();
+  const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired', 'failingCheck'] });
+  await world.enter(pr);
+  await world.told();
+  book.add(world, 'Submitted, and not ready', pr.number);
+  await world.observe({ ...pr, blockReasons: ['conflict'] });
+  await world.told();
+  book.add(world, 'Not ready for another reason', pr.number);
+  await world.stop();
+}
+
+async function tellOfFailures(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ honorQuarantine: 'OFF', requiredStatuses: ['ci', 'lint'] });
+  const ahead = await world.submit();
+  const behind = await world.submit();
+  await world.told();
+  book.add(world, 'Tested on top of another', behind.number);
+  await world.storeFailures(2, 'ci', [
+    { name: 'sends the receipt', status: 'FLAKY' },
+    { name: 'adds up the cart', parent: 'checkout' },
+    { name: 'retries twice', status: 'FLAKY', quarantinedAt: world.now },
+  ]);
+  await world.report(2, 'ci', 'FAILURE', '3 of 812 tests failed');
+  await world.told();
+  book.add(world, 'Failed, and maybe not to blame', behind.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.report(1, 'lint', 'SUCCESS');
+  await world.told();
+  book.add(world, 'Failed, and to blame', behind.number);
+  assert.equal(await world.stateOf(ahead.number), 'MERGED');
+  await world.stop();
+}
+
+async function tellOfOthers(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ createPrsForTestingBranches: true, testingTimeoutMinutes: 60 });
+  const [first, second, third] = [await world.submit(), await world.submit(), await world.submit()];
+  await world.told();
+  await world.report(2, 'ci', 'SUCCESS');
+  await world.told();
+  book.add(world, 'Passed, and waiting for the one ahead', second.number);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.told();
+  book.add(world, 'Tested again because the one ahead failed', second.number);
+  assert.equal(await world.stateOf(first.number), 'FAILED');
+  await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'PAUSED' });
+  await world.pushToTarget('d'.repeat(40) as Sha);
+  await world.told();
+  book.add(world, 'Sent back by a push to the branch, while the queue is paused', third.number);
+  await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'RUNNING' });
+  await world.told();
+  await world.stop();
+}
+
+async function tellOfLandings(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ testingTimeoutMinutes: 60, honorQuarantine: 'OFF' });
+  const flaky = await world.submit();
+  await world.told();
+  await world.storeFailures(1, 'ci', [{ name: 'opens the door', status: 'FLAKY' }]);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.told();
+  book.add(world, 'Failed in nothing but flaky tests', flaky.number);
+  const late = await world.submit();
+  await world.told();
+  await world.pass(61 * 60_000);
+  await world.tell({ kind: 'time_passed', at: world.now });
+  await world.told();
+  book.add(world, 'A check never reported', late.number);
+  await world.stop();
+  await tellOfRefusal(book);
+}
+
+async function tellOfRefusal(book: Book): Promise<void> {
+  const world = await TalkWorld.create();
+  const refused = await world.submit();
+  await world.told();
+  world.refuseLandingOf(refused.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.told();
+  book.add(world, 'The forge refused to merge it', refused.number);
+  await world.stop();
+}
+
+async function tellOfBatches(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
+  const first = await world.submit();
+  await world.told();
+  book.add(world, 'Waiting for others to be tested with', first.number);
+  const second = await world.submit();
+  await world.told();
+  book.add(world, 'Tested together with another', second.number);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.told();
+  book.add(world, 'Its batch failed and is split', first.number);
+  await world.report(2, 'ci', 'SUCCESS');
+  await world.told();
+  book.add(world, 'Cleared of blame, and landed', first.number);
+  await world.stop();
+}
+
+async function tellOfLeaving(book: Book): Promise<void> {
+  const world = await TalkWorld.create();
+  const pr = await world.submit();
+  await world.told();
+  await world.observe({ ...pr, headSha: 'f'.repeat(40) as Sha });
+  await world.told();
+  book.add(world, 'Pushed to while in the queue', pr.number);
+  const merged = await world.submit();
+  await world.observe({ ...merged, status: 'merged' });
+  await world.told();
+  book.add(world, 'Merged by hand', merged.number);
+  world.forge.protection = undefined;
+  const untested = await world.submit();
+  await world.told();
+  book.add(world, 'Could not be tested', untested.number);
+  await world.stop();
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import type { App } from '../../src/app/app.ts';
+import { Directory } from '../../src/app/directory.ts';
+import { createLookAround } from '../../src/app/look-around.ts';
+import { NoticeBell } from '../../src/app/notice-bell.ts';
+import { NoticeWorker } from '../../src/app/notice-worker.ts';
+import { Outages } from '../../src/app/outages.ts';
+import { QueueRunner } from '../../src/app/queue-runner.ts';
+import { receiveDelivery } from '../../src/app/receive-delivery.ts';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import { type Entry, findEntry, type Queue } from '../../src/engine/queue.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { Repository } from '../../src/storage/repositories.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { FakeHosting } from '../fake/fake-hosting.ts';
+import { World } from './worker-world.ts';
+
+/** A server with a queue on a forge that has people, CI and deliveries. Time passes when the test says so. */
+export class HostedWorld {
+  readonly world: World;
+  readonly hosting: FakeHosting;
+  readonly #parts: { start(): void; stop(): Promise<void> }[] = [];
+  #holders = 0;
+
+  private constructor(world: World, hosting: FakeHosting) {
+    this.world = world;
+    this.hosting = hosting;
+  }
+
+  static async create(): Promise<HostedWorld> {
+    const world = await World.create();
+    const { owner, name } = (await world.app.directory.findRepositoryById(world.repositoryId)) as Repository;
+    const { forge, repository, clock } = world;
+    const hosting = new FakeHosting({ forge, repository, now: () => clock.now(), name: { owner, name } });
+    Object.assign(forge, { hosting });
+    return new HostedWorld(world, hosting);
+  }
+
+  get app(): App {
+    return this.world.app;
+  }
+
+  async repository(): Promise<Repository> {
+    const repository = (await this.app.store.repositories.listAll()).find(({ id }) => id === this.world.repositoryId);
+    assert.ok(repository);
+    return repository;
+  }
+
+  /** What a server runs besides answering requests. */
+  start({ looks = false, app = this.app }: { readonly looks?: boolean; readonly app?: App } = {}): NoticeWorker {
+    this.#holders += 1;
+    const notices = new NoticeWorker(app, `holder-${this.#holders}`);
+    if (app === this.app) this.#parts.push(this.world.worker);
+    this.#parts.push(notices, ...(looks ? [createLookAround(app)] : []));
+    for (const part of this.#parts.slice(looks ? -2 : -1)) part.start();
+    if (app === this.app) this.world.worker.start();
+    return notices;
+  }
+
+  /** Another server on the same store. */
+  createServer(store: Store = { ...this.app.store, isShared: true }): App {
+    return {
+      ...this.app,
+      store,
+      runner: new QueueRunner(store, this.app.clock),
+      directory: new Directory(store),
+      outages: new Outages(),
+      notices: new NoticeBell(),
+    };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.stop()));
+  }
+
+  /** The forge sends what it has to tell. */
+  async deliver(app = this.app): Promise<void> {
+    for (const delivery of this.hosting.deliveries.splice(0)) await receiveDelivery(app, delivery);
+  }
+
+  async deliverAndPass(ms: number): Promise<void> {
+    await this.deliver();
+    await this.world.clock.pass(ms);
+  }
+
+  /** As it is stored, whichever server stored it. */
+  async queue(): Promise<Queue> {
+    const found = await new QueueRunner(this.app.store, this.app.clock).find(this.world.queueId);
+    assert.ok(found);
+    return found.queue;
+  }
+
+  async entry(number: PrNumber): Promise<Entry | undefined> {
+    return findEntry(await this.queue(), number);
+  }
+
+  /** Of the entry, live or ended. */
+  async stateOf(number: PrNumber): Promise<string | undefined> {
+    return (await this.app.store.queues.findEntry(this.world.queueId, number))?.state;
+  }
+
+  /** The commit under test. */
+  async testedSha(): Promise<Sha> {
+    const candidates = [...valuesOf((await this.queue()).candidates)];
+    const sha = candidates.find(({ state }) => state === 'testing')?.commit?.sha;
+    assert.ok(sha, 'nothing is under test');
+    return sha;
+  }
+}

@@ -1,0 +1,154 @@
+import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type {
+  CheckRunDraft,
+  CloseRequest,
+  CommentDraft,
+  CommentFacts,
+  CommentQuestion,
+  Hosting,
+  LabelChange,
+  LabelFacts,
+  LabelQuestion,
+  OwnCommentQuestion,
+  Permission,
+  Person,
+} from '../../src/forge/hosting.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { Fault } from '../../src/lib/fault.ts';
+
+export interface PageComment {
+  readonly id: string;
+  readonly number: PrNumber;
+  readonly text: string;
+}
+
+export interface Remark {
+  readonly body: string;
+  readonly login?: string;
+  readonly permission?: Permission;
+  readonly isBot?: boolean;
+  readonly isOwn?: boolean;
+  readonly isEdited?: boolean;
+  readonly createdAt?: Instant;
+}
+
+export const ADA: Person = { login: 'ada', isBot: false, isOwn: false };
+
+type Act = 'comment' | 'check' | 'labels' | 'close' | 'react' | 'find';
+
+/** The pages of pull requests, as far as they are talked on: what is written there, by whom, and what goes wrong. */
+export class PullRequestPages
+  implements
+    Pick<
+      Hosting,
+      | 'readComment'
+      | 'readLabel'
+      | 'writeComment'
+      | 'findOwnComment'
+      | 'react'
+      | 'writeCheck'
+      | 'changeLabels'
+      | 'closeLanded'
+    >
+{
+  readonly comments = new Map<string, PageComment>();
+  readonly checks = new Map<string, Omit<CheckRunDraft, 'id'>>();
+  readonly labels = new Set<string>();
+  readonly closed: { readonly number: PrNumber; readonly headSha: Sha }[] = [];
+  readonly reactions: string[] = [];
+  /** Every act in order. */
+  readonly acts: Act[] = [];
+  /** Acts that fail, and do nothing. */
+  readonly failing = new Set<Act>();
+  /** The next act of this kind is done, and its answer gets lost. */
+  lost: Act | undefined;
+  readonly #remarks = new Map<string, CommentFacts>();
+  label: LabelFacts | undefined;
+  /** Comments are written when this lets them. */
+  gate: Promise<void> | undefined;
+  #ids = 100;
+
+  say(pr: PullRequestFacts, now: Instant, remark: Remark): { number: PrNumber; commentId: string; nodeId: string } {
+    const commentId = this.#newId();
+    const { login = 'ada', isBot = false, isOwn = false } = remark;
+    this.#remarks.set(commentId, {
+      body: remark.body,
+      author: { login, isBot, isOwn },
+      permission: remark.permission ?? 'write',
+      createdAt: remark.createdAt ?? now,
+      isEdited: remark.isEdited ?? false,
+      pr,
+    });
+    return { number: pr.number, commentId, nodeId: `IC_${commentId}` };
+  }
+
+  /** The texts of our comments on a pull request, oldest first. */
+  textsOn(number: PrNumber): string[] {
+    return [...this.comments.values()].filter((comment) => comment.number === number).map(({ text }) => text);
+  }
+
+  async readComment({ id }: CommentQuestion): Promise<CommentFacts | undefined> {
+    return this.#remarks.get(id);
+  }
+
+  async readLabel(_question: LabelQuestion): Promise<LabelFacts | undefined> {
+    return this.label;
+  }
+
+  async writeComment({ id, number, text }: CommentDraft): Promise<{ readonly id: string } | undefined> {
+    await this.gate;
+    return this.#act('comment', () => {
+      if (id !== undefined && !this.comments.has(id)) return undefined;
+      const written = id ?? this.#newId();
+      this.comments.set(written, { id: written, number, text });
+      return { id: written };
+    });
+  }
+
+  async findOwnComment({ number, marker }: OwnCommentQuestion): Promise<{ readonly id: string } | undefined> {
+    return this.#act('find', () =>
+      [...this.comments.values()].findLast((comment) => comment.number === number && comment.text.includes(marker)),
+    );
+  }
+
+  async react({ id }: CommentQuestion, reaction: string): Promise<void> {
+    await this.#act('react', () => this.reactions.push(`${id} ${reaction}`));
+  }
+
+  async writeCheck({ id, ...draft }: CheckRunDraft): Promise<{ readonly id: string } | undefined> {
+    return this.#act('check', () => {
+      if (id !== undefined && !this.checks.has(id)) return undefined;
+      const same = [...this.checks].find(
+        ([, { externalId, headSha }]) => externalId === draft.externalId && headSha === draft.headSha,
+      );
+      const written = id ?? same?.[0] ?? this.#newId();
+      this.checks.set(written, draft);
+      return { id: written };
+    });
+  }
+
+  async changeLabels({ add, remove }: LabelChange): Promise<void> {
+    await this.#act('labels', () => {
+      for (const label of add) this.labels.add(label);
+      for (const label of remove) this.labels.delete(label);
+    });
+  }
+
+  async closeLanded({ number, headSha }: CloseRequest): Promise<void> {
+    await this.#act('close', () => this.closed.push({ number, headSha }));
+  }
+
+  #newId(): string {
+    this.#ids += 1;
+    return String(this.#ids);
+  }
+
+  #act<T>(act: Act, does: () => T): T {
+    if (this.failing.has(act)) throw new Fault('FORGE_UNAVAILABLE', 'The forge is down.');
+    this.acts.push(act);
+    const answer = does();
+    if (this.lost !== act) return answer;
+    this.lost = undefined;
+    throw new Fault('FORGE_UNAVAILABLE', 'The answer got lost.');
+  }
+}

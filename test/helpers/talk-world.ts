@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { candidateIdOf } from '../../src/app/entry-id.ts';
+import { encodeQueue } from '../../src/app/queue-codec.ts';
+import type { CandidateNumber } from '../../src/engine/candidate.ts';
+import type { CheckConclusion } from '../../src/engine/check.ts';
+import type { QueueEvent } from '../../src/engine/event.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import { createQueue, type EntryId, type EntryState } from '../../src/engine/queue.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import type { LandAnswer } from '../../src/forge/forge.ts';
+import type { Hosting } from '../../src/forge/hosting.ts';
+import type { QueueId } from '../../src/storage/queues.ts';
+import type { Repository } from '../../src/storage/repositories.ts';
+import type { TestRow } from '../../src/storage/tests.ts';
+import { aTest, storeQueue } from '../contract/store-world.ts';
+import { aPullRequest } from './a-pull-request.ts';
+import { PullRequestPages } from './pull-request-pages.ts';
+import { applyResults } from './test-results.ts';
+import { NOON, World } from './worker-world.ts';
+
+/** As long as quick changes are gathered, and a little more. */
+const TOLD_MS = 2_500;
+
+/** A server with a queue on a forge that has people on it, whose pages can be read. */
+export class TalkWorld {
+  readonly pages = new PullRequestPages();
+  readonly #world: World;
+  queueId = '' as QueueId;
+  #files = 0;
+
+  private constructor(world: World) {
+    this.#world = world;
+    Object.assign(world.forge, { hosting: this.pages as unknown as Hosting });
+    Object.assign(world.app, { publicUrl: 'https://sluice.test' });
+  }
+
+  static async create(settings: Partial<QueueSettings> = {}): Promise<TalkWorld> {
+    const world = new TalkWorld(await World.create());
+    world.queueId = await world.addQueue('main', settings, '00000000-0000-8000-8000-000000000001');
+    world.#world.worker.start();
+    return world;
+  }
+
+  get app() {
+    return this.#world.app;
+  }
+
+  get forge() {
+    return this.#world.forge;
+  }
+
+  get store() {
+    return this.#world.store;
+  }
+
+  get now(): number {
+    return this.#world.clock.now();
+  }
+
+  async repository(): Promise<Repository> {
+    const repository = await this.app.directory.findRepositoryById(this.#world.repositoryId);
+    assert.ok(repository);
+    return repository;
+  }
+
+  /** The one that every world has is for plain git: it is not used here. */
+  async addQueue(branch: string, settings: Partial<QueueSettings> = {}, id?: string): Promise<QueueId> {
+    const { repositoryId } = this.#world;
+    const old = await this.store.queues.find(repositoryId, branch);
+    if (old !== undefined) await this.store.queues.delete(old.id, old.version, NOON);
+    this.app.directory.forget();
+    const body = encodeQueue(createQueue(branch, { ...DEFAULT_SETTINGS, ...settings }, 'RUNNING', { isTold: true }));
+    const given = id === undefined ? {} : { id: id as QueueId };
+    const queue = await storeQueue(this.store, { repositoryId, branch, body, ...given });
+    const head = this.#world.repository.getHead('main');
+    await this.tell({ kind: 'target_observed', at: NOON, head, since: 0, isDescendant: true }, queue.id);
+    return queue.id;
+  }
+
+  async tell(event: QueueEvent, queueId = this.queueId): Promise<void> {
+    const running = this.app.runner.run(queueId, () => event);
+    // Events that come together are gathered for a moment.
+    await this.pass(5);
+    await running;
+  }
+
+  /** Open, with a page of its own. */
+  open(facts: Partial<PullRequestFacts> = {}): PullRequestFacts {
+    this.#files += 1;
+    const change = { base: 'main', files: { [`file-${this.#files}`]: '' } };
+    const { number, headSha } = this.#world.repository.openPullRequest(change);
+    const url = `https://forge.test/acme/app/pull/${number}`;
+    return aPullRequest(number, { headSha, url, ...facts });
+  }
+
+  async submit(facts: Partial<PullRequestFacts> = {}, queueId = this.queueId): Promise<PullRequestFacts> {
+    const pr = this.open(facts);
+    await this.enter(pr, queueId);
+    return pr;
+  }
+
+  async enter(pr: PullRequestFacts, queueId = this.queueId): Promise<void> {
+    const entryId = `entry-${queueId}-${pr.number}` as EntryId;
+    const given = { targets: undefined, priority: undefined, noBatch: undefined, by: 'person' as const };
+    await this.tell({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
+  }
+
+  async observe(pr: PullRequestFacts): Promise<void> {
+    const { now: at } = this;
+    await this.tell({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined });
+  }
+
+  /** Somebody pushed to the branch. */
+  async pushToTarget(head: Sha): Promise<void> {
+    const since = (await this.app.runner.find(this.queueId))?.queue.heads ?? 0;
+    await this.tell({ kind: 'target_observed', at: this.now, head, since, isDescendant: true });
+  }
+
+  refuseLandingOf(prNumber: PrNumber): void {
+    const detail = 'At least 1 approving review is required by reviewers with write access.';
+    const answer = { kind: 'refused', prNumber, reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail } as const;
+    Object.assign(this.forge, { landCandidate: async (): Promise<LandAnswer> => answer });
+  }
+
+  async cancel(prNumber: PrNumber): Promise<void> {
+    await this.tell({ kind: 'pull_request_cancelled', at: this.now, actor: '@bob', prNumber });
+  }
+
+  async report(candidate: number, name: string, conclusion: CheckConclusion, summary?: string): Promise<void> {
+    const check = { name, status: 'COMPLETED' as const, conclusion, startedAt: undefined, summary };
+    const url = `https://ci.test/${candidate}/${name}`;
+    const of = { at: this.now, candidate: candidate as CandidateNumber };
+    await this.tell({ kind: 'check_reported', ...of, check: { ...check, url } });
+  }
+
+  /** What an upload says about a check of a candidate: these tests failed in it. */
+  async storeFailures(candidate: number, check: string, failed: readonly Partial<TestRow>[]): Promise<void> {
+    const { repositoryId } = this.#world;
+    const tests = failed.map((values, index) =>
+      aTest(repositoryId, { parent: null, id: `00000000-0000-8000-8000-00000000010${index}`, ...values }),
+    );
+    const seq = await applyResults(this.store, { repositoryId, tests, runs: [] });
+    const { known } = await this.store.testIngest.load(
+      repositoryId,
+      tests.map(({ id }) => id),
+    );
+    const failing = known.map(({ test }) => ({ testNo: test.no, testId: test.id }));
+    const candidateId = candidateIdOf(this.queueId, candidate as CandidateNumber);
+    const testNos = failing.map(({ testNo }) => testNo);
+    const results = {
+      candidateId,
+      check,
+      isWhole: true,
+      problem: null,
+      uploadIds: ['u'],
+      testNos,
+      failing,
+      at: this.now,
+    };
+    const nothing = { tests: [], memories: [], failures: [], events: [] };
+    await this.store.testIngest.commit({ repositoryId, expectedSeq: seq, ...nothing, checkResults: results }, this.now);
+  }
+
+  /** People have been told. */
+  async told(): Promise<void> {
+    await this.pass(TOLD_MS);
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.#world.clock.pass(ms);
+  }
+
+  async stateOf(prNumber: PrNumber, queueId = this.queueId): Promise<EntryState | undefined> {
+    return (await this.store.queues.findEntry(queueId, prNumber))?.state as EntryState | undefined;
+  }
+
+  async effects() {
+    return this.store.queues.listEffects(this.queueId);
+  }
+
+  stop(): Promise<void> {
+    return this.#world.worker.stop();
+  }
+}

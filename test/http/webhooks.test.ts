@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import type { App } from '../../src/app/app.ts';
+import type { Forge } from '../../src/forge/forge.ts';
+import { createReadDelivery } from '../../src/forge/github/webhook.ts';
+import type { Hosting } from '../../src/forge/hosting.ts';
+import { aRepository, storeOrganization } from '../contract/store-world.ts';
+import { until } from '../e2e/harness.ts';
+import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+
+const HOST = 'github.com';
+const SECRET = 's3cret';
+
+/** Of these forges nothing is used but their way to read deliveries. */
+function aForge(secret: string | undefined): Forge {
+  const readDelivery = createReadDelivery({ secret: () => secret, ownAppId: undefined });
+  return { hosting: { readDelivery } as unknown as Hosting } as unknown as Forge;
+}
+
+interface WebhookWorld extends InProcess {
+  readonly url: string;
+  send(body: string | Buffer, headers?: Record<string, string>): Promise<{ status: number; text: string }>;
+  waiting(): Promise<readonly string[]>;
+}
+
+async function createWorld(
+  t: TestContext,
+  forges: App['forges'] = new Map([[HOST, aForge(SECRET)]]),
+): Promise<WebhookWorld> {
+  const world = await createInProcess();
+  (world.app as { forges: App['forges'] }).forges = forges;
+  const { organizationId } = world.repository;
+  await world.store.repositories.save(
+    aRepository({ organizationId, host: HOST, owner: 'Codertocat', name: 'Hello-World' }),
+  );
+  world.app.directory.forget();
+  await world.server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => world.close());
+  const { port } = world.server.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/webhooks/github`;
+  return {
+    ...world,
+    url,
+    async send(body, headers = {}) {
+      const response = await fetch(url, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : Uint8Array.from(body),
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'push',
+          connection: 'close',
+          ...signed(body),
+          ...headers,
+        },
+      });
+      return { status: response.status, text: await response.text() };
+    },
+    async waiting() {
+      const now = world.clock.now() + 3_600_000;
+      const claimed = await world.store.notices.claim({ holder: 'test', now, leaseUntil: now, limit: 9_999 });
+      return claimed.map(({ kind }) => kind);
+    },
+  };
+}
+
+function signed(body: string | Buffer, secret = SECRET): Record<string, string> {
+  return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
+}
+
+const PUSH = JSON.stringify({
+  ref: 'refs/heads/main',
+  repository: { name: 'Hello-World', owner: { login: 'Codertocat' } },
+});
+
+function codeOf(text: string): string {
+  return (JSON.parse(text) as { code: string }).code;
+}
+
+describe('POST /webhooks/github', () => {
+  test('what is signed is stored and answered at once [G30]', async (t) => {
+    const world = await createWorld(t);
+    let wakes = 0;
+    world.app.notices.listen(() => {
+      wakes += 1;
+    });
+    assert.deepEqual(await world.send(PUSH), { status: 202, text: '{"status":"received"}' });
+    assert.equal(wakes, 1);
+    assert.equal(world.app.notices.lastHeardOf(HOST), world.clock.now());
+    assert.deepEqual(await world.waiting(), ['branch']);
+  });
+
+  test('what is not signed is refused, with the same words whatever is wrong [G30]', async (t) => {
+    const world = await createWorld(t);
+    const answers = [
+      await world.send(PUSH, signed(PUSH, 'another')),
+      await world.send(PUSH, signed(`${PUSH} `)),
+      await world.send(PUSH, { 'x-hub-signature-256': 'sha256=' }),
+      await world.send(PUSH, { 'x-hub-signature-256': '' }),
+      await world.send('{', signed('[')),
+    ];
+    const bare = await fetch(world.url, { method: 'POST', body: PUSH, headers: { connection: 'close' } });
+    answers.push({ status: bare.status, text: await bare.text() });
+    const texts = new Set(answers.map(({ text }) => text.replace(/"requestId":"[^"]+"/, '')));
+    assert.equal(texts.size, 1);
+    for (const { status, text } of answers) assert.deepEqual([status, codeOf(text)], [401, 'INVALID_SIGNATURE']);
+    assert.deepEqual(await world.waiting(), []);
+    assert.equal(world.app.notices.lastHeardOf(HOST), undefined);
+  });
+
+  test('a delivery that is replayed is a delivery that is repeated [G31]', async (t) => {
+    const world = await createWorld(t);
+    for (let n = 0; n < 5; n += 1) assert.equal((await world.send(PUSH)).status, 202);
+    assert.deepEqual(await world.waiting(), ['branch']);
+  });
+
+  test('25 MB are too large, announced or not [G30]', async (t) => {
+    const world = await createWorld(t);
+    const large = Buffer.alloc(25_000_000, 0x20);
+    const announced = await world.send(large);
+    assert.deepEqual([announced.status, codeOf(announced.text)], [413, 'BODY_TOO_LARGE']);
+    const chunked = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { ...signed(large), 'x-github-event': 'push', 'transfer-encoding': 'chunked' };
+      const asked = request(world.url, { method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject);
+      asked.end(large);
+    });
+    assert.equal(chunked, 413);
+    assert.deepEqual(await world.waiting(), []);
+    assert.equal((await world.send(PUSH)).status, 202);
+  });
+
+  test('unknown events and repositories that are not ours are taken, and nothing is stored [G32]', async (t) => {
+    const world = await createWorld(t);
+    const foreign = PUSH.replace('Codertocat', 'somebody');
+    assert.equal((await world.send(foreign)).status, 202);
+    assert.equal((await world.send(PUSH, { 'x-github-event': 'of_tomorrow' })).status, 202);
+    assert.equal((await world.send('{"zen":"hm"}', { 'x-github-event': 'ping' })).status, 202);
+    assert.deepEqual(await world.waiting(), []);
+  });
+
+  test('what is signed and cannot be read is said to be so', async (t) => {
+    const world = await createWorld(t);
+    for (const body of ['{', '[]', '', '\xff']) {
+      const { status, text } = await world.send(body);
+      assert.deepEqual([status, codeOf(text)], [400, 'MALFORMED_JSON']);
+    }
+  });
+
+  test('the signature tells which forge it comes from', async (t) => {
+    const forges = new Map([
+      ['local', {} as Forge],
+      ['ghe.acme.test', aForge('other')],
+      ['unset.acme.test', aForge(undefined)],
+      [HOST, aForge(SECRET)],
+    ]);
+    const world = await createWorld(t, forges);
+    assert.equal((await world.send(PUSH, signed(PUSH, 'other'))).status, 202);
+    assert.deepEqual(await world.waiting(), []);
+    assert.equal((await world.send(PUSH)).status, 202);
+    assert.deepEqual(await world.waiting(), ['branch']);
+  });
+
+  test('several organizations may have the same repository, and each hears of it', async (t) => {
+    const world = await createWorld(t);
+    const { id: organizationId } = await storeOrganization(world.store);
+    await world.store.repositories.save(
+      aRepository({ organizationId, host: HOST, owner: 'codertocat', name: 'hello-world' }),
+    );
+    world.app.directory.forget();
+    await world.send(PUSH);
+    assert.deepEqual(await world.waiting(), ['branch', 'branch']);
+  });
+
+  test('strangers who send much, slowly, keep no delivery out [G30]', async (t) => {
+    const strangers: Socket[] = [];
+    t.after(() => {
+      for (const socket of strangers) socket.destroy();
+    });
+    const world = await createWorld(t);
+    const { port } = new URL(world.url);
+    const piece = Buffer.alloc(17 * 1024 * 1024);
+    const head = `POST /webhooks/github HTTP/1.1\r\nhost: x\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\n`;
+    while (strangers.length < 5) strangers.push(connect(Number(port), '127.0.0.1'));
+    const sent = strangers.map(
+      (socket) =>
+        new Promise<void>((resolve) => {
+          socket.on('error', () => resolve());
+          socket.write(`${head}content-length: ${20 * 1024 * 1024}\r\n\r\n`);
+          socket.write(piece, () => resolve());
+        }),
+    );
+    await Promise.all(sent);
+    // All of it has arrived when more of the same is refused.
+    const more = Buffer.alloc(1024 * 1024);
+    const isRefused = async () => (await world.send(more, signed(more, 'another'))).status === 429 || undefined;
+    await until('large ones are refused', 20_000, isRefused);
+    assert.equal((await world.send(PUSH)).status, 202);
+  });
+
+  test('every example that GitHub publishes is answered, all at once', async (t) => {
+    const world = await createWorld(t);
+    const file = new URL(import.meta.resolve('@octokit/webhooks-examples'));
+    const definitions = JSON.parse(readFileSync(file, 'utf8')) as { name: string; examples: object[] }[];
+    const sent = definitions.flatMap(({ name, examples }) =>
+      examples.map((example) => world.send(JSON.stringify(example), { 'x-github-event': name })),
+    );
+    for (const { status } of await Promise.all(sent)) assert.equal(status, 202);
+    assert.ok((await world.waiting()).length > 5);
+  });
+
+  test('only POST, and no token', async (t) => {
+    const world = await createWorld(t);
+    const response = await fetch(world.url, { headers: { connection: 'close' } });
+    assert.equal(response.status, 405);
+    await response.text();
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decodeQueue, encodeEffect, encodeQueue } from '../../src/app/queue-codec.ts';
+import type { Effect } from '../../src/engine/effect.ts';
+import type { BlockReason, PrNumber } from '../../src/engine/pull-request.ts';
+import { createQueue } from '../../src/engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { QueueId } from '../../src/storage/queues.ts';
+import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { Scenario } from '../scenario/scenario.ts';
+import { act, perform, settings } from './engine-world.ts';
+
+const history = fc.array(act, { minLength: 1, maxLength: 120, size: 'max' });
+const PLACE = { queueId: 'queue' as QueueId, version: 2, ordinal: 0, at: 1_000 };
+
+const isTell = (effect: Effect) => effect.kind === 'tell';
+const toldIn = (effects: readonly Effect[]) => effects.flatMap((e) => (e.kind === 'tell' ? e.prNumber : []));
+
+function told(story: Scenario): Scenario {
+  story.queue = { ...story.queue, isTold: true };
+  return story;
+}
+
+describe('telling people', () => {
+  it('tells of every change of state, once for each entry and step, and changes nothing else [G45] [I1]', () => {
+    fc.assert(
+      fc.property(settings, history, (chosen, acts) => {
+        const silent = new Scenario(chosen);
+        const loud = told(new Scenario(chosen));
+        for (const each of acts) {
+          perform(silent, each);
+          perform(loud, each);
+        }
+        for (const [index, step] of loud.steps.entries()) {
+          const numbers = toldIn(step.effects);
+          assert.equal(new Set(numbers).size, numbers.length);
+          for (const { prNumber } of step.transitions) assert.ok(numbers.includes(prNumber));
+          const same = silent.steps[index];
+          assert.deepEqual(
+            step.effects.filter((effect) => !isTell(effect)),
+            same?.effects,
+          );
+          assert.deepEqual(step.transitions, same?.transitions);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('tells of what keeps an entry from being admitted, when that changes [G45]', () => {
+    const queue = told(new Scenario());
+    queue.update({}, 'PAUSED');
+    queue.play('submit A');
+    const [entry] = valuesOf(queue.queue.entries);
+    assert.ok(entry);
+    const pr = { ...entry.pr, mergeability: 'NOT_MERGEABLE' as const, blockReasons: ['conflict'] as BlockReason[] };
+    const observe = (facts: typeof pr) =>
+      toldIn(
+        queue.tell({ kind: 'pull_request_observed', at: queue.now, prNumber: pr.number, pr: facts, targets: undefined })
+          .effects,
+      );
+    assert.deepEqual(observe(pr), [pr.number]);
+    assert.deepEqual(observe({ ...pr, title: 'Another' }), []);
+    assert.deepEqual(observe({ ...pr, blockReasons: ['reviewRequired'] }), [pr.number]);
+  });
+
+  it('is stored with the queue; one that knows nothing of it is not told of [G45]', () => {
+    const row = { id: PLACE.queueId, repositoryId: 'r' as RepositoryId, branch: 'main', version: 1, createdAt: 0 };
+    const load = (body: string) =>
+      decodeQueue({ queue: { ...row, body }, entries: [], candidates: [], targetSets: [] }).isTold;
+    const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING', { isTold: true }));
+    assert.equal(load(body), true);
+    assert.equal(load(body.replace(/"isTold":true,/, '')), false);
+  });
+
+  it('is due a moment later, in a line of its own for each pull request [G45]', () => {
+    const effect = { kind: 'tell', prNumber: 7 as PrNumber } as const;
+    const { dueAt, stream } = encodeEffect(effect, PLACE);
+    assert.deepEqual([dueAt, stream], [2_500, 'tell 7']);
+  });
+});

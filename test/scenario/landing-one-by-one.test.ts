@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { step } from '../../src/engine/step.ts';
+import { play } from './scenario.ts';
+import { numberOf } from './words.ts';
+
+const BATCH = { batch: true, batchingMinSize: 3, landingMode: 'API' } as const;
+const LANDING = 'hold landings\nsubmit A B C\npass ABC\n';
+
+describe('a landing by a merge API', () => {
+  it('that stops at a refusal fails that entry, and tests the rest again [L9] [L6]', () => {
+    const told = play(
+      BATCH,
+      `
+      ${LANDING}
+      stop A refused B GITHUB_API_BRANCH_PROTECTION_UNMET
+      states A=merged B=failed C=testing
+      why B=GITHUB_API_BRANCH_PROTECTION_UNMET
+      proof A=PREFIX
+      trail C TEST_RUN_PASSED PREREQUISITE_MERGE_ITEM_FAILED TEST_RUN_STARTED
+      path B passed failed
+      testing C
+      target M+A
+      alarm
+      release landings
+      pass C
+      target M+A+C
+      `,
+    );
+    assert.equal(told.lastOf('B')?.because.detail, 'No.');
+  });
+
+  it('fails one further on, too, where that is the one that was refused [L9]', () => {
+    play(
+      BATCH,
+      `
+      ${LANDING}
+      stop A refused C PR_UPDATED_AT_MERGE_TIME
+      states A=merged B=testing C=failed
+      testing B
+      `,
+    );
+  });
+
+  it('that meets a foreign push starts the rest again on it [L9] [C6]', () => {
+    play(
+      BATCH,
+      `
+      ${LANDING}
+      stop AB moved X
+      states AB=merged C=testing
+      proof A=PREFIX B=PREFIX
+      alarm FOREIGN_PUSH
+      target M+A+B+X
+      testing C
+      release landings
+      pass C
+      target M+A+B+X+C
+      proof C=SAME_TREE
+      `,
+    );
+  });
+
+  it('that merges an entry onto something else says that nobody tested it [L9] [N4]', () => {
+    const told = play(
+      BATCH,
+      `
+      ${LANDING}
+      submit D
+      stop A strayed B X
+      states AB=merged CD=testing
+      proof A=PREFIX B=UNPROVEN
+      why B=MERGE_GRAPH_MERGE
+      path B passed merged
+      alarm UNPROVEN_LANDING
+      target M+A+X+B
+      trail C TEST_RUN_PASSED LANDING_INTERRUPTED TEST_RUN_STARTED
+      `,
+    );
+    const stray = told.ended.get(numberOf('B'));
+    assert.match(stray?.because.detail ?? '', /was not tested/);
+    assert.deepEqual([stray?.landed?.base, stray?.landed?.pushedSha], ['head:M+A', 'head:M+A+X+B']);
+    assert.equal(told.queue.target?.sha, 'head:M+A+X+B');
+  });
+
+  it('may stray with the very first [L9]', () => {
+    play(BATCH, `${LANDING}stop - strayed A X\nstates A=merged BC=testing\nproof A=UNPROVEN\nalarm UNPROVEN_LANDING`);
+    play(
+      { directMergeMode: 'ALWAYS', landingMode: 'API' },
+      'hold landings\nsubmit A\npass A\nstop - strayed A X\nstates A=merged\nproof A=UNPROVEN',
+    );
+  });
+
+  it('records for each entry where the target was before and after it [L3]', () => {
+    const told = play(BATCH, `${LANDING}stop AB`);
+    const moves = ['A', 'B'].map((name) => told.ended.get(numberOf(name))?.landed);
+    assert.deepEqual(
+      moves.map((landed) => [landed?.base, landed?.pushedSha]),
+      [
+        ['head:M', 'head:M+A'],
+        ['head:M+A', 'head:M+A+B'],
+      ],
+    );
+  });
+
+  it('keeps to the way it began in, whatever the setting is by then [L9]', () => {
+    play(BATCH, `${LANDING}set landingMode=PUSH\nstop A moved X\nstates A=merged BC=testing`);
+  });
+
+  it('ends the runs of what it landed, and tests what it vouched for and did not land [L9] [V8]', () => {
+    play(
+      { canOptimisticallyMerge: true, pendingFailureDepth: 1, landingMode: 'API' },
+      `
+      hold landings
+      submit A B C
+      pass A+B+C
+      states ABC=passed
+      stop A refused B GITHUB_API_MERGE_PR_FAILED
+      states A=merged B=failed C=testing
+      testing C
+      `,
+    );
+  });
+
+  it('parks the queue where what it says cannot be [I1] [L9]', () => {
+    const told = play(BATCH, LANDING);
+    const target = 'head:M' as never;
+    const event = {
+      kind: 'candidate_landed' as const,
+      at: told.now,
+      candidate: told.candidate('ABC').number,
+      how: 'PREFIX' as const,
+      base: target,
+      pushedSha: 'head:M+A' as never,
+      pushedTree: 'tree:A+M' as never,
+      entries: [{ prNumber: numberOf('A'), sha: 'head:M+A' as never, tree: 'tree:A+M' as never }],
+    };
+    const moved = { kind: 'target_moved', head: target, isDescendant: true } as const;
+    const stray = { kind: 'strayed', sha: target, tree: target, head: target, isDescendant: true } as const;
+    const refused = { kind: 'entry_refused', reason: 'GITHUB_API_MERGE_PR_FAILED' } as const;
+    const [A, B, C] = [numberOf('A'), numberOf('B'), numberOf('C')];
+    assert.equal(step(told.queue, { ...event, stopped: { ...stray, prNumber: B } }).outcome.kind, 'applied');
+    for (const bad of [
+      { ...event, stopped: { ...stray, prNumber: C } },
+      { ...event, stopped: { ...refused, prNumber: A } },
+      { ...event, how: 'UNPROVEN' as const },
+      { ...event, how: 'SAME_TREE' as const, stopped: moved },
+      { ...event, entries: [], stopped: moved },
+      { ...event, entries: [] },
+      { ...event, entries: event.entries.map((entry) => ({ ...entry, prNumber: B })), stopped: moved },
+    ]) {
+      assert.equal(step(told.queue, bad).outcome.kind, 'parked', JSON.stringify(bad));
+    }
+  });
+});

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runSeeds } from './run-seeds.ts';
+import { describeFailure, Summary } from './summary.ts';
+
+/** The same plan can take another course each time: what they find is found by running many by hand. */
+const SEEDS = [2, 10, 16];
+
+describe('simulation on GitHub, with real git', () => {
+  it('keeps what must be true in the end, whatever GitHub, CI and people do [G20] [G31] [G45] [L1]', async () => {
+    const summary = new Summary([]);
+    await runSeeds({ seeds: SEEDS, forge: 'github', jobs: 2, onReport: (report) => summary.add(report) });
+    const [first] = summary.failed;
+    if (first !== undefined) assert.fail(describeFailure(first));
+    assert.deepEqual(
+      ['state.MERGED', 'delivery.202', 'submit.comment'].filter((what) => !summary.hasSeen(what)),
+      [],
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import type { Timing } from '../../../src/lib/clock.ts';
+import { Prng } from '../../../src/lib/prng.ts';
+import type { CiRates } from '../../fake/fake-ci.ts';
+import type { FakeGithub } from '../../fake/github/fake-github.ts';
+import type { Happening } from '../../fake/github/happening.ts';
+import type { CheckConclusion, Repository } from '../../fake/github/model.ts';
+import { ZEROS } from '../../fake/github/refs.ts';
+import { isGreen } from '../../fake/is-green.ts';
+import { CHECKS } from '../conditions.ts';
+import type { Coverage } from '../coverage.ts';
+import { readFiles } from './real-git.ts';
+
+export interface GithubCiOptions {
+  readonly github: FakeGithub;
+  readonly repository: Repository;
+  readonly clock: Timing;
+  readonly seed: number;
+  readonly rates: CiRates;
+  /** These are told as commit statuses. */
+  readonly statuses: readonly string[];
+  /** Pull requests are tested too, not only what the queue shows. */
+  readonly testsHeads: boolean;
+  readonly coverage: Coverage;
+  readonly onBug: (error: unknown) => void;
+}
+
+interface Attempt {
+  readonly sha: string;
+  readonly name: string;
+  readonly number: number;
+  readonly random: Prng;
+}
+
+const TEST_BRANCHES = 'refs/heads/sluice/';
+const DURATION_MS = [1_000, 9_000] as const;
+const RED: readonly CheckConclusion[] = ['failure', 'failure', 'timed_out', 'action_required'];
+const GREEN: readonly CheckConclusion[] = ['success', 'success', 'success', 'success', 'neutral', 'skipped'];
+const MAX_ATTEMPTS = 3;
+
+/** Runs checks on what is pushed, and says at GitHub what came of it; now and then it is wrong, or says nothing. */
+export class GithubCi {
+  readonly #options: GithubCiOptions;
+  readonly #seen = new Set<string>();
+  readonly #passed = new Map<string, Set<string>>();
+  readonly #failed = new Map<string, Set<string>>();
+  #isCalm = false;
+
+  constructor(options: GithubCiOptions) {
+    this.#options = options;
+    options.github.world.onHappening((happening) => this.#hear(happening));
+  }
+
+  /** From now on it is never wrong, and always answers. */
+  calm(): void {
+    this.#isCalm = true;
+  }
+
+  passedOn(sha: string): ReadonlySet<string> {
+    return this.#passed.get(sha) ?? new Set();
+  }
+
+  failedOn(sha: string): ReadonlySet<string> {
+    return this.#failed.get(sha) ?? new Set();
+  }
+
+  async isGreen(sha: string, name: string): Promise<boolean> {
+    return isGreen(await readFiles(this.#options.repository.gitDir, sha), name);
+  }
+
+  #hear(happening: Happening): void {
+    const { repository, testsHeads } = this.#options;
+    if (!('repository' in happening) || happening.repository !== repository) return;
+    if (happening.event === 'push' && happening.ref.startsWith(TEST_BRANCHES) && happening.after !== ZEROS)
+      this.#test(happening.after);
+    if (happening.event === 'pull_request' && testsHeads) this.#test(happening.pr.headSha);
+  }
+
+  #test(sha: string): void {
+    if (this.#seen.has(sha)) return;
+    this.#seen.add(sha);
+    const count = this.#seen.size;
+    for (const name of CHECKS) {
+      const random = new Prng(`ci ${this.#options.seed} ${count} ${name}`);
+      this.#schedule(random.between(100, 2_000), { sha, name, number: 1, random });
+    }
+  }
+
+  #schedule(ms: number, attempt: Attempt): void {
+    this.#options.clock.after(ms, () => void this.#run(attempt).catch(this.#options.onBug));
+  }
+
+  async #run(attempt: Attempt): Promise<void> {
+    const { random, sha, name } = attempt;
+    const { clock, rates } = this.#options;
+    this.#say(attempt, undefined);
+    const isRight = await this.isGreen(sha, name);
+    const fate = this.#isCalm ? 'honest' : drawFate(random, rates);
+    this.#options.coverage.note(`ci.${fate}`);
+    if (fate === 'lost') return;
+    clock.after(random.between(...DURATION_MS), () => this.#end(attempt, { isRight, fate }));
+  }
+
+  #end(attempt: Attempt, { isRight, fate }: { readonly isRight: boolean; readonly fate: Fate }): void {
+    const { random, sha, name, number } = attempt;
+    const { rates } = this.#options;
+    if (fate === 'cancelled') {
+      this.#say(attempt, 'cancelled');
+    } else if (isRight && fate !== 'flaky') {
+      noteIn(this.#passed, sha, name);
+      this.#say(attempt, random.pick(GREEN) ?? 'success');
+      return;
+    } else {
+      noteIn(this.#failed, sha, name);
+      this.#say(attempt, random.pick(RED) ?? 'failure');
+    }
+    if (number >= MAX_ATTEMPTS || !random.chance(fate === 'cancelled' ? 0.7 : rates.rerun)) return;
+    this.#options.coverage.note('ci.rerun');
+    this.#schedule(random.between(...DURATION_MS), { ...attempt, number: number + 1 });
+  }
+
+  /** Undefined: it has begun. */
+  #say({ sha, name, number, random }: Attempt, conclusion: CheckConclusion | undefined): void {
+    const { github, repository, statuses, coverage } = this.#options;
+    if (statuses.includes(name)) {
+      const state = conclusion === undefined ? 'pending' : GREEN.includes(conclusion) ? 'success' : 'failure';
+      github.setStatus(repository, { sha, context: name, state });
+      return;
+    }
+    const progress =
+      conclusion === undefined ? ({ status: 'in_progress' } as const) : ({ status: 'completed', conclusion } as const);
+    github.reportCheck(repository, { sha, name, attempt: number, ...progress });
+    // Another workflow with a job of the same name.
+    if (conclusion === undefined || number > 1 || !random.chance(0.08) || !GREEN.includes(conclusion)) return;
+    coverage.note('ci.duplicate');
+    github.reportCheck(repository, { sha, name, isOtherSuite: true, ...progress });
+  }
+}
+
+type Fate = 'honest' | 'flaky' | 'cancelled' | 'lost';
+
+function drawFate(random: Prng, rates: CiRates): Fate {
+  if (random.chance(rates.lost)) return 'lost';
+  if (random.chance(rates.cancelled)) return 'cancelled';
+  return random.chance(rates.flaky) ? 'flaky' : 'honest';
+}
+
+function noteIn(book: Map<string, Set<string>>, sha: string, name: string): void {
+  const names = book.get(sha) ?? new Set();
+  book.set(sha, names.add(name));
+}

@@ -1,0 +1,64 @@
+import type { QueueSettings } from '../../../src/engine/settings.ts';
+import { Prng } from '../../../src/lib/prng.ts';
+import { type Conditions, drawConditions, FIRST_API_SEED } from '../conditions.ts';
+
+/** Under what a run on the fake GitHub takes place: drawn from its seed before anything happens. */
+export interface GithubConditions extends Conditions {
+  /** The target's protection requires checks, of pull requests too. */
+  readonly isProtected: boolean;
+  /** These checks are commit statuses, the others check runs. */
+  readonly statuses: readonly string[];
+  readonly mergeability: 'lazy' | 'at_once';
+  readonly strength: number;
+  readonly crashes: readonly Planned[];
+  /** When deliveries stop for a while. */
+  readonly silence: { readonly at: number; readonly forMs: number } | undefined;
+}
+
+/** When something happens, and the seed of what it is. */
+export interface Planned {
+  readonly at: number;
+  readonly salt: string;
+}
+
+/** Real git takes its time: pull requests are fewer, and runs of CI may take longer. */
+export function drawGithubConditions(seed: number): GithubConditions {
+  const drawn = drawConditions(new Prng(`github conditions ${seed}`), FIRST_API_SEED + seed);
+  const random = new Prng(`github ${seed}`);
+  const busyMs = random.between(120_000, 200_000);
+  return {
+    ...drawn,
+    busyMs,
+    pullRequests: random.between(6, 10),
+    acts: random.between(5, 14),
+    hasBadClocks: false,
+    settings: drawSettings(drawn.settings, random),
+    // Otherwise nothing says what is required.
+    isProtected: random.chance(drawn.settings.requiredStatuses === null ? 0.9 : 0.3),
+    statuses: random.pick([[], [], ['lint'], ['unit', 'lint']]) ?? [],
+    mergeability: random.pick(['lazy', 'at_once'] as const),
+    strength: random.pick([0.5, 1, 1, 2] as const),
+    crashes: planOf(random, random.between(0, 3), busyMs),
+    silence: random.chance(0.4)
+      ? { at: random.between(0, busyMs / 2), forMs: random.between(20_000, busyMs / 2) }
+      : undefined,
+  };
+}
+
+function drawSettings(drawn: QueueSettings, random: Prng): QueueSettings {
+  return {
+    ...drawn,
+    // Nobody here uploads results of tests.
+    honorQuarantine: 'OFF',
+    testingTimeoutMinutes: random.pick([2, 3] as const),
+    createPrsForTestingBranches: random.chance(0.3),
+    stateLabelsEnabled: random.chance(0.3),
+  };
+}
+
+export function planOf(random: Prng, count: number, withinMs: number): readonly Planned[] {
+  return Array.from({ length: count }, () => ({
+    at: random.between(0, Math.round(withinMs)),
+    salt: `${random.next()}`,
+  })).sort((a, b) => a.at - b.at);
+}

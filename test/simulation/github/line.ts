@@ -1,0 +1,33 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** The only way from one server to GitHub. When it is cut, what had arrived goes on there, and nothing more arrives. */
+export interface Line {
+  readonly url: string;
+  cut(): void;
+}
+
+export async function createLine(to: string): Promise<Line> {
+  const { hostname, port } = new URL(to);
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  };
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) keep(socket);
+    near.on('error', () => far.destroy()).on('close', () => far.destroy());
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,405 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { audit } from '../../../src/app/audit.ts';
+import { encodeQueue } from '../../../src/app/queue-codec.ts';
+import { sweepRefs } from '../../../src/app/sweep-refs.ts';
+import { createQueue, type Entry } from '../../../src/engine/queue.ts';
+import { pause, type Timing } from '../../../src/lib/clock.ts';
+import { Fault } from '../../../src/lib/fault.ts';
+import { valuesOf } from '../../../src/lib/int-map.ts';
+import type { Log } from '../../../src/lib/log.ts';
+import { Prng } from '../../../src/lib/prng.ts';
+import type { QueueId } from '../../../src/storage/queues.ts';
+import type { RepositoryId } from '../../../src/storage/repositories.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import { ChangeMaker } from '../../fake/change-maker.ts';
+import { createFakeGithub, type FakeGithub } from '../../fake/github/fake-github.ts';
+import { findOut } from '../../fake/github/mergeability.ts';
+import type { Repository } from '../../fake/github/model.ts';
+import { branchHead } from '../../fake/github/refs.ts';
+import { type Chapter, Chronicle } from '../chronicle.ts';
+import { BRANCH, ORGANIZATION } from '../clients.ts';
+import { AREAS, CHECKS } from '../conditions.ts';
+import { Coverage } from '../coverage.ts';
+import { describeQueue } from '../describe-queue.ts';
+import { findStuck, findUnexplained, OF_STORED } from '../invariants.ts';
+import { openSimStore, type StoreKind, tapCommits } from '../sim-store.ts';
+import type { RunOptions, RunReport } from '../simulate.ts';
+import { GithubCi } from './ci.ts';
+import { drawGithubConditions, type GithubConditions } from './conditions.ts';
+import { createFastClock } from './fast-clock.ts';
+import { type Evidence, IN_THE_END, readTarget } from './judge.ts';
+import { Lives, SECRET } from './lives.ts';
+import { FORK_OWNER, GithubPeople, OTHER_BRANCH, READER, REPO, WRITER } from './people.ts';
+import { spoilWeather } from './weather.ts';
+
+const QUEUE_ID = 'queue' as QueueId;
+const REPOSITORY_ID = 'repository' as RepositoryId;
+/** How fast its clocks run: a minute passes in three seconds. */
+const SPEED = 20;
+const SQLITE_EVERY = 4;
+/** Of the world's time. */
+const SETTLE_MS = 30 * 60_000;
+const TICK_MS = 3_000;
+const NUDGES = [1, 10, 40];
+const KEPT_LINES = 60;
+/** A run cannot be looked at again as it was. */
+const KEPT_EVENTS = 1_000;
+
+/** One run under one seed on a real GitHub as far as one fits on this machine: HTTP, git and all. */
+export async function simulateGithub({ seed, store = defaultStore(seed) }: RunOptions): Promise<RunReport> {
+  const run = await GithubRun.create(seed, await openSimStore(store));
+  const onRejection = (error: unknown) => run.noteBug(error);
+  process.on('unhandledRejection', onRejection);
+  try {
+    await run.go();
+  } catch (error) {
+    run.noteBug(error);
+  } finally {
+    await run.close().catch((error: unknown) => run.noteBug(error));
+    process.off('unhandledRejection', onRejection);
+  }
+  return run.report(store);
+}
+
+function defaultStore(seed: number): StoreKind {
+  return seed % SQLITE_EVERY === 0 ? 'sqlite' : 'memory';
+}
+
+interface Parts {
+  readonly seed: number;
+  readonly bare: Store;
+  readonly clock: Timing;
+  readonly conditions: GithubConditions;
+  readonly github: FakeGithub;
+  readonly repository: Repository;
+  readonly fork: Repository;
+  readonly folder: string;
+  readonly maker: ChangeMaker;
+}
+
+class GithubRun {
+  readonly #parts: Parts;
+  readonly #coverage = new Coverage();
+  readonly #chronicle: Chronicle;
+  readonly #lives: Lives;
+  readonly #ci: GithubCi;
+  readonly #people: GithubPeople;
+  readonly #lines: string[] = [];
+  readonly #said: string[] = [];
+  readonly #crashRandom: Prng;
+  #isCalm = false;
+  #failure: string | undefined;
+  #scene: readonly string[] = [];
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    const { seed, clock, conditions, github, repository, bare } = parts;
+    const [coverage, onBug] = [this.#coverage, (error: unknown) => this.noteBug(error)];
+    this.#crashRandom = new Prng(`crashes ${seed}`);
+    this.#chronicle = this.#createChronicle();
+    const store = tapCommits(bare, {
+      onCommitted: (commit) => this.#chronicle.take(commit),
+      onStale: () => coverage.note('stale commit'),
+      onSettled: (id, settlement) => {
+        if (settlement.kind !== 'postpone') this.#chronicle.note(`-- effect ${id}: ${JSON.stringify(settlement)}`);
+      },
+    });
+    this.#lives = new Lives({
+      github,
+      clock,
+      store,
+      servers: conditions.servers,
+      folder: parts.folder,
+      log: this.#createLog(),
+      random: new Prng(`lives ${seed}`),
+    });
+    const testsHeads = conditions.isProtected || conditions.settings.directMergeMode === 'ALWAYS';
+    const { rates, statuses } = conditions;
+    const shared = { github, repository, clock, seed, coverage, onBug };
+    this.#ci = new GithubCi({ ...shared, rates: rates.ci, statuses, testsHeads });
+    this.#people = new GithubPeople({
+      ...shared,
+      conditions,
+      fork: parts.fork,
+      maker: parts.maker,
+      lives: this.#lives,
+      chronicle: this.#chronicle,
+    });
+  }
+
+  static async create(seed: number, bare: Store): Promise<GithubRun> {
+    const conditions = drawGithubConditions(seed);
+    const clock = createFastClock(SPEED);
+    const github = await createFakeGithub({ clock, mergeability: conditions.mergeability });
+    const maker = new ChangeMaker({
+      random: new Prng(`changes ${seed}`),
+      areas: AREAS,
+      checks: CHECKS,
+      weights: { own: 5, shared: 2, red: 1 },
+      wideRate: conditions.wideRate,
+    });
+    const roles = { [WRITER]: 'write', root: 'admin', [READER]: 'read' } as const;
+    const repository = await github.createRepository('acme/app', { roles, files: maker.initialFiles });
+    await github.moveBranch(repository, OTHER_BRANCH, branchHead(repository, BRANCH));
+    const fork = await github.fork(repository, FORK_OWNER);
+    github.install(github.app, 'acme');
+    if (conditions.isProtected) {
+      const checks = conditions.protection.map((context) => ({ context, appId: undefined }));
+      github.protect(repository, BRANCH, { checks, bypassers: [github.app.slug] });
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-simulated-'));
+    return new GithubRun({ seed, bare, clock, conditions, github, repository, fork, folder, maker });
+  }
+
+  async go(): Promise<void> {
+    const { github, conditions, seed, clock } = this.#parts;
+    await this.#prepare();
+    const url = await this.#lives.start();
+    github.app.hook = { url, secret: SECRET, isActive: true };
+    const clearUp = spoilWeather(github, conditions, { seed, clock, coverage: this.#coverage });
+    this.#planCrashes();
+    this.#people.begin();
+    await this.#until(conditions.busyMs, () => false);
+    await this.#people.calm();
+    this.#isCalm = true;
+    clearUp();
+    this.#ci.calm();
+    await this.#lives.untilUp();
+    if (this.#failure === undefined) await this.#settle();
+    if (this.#failure === undefined) await this.#judge();
+  }
+
+  async close(): Promise<void> {
+    const { github, folder, bare } = this.#parts;
+    this.#isCalm = true;
+    await this.#people.calm();
+    await this.#lives.close();
+    await github.close();
+    await bare.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  noteBug(error: unknown): void {
+    this.#fail('a bug', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+
+  report(store: StoreKind): RunReport {
+    const { seed, github, conditions } = this.#parts;
+    const coverage = new Coverage();
+    coverage.addAll(this.#coverage.toRecord());
+    coverage.note('lives', this.#lives.count);
+    return {
+      seed,
+      store,
+      forge: 'github',
+      failure: this.#failure,
+      lastEvents: this.#failure === undefined ? [] : [...this.#chronicle.lastEvents, ...this.#scene, ...this.#said],
+      conditions,
+      tasks: github.world.requests.length,
+      events: this.#chronicle.events,
+      trace: '',
+      coverage: coverage.toRecord(),
+    };
+  }
+
+  #fail(invariant: string, text: string | undefined): void {
+    if (text === undefined || this.#failure !== undefined) return;
+    this.#failure = `${invariant}: ${text} (event ${this.#chronicle.version})`;
+    this.#chronicle.conclude();
+    this.#scene = describeQueue(this.#chronicle.queue);
+  }
+
+  #createChronicle(): Chronicle {
+    const { conditions, clock } = this.#parts;
+    return new Chronicle({
+      queueId: QUEUE_ID,
+      created: createQueue(BRANCH, conditions.settings, 'RUNNING', { isTold: true }),
+      now: () => clock.now(),
+      onChapter: (chapter) => this.#judgeChapter(chapter),
+      onTransitions: (rows) => this.#fail('9 every removal has a reason', findUnexplained(rows)),
+      onBreach: (invariant, text) => this.#fail(invariant, text),
+      keptEvents: KEPT_EVENTS,
+    });
+  }
+
+  #judgeChapter(chapter: Chapter): void {
+    for (const [name, find] of Object.entries(OF_STORED))
+      this.#fail(name, find({ chronicle: this.#chronicle }, chapter));
+    const { transitions, ended } = chapter.step;
+    for (const { because, to } of transitions) {
+      this.#coverage.note(`reason.${because.reason}`);
+      this.#coverage.note(`state.${to}`);
+    }
+    for (const { landed } of ended) if (landed !== undefined) this.#coverage.note(`landed.${landed.kind}`);
+  }
+
+  /** Everything is kept, to look for secrets in it. */
+  #createLog(): Log {
+    const { clock } = this.#parts;
+    const write = (level: string) => (facts: object, text: string) => {
+      const err = 'err' in facts ? facts.err : undefined;
+      const cause = err instanceof Error ? `${err.stack} ${String(err.cause ?? '')}` : '';
+      const line = `${level} ${text} ${JSON.stringify(facts)} ${cause}`;
+      this.#lines.push(line);
+      if (level === 'warn' || level === 'error') {
+        const detail = err instanceof Fault ? err.detail : '';
+        this.#said.push(`${new Date(clock.now()).toISOString().slice(11, 23)} ${level} ${text} ${detail}`);
+        if (this.#said.length > KEPT_LINES) this.#said.shift();
+        if (err !== undefined && !(err instanceof Fault)) this.noteBug(err);
+      }
+      if ('alarm' in facts) this.#coverage.note(`alarm.${String(facts.alarm)}`);
+    };
+    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  }
+
+  async #prepare(): Promise<void> {
+    const { bare, clock } = this.#parts;
+    const at = clock.now();
+    await bare.accounts.createOrganization(ORGANIZATION, {
+      id: 'token',
+      organizationId: ORGANIZATION.id,
+      name: 'ada',
+      hash: 'hash',
+      scopes: ['admin'],
+      repositoryIds: null,
+      origin: 'first',
+      createdAt: at,
+      expiresAt: null,
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    const registered = { git: null, checks: [], junit: [], createdAt: at, updatedAt: at };
+    await bare.repositories.save({ id: REPOSITORY_ID, organizationId: ORGANIZATION.id, ...REPO, ...registered });
+    const body = encodeQueue(this.#chronicle.queue);
+    const row = { id: QUEUE_ID, repositoryId: REPOSITORY_ID, branch: BRANCH, version: 1, body, createdAt: at };
+    await bare.queues.create(row, { version: 1, at, kind: 'queue_created', body: '{}' });
+  }
+
+  /** At any time, and right after the target was moved by one of them. */
+  #planCrashes(): void {
+    const { conditions, clock, github, repository } = this.#parts;
+    for (const { at } of conditions.crashes) clock.after(at, () => this.#crash('at any time'));
+    github.world.onHappening((happening) => {
+      if (happening.event !== 'push' || happening.repository !== repository) return;
+      if (happening.ref !== `refs/heads/${BRANCH}` || happening.sender !== github.app.bot) return;
+      if (this.#crashRandom.chance(0.08 * conditions.strength)) this.#crash('after the push');
+    });
+  }
+
+  #crash(when: string): void {
+    if (this.#isCalm || !this.#lives.crash(this.#crashRandom)) return;
+    this.#coverage.note(`crash ${when}`);
+    this.#chronicle.note(`-- a server crashes ${when}`);
+  }
+
+  async #until(withinMs: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
+    const { clock } = this.#parts;
+    const deadline = clock.now() + withinMs;
+    while (clock.now() < deadline) {
+      if (this.#failure !== undefined || (await isSo())) return true;
+      await pause(clock, TICK_MS);
+    }
+    return false;
+  }
+
+  /** Faults are over: with a little help from an operator, everything comes to an end. */
+  async #settle(): Promise<void> {
+    const { github } = this.#parts;
+    let ticks = 0;
+    let quiet = 0;
+    const isSettled = async () => {
+      await this.#tick(ticks);
+      ticks += 1;
+      const isQuiet = (await this.#findUnsettled()) === undefined;
+      quiet = isQuiet ? quiet + 1 : 0;
+      return quiet > 2;
+    };
+    if (await this.#until(SETTLE_MS, isSettled)) {
+      await github.webhooks.settle();
+      return;
+    }
+    this.#fail('liveness', (await this.#findUnsettled()) ?? 'it does not come to rest');
+  }
+
+  async #findUnsettled(): Promise<string | undefined> {
+    const { bare, clock } = this.#parts;
+    const admissible = new Set<number>();
+    for (const entry of valuesOf(this.#chronicle.queue.entries)) {
+      if (await this.#isAdmissible(entry)) admissible.add(entry.prNumber);
+    }
+    const stuck = findStuck({ chronicle: this.#chronicle }, ({ prNumber }) => admissible.has(prNumber));
+    if (stuck !== undefined) return stuck;
+    const [effect] = await bare.queues.listEffects(QUEUE_ID);
+    if (effect !== undefined) return `the effect ${effect.kind} is never done: ${effect.lastError}`;
+    const overdue = await bare.notices.countOverdue(clock.now());
+    return overdue === 0 ? undefined : `${overdue} notices are never looked at`;
+  }
+
+  async #isAdmissible({ prNumber, submission, targets }: Entry): Promise<boolean> {
+    const { repository, github, conditions } = this.#parts;
+    const { queue } = this.#chronicle;
+    const pr = repository.pulls.get(prNumber);
+    const base = branchHead(repository, BRANCH);
+    if (pr?.state !== 'open' || base === undefined) return true;
+    if (pr.baseRef !== BRANCH || pr.isDraft) return false;
+    const needsTargets = queue.settings.mode === 'PARALLEL' && submission > queue.submissionsBeforeParallel;
+    if (needsTargets && targets === undefined) return true;
+    if (conditions.isProtected && conditions.protection.some((name) => !this.#ci.passedOn(pr.headSha).has(name)))
+      return false;
+    return (await findOut(github.world, pr, base)).kind === 'clean';
+  }
+
+  /** What a person on duty does every now and then. */
+  async #tick(count: number): Promise<void> {
+    const { queue } = this.#chronicle;
+    const people = this.#people;
+    if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
+    if (queue.redTarget !== undefined) await this.#release();
+    if (!NUDGES.includes(count)) return;
+    for (const { prNumber, state, targets } of valuesOf(queue.entries))
+      if (state === 'NOT_READY' && targets === undefined) people.upload(prNumber);
+  }
+
+  /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
+  async #release(): Promise<void> {
+    if (await this.#people.repairTarget()) return;
+    this.#people.update({}, 'RUNNING');
+    const { queue } = this.#chronicle;
+    const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
+    // A queue that is switching modes takes no other state.
+    if (queue.state === 'SWITCHING_MODES' && held !== undefined) this.#people.restart(held.prNumber);
+  }
+
+  async #judge(): Promise<void> {
+    const { bare, github, repository, conditions } = this.#parts;
+    await this.#chronicle.verify(bare);
+    const app = this.#lives.pick();
+    if (app === undefined) return this.#fail('a server is up', 'none is');
+    await sweepRefs(app);
+    await audit(app);
+    await github.settle();
+    const evidence: Evidence = {
+      github,
+      repository,
+      chronicle: this.#chronicle,
+      ci: this.#ci,
+      conditions,
+      foreignMoves: this.#people.foreignMoves,
+      alarms: await bare.alarms.list([QUEUE_ID], 0, 100),
+      line: await readTarget(repository),
+    };
+    for (const [name, find] of Object.entries(IN_THE_END)) this.#fail(name, await find(evidence));
+    this.#fail('no secret is written down', this.#findSecret());
+  }
+
+  #findSecret(): string | undefined {
+    const { github } = this.#parts;
+    const [, keyLine = ''] = github.privateKey.split('\n');
+    const tokens = [...github.world.tokens.keys()];
+    const basic = tokens.map((token) => Buffer.from(`x-access-token:${token}`).toString('base64'));
+    const secrets = [SECRET, keyLine, ...tokens, ...basic];
+    return this.#lines.find((line) => secrets.some((secret) => line.includes(secret)));
+  }
+}
