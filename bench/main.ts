@@ -8,6 +8,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   engine: () => import('./engine.ts'),
   flaky: () => import('./flaky.ts'),
   git: () => import('./git.ts'),
+  github: () => import('./github.ts'),
 };
 
 const words = process.argv.slice(2);

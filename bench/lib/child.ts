@@ -40,13 +40,14 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
   };
 }
 
-/** The command itself, as people start it. */
+/** The command itself, as people start it. Whoever asks for a level of logging sees the log. */
 export async function serve(
   environment: Record<string, string>,
 ): Promise<Omit<Child, 'cpuMicroseconds' | 'usedBytes'>> {
   const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
-  const child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const log = environment['SLUICE_LOG_LEVEL'] === undefined ? 'ignore' : 'inherit';
+  const child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', log] });
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /^Sluice listens on (\S+)/.exec(line)?.[1];
     if (url === undefined) continue;

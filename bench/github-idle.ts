@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { printFigure, progress } from './lib/figure.ts';
+import { countCalls, createGithubBench, type GithubBench, sumOf, until } from './lib/github-world.ts';
+
+const PULL_REQUESTS = 100;
+const MINUTES = 3;
+const GOAL = 2;
+/** Somewhere between two looks: each minute has one. */
+const QUIET_MS = 20_000;
+const DEADLINE_MS = 5 * 60_000;
+
+/** What a queue costs in which nothing happens: nobody submitted anything, or nothing that was submitted is ready. */
+export async function measureIdle(): Promise<void> {
+  progress(`github: ${MINUTES} minutes of idle queues with ${PULL_REQUESTS} open pull requests`);
+  const [open, waiting] = await Promise.all([idle(false), idle(true)]);
+  printFigure({ name: 'github.idle.open', unit: 'calls/minute', value: open, goal: GOAL });
+  printFigure({ name: 'github.idle.not-ready', unit: 'calls/minute', value: waiting, goal: GOAL });
+}
+
+async function idle(areSubmitted: boolean): Promise<number> {
+  const world = await createGithubBench();
+  // They lack a review.
+  world.github.protect(world.repository, 'main', {
+    checks: [],
+    reviews: { count: 1, dismissesStale: false, needsCodeOwners: false },
+  });
+  for (let count = 0; count < PULL_REQUESTS; count += 1) {
+    const pr = await world.open();
+    if (areSubmitted) await world.api('submitPullRequest', { pr: { number: pr.number } });
+  }
+  await until('all is said', DEADLINE_MS, () => isSaid(world, areSubmitted ? PULL_REQUESTS : 0));
+  const since = Date.now();
+  await sleep(MINUTES * 60_000);
+  const counts = countCalls(world, since);
+  progress(`github: ${areSubmitted ? 'not ready' : 'open'}: ${JSON.stringify([...counts])}`);
+  await world.stop();
+  return sumOf(counts) / MINUTES;
+}
+
+/** The last look was after everybody was told, and what followed from it is over. */
+function isSaid({ github, repository }: GithubBench, toBeTold: number): boolean {
+  const told = [...repository.pulls.values()].filter((pr) => github.listComments(pr).length > 0).length;
+  const last = github.world.requests.findLast(({ area }) => area !== 'git');
+  return told >= toBeTold && last?.query === 'LookAround' && Date.now() - last.at > QUIET_MS;
+}
