@@ -67,10 +67,12 @@ async function runTests() {
     heading(only === undefined ? 'no test files found' : `no test file has "${only}" in its path`);
     process.exit(1);
   }
-  // Tests of the real process get a process per file, two at a time. All others share one process: starting one per
-  // file costs more than the tests. Both kinds in one run, so that there is one summary.
-  const apart = files.filter((file) => file.startsWith('test/e2e/'));
-  const together = files.filter((file) => !file.startsWith('test/e2e/'));
+  // Tests of the real process, and those that wait for git and servers most of the time, get a process per file, two at
+  // a time. All others share one process: starting one per file costs more than the tests. Both kinds in one run, so
+  // that there is one summary.
+  const isApart = (file) => file.startsWith('test/e2e/') || /^(?:src|test)\/.*github/.test(file);
+  const apart = files.filter(isApart);
+  const together = files.filter((file) => !isApart(file));
   const shared = together.length === 0 ? [] : [fileURLToPath(new URL('lib/shared-tests.mjs', import.meta.url))];
   heading(`tests: ${together.length} files in one process, ${apart.length} in a process each`);
   const result = await runChild(node, ['--test', '--test-concurrency=2', ...shared, ...apart], {
