@@ -22,7 +22,7 @@ export class Complaint extends Error {
   readonly type: string;
 
   constructor(
-    type: 'NOT_FOUND' | 'FORBIDDEN' | 'MISSING_PAGINATION_BOUNDARIES' | 'EXCESSIVE_PAGINATION',
+    type: 'NOT_FOUND' | 'FORBIDDEN' | 'UNPROCESSABLE' | 'MISSING_PAGINATION_BOUNDARIES' | 'EXCESSIVE_PAGINATION',
     message: string,
   ) {
     super(message);

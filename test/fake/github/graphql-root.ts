@@ -1,5 +1,6 @@
 import { canSee } from './auth.ts';
 import { checkRunNode, checkSuiteNode } from './graphql-checks.ts';
+import { mutationFields } from './graphql-mutations.ts';
 import { actorNode, at, Complaint, type Node, type Scope } from './graphql-node.ts';
 import { commentNode, labelNode, pullRequestNode } from './graphql-pull-request.ts';
 import { repositoryNode } from './graphql-repository.ts';
@@ -25,6 +26,7 @@ export function rootNode(looker: Omit<Scope, 'repositoryNode'>): Node {
     organization: ({ login }: { readonly login: string }) =>
       getUser(world.users.get(login.toLowerCase()), login, 'Organization'),
     node,
+    ...mutationFields(scope),
     nodes: ({ ids }: { readonly ids: readonly string[] }) => ids.map((id) => getNode(scope, id)),
   };
 }

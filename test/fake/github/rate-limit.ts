@@ -147,5 +147,6 @@ function isFree(ask: Ask): boolean {
 }
 
 function isAct(ask: Ask): boolean {
-  return ask.method !== 'GET' && ask.method !== 'HEAD' && ask.area !== 'graphql';
+  if (ask.area === 'graphql') return /"query":"\s*mutation\b/.test(ask.body.toString());
+  return ask.method !== 'GET' && ask.method !== 'HEAD';
 }

@@ -39,7 +39,7 @@ async function serve(world: World, request: IncomingMessage, response: ServerRes
   const answer = await (world.meddler?.serve(ask, act) ?? act());
   const { area, method, path, route } = ask;
   const status = typeof answer === 'string' ? answer : answer.status;
-  const query = area === 'graphql' ? /\bquery (\w+)/.exec(ask.body.toString())?.[1] : undefined;
+  const query = area === 'graphql' ? /\b(?:query|mutation) (\w+)/.exec(ask.body.toString())?.[1] : undefined;
   world.requests.push({ area, method, path, route, query, status, who: whoIs(ask.caller), at: world.now() });
   if (answer === 'silence') return;
   if (answer === 'reset') request.socket.destroy();

@@ -1,3 +1,4 @@
+import { authorize } from '../auth.ts';
 import { addStatus, type CheckFields, checksOf, createCheck, ensureSuite, latestOf, updateCheck } from '../checks.ts';
 import type { Ask, Route } from '../exchange.ts';
 import { findCommit } from '../git.ts';
@@ -42,7 +43,9 @@ export const checkRoutes: readonly Route[] = [
   { method: 'GET', path: `${REPO}/commits/{ref}/status`, handle: combinedStatus },
 ];
 
-function reporterOf({ caller }: Ask): App {
+type Actor = Pick<Ask, 'world' | 'caller'>;
+
+function reporterOf({ caller }: Actor): App {
   const app = appOf(caller);
   if (app === undefined) throw new Refused(403, 'You must authenticate via a GitHub App.');
   return app;
@@ -87,16 +90,21 @@ function fieldsOf(body: Body): CheckFields {
 }
 
 async function createRun(ask: Ask, params: Params) {
-  const { world } = ask;
-  const app = reporterOf(ask);
+  reporterOf(ask);
   const repository = repositoryOf(ask, params, WRITE);
-  const body = bodyOf(ask);
+  return created(checkView(ask.world, repository, await makeRun(ask, repository, bodyOf(ask))));
+}
+
+/** By whichever way it is asked for. */
+export async function makeRun(actor: Actor, repository: Repository, body: Body): Promise<CheckRun> {
+  const { world, caller } = actor;
+  const app = reporterOf(actor);
+  authorize(caller, repository, WRITE);
   const sha = requiredText(body, 'head_sha');
   if ((await findCommit(repository.gitDir, sha)) === undefined)
     throw new Refused(422, `No commit found for SHA: ${sha}`);
   const fields = { name: requiredText(body, 'name'), ...fieldsOf(body) };
-  const check = createCheck(world, repository, ensureSuite(world, repository, app, sha), fields);
-  return created(checkView(world, repository, check));
+  return createCheck(world, repository, ensureSuite(world, repository, app, sha), fields);
 }
 
 function runOf(repository: Repository, params: Params): CheckRun {
@@ -111,14 +119,23 @@ function getRun(ask: Ask, params: Params) {
 }
 
 function updateRun(ask: Ask, params: Params) {
-  const app = reporterOf(ask);
+  reporterOf(ask);
   const repository = repositoryOf(ask, params, WRITE);
   const check = runOf(repository, params);
-  if (check.suite.app !== app) throw new Refused(403, 'Invalid app_id - check run can only be modified by its app.');
-  const body = bodyOf(ask);
-  const name = textOf(body, 'name');
-  updateCheck(ask.world, repository, check, { ...fieldsOf(body), ...(name === undefined ? {} : { name }) });
+  changeRun(ask, repository, { check, body: bodyOf(ask) });
   return ok(checkView(ask.world, repository, check));
+}
+
+export function changeRun(
+  actor: Actor,
+  repository: Repository,
+  { check, body }: { readonly check: CheckRun; readonly body: Body },
+): void {
+  const app = reporterOf(actor);
+  authorize(actor.caller, repository, WRITE);
+  if (check.suite.app !== app) throw new Refused(403, 'Invalid app_id - check run can only be modified by its app.');
+  const name = textOf(body, 'name');
+  updateCheck(actor.world, repository, check, { ...fieldsOf(body), ...(name === undefined ? {} : { name }) });
 }
 
 function rerequestRun(ask: Ask, params: Params) {

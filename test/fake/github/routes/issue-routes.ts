@@ -1,7 +1,8 @@
+import { authorize } from '../auth.ts';
 import { addComment, deleteComment, editComment, type FoundComment, getComment, react } from '../comments.ts';
 import type { Ask, Route } from '../exchange.ts';
 import { addLabel, ensureLabel, removeLabel } from '../labels.ts';
-import type { PullRequest, Reaction, Repository } from '../model.ts';
+import type { Comment, PullRequest, Reaction, Repository } from '../model.ts';
 import { getPullRequest } from '../pulls.ts';
 import { invalid, Refused } from '../refused.ts';
 import { commentView, reactionView } from '../views/comment-view.ts';
@@ -72,15 +73,19 @@ function listAllComments(ask: Ask, params: Params) {
 
 function createComment(ask: Ask, params: Params) {
   const pr = pullOf(repositoryOf(ask, params, TALK), params);
-  const author = actorOf(ask);
-  if (pr.isLocked && ask.caller.kind === 'user' && !hasRole(pr.repository, author, 'write'))
+  return created(commentView(ask.world, pr, writeBelow(ask, pr, requiredText(bodyOf(ask), 'body'))));
+}
+
+type Actor = Pick<Ask, 'world' | 'caller'>;
+
+/** By whichever way it is asked for. */
+export function writeBelow(actor: Actor, pr: PullRequest, body: string): Comment {
+  const { world, caller } = actor;
+  authorize(caller, pr.repository, TALK);
+  const author = actorOf(actor);
+  if (pr.isLocked && caller.kind === 'user' && !hasRole(pr.repository, author, 'write'))
     throw new Refused(403, 'Unable to create comment because issue is locked.');
-  const comment = addComment(ask.world, pr, {
-    author,
-    app: appOf(ask.caller),
-    body: requiredText(bodyOf(ask), 'body'),
-  });
-  return created(commentView(ask.world, pr, comment));
+  return addComment(world, pr, { author, app: appOf(caller), body });
 }
 
 function commentOf(ask: Ask, params: Params, wanted: Parameters<typeof repositoryOf>[2]): FoundComment {
@@ -95,15 +100,25 @@ function getOne(ask: Ask, params: Params) {
 /** One's own, or anybody's for those who may write. */
 function ownComment(ask: Ask, params: Params): FoundComment {
   const found = commentOf(ask, params, TALK);
-  const actor = actorOf(ask);
-  const mayAny = ask.caller.kind === 'user' && hasRole(found.pr.repository, actor, 'write');
-  if (found.comment.author !== actor && !mayAny) throw new Refused(403, 'Must have admin rights to Repository.');
+  mayChange(ask, found);
   return found;
 }
 
+function mayChange(by: Actor, { pr, comment }: FoundComment): void {
+  const actor = actorOf(by);
+  const mayAny = by.caller.kind === 'user' && hasRole(pr.repository, actor, 'write');
+  if (comment.author !== actor && !mayAny) throw new Refused(403, 'Must have admin rights to Repository.');
+}
+
+export function rewrite(by: Actor, found: FoundComment, body: string): void {
+  authorize(by.caller, found.pr.repository, TALK);
+  mayChange(by, found);
+  editComment(by.world, found, actorOf(by), body);
+}
+
 function updateComment(ask: Ask, params: Params) {
-  const found = ownComment(ask, params);
-  editComment(ask.world, found, actorOf(ask), requiredText(bodyOf(ask), 'body'));
+  const found = commentOf(ask, params, TALK);
+  rewrite(ask, found, requiredText(bodyOf(ask), 'body'));
   return ok(commentView(ask.world, found.pr, found.comment));
 }
 

@@ -29,7 +29,7 @@ export function movedOrGone({ world, path, query }: Ask, fullName: string): Erro
   return new Moved(`${world.url}/repositories/${renamed.id}${rest === '' ? '' : `/${rest}`}${search}`);
 }
 
-export function actorOf({ caller }: Ask): User {
+export function actorOf({ caller }: Pick<Ask, 'caller'>): User {
   if (caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
   return caller.user;
 }
