@@ -37,14 +37,16 @@ export interface Hosting {
   findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
 
   /** With `id`: replaces the text; answers undefined where that comment is gone. Without: a new comment. */
-  writeComment(comment: CommentDraft): Promise<{ readonly id: string } | undefined>;
+  writeComment(comment: CommentDraft): Promise<Written | undefined>;
   /** The newest comment of ours that holds the marker: it may have been written while its answer got lost. */
-  findOwnComment(question: OwnCommentQuestion): Promise<{ readonly id: string } | undefined>;
+  findOwnComment(question: OwnCommentQuestion): Promise<Written | undefined>;
   /** A short sign on somebody's comment that it was understood. */
   react(question: CommentQuestion, reaction: '+1' | 'eyes' | 'confused'): Promise<void>;
   /** With `id`: changes it; answers undefined where it is gone. Without: a new one, unless one of ours with the same
    * `externalId` is on that commit, which is then changed. */
-  writeCheck(check: CheckRunDraft): Promise<{ readonly id: string } | undefined>;
+  writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
+  /** A comment and a check as one act, where the forge has such a thing. What became of each is told by itself. */
+  writeBoth(drafts: BothDrafts): Promise<BothAnswers>;
   /** Adding what is there and removing what is not there change nothing. */
   changeLabels(change: LabelChange): Promise<void>;
   /**
@@ -203,10 +205,27 @@ export interface WorkflowRunFacts {
   readonly prNumbers: readonly PrNumber[];
 }
 
+/** What the forge calls it: forges may have two names for one thing, and want now this one and now that one. */
+export interface Written {
+  readonly id: string;
+  readonly nodeId?: string | undefined;
+}
+
+export interface BothDrafts {
+  readonly comment: CommentDraft;
+  readonly check: CheckRunDraft;
+}
+
+export interface BothAnswers {
+  readonly comment: PromiseSettledResult<Written | undefined>;
+  readonly check: PromiseSettledResult<Written | undefined>;
+}
+
 export interface CommentDraft {
   readonly repository: ForgeRepository;
   readonly number: PrNumber;
   readonly id: string | undefined;
+  readonly nodeId?: string | undefined;
   /** Markdown, ready to be shown. */
   readonly text: string;
 }
@@ -220,6 +239,7 @@ export interface OwnCommentQuestion {
 export interface CheckRunDraft {
   readonly repository: ForgeRepository;
   readonly id: string | undefined;
+  readonly nodeId?: string | undefined;
   /** False: nobody tried before, so that nobody needs to look for one. */
   readonly mayExist?: boolean;
   readonly headSha: Sha;

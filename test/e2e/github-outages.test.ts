@@ -12,8 +12,9 @@ const PATIENCE_MS = 90_000;
 /** They wait more than they work. */
 const TOGETHER = { concurrency: 4 };
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
-const CHECK = 'POST /repos/{owner}/{repo}/check-runs';
+/** A comment and a check at once. */
+const TELL = 'POST /graphql Tell';
+const CHANGED_CHECK = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 /** Everything but git. */
 const API = ['* /repos/*', '* /app/*', 'POST /graphql*'];
 
@@ -233,16 +234,16 @@ describe('a server that is killed', TOGETHER, () => {
     });
   }
 
-  test('after it wrote a comment, and again after it made a check, makes no second one [G49]', async (t) => {
+  test('after it wrote a comment and a check, and again after it found them, makes no second ones [G49]', async (t) => {
     const { world, killAndStart } = await aLife(t);
     const { github, repository } = world;
-    github.faults.once(COMMENT, { kind: 'silence', when: 'after' });
+    github.faults.once(TELL, { kind: 'silence', when: 'after' });
     const { pr, sha } = await underTest(world);
     await until('there is a comment', PATIENCE_MS, async () => world.sticky(pr));
-    github.faults.once(CHECK, { kind: 'silence', when: 'after' });
-    await killAndStart();
     const checks = () => github.listChecks(repository, pr.headSha);
     await until('there is a check', PATIENCE_MS, async () => checks()[0]);
+    github.faults.once(CHANGED_CHECK, { kind: 'silence', when: 'after' });
+    await untilFired(await killAndStart(), 2);
     const next = await killAndStart();
     await untilSaid(next, pr, /Being tested/);
     next.report(sha, 'success');

@@ -2,6 +2,8 @@ import type { CheckConclusion } from '../../src/engine/check.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type {
+  BothAnswers,
+  BothDrafts,
   ChangedPullRequest,
   CheckReport,
   CheckRunDraft,
@@ -253,6 +255,12 @@ export class FakeHosting implements Hosting {
     this.#answer('writeCheck');
     this.checkRuns.push(check);
     return { id: check.id ?? check.externalId };
+  }
+
+  async writeBoth({ comment, check }: BothDrafts): Promise<BothAnswers> {
+    const [commented] = await Promise.allSettled([this.writeComment(comment)]);
+    const [checked] = await Promise.allSettled([this.writeCheck(check)]);
+    return { comment: commented, check: checked };
   }
 
   async changeLabels({ number, add, remove }: LabelChange): Promise<void> {

@@ -1,5 +1,7 @@
 import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
 import type {
+  BothAnswers,
+  BothDrafts,
   CheckRunDraft,
   CloseRequest,
   CommentDraft,
@@ -12,6 +14,7 @@ import type {
   OwnCommentQuestion,
   Permission,
   Person,
+  Written,
 } from '../../src/forge/hosting.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
@@ -47,6 +50,7 @@ export class PullRequestPages
       | 'findOwnComment'
       | 'react'
       | 'writeCheck'
+      | 'writeBoth'
       | 'changeLabels'
       | 'closeLanded'
     >
@@ -58,10 +62,12 @@ export class PullRequestPages
   readonly reactions: string[] = [];
   /** Every act in order. */
   readonly acts: Act[] = [];
+  /** How often a comment and a check were one act. */
+  together = 0;
   /** Acts that fail, and do nothing. */
   readonly failing = new Set<Act>();
   /** The next act of this kind is done, and its answer gets lost. */
-  lost: Act | undefined;
+  lost: Act | 'both' | undefined;
   readonly #remarks = new Map<string, CommentFacts>();
   label: LabelFacts | undefined;
   /** Comments are written when this lets them. */
@@ -95,13 +101,13 @@ export class PullRequestPages
     return this.label;
   }
 
-  async writeComment({ id, number, text }: CommentDraft): Promise<{ readonly id: string } | undefined> {
+  async writeComment({ id, number, text }: CommentDraft): Promise<Written | undefined> {
     await this.gate;
     return this.#act('comment', () => {
       if (id !== undefined && !this.comments.has(id)) return undefined;
       const written = id ?? this.#newId();
       this.comments.set(written, { id: written, number, text });
-      return { id: written };
+      return { id: written, nodeId: `IC_${written}` };
     });
   }
 
@@ -115,7 +121,7 @@ export class PullRequestPages
     await this.#act('react', () => this.reactions.push(`${id} ${reaction}`));
   }
 
-  async writeCheck({ id, ...draft }: CheckRunDraft): Promise<{ readonly id: string } | undefined> {
+  async writeCheck({ id, ...draft }: CheckRunDraft): Promise<Written | undefined> {
     return this.#act('check', () => {
       if (id !== undefined && !this.checks.has(id)) return undefined;
       const same = [...this.checks].find(
@@ -123,8 +129,17 @@ export class PullRequestPages
       );
       const written = id ?? same?.[0] ?? this.#newId();
       this.checks.set(written, draft);
-      return { id: written };
+      return { id: written, nodeId: `CR_${written}` };
     });
+  }
+
+  async writeBoth({ comment, check }: BothDrafts): Promise<BothAnswers> {
+    this.together += 1;
+    const [commented] = await Promise.allSettled([this.writeComment(comment)]);
+    const [checked] = await Promise.allSettled([this.writeCheck(check)]);
+    if (this.lost !== 'both') return { comment: commented, check: checked };
+    this.lost = undefined;
+    throw new Fault('FORGE_UNAVAILABLE', 'The answer got lost.');
   }
 
   async changeLabels({ add, remove }: LabelChange): Promise<void> {

@@ -20,7 +20,64 @@ describe('telling people how their pull request stands', () => {
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check', 'close']);
+    assert.equal(world.pages.together, 2);
     assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('knows again what it wrote by both names, and goes on with what was noted without the second [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
+    const { comment, checks } = await readNote(world.app, key);
+    const check = checks[world.queueId];
+    assert.ok(check);
+    assert.deepEqual([comment?.nodeId, check.nodeId], [`IC_${comment?.id}`, `CR_${check.id}`]);
+    await changeNote(world.app, key, (note) => {
+      const { nodeId: _, ...old } = check;
+      const before = { id: comment?.id, hash: comment?.hash };
+      return { ...note, comment: before, checks: { [world.queueId]: old } };
+    });
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.equal(world.pages.checks.size, 1);
+    const after = await readNote(world.app, key);
+    assert.deepEqual([after.comment?.nodeId, after.checks[world.queueId]?.nodeId], [comment?.nodeId, check.nodeId]);
+    await world.stop();
+  });
+
+  it('writes neither twice where the answer to both got lost [G17] [G49]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    world.pages.lost = 'both';
+    await world.told();
+    await world.pass(10_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.equal(world.pages.checks.size, 1);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(
+      [...world.pages.checks.values()].map(({ conclusion }) => conclusion),
+      ['SUCCESS'],
+    );
+    await world.stop();
+  });
+
+  it('writes a check anew that is gone, while the comment is changed [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    world.pages.checks.clear();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(
+      [...world.pages.checks.values()].map(({ conclusion }) => conclusion),
+      ['SUCCESS'],
+    );
     await world.stop();
   });
 

@@ -11,6 +11,7 @@ import type { LoadedQueue } from '../queue-runner.ts';
 import { closeLandedPullRequest } from '../talk/close-landed.ts';
 import { collectSituation } from '../talk/collect-situation.ts';
 import { changeNote, type NoteKey } from '../talk/note.ts';
+import { createPen } from '../talk/pen.ts';
 import type { Place } from '../talk/place.ts';
 import { Talkers } from '../talk/talkers.ts';
 import { TellLater } from '../talk/tell-later.ts';
@@ -97,13 +98,12 @@ async function say(run: EffectRun, { hosting, prNumber, id }: Speech): Promise<E
   const own = views.find(({ loaded }) => loaded.id === found.id);
   const [first] = views;
   if (first === undefined || own === undefined) return DONE;
-  const talk = { app, hosting, key, repository: at, id };
-  return inTurn([
-    () => writeComment(talk, views),
-    () => writeCheckRun(talk, own),
-    () => writeLabels(talk, first),
-    () => closeLandedPullRequest(talk, own),
-  ]);
+  const pen = createPen(hosting);
+  const talk = { app, hosting, pen, key, repository: at, id };
+  const comment = writeComment(talk, views).finally(() => pen.putDown('comment'));
+  const check = writeCheckRun(talk, own).finally(() => pen.putDown('check'));
+  await Promise.allSettled([comment, check]);
+  return inTurn([() => comment, () => check, () => writeLabels(talk, first), () => closeLandedPullRequest(talk, own)]);
 }
 
 /** It lands right now, or the forge is still finding out whether it can be merged: in a moment there is more to say. */

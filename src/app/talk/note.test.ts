@@ -19,6 +19,13 @@ describe('what was said and heard of a pull request', () => {
     assert.deepEqual(decodeNote(encodeNote({ ...EMPTY_NOTE, labels: ['x'] })).labels, ['x']);
   });
 
+  it('keeps both names of what was written, and does without the second', () => {
+    const comment = { id: '1', nodeId: 'IC_1', hash: 'h' };
+    assert.deepEqual(decodeNote(encodeNote({ ...EMPTY_NOTE, comment })).comment, comment);
+    const old = { id: '1', hash: 'h' };
+    assert.deepEqual(decodeNote(JSON.stringify({ comment: old })).comment, old);
+  });
+
   it('is changed by one after the other, and nothing gets lost', async () => {
     const { app, key } = await aNote();
     const add = (label: string) => changeNote(app, key, (note) => ({ ...note, labels: [...note.labels, label] }));

@@ -28,6 +28,8 @@ export interface Note {
 
 export interface CommentNote {
   readonly id: string | undefined;
+  /** Its other name at the forge; what was noted by earlier versions has none. */
+  readonly nodeId?: string | undefined;
   /** Of what it says; undefined while that is not known. */
   readonly hash: string | undefined;
   /** Somebody was about to write it: whether it is there is to be found out. */
@@ -41,6 +43,7 @@ export interface CommentNote {
 export interface CheckNote {
   /** Undefined: somebody was about to write it, and whether it is there is to be found out. */
   readonly id: string | undefined;
+  readonly nodeId?: string | undefined;
   readonly headSha: Sha;
   /** The stay it tells of. */
   readonly submission: number;

@@ -5,12 +5,15 @@ import type { Hosting } from '../../forge/hosting.ts';
 import type { App } from '../app.ts';
 import type { LoadedQueue } from '../queue-runner.ts';
 import type { NoteKey } from './note.ts';
+import type { Pen } from './pen.ts';
 import type { Situation } from './situation.ts';
 
 /** With whom, and about what. */
 export interface Talk {
   readonly app: App;
   readonly hosting: Hosting;
+  /** Writes the comment and the check together. */
+  readonly pen: Pen;
   readonly repository: ForgeRepository;
   readonly key: NoteKey;
   /** Names whoever talks: after a crash the same one goes on. */

@@ -35,9 +35,11 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
   // Noted before it is made: whoever finds that it was begun has the forge look for it first.
   if (known === undefined) await keep(noted);
   const written =
-    (await talk.hosting.writeCheck({ ...draft, id: noted.id, mayExist: known !== undefined })) ??
-    (noted.id && (await talk.hosting.writeCheck({ ...draft, id: undefined, mayExist: true })));
-  if (written) await keep(withOpen({ ...noted, id: written.id, hash }, status !== 'COMPLETED'));
+    (await talk.pen.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
+    (noted.id && (await talk.pen.writeCheck({ ...draft, id: undefined, mayExist: true })));
+  if (!written) return;
+  const { id, nodeId } = written;
+  await keep(withOpen({ ...noted, id, nodeId, hash }, status !== 'COMPLETED'));
 }
 
 /** The comment says how far it is: until it ends, the check only says that it is in the queue. That saves half the writes. */

@@ -1,4 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Written } from '../../forge/hosting.ts';
 import { type CommentNote, changeNote, type Note, readNote } from './note.ts';
 import { COMMENT_MARKER, renderComment } from './render-comment.ts';
 import { digestOf, type Talk, type View } from './talk.ts';
@@ -23,19 +24,25 @@ export async function writeComment(talk: Talk, views: readonly View[]): Promise<
   const wanted = { text, hash: digestOf(essence) };
   const { comment } = await readNote(talk.app, talk.key);
   if (comment?.isUnwanted === true) return;
-  if (comment?.id === undefined) return create(talk, wanted, comment?.isSecond === true ? { isSecond: true } : {});
-  if (comment.hash === wanted.hash) return;
-  if (await change(talk, wanted, comment.id)) return;
-  if (comment.isSecond === true) await keep(talk, { id: undefined, hash: undefined, isUnwanted: true });
+  const known = knownIn(comment);
+  if (known === undefined) return create(talk, wanted, comment?.isSecond === true ? { isSecond: true } : {});
+  if (comment?.hash === wanted.hash) return;
+  if (await change(talk, wanted, known)) return;
+  if (comment?.isSecond === true) await keep(talk, { id: undefined, hash: undefined, isUnwanted: true });
   else await create(talk, wanted, { isSecond: true });
 }
 
 /** False where it is gone. */
-async function change(talk: Talk, { text, hash }: Text, id: string): Promise<boolean> {
-  const written = await talk.hosting.writeComment({ ...target(talk), id, text });
+async function change(talk: Talk, { text, hash }: Text, known: Written): Promise<boolean> {
+  const written = await talk.pen.writeComment({ ...target(talk), ...known, text });
   if (written === undefined) return false;
-  await changeNote(talk.app, talk.key, (note) => ({ ...note, comment: { ...note.comment, id, hash } }));
+  const { id, nodeId } = written;
+  await changeNote(talk.app, talk.key, (note) => ({ ...note, comment: { ...note.comment, id, nodeId, hash } }));
   return true;
+}
+
+function knownIn(comment: CommentNote | undefined): Written | undefined {
+  return comment?.id === undefined ? undefined : { id: comment.id, nodeId: comment.nodeId };
 }
 
 /**
@@ -53,12 +60,13 @@ async function create(talk: Talk, wanted: Text, mark: Pick<CommentNote, 'isSecon
   if (isAnothers(note, talk.id, now, mark)) throw new TellLater(LOOK_AGAIN_MS);
   if (before?.creating !== undefined) {
     const lost = await talk.hosting.findOwnComment({ ...target(talk), marker: COMMENT_MARKER });
-    if (lost !== undefined && (await change(talk, wanted, lost.id))) return settle(talk, mark);
+    if (lost !== undefined && (await change(talk, wanted, lost))) return settle(talk, mark);
   }
-  const written = await talk.hosting.writeComment({ ...target(talk), id: undefined, text: wanted.text });
+  const written = await talk.pen.writeComment({ ...target(talk), id: undefined, text: wanted.text });
   // A pull request that takes no comments is locked, or gone.
   await keep(talk, {
     id: written?.id,
+    nodeId: written?.nodeId,
     hash: wanted.hash,
     ...mark,
     ...(written === undefined ? { isUnwanted: true } : {}),

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../lib/clock.ts';
-import type { CheckRunDraft } from '../hosting.ts';
+import type { CheckRunDraft, Written } from '../hosting.ts';
 import type { GithubClient } from './client.ts';
 
 const MAX_TITLE = 250;
@@ -9,14 +9,12 @@ const MAX_DESCRIPTION = 140;
 
 interface CheckRunData {
   readonly id: number;
+  readonly node_id: string;
   readonly external_id: string | null;
 }
 
 /** Only apps have check runs. For a token the same is said with a commit status, which has no id and is set anew. */
-export async function writeCheck(
-  client: GithubClient,
-  draft: CheckRunDraft,
-): Promise<{ readonly id: string } | undefined> {
+export async function writeCheck(client: GithubClient, draft: CheckRunDraft): Promise<Written | undefined> {
   const { isApp } = await client.installation(draft.repository);
   if (!isApp) return writeStatus(client, draft);
   const id = draft.id ?? (draft.mayExist === false ? undefined : await findOwn(client, draft));
@@ -38,46 +36,56 @@ async function findOwn(
   return own === undefined ? undefined : String(own.id);
 }
 
-async function create(client: GithubClient, draft: CheckRunDraft): Promise<{ readonly id: string }> {
+async function create(client: GithubClient, draft: CheckRunDraft): Promise<Written> {
   const { data } = await client.request<CheckRunData>({
     repository: draft.repository,
     route: 'POST /repos/{owner}/{repo}/check-runs',
     parameters: { head_sha: draft.headSha, ...bodyOf(draft) },
     urgency: 'talk',
   });
-  return { id: String(data.id) };
+  return { id: String(data.id), nodeId: data.node_id };
 }
 
-async function change(
-  client: GithubClient,
-  draft: CheckRunDraft,
-  id: string,
-): Promise<{ readonly id: string } | undefined> {
-  const { status } = await client.request({
+async function change(client: GithubClient, draft: CheckRunDraft, id: string): Promise<Written | undefined> {
+  const { status, data } = await client.request<CheckRunData>({
     repository: draft.repository,
     route: 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
     parameters: { check_run_id: id, ...bodyOf(draft) },
     urgency: 'talk',
     accept: [404],
   });
-  return status === 404 ? undefined : { id };
+  return status === 404 ? undefined : { id, nodeId: data.node_id };
 }
 
 function bodyOf(draft: CheckRunDraft): Readonly<Record<string, unknown>> {
+  const { externalId, status, conclusion, startedAt, completedAt, detailsUrl, ...same } = checkInputOf(draft);
+  return {
+    ...same,
+    external_id: externalId,
+    status: status.toLowerCase(),
+    ...(conclusion !== undefined && { conclusion: conclusion.toLowerCase() }),
+    started_at: startedAt,
+    ...(completedAt !== undefined && { completed_at: completedAt }),
+    ...(detailsUrl !== undefined && { details_url: detailsUrl }),
+  };
+}
+
+/** As GraphQL takes it. */
+export function checkInputOf(draft: CheckRunDraft) {
   const { name, externalId, status, conclusion, title, summary, url, startedAt, completedAt } = draft;
   return {
     name,
-    external_id: externalId,
-    status: status.toLowerCase(),
-    ...(status === 'COMPLETED' && { conclusion: (conclusion ?? 'NEUTRAL').toLowerCase() }),
-    started_at: formatInstant(startedAt),
-    ...(completedAt !== undefined && { completed_at: formatInstant(completedAt) }),
-    ...(url !== undefined && { details_url: url }),
+    externalId,
+    status,
+    conclusion: status === 'COMPLETED' ? (conclusion ?? 'NEUTRAL') : undefined,
+    startedAt: formatInstant(startedAt),
+    completedAt: completedAt === undefined ? undefined : formatInstant(completedAt),
+    detailsUrl: url,
     output: { title: title.slice(0, MAX_TITLE), summary: summary.slice(0, MAX_SUMMARY) },
   };
 }
 
-async function writeStatus(client: GithubClient, draft: CheckRunDraft): Promise<{ readonly id: string }> {
+async function writeStatus(client: GithubClient, draft: CheckRunDraft): Promise<Written> {
   const { repository, headSha, name, title, url } = draft;
   await client.request({
     repository,

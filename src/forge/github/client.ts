@@ -8,6 +8,7 @@ import { type GithubConnection, graphqlUrlOf } from './connection.ts';
 import { createCredentials } from './credentials.ts';
 import { type Ask, exchange, type Line, messageIn, type Problem, problemsIn, type Received } from './exchange.ts';
 import { createInstallations, type Installation, keyOf } from './installations.ts';
+import { createPullRequestIds, type PullRequestIds } from './pull-request-ids.ts';
 import { forbidden, lostAnswer, neededFor, notInstalled, type RepositoryName, refusedAnswer } from './unavailable.ts';
 
 /** The only way to GitHub's API. What it throws is a Fault, and says nothing that must not be read. */
@@ -19,6 +20,10 @@ export interface GithubClient {
   rereadWebhookSecret(): void;
   request<Data = unknown>(call: RestCall): Promise<RestAnswer<Data>>;
   graphql<Data>(question: GraphqlQuestion): Promise<GraphqlAnswer<Data>>;
+  /** Several acts as one. They are done one after the other, each of them or not: the problems say which ones were not. */
+  mutate<Data>(mutation: GraphqlMutation): Promise<GraphqlAnswer<Partial<Data> | undefined>>;
+  /** What GraphQL calls pull requests, as far as it has been heard. */
+  readonly pullRequestIds: PullRequestIds;
   /** For git: good for ten minutes at least. */
   installationToken(repository: RepositoryName): Promise<string>;
   /** Somebody refused it: the next one is another. */
@@ -65,6 +70,8 @@ export interface GraphqlQuestion {
   readonly mayBeForbidden?: readonly string[];
 }
 
+export type GraphqlMutation = Pick<GraphqlQuestion, 'repository' | 'query' | 'variables' | 'urgency'>;
+
 export interface GraphqlAnswer<Data> {
   readonly data: Data;
   readonly problems: readonly Problem[];
@@ -106,6 +113,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
   const octokits = new Map<number, Octokit>();
   const kept = new BoundedCache<string, { readonly etag: string; readonly data: unknown }>(MAX_KEPT_ANSWERS);
   const resolved = new Map<string, { readonly at: Instant; readonly repository: ResolvedRepository }>();
+  const pullRequestIds = createPullRequestIds();
   const calls = new Map<string, number>();
   const closing = new AbortController();
 
@@ -185,23 +193,24 @@ export function createGithubClient(options: ClientOptions): GithubClient {
     throw refusedAnswer(repository, credentials.current().kind, { ...received, route, message: messageIn(data) });
   }
 
-  async function graphql<Data>(question: GraphqlQuestion): Promise<GraphqlAnswer<Data>> {
-    const { repository, query, variables = {}, urgency, mayBeForbidden = [] } = question;
+  async function askGraphql<Data>(question: GraphqlQuestion, isAct: boolean): Promise<{ readonly data?: Data | null }> {
+    const { repository, query, variables = {}, urgency } = question;
     const received = await ask(repository, {
       route: `POST ${graphqlUrlOf(apiUrl)}`,
-      name: `POST /graphql ${/^query (\w+)/.exec(query)?.[1] ?? ''}`.trim(),
+      name: `POST /graphql ${/^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? ''}`.trim(),
       parameters: { query, variables },
       headers: {},
       urgency,
       resource: 'graphql',
-      isAct: false,
+      isAct,
     });
     if (received.kind === 'lost') throw lostAnswer(host, received.detail);
-    const { data } = accepted<{ readonly data?: (Data & { readonly repository?: unknown }) | null }>(
-      { repository, route: 'POST /graphql' },
-      received,
-      [],
-    );
+    return accepted<{ readonly data?: Data | null }>({ repository, route: 'POST /graphql' }, received, []).data;
+  }
+
+  async function graphql<Data>(question: GraphqlQuestion): Promise<GraphqlAnswer<Data>> {
+    const { repository, mayBeForbidden = [] } = question;
+    const data = await askGraphql<Data & { readonly repository?: unknown }>(question, false);
     const problems = problemsIn(data);
     const problem = problems.find(
       ({ type, path }) =>
@@ -223,6 +232,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
 
   function forget(owner: string, name?: string): void {
     installations.forget(owner, name);
+    pullRequestIds.forget(owner, name);
     const prefix = `${owner}/${name ?? ''}`.toLowerCase();
     for (const key of resolved.keys()) {
       if (name === undefined ? key.startsWith(prefix) : key === prefix) resolved.delete(key);
@@ -235,6 +245,13 @@ export function createGithubClient(options: ClientOptions): GithubClient {
     rereadWebhookSecret: () => credentials.rereadSecret(clock.now()),
     request,
     graphql,
+
+    async mutate<Data>(mutation: GraphqlMutation) {
+      const answer = await askGraphql<Partial<Data>>(mutation, true);
+      return { data: answer.data ?? undefined, problems: problemsIn(answer) };
+    },
+
+    pullRequestIds,
 
     async installationToken(repository) {
       return (await connect(repository)).token;

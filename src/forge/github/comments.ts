@@ -6,6 +6,7 @@ import type {
   Hosting,
   OwnCommentQuestion,
   Permission,
+  Written,
 } from '../hosting.ts';
 import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
@@ -25,7 +26,7 @@ interface CommentNode {
 interface CommentAnswer {
   readonly node: CommentNode | { readonly body?: undefined } | null;
   readonly repository: {
-    readonly pullRequest: (PullRequestDetails & { readonly id: string }) | null;
+    readonly pullRequest: PullRequestDetails | null;
     readonly collaborators?: Collaborators | null;
   };
 }
@@ -40,7 +41,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     query: `query ReadComment($owner: String!, $name: String!, $id: ID!, $login: String!, $isKnown: Boolean!) {
       node(id: $id) { ... on IssueComment { body createdAt includesCreatedEdit lastEditedAt author ${ACTOR}
         pullRequest { id } } }
-      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { id ${detailsText(number)} }
+      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { ${detailsText(number)} }
         ... @include(if: $isKnown) { ${COLLABORATOR} } } }`,
     variables: { owner, name, id: nodeId, login: hint, isKnown: hint !== '' && !hint.endsWith('[bot]') },
     urgency: 'read',
@@ -73,8 +74,8 @@ async function permissionOf(
 export async function writeComment(
   { client }: FactsTools,
   { repository, number, id, text }: CommentDraft,
-): Promise<{ readonly id: string } | undefined> {
-  const { status, data } = await client.request<{ readonly id: number; readonly message?: string }>({
+): Promise<Written | undefined> {
+  const { status, data } = await client.request<CommentData>({
     repository,
     ...(id === undefined
       ? {
@@ -90,11 +91,15 @@ export async function writeComment(
     // A conversation that was locked takes no comments; what else is forbidden is somebody's mistake.
     acceptMessage: /locked/i,
   });
-  return status < 300 ? { id: String(data.id) } : undefined;
+  return status < 300 ? writtenOf(data) : undefined;
 }
 
-interface ListedComment {
+interface CommentData {
   readonly id: number;
+  readonly node_id: string;
+}
+
+interface ListedComment extends CommentData {
   readonly body?: string;
   readonly user: { readonly login: string } | null;
 }
@@ -105,10 +110,10 @@ const MAX_PAGES = 30;
 export async function findOwnComment(
   { client }: FactsTools,
   { repository, number, marker }: OwnCommentQuestion,
-): Promise<{ readonly id: string } | undefined> {
+): Promise<Written | undefined> {
   const { login, isApp } = await client.installation(repository);
   const ownLogin = isApp ? `${login}[bot]` : login;
-  let found: { readonly id: string } | undefined;
+  let found: Written | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const { status, data } = await client.request<readonly ListedComment[]>({
       repository,
@@ -119,10 +124,14 @@ export async function findOwnComment(
     });
     if (status >= 300) return undefined;
     const own = data.findLast(({ user, body }) => user?.login === ownLogin && body?.includes(marker) === true);
-    if (own !== undefined) found = { id: String(own.id) };
+    if (own !== undefined) found = writtenOf(own);
     if (data.length < 100) break;
   }
   return found;
+}
+
+function writtenOf({ id, node_id }: CommentData): Written {
+  return { id: String(id), nodeId: node_id };
 }
 
 export async function react(

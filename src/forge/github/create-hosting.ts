@@ -11,6 +11,7 @@ import { changeLabels, readLabel } from './labels.ts';
 import { createLooker } from './look.ts';
 import { findPermission } from './permissions.ts';
 import type { Protection } from './protection.ts';
+import { writeBoth } from './write-both.ts';
 
 export interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'> {
   readonly client: GithubClient;
@@ -46,6 +47,7 @@ export function createHosting(parts: HostingParts): Hosting {
     findOwnComment: (question) => findOwnComment(tools, question),
     react: (question, reaction) => react(tools, question, reaction),
     writeCheck: (check) => writeCheck(client, check),
+    writeBoth: (drafts) => writeBoth(tools, drafts),
     changeLabels: (change) => changeLabels(tools, change),
     closeLanded: (request) => closeLanded(client, request),
   };

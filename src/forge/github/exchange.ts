@@ -49,7 +49,9 @@ export async function exchange(line: Line, ask: Ask): Promise<Received> {
       turn.end(undefined);
       throw error;
     });
-    const isRefused = turn.end(received.kind === 'answer' ? factsOf(received) : undefined);
+    const isLimited = turn.end(received.kind === 'answer' ? factsOf(received) : undefined);
+    // Of several acts at once, some may have been carried out before the limit was met.
+    const isRefused = isLimited && !(ask.isAct && isPartlyDone(received));
     const waitMs = RETRY_MS[failed];
     if (isRefused) {
       refused += 1;
@@ -106,8 +108,14 @@ export function isTransient(received: Received): boolean {
   return problemsIn(received.data).some(({ type, message }) => type === undefined && isPassing(message));
 }
 
+function isPartlyDone(received: Received): boolean {
+  if (received.kind === 'lost' || typeof received.data !== 'object' || received.data === null) return false;
+  const parts: unknown = 'data' in received.data ? received.data.data : undefined;
+  return typeof parts === 'object' && parts !== null && Object.values(parts).some((part) => part !== null);
+}
+
 /** GraphQL's way of saying 502. */
-function isPassing(message: string): boolean {
+export function isPassing(message: string): boolean {
   return /something went wrong|timed? ?out|try again|temporarily/i.test(message);
 }
 

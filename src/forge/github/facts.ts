@@ -33,6 +33,7 @@ export async function factsOfNodes(
   const facts = new Map<PrNumber, PullRequestFacts>();
   const blocked: PullRequestNode[] = [];
   for (const node of nodes) {
+    tools.client.pullRequestIds.keep(repository, node);
     const readiness = readinessOf(node);
     if (readiness === undefined) blocked.push(node);
     else facts.set(node.number, factsOf(node, readiness));
@@ -77,6 +78,7 @@ export async function factsOfDetails(
   repository: ForgeRepository,
   node: PullRequestDetails,
 ): Promise<PullRequestFacts> {
+  client.pullRequestIds.keep(repository, node);
   const upToDate = upToDateOf(node);
   const known = readinessOf(node);
   if (known !== undefined) return { ...factsOf(node, known), ...(upToDate !== undefined && { upToDate }) };

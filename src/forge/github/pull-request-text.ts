@@ -4,6 +4,7 @@ import { ACTOR, type Actor } from './people.ts';
 
 /** A pull request as GraphQL tells it, and the words to ask for it. */
 export interface PullRequestNode {
+  readonly id: string;
   readonly number: PrNumber;
   readonly title: string;
   readonly body: string;
@@ -49,7 +50,7 @@ export function isAskable(number: PrNumber): boolean {
   return number < 2 ** 31;
 }
 
-export const FACTS = `number title body url state isDraft mergeable mergeStateStatus reviewDecision isCrossRepository
+export const FACTS = `id number title body url state isDraft mergeable mergeStateStatus reviewDecision isCrossRepository
   headRefOid headRefName baseRefName headRepository { id } author ${ACTOR}`;
 
 /**

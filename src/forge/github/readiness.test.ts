@@ -7,6 +7,7 @@ import type { PullRequestNode } from './pull-request-text.ts';
 import { type Block, hasOpenThread, type Readiness, readinessOf, readinessOfBlocked } from './readiness.ts';
 
 const OPEN: PullRequestNode = {
+  id: 'PR_7',
   number: 7 as PrNumber,
   title: 'A change',
   body: '',

@@ -1,0 +1,124 @@
+import { Fault } from '../../lib/fault.ts';
+import type { BothAnswers, BothDrafts, CheckRunDraft, CommentDraft, Written } from '../hosting.ts';
+import { checkInputOf, writeCheck } from './check-runs.ts';
+import type { GraphqlAnswer } from './client.ts';
+import { writeComment } from './comments.ts';
+import { isPassing, type Problem } from './exchange.ts';
+import type { FactsTools } from './facts.ts';
+
+type Part = 'comment' | 'check';
+type Answer = Readonly<Record<Part, Payload | null>>;
+
+/** Of four mutations: each answers with one of these. */
+interface Payload {
+  readonly commentEdge?: { readonly node: CommentNode | null } | null;
+  readonly issueComment?: CommentNode | null;
+  readonly checkRun?: { readonly id: string; readonly databaseId: number | null; readonly url: string } | null;
+}
+
+interface CommentNode {
+  readonly id: string;
+  readonly fullDatabaseId: string | number | null;
+}
+
+interface Field {
+  readonly type: string;
+  /** With its alias, the same for making and changing: problems name it. */
+  readonly text: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** One request for both, as GraphQL allows; where it does not, or not everything is known by the names it wants, two. */
+export async function writeBoth(tools: FactsTools, drafts: BothDrafts): Promise<BothAnswers> {
+  const { client } = tools;
+  const { repository } = drafts.comment;
+  const alone = {
+    comment: () => writeComment(tools, drafts.comment),
+    check: () => writeCheck(client, drafts.check),
+  };
+  let answer: GraphqlAnswer<Partial<Answer> | undefined>;
+  try {
+    const { isApp } = await client.installation(repository);
+    const [comment, check] = [commentField(tools, drafts.comment), await checkField(tools, drafts.check)];
+    if (!isApp || comment === undefined || check === undefined) {
+      return { comment: await settle(alone.comment), check: await settle(alone.check) };
+    }
+    answer = await client.mutate<Answer>({
+      repository,
+      query: `mutation Tell($comment: ${comment.type}!, $check: ${check.type}!) { ${comment.text} ${check.text} }`,
+      variables: { comment: comment.input, check: check.input },
+      urgency: 'talk',
+    });
+  } catch (reason) {
+    return { comment: { status: 'rejected', reason }, check: { status: 'rejected', reason } };
+  }
+  const read = (part: Part) => settle(async () => outcomeOf(answer, part) ?? alone[part]());
+  return { comment: await read('comment'), check: await read('check') };
+}
+
+async function settle(act: () => Promise<Written | undefined>): Promise<PromiseSettledResult<Written | undefined>> {
+  const [result] = await Promise.allSettled([act()]);
+  return result;
+}
+
+const COMMENT = '{ id fullDatabaseId }';
+
+function commentField({ client }: FactsTools, draft: CommentDraft): Field | undefined {
+  const { repository, number, id, nodeId, text: body } = draft;
+  if (id !== undefined) {
+    const text = `comment: updateIssueComment(input: $comment) { issueComment ${COMMENT} }`;
+    return nodeId === undefined ? undefined : { type: 'UpdateIssueCommentInput', text, input: { id: nodeId, body } };
+  }
+  const subjectId = client.pullRequestIds.find(repository, number);
+  const text = `comment: addComment(input: $comment) { commentEdge { node ${COMMENT} } }`;
+  return subjectId === undefined ? undefined : { type: 'AddCommentInput', text, input: { subjectId, body } };
+}
+
+/** One that may be there already is looked for first, as when it is written alone. */
+async function checkField({ client }: FactsTools, draft: CheckRunDraft): Promise<Field | undefined> {
+  const { repository, headSha, id, nodeId, mayExist } = draft;
+  const isNew = id === undefined && mayExist === false;
+  if (!isNew && (id === undefined || nodeId === undefined)) return undefined;
+  const { nodeId: repositoryId } = await client.resolve(repository);
+  const same = { repositoryId, ...checkInputOf(draft) };
+  const [type, act] = isNew ? ['CreateCheckRunInput', 'createCheckRun'] : ['UpdateCheckRunInput', 'updateCheckRun'];
+  const text = `check: ${act}(input: $check) { checkRun { id databaseId url } }`;
+  return { type, text, input: isNew ? { ...same, headSha } : { ...same, checkRunId: nodeId } };
+}
+
+/** Undefined where GitHub says that it did not do it: asked for alone, it says why in a way that is understood. */
+function outcomeOf({ data, problems }: GraphqlAnswer<Partial<Answer> | undefined>, part: Part): Written | undefined {
+  const payload = data?.[part] ?? undefined;
+  const written = payload && writtenIn(payload);
+  if (written !== undefined) return written;
+  const own = problems.filter(({ path }) => path[0] === part);
+  const isRefused =
+    payload === undefined &&
+    (own.length > 0 ? own.every(isRefusal) : data === undefined && problems.length > 0 && problems.every(isUnbegun));
+  if (isRefused) return undefined;
+  const message = (own[0] ?? problems[0])?.message ?? 'its answer says nothing about it';
+  // It may have been done all the same: whoever tries again looks first.
+  throw new Fault('FORGE_UNAVAILABLE', `GitHub could not say what became of the ${part}: ${message}`);
+}
+
+const REFUSALS = ['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE', 'INSUFFICIENT_SCOPES', 'RATE_LIMITED'];
+
+function isRefusal({ type, message }: Problem): boolean {
+  return type === undefined ? /locked/i.test(message) : REFUSALS.includes(type);
+}
+
+/** An older server that does not know a field, for one, carries nothing out. */
+function isUnbegun({ type, message }: Problem): boolean {
+  return type === undefined ? !isPassing(message) : REFUSALS.includes(type);
+}
+
+function writtenIn({ commentEdge, issueComment, checkRun }: Payload): Written | undefined {
+  const comment = commentEdge?.node ?? issueComment;
+  if (comment) return writtenOf(comment.id, comment.fullDatabaseId);
+  // Numbers of checks may be larger than GraphQL's own; the address ends with them.
+  return checkRun ? writtenOf(checkRun.id, checkRun.databaseId ?? /\d+$/.exec(checkRun.url)?.[0]) : undefined;
+}
+
+function writtenOf(nodeId: string, id: string | number | null | undefined): Written | undefined {
+  return id === null || id === undefined ? undefined : { id: String(id), nodeId };
+}
