@@ -69,7 +69,7 @@ describe('the pages for GitHub', () => {
     const checks = shellBlocks(page, 'Which checks must pass');
     assert.match(await run(checks), /unit@github-actions, lint@github-actions/);
     await run('sluice queue update github.com/acme/app main --required-statuses unit');
-    assert.match(await run(shellBlocks(page, 'Workflows to copy')), /slc_\w+\n[\s\S]*slc_\w+/);
+    assert.match(await run(shellBlocks(page, 'Workflows to copy')), /slc_[\w-]+\n[\s\S]*slc_[\w-]+/);
   });
 
   it('lead to a pull request that lands, by a person and by looking [G67]', { timeout: PATIENCE_MS }, async () => {
