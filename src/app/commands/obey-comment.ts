@@ -85,7 +85,7 @@ async function obey(order: Order): Promise<void> {
   const result = await carryOut(order, found, command);
   if (result === undefined) return;
   if (isRefusal(result)) return answer(order, refusalText(result, comment.pr.number));
-  await confirm(order, found, result);
+  confirm(order, found, result);
 }
 
 /** That of its base; or the one it still is in, for whoever wants it out of there. */
@@ -135,12 +135,12 @@ async function hasSeenHead(order: Order): Promise<boolean> {
 }
 
 /** The comment about its state says the rest; where that is off, or does not change, a sign does. */
-async function confirm({ app, hosting, question, comment }: Order, found: FoundQueue, view: EntryView): Promise<void> {
+function confirm({ app, hosting, question, comment }: Order, found: FoundQueue, view: EntryView): void {
   const before = findEntry(found.queue, comment.pr.number);
   const isSeen = found.queue.settings.commentsEnabled && (before === undefined || before.state !== view.state);
   if (isSeen || comment.author.isBot) return;
-  // It is done: that nobody can be told so is no reason to do it again.
-  await hosting.react(question, '+1').catch((error: unknown) => app.log.warn({ err: error }, 'could not react'));
+  // It is done: that nobody can be told so is no reason to do it again, and nobody waits until they can be.
+  hosting.react(question, '+1').catch((error: unknown) => app.log.warn({ err: error }, 'could not react'));
 }
 
 /** At most one for each comment, and none for bots: two of them would talk for ever. */
