@@ -63,6 +63,10 @@ export class Leases {
 
 /** The same for the same attempt, so that a run can be repeated; different for different work. */
 export function delayOf(id: string, attempts: number, retry: { readonly firstMs: number; readonly capMs: number }) {
-  const spread = Number.parseInt(hash('sha256', `${id} ${attempts}`).slice(0, 8), 16) / 0xffffffff;
-  return backoffMs(attempts, { ...retry, spread });
+  return backoffMs(attempts, { ...retry, spread: spreadOf(`${id} ${attempts}`) });
+}
+
+/** From 0 to 1, the same for the same text: what begins together need not come back together. */
+export function spreadOf(text: string): number {
+  return Number.parseInt(hash('sha256', text).slice(0, 8), 16) / 0xffffffff;
 }

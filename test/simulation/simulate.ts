@@ -1,13 +1,11 @@
 import { candidateIdOf } from '../../src/app/entry-id.ts';
-import { encodeQueue } from '../../src/app/queue-codec.ts';
 import type { Check } from '../../src/engine/check.ts';
 import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createQueue, type Entry } from '../../src/engine/queue.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
 import { Prng } from '../../src/lib/prng.ts';
-import type { EffectSettlement, QueueId } from '../../src/storage/queues.ts';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
+import type { EffectSettlement } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { ChangeMaker } from '../fake/change-maker.ts';
 import { Courier } from '../fake/courier.ts';
@@ -16,7 +14,7 @@ import { FakeForge } from '../fake/fake-forge.ts';
 import { type BranchMove, FakeRepository, type Notice } from '../fake/fake-repository.ts';
 import { createBadMerging } from './bad-merging.ts';
 import { type Chapter, Chronicle } from './chronicle.ts';
-import { BRANCH, Clients, ORGANIZATION, REPO } from './clients.ts';
+import { BRANCH, Clients, REPO } from './clients.ts';
 import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
 import { Coverage } from './coverage.ts';
 import { describeQueue } from './describe-queue.ts';
@@ -33,6 +31,7 @@ import {
   staysGreen,
 } from './invariants.ts';
 import { OTHER_BRANCH, People } from './people.ts';
+import { prepareStore, QUEUE_ID } from './prepare-store.ts';
 import { Servers } from './servers.ts';
 import { openSimStore, type StoreKind, tapCommits } from './sim-store.ts';
 import { SimWorld } from './sim-world.ts';
@@ -58,8 +57,6 @@ export interface RunReport {
   readonly coverage: Readonly<Record<string, number>>;
 }
 
-const QUEUE_ID = 'queue' as QueueId;
-const REPOSITORY_ID = 'repository' as RepositoryId;
 /** One in so many runs has the embedded store beneath it. */
 const SQLITE_EVERY = 20;
 const SETTLE_MS = 90 * 60_000;
@@ -311,27 +308,8 @@ class Run {
     });
   }
 
-  async #prepare(): Promise<void> {
-    const { now: at } = this.#world;
-    const store = this.#bare;
-    await store.accounts.createOrganization(ORGANIZATION, {
-      id: 'token',
-      organizationId: ORGANIZATION.id,
-      name: 'ada',
-      hash: 'hash',
-      scopes: ['admin'],
-      repositoryIds: null,
-      origin: 'first',
-      createdAt: at,
-      expiresAt: null,
-      lastUsedAt: null,
-      revokedAt: null,
-    });
-    const registered = { git: null, checks: [], junit: [], createdAt: at, updatedAt: at };
-    await store.repositories.save({ id: REPOSITORY_ID, organizationId: ORGANIZATION.id, ...REPO, ...registered });
-    const body = encodeQueue(this.#chronicle.queue);
-    const row = { id: QUEUE_ID, repositoryId: REPOSITORY_ID, branch: BRANCH, version: 1, body, createdAt: at };
-    await store.queues.create(row, { version: 1, at, kind: 'queue_created', body: '{}' });
+  #prepare(): Promise<void> {
+    return prepareStore(this.#bare, { repo: REPO, queue: this.#chronicle.queue, at: this.#world.now });
   }
 
   #hear(notice: Notice): void {

@@ -59,10 +59,7 @@ describe('telling people how their pull request stands', () => {
     await world.report(1, 'ci', 'SUCCESS');
     await world.told();
     assert.match(textOn(world, pr.number), /Landed/);
-    assert.deepEqual(
-      [...world.pages.checks.values()].map(({ conclusion }) => conclusion),
-      ['SUCCESS'],
-    );
+    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
     await world.stop();
   });
 
@@ -74,10 +71,7 @@ describe('telling people how their pull request stands', () => {
     await world.report(1, 'ci', 'SUCCESS');
     await world.told();
     assert.match(textOn(world, pr.number), /Landed/);
-    assert.deepEqual(
-      [...world.pages.checks.values()].map(({ conclusion }) => conclusion),
-      ['SUCCESS'],
-    );
+    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
     await world.stop();
   });
 
@@ -117,10 +111,7 @@ describe('telling people how their pull request stands', () => {
     await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
     await world.report(1, 'ci', 'SUCCESS');
     await world.told();
-    assert.deepEqual(
-      [...world.pages.checks.values()].map(({ conclusion }) => conclusion),
-      ['SUCCESS'],
-    );
+    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
     await world.stop();
   });
 
@@ -335,6 +326,10 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 });
+
+function conclusionsIn({ pages }: TalkWorld) {
+  return [...pages.checks.values()].map(({ conclusion }) => conclusion);
+}
 
 function textOn(world: TalkWorld, number: PrNumber): string {
   const [text, ...more] = world.pages.textsOn(number);

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { compositionOf } from '../../engine/candidate.ts';
 import type { Tell } from '../../engine/effect.ts';
 import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
@@ -6,6 +5,7 @@ import type { Hosting } from '../../forge/hosting.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../app.ts';
+import { spreadOf } from '../leases.ts';
 import { decodeShownEntry } from '../queue-codec.ts';
 import type { LoadedQueue } from '../queue-runner.ts';
 import { closeLandedPullRequest } from '../talk/close-landed.ts';
@@ -64,11 +64,6 @@ function whenStopped(stop: AbortSignal, said: Promise<unknown>): Promise<EffectA
  * keep everything else, also what lands, waiting for its turn.
  */
 const CROWDED_MS = 20_000;
-
-/** They do not all come back at once. */
-function spreadOf(id: string): number {
-  return Number.parseInt(hash('sha256', id).slice(0, 8), 16) / 0xffffffff;
-}
 
 interface Speech {
   readonly hosting: Hosting;

@@ -75,6 +75,18 @@ describe('what may be asked of GitHub', () => {
     });
   });
 
+  it('says that there is only much to say where no limit is the reason [G9]', async () => {
+    const { clock, ask } = world();
+    const all = Array.from({ length: 31 }, (_, index) => ask(`talk ${index}`, TALK));
+    await assert.rejects(ask('one more', TALK), (error: unknown) => {
+      assert.ok(error instanceof Fault);
+      assert.equal(error.detail, 'More waits to be said on GitHub than can be before 12:00 UTC.');
+      return limitedUntil(error) === undefined;
+    });
+    await clock.advance(40_000);
+    await Promise.all(all);
+  });
+
   it('a secondary limit stops everybody for as long as GitHub says, or for a minute [G8]', async () => {
     const { clock, budget, started, ask } = world();
     const refused = {

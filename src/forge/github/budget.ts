@@ -152,7 +152,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
       if (isClosed) throw new Fault('SHUTTING_DOWN', 'The server stops.');
       const ahead = waiters.filter(isPaced).length;
       const at = freeAt(need, ahead);
-      if (at > clock.now() + maxWaitMs) throw exhausted(at);
+      if (at > clock.now() + maxWaitMs) throw freeAt(need, 0) > clock.now() + maxWaitMs ? exhausted(at) : crowded(at);
       await new Promise<void>((start, refuse) => {
         enqueue({ ...need, deadline: clock.now() + maxWaitMs, start, refuse });
         pump();
@@ -208,9 +208,17 @@ function secondsOf(value: string | number | undefined): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
+/** Nothing is used up: there is only much to say, one thing a second. */
+function crowded(until: Instant): Fault {
+  return new Fault('FORGE_UNAVAILABLE', `More waits to be said on GitHub than can be before ${timeOf(until)} UTC.`);
+}
+
+function timeOf(instant: Instant): string {
+  return new Date(instant).toISOString().slice(11, 16);
+}
+
 export function exhausted(until: Instant): Fault {
-  const time = new Date(until).toISOString().slice(11, 16);
-  const detail = `GitHub's rate limit for this installation is used up until ${time} UTC.`;
+  const detail = `GitHub's rate limit for this installation is used up until ${timeOf(until)} UTC.`;
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: { limitedUntil: until } });
 }
 

@@ -2,16 +2,13 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
+import { connectHosting } from '../../../test/helpers/github-hosting.ts';
 import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { createJsonLog } from '../../lib/json-log.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckRunDraft, CommentQuestion, Hosting } from '../hosting.ts';
-import { createGithubClient, type GithubClient } from './client.ts';
-import { type GithubAuth, githubConnection } from './connection.ts';
-import { createHosting } from './create-hosting.ts';
+import type { GithubClient } from './client.ts';
 import { findPullRequest } from './facts.ts';
-import { createProtection, type Protection } from './protection.ts';
+import type { Protection } from './protection.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
 
@@ -41,21 +38,11 @@ async function world(
     roles: { ada: 'write', tess: 'triage', max: 'maintain' },
   });
   const installation = github.install(github.app, 'acme');
-  const app: GithubAuth = { kind: 'app', appId: String(github.app.id), privateKey: github.privateKey };
-  const auth: GithubAuth = options.auth === 'token' ? { kind: 'token', token: github.createToken('acme') } : app;
-  const client = createGithubClient({
-    connection: githubConnection({ host: 'github.com', apiUrl: github.url, webUrl: github.url, auth }),
-    clock: systemClock,
-    log: createJsonLog('error', () => undefined),
-    paceMs: 0,
-  });
+  const { client, protection, hosting } = connectHosting(github, options.auth);
   closers.push(
     () => client.close(),
     () => github.close(),
   );
-  const protection = createProtection({ client, clock: systemClock });
-  const unused = () => assert.fail('Nobody asks that here.');
-  const hosting = createHosting({ client, protection, readDelivery: unused, inspect: unused, findWorkflowRun: unused });
   const count = () => [...github.countRequests().values()].reduce((sum, each) => sum + each, 0);
   return {
     github,

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { createFakeGithub } from '../../../test/fake/github/fake-github.ts';
+import { connectHosting } from '../../../test/helpers/github-hosting.ts';
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { createJsonLog } from '../../lib/json-log.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { BothAnswers, CheckRunDraft, CommentDraft } from '../hosting.ts';
-import { createGithubClient } from './client.ts';
-import { type GithubAuth, githubConnection } from './connection.ts';
-import { createHosting } from './create-hosting.ts';
-import { createProtection } from './protection.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
 const TELL = 'POST /graphql Tell';
@@ -24,21 +19,11 @@ async function world(options: { readonly auth?: 'token'; readonly isRead?: false
   const repository = await github.createRepository('acme/app', { roles: { ada: 'write' } });
   const installation = github.install(github.app, 'acme');
   const pr = await github.openPullRequest(repository);
-  const app: GithubAuth = { kind: 'app', appId: String(github.app.id), privateKey: github.privateKey };
-  const auth: GithubAuth = options.auth === 'token' ? { kind: 'token', token: github.createToken('acme') } : app;
-  const client = createGithubClient({
-    connection: githubConnection({ host: 'github.com', apiUrl: github.url, webUrl: github.url, auth }),
-    clock: systemClock,
-    log: createJsonLog('error', () => undefined),
-    paceMs: 0,
-  });
+  const { client, hosting } = connectHosting(github, options.auth);
   closers.push(
     () => client.close(),
     () => github.close(),
   );
-  const unused = () => assert.fail('Nobody asks that here.');
-  const protection = createProtection({ client, clock: systemClock });
-  const hosting = createHosting({ client, protection, readDelivery: unused, inspect: unused, findWorkflowRun: unused });
   const number = pr.number as PrNumber;
   if (options.isRead !== false) await hosting.findPullRequests(APP, [number]);
   await client.resolve(APP);

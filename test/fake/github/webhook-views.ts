@@ -2,6 +2,7 @@ import type { Commit } from './git.ts';
 import { unknown } from './mergeability.ts';
 import type { CheckSuite, Protection, PullRequest, Repository, User, WorkflowRun, World } from './model.ts';
 import { suiteView } from './views/check-view.ts';
+import { commitView } from './views/commit-view.ts';
 import { fullPullRequestView, pullRequestView } from './views/pull-request-view.ts';
 import { repositoryView } from './views/repository-view.ts';
 import { maybeTime, timeView } from './views/time.ts';
@@ -122,39 +123,11 @@ export function suiteInCheckView(world: World, repository: Repository, suite: Ch
 
 export function commitOfStatus(world: World, repository: Repository, sha: string, commit: Commit | undefined) {
   const nobody = { name: 'Nobody', email: 'nobody@example.test', at: 0 };
-  const { author, committer, message, tree, parents } = commit ?? {
-    author: nobody,
-    committer: nobody,
-    message: '',
-    tree: sha,
-    parents: [],
-  };
-  const api = `${world.url}/repos/${fullNameOf(repository)}`;
-  const page = `${world.url}/${fullNameOf(repository)}/commit`;
-  const person = ({ name, email, at }: typeof nobody) => ({ name, email, date: timeView(at) });
-  return {
-    sha,
-    node_id: `C_${sha}`,
-    commit: {
-      author: person(author),
-      committer: person(committer),
-      message,
-      tree: { sha: tree, url: `${api}/git/trees/${tree}` },
-      url: `${api}/git/commits/${sha}`,
-      comment_count: 0,
-      verification: { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null },
-    },
-    url: `${api}/commits/${sha}`,
-    html_url: `${page}/${sha}`,
-    comments_url: `${api}/commits/${sha}/comments`,
-    author: null,
-    committer: null,
-    parents: parents.map((parent) => ({
-      sha: parent,
-      url: `${api}/commits/${parent}`,
-      html_url: `${page}/${parent}`,
-    })),
-  };
+  return commitView(
+    world,
+    repository,
+    commit ?? { sha, tree: sha, parents: [], author: nobody, committer: nobody, message: '' },
+  );
 }
 
 export function protectionRuleView(repository: Repository, protection: Protection) {

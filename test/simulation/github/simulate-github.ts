@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../../src/app/audit.ts';
-import { encodeQueue } from '../../../src/app/queue-codec.ts';
 import { sweepRefs } from '../../../src/app/sweep-refs.ts';
 import { createQueue, type Entry } from '../../../src/engine/queue.ts';
 import { pause, type Timing } from '../../../src/lib/clock.ts';
@@ -10,8 +9,6 @@ import { Fault } from '../../../src/lib/fault.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { Prng } from '../../../src/lib/prng.ts';
-import type { QueueId } from '../../../src/storage/queues.ts';
-import type { RepositoryId } from '../../../src/storage/repositories.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { ChangeMaker } from '../../fake/change-maker.ts';
 import { createFakeGithub, type FakeGithub } from '../../fake/github/fake-github.ts';
@@ -19,11 +16,12 @@ import { findOut } from '../../fake/github/mergeability.ts';
 import type { Repository } from '../../fake/github/model.ts';
 import { branchHead } from '../../fake/github/refs.ts';
 import { type Chapter, Chronicle } from '../chronicle.ts';
-import { BRANCH, ORGANIZATION } from '../clients.ts';
+import { BRANCH } from '../clients.ts';
 import { AREAS, CHECKS } from '../conditions.ts';
 import { Coverage } from '../coverage.ts';
 import { describeQueue } from '../describe-queue.ts';
 import { findStuck, findUnexplained, OF_STORED } from '../invariants.ts';
+import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
 import { openSimStore, type StoreKind, tapCommits } from '../sim-store.ts';
 import type { RunOptions, RunReport } from '../simulate.ts';
 import { GithubCi } from './ci.ts';
@@ -34,8 +32,6 @@ import { Lives, SECRET } from './lives.ts';
 import { FORK_OWNER, GithubPeople, OTHER_BRANCH, READER, REPO, WRITER } from './people.ts';
 import { spoilWeather } from './weather.ts';
 
-const QUEUE_ID = 'queue' as QueueId;
-const REPOSITORY_ID = 'repository' as RepositoryId;
 /** How fast its clocks run: a minute passes in three seconds. */
 const SPEED = 20;
 const SQLITE_EVERY = 4;
@@ -254,27 +250,9 @@ class GithubRun {
     return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   }
 
-  async #prepare(): Promise<void> {
+  #prepare(): Promise<void> {
     const { bare, clock } = this.#parts;
-    const at = clock.now();
-    await bare.accounts.createOrganization(ORGANIZATION, {
-      id: 'token',
-      organizationId: ORGANIZATION.id,
-      name: 'ada',
-      hash: 'hash',
-      scopes: ['admin'],
-      repositoryIds: null,
-      origin: 'first',
-      createdAt: at,
-      expiresAt: null,
-      lastUsedAt: null,
-      revokedAt: null,
-    });
-    const registered = { git: null, checks: [], junit: [], createdAt: at, updatedAt: at };
-    await bare.repositories.save({ id: REPOSITORY_ID, organizationId: ORGANIZATION.id, ...REPO, ...registered });
-    const body = encodeQueue(this.#chronicle.queue);
-    const row = { id: QUEUE_ID, repositoryId: REPOSITORY_ID, branch: BRANCH, version: 1, body, createdAt: at };
-    await bare.queues.create(row, { version: 1, at, kind: 'queue_created', body: '{}' });
+    return prepareStore(bare, { repo: REPO, queue: this.#chronicle.queue, at: clock.now() });
   }
 
   /** At any time, and right after the target was moved by one of them. */

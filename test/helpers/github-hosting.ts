@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { createGithubClient, type GithubClient } from '../../src/forge/github/client.ts';
+import { githubConnection } from '../../src/forge/github/connection.ts';
+import { createHosting } from '../../src/forge/github/create-hosting.ts';
+import { createProtection, type Protection } from '../../src/forge/github/protection.ts';
+import type { Hosting } from '../../src/forge/hosting.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createJsonLog } from '../../src/lib/json-log.ts';
+import type { FakeGithub } from '../fake/github/fake-github.ts';
+
+export interface ConnectedHosting {
+  readonly client: GithubClient;
+  readonly protection: Protection;
+  readonly hosting: Hosting;
+}
+
+/** What Sluice says to a GitHub and hears from it, without a server around it. */
+export function connectHosting(github: FakeGithub, by: 'app' | 'token' = 'app'): ConnectedHosting {
+  const auth =
+    by === 'token'
+      ? ({ kind: 'token', token: github.createToken('acme') } as const)
+      : ({ kind: 'app', appId: String(github.app.id), privateKey: github.privateKey } as const);
+  const client = createGithubClient({
+    connection: githubConnection({ host: 'github.com', apiUrl: github.url, webUrl: github.url, auth }),
+    clock: systemClock,
+    log: createJsonLog('error', () => undefined),
+    paceMs: 0,
+  });
+  const protection = createProtection({ client, clock: systemClock });
+  const unused = () => assert.fail('Nobody asks that here.');
+  const hosting = createHosting({ client, protection, readDelivery: unused, inspect: unused, findWorkflowRun: unused });
+  return { client, protection, hosting };
+}
