@@ -109,7 +109,8 @@ function summarize(errors: readonly FieldError[]): string {
   if (first === undefined) return 'The request does not fit.';
   const where = first.path === '' ? 'The body' : first.path.slice(1).replaceAll('/', '.');
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return `${where} ${first.message}${more}.`;
+  const sentence = `${where} ${first.message}${more}`;
+  return sentence.endsWith('?') ? sentence : `${sentence}.`;
 }
 
 function describeUnknown(name: string, known: readonly string[]): string {

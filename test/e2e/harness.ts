@@ -169,7 +169,7 @@ function parseProblem({ status, headers, text }: Answer): ProblemBody {
   assert.equal(problem.status, status);
   assert.equal(problem.requestId, headers.get('x-request-id'));
   assert.equal(problem.type, `/docs#${problem.code}`);
-  assert.match(problem.detail, /\.(?: |$)/, 'the detail is a sentence');
+  assert.match(problem.detail, /[.?](?: |$)/, 'the detail is a sentence');
   assert.ok(problem.title.length > 0);
   return problem;
 }
