@@ -63,8 +63,6 @@ describe('a damaged repository', () => {
       const repair = await damage(queue, `refs/pull/${number}/head${part}`);
       await queue.ci.report(run, 'SUCCESS');
       await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*is corrupt/);
-      // Whether the tree is looked at again before the landing depends on when the entry was looked at last.
-      if (what === 'commit') await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot be found out: .*is corrupt/);
       const text = await statusOf(fixture.server, queue, number);
       assert.match(text, /State +TESTS_PASSED.*is corrupt/s);
       assertClear(text, queue);
@@ -72,6 +70,19 @@ describe('a damaged repository', () => {
       const entry = await queue.untilMerged(number);
       await assertLanded(queue, entry);
       assert.equal(entry.landed?.testRunId, run.testRunId);
+    });
+
+    it(`a ${what} of a pull request, cut off when the target moves: what cannot be found out says so [C16] [E15]`, async () => {
+      const queue = await aQueue();
+      const number = await queue.openPullRequest();
+      await unpack(queue);
+      await queue.submit(number);
+      await queue.ci.runOf(number);
+      const repair = await damage(queue, `refs/pull/${number}/head${part}`);
+      await queue.git.commit('main', { files: { 'other.txt': 'x\n' }, message: 'Another' });
+      assertClear(await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot be found out: .*is corrupt/), queue);
+      await repair();
+      await assertLanded(queue, await queue.untilMerged(number));
     });
 
     it(`a ${what} of the target, cut off: everything waits, and says why [C16] [E15]`, async () => {
