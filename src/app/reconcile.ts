@@ -25,8 +25,9 @@ const REPOSITORIES_AT_ONCE = 8;
 const PATIENCE_MS = 500;
 
 /**
- * Asks plain git what has changed about the pull requests in the queues, and feeds it to the engine: nobody tells. Every repository is looked at on its own: one that does not answer is not
- * looked at again before it did, and the others do not notice.
+ * Asks plain git what has changed about the pull requests in the queues, and feeds it to the engine: nobody tells. Every
+ * repository is looked at on its own: one that does not answer is not looked at again before it did, and the others do
+ * not notice.
  */
 export class Reconciler {
   readonly #app: App;
