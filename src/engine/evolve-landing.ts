@@ -235,7 +235,8 @@ function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detai
   if (candidate.purpose.kind === 'direct' && reason === 'PR_UPDATED_AT_MERGE_TIME') giveUpDirectMerge(work, candidate);
   else if (entry !== undefined) {
     const more = detail === undefined ? {} : { detail };
-    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
+    if (reason === 'MANUAL_MERGE') removeEntry(work, entry, { to: 'MERGED', reason, ...more });
+    else removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
 }
 

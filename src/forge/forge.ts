@@ -221,6 +221,8 @@ export type LandingStop =
   | Strayed;
 
 export type LandingProblem =
+  /** Somebody merged it past the queue: it does not fail for that. */
+  | 'MANUAL_MERGE'
   | 'GITHUB_API_MERGE_PR_FAILED'
   | 'GITHUB_API_DIRECT_MERGE_PR_FAILED'
   | 'GITHUB_API_BRANCH_PROTECTION_UNMET'

@@ -112,6 +112,21 @@ describe('answers to a landing', () => {
     );
   });
 
+  it('that say it was merged by hand end it as merged, and test the others again [E9] [G22]', () => {
+    play(
+      { concurrency: 2, exactLanding: true },
+      `
+      hold landings
+      submit A B
+      pass A
+      refuse A MANUAL_MERGE
+      states A=merged B=testing
+      why A=MANUAL_MERGE
+      runs A A+B B
+      `,
+    );
+  });
+
   it('make what was vouched for stand behind what it overlaps with now, when they refuse [C5] [V8] [L6]', () => {
     play(
       { ...PARALLEL, canOptimisticallyMerge: true },

@@ -25,7 +25,8 @@ type Tested = BuildRequest & { readonly sha: Sha; readonly tree: Sha };
 
 const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-const TIMEOUT_MS = 1_000;
+/** Of a busy machine, too. */
+const TIMEOUT_MS = 4_000;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 describe('landing on GitHub', () => {
@@ -37,6 +38,8 @@ describe('landing on GitHub', () => {
   let entries: readonly CandidateEntry[];
   /** Called before a merge is sent, with its number. */
   let beforeMerge: (prNumber: number) => Promise<void> | void;
+  /** Called before GitHub is asked how the pull requests are. */
+  let beforeLook: () => Promise<unknown>;
   /** Nobody waits in here: time passes as soon as somebody would. */
   let skippedMs: number;
   let waits: number[];
@@ -67,6 +70,7 @@ describe('landing on GitHub', () => {
       await bench.open('C', { files: { 'b.txt': lines({ 2: 'c' }), 'only-c': 'c\n' } }),
     ];
     beforeMerge = ignore;
+    beforeLook = async () => undefined;
     skippedMs = 0;
     waits = [];
   });
@@ -89,9 +93,13 @@ describe('landing on GitHub', () => {
       if (call.route === MERGE) await beforeMerge(Number(call.parameters?.pull_number));
       return client.request(call);
     };
+    const graphql: typeof client.graphql = async (call) => {
+      await beforeLook();
+      return client.graphql(call);
+    };
     return createGitAccess(git, client).ask(request.repository, async (opened) =>
       landOnGithub(
-        { git: await focusOnLanding(opened, request), client: { ...client, request: meddled }, clock },
+        { git: await focusOnLanding(opened, request), client: { ...client, request: meddled, graphql }, clock },
         request,
       ),
     );
@@ -106,6 +114,10 @@ describe('landing on GitHub', () => {
   const merged = () => entries.map(({ prNumber }) => world.app.pulls.get(prNumber)?.merged?.sha);
   const numberOf = (index: number) => entries[index]?.prNumber as PrNumber;
   const foreign = () => world.commit('main', { files: { foreign: 'foreign\n' } });
+  const mergeFirst = () => {
+    const pr = world.app.pulls.get(numberOf(0)) as PullRequest;
+    return mergePullRequest(fake.world, pr, { kind: 'user', user: fake.user('ada') }, { method: 'squash' });
+  };
   const countMerges = () =>
     fake.world.requests.filter(({ route, path }) => route === MERGE && path.includes(`/${world.app.name}/`)).length;
 
@@ -193,9 +205,7 @@ describe('landing on GitHub', () => {
 
   test('takes what somebody merged by hand for a push past the queue [G21]', async () => {
     const request = await ask();
-    const pr = world.app.pulls.get(numberOf(0)) as PullRequest;
-    const user = fake.user('ada');
-    await mergePullRequest(fake.world, pr, { kind: 'user', user }, { method: 'squash' });
+    await mergeFirst();
     assert.deepEqual(await land(request), { kind: 'target_moved', head: await head(), isDescendant: true });
     assert.equal(countMerges(), 0);
   });
@@ -359,6 +369,24 @@ describe('landing on GitHub', () => {
     const other = { ...requestOf(await bench.build(two)), landingMode: 'PUSH' } as const;
     await world.pushToPullRequest(numberOf(2), { files: { more: 'more\n' } });
     assert.deepEqual(await land(other), { kind: 'pull_request_moved', prNumber: numberOf(2) });
+    assert.equal(await head(), request.expectedHead);
+  });
+
+  test('a push that comes a moment after a merge by hand refuses nobody: the target has moved [G25] [L6]', async () => {
+    const request = { ...(await ask()), landingMode: 'PUSH' } as const;
+    beforeLook = mergeFirst;
+    const answer = await land(request);
+    assert.deepEqual(answer, { kind: 'target_moved', head: await head(), isDescendant: true });
+  });
+
+  test('a push says of what was merged by hand that it was, whatever its target shows [E9] [G22] [G25]', async () => {
+    const request = { ...(await ask()), landingMode: 'PUSH' } as const;
+    beforeLook = async () => {
+      await mergeFirst();
+      await fake.moveBranch(world.app, 'main', request.expectedHead);
+    };
+    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+    assert.deepEqual([refused.kind, refused.prNumber, refused.reason], ['refused', numberOf(0), 'MANUAL_MERGE']);
     assert.equal(await head(), request.expectedHead);
   });
 });

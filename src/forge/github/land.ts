@@ -39,8 +39,8 @@ export async function landOnGithub(parts: LandingParts, request: LandRequest): P
 /** A push asks nobody whether the pull requests are still open, and their refs stay when they are closed. */
 async function findUnready({ git, client }: LandingParts, request: LandRequest): Promise<LandAnswer | undefined> {
   const { repository, entries, targetBranch, expectedHead, isCalledOff } = request;
-  const head = (await git.findCommit(branchRef(targetBranch)))?.sha;
-  if (isCalledOff || head !== expectedHead) return undefined;
+  const isMoved = async () => (await git.findCommit(branchRef(targetBranch)))?.sha !== expectedHead;
+  if (isCalledOff || (await isMoved())) return undefined;
   const parts = entries.map(({ prNumber }) => `p${prNumber}: pullRequest(number: ${prNumber}) { state baseRefName }`);
   const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, OpenFacts | null>> }>({
     repository,
@@ -51,6 +51,13 @@ async function findUnready({ git, client }: LandingParts, request: LandRequest):
   for (const { prNumber } of entries) {
     const facts = data.repository[`p${prNumber}`];
     if (facts?.state === 'OPEN' && facts.baseRefName === targetBranch) continue;
+    if (facts?.state === 'MERGED' && facts.baseRefName === targetBranch) {
+      await git.refresh();
+      if (await isMoved()) return undefined;
+      // The target was known with it, or does not show it: what becomes of this entry does not depend on that.
+      const detail = `It was merged into ${targetBranch} by somebody else.`;
+      return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
+    }
     const detail = `It is not open for ${targetBranch} any more.`;
     return { kind: 'refused', prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
   }
