@@ -74,6 +74,8 @@ export interface Candidate {
   readonly failure: Failure | undefined;
   /** Entries that landed since its base, are not in it, and share no target with it. */
   readonly composedWith: readonly PrNumber[];
+  /** It cannot be tested, and its members were being landed by another then: what did not land is tested again. */
+  readonly isPutOff?: true;
   /** What was known to pass on the target when it was planned; absent where nothing was. */
   readonly lastPasses?: readonly LastPass[];
   readonly endedAt: Instant | undefined;

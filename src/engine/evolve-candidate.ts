@@ -14,7 +14,7 @@ import type {
 } from './event.ts';
 import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
 import { JUDGEMENT_MS } from './judgement.ts';
-import { takeOut } from './line.ts';
+import { isBeingLanded, takeOut } from './line.ts';
 import { findCandidate, findEntry, findLiveMember } from './queue.ts';
 import { clearSuspicion } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -59,7 +59,8 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
   const required = requiredChecks(work.queue.settings, sources);
   const built: Candidate = { ...candidate, commit: { sha, tree } };
   keepCandidate(work, built);
-  if (typeof required === 'string') failStart(work, built, { reason: required });
+  if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);
+  else if (typeof required === 'string') failStart(work, built, { reason: required });
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
   else beginChecks(work, built, required);
   return APPLIED;
@@ -67,8 +68,14 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
 
 function fail(work: Work, candidate: Candidate, { reason, detail }: CandidateUnbuildable): Outcome {
   if (candidate.state !== 'building' && candidate.state !== 'testing') return notBuilding(candidate);
-  failStart(work, candidate, { reason, detail });
+  if (isBeingLanded(work.queue, candidate)) putOff(work, candidate);
+  else failStart(work, candidate, { reason, detail });
   return APPLIED;
+}
+
+/** Nobody leaves who is being landed: what becomes of this run is asked again if they do not land. */
+function putOff(work: Work, candidate: Candidate): void {
+  keepCandidate(work, { ...candidate, isPutOff: true });
 }
 
 /** It cannot be tested at all. That is nobody else's fault, and not to be waited out. */
@@ -98,7 +105,8 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
   const entry = unlanded(work.queue, candidate.members).find((member) => member.prNumber === prNumber);
   if (entry === undefined) return ignored(`#${prNumber} is not under test in candidate ${candidate.number}.`);
   const aside = { reason: 'PREREQUISITE_MERGE_ITEM_SET_ASIDE' as const, prNumber };
-  if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
+  if (isBeingLanded(work.queue, candidate)) putOff(work, candidate);
+  else if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   else if (culprit === undefined) {
     removeEntry(work, entry, {
       to: 'FAILED',

@@ -49,6 +49,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
   if (stopped?.kind === 'target_moved') moveTarget(work, stopped);
   if (stopped?.kind === 'strayed') moveTargetByStray(work, { ...stopped, from: event.pushedSha });
   removeAsAsked(work, asked);
+  abandonPutOff(work);
   return APPLIED;
 }
 
@@ -216,8 +217,17 @@ export function concludeRefusedLanding(work: Work, candidate: Candidate, { probl
   else if (problem.kind === 'not_composable') refuseTree(work, candidate);
   else if (problem.kind === 'entry_refused') refuseEntry(work, candidate, problem);
   removeAsAsked(work, asked);
+  abandonPutOff(work);
   retargetLanded(work);
   return APPLIED;
+}
+
+/** Runs that could not go on while their members were being landed by others. */
+function abandonPutOff(work: Work): void {
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate?.isPutOff === true) abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
+  }
 }
 
 /** Its tree cannot be put on the head as it was tested. It is not taken for tested again, or that would never end. */

@@ -49,7 +49,7 @@ function abandonOne(work: Work, candidate: Candidate, because: Because, leaving:
 }
 
 /** What is being landed, by this candidate or by one that vouches for it, is past being abandoned. */
-function isBeingLanded(queue: Queue, candidate: Candidate): boolean {
+export function isBeingLanded(queue: Queue, candidate: Candidate): boolean {
   return unlanded(queue, candidate.members).some((entry) => isLanding(queue, entry));
 }
 

@@ -27,6 +27,7 @@ const ACTS = [
   'pass',
   'fail',
   'cut',
+  'unbuildable',
   'waive',
   'waive',
   'deny',
@@ -108,6 +109,8 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
       return report(story, pick, 'FAILURE');
     case 'cut':
       return report(story, pick, 'CANCELLED');
+    case 'unbuildable':
+      return makeUnbuildable(story, pick);
     case 'waive':
     case 'deny':
       return judge(story, pick, kind === 'waive');
@@ -173,6 +176,15 @@ function report(story: Scenario, pick: number, conclusion: 'SUCCESS' | 'FAILURE'
   const open = underTest(story);
   const candidate = open[pick % Math.max(1, open.length)];
   if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion });
+}
+
+/** It cannot be built, or its branch cannot be shown to CI. */
+function makeUnbuildable(story: Scenario, pick: number): void {
+  const open = story.candidates().filter(({ state }) => state === 'building' || state === 'testing');
+  const candidate = open[pick % Math.max(1, open.length)];
+  if (candidate === undefined) return;
+  const problem = { reason: 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH' as const, detail: 'no' };
+  story.tell({ kind: 'candidate_unbuildable', at: story.now, candidate: candidate.number, ...problem });
 }
 
 /** Somebody has found out about a failure, of a candidate that is still here or of one that is not. */

@@ -143,6 +143,7 @@ const REPEATED: readonly string[] = [
   'candidate_built',
   'candidate_landed',
   'candidate_conflicted',
+  'candidate_unbuildable',
   'landing_refused',
 ];
 

@@ -51,6 +51,47 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     );
   });
 
+  it('holds while it lands, also where an own run turns out to be impossible [V8] [L7]', () => {
+    play(
+      OPTIMISTIC,
+      `
+      hold landings
+      submit A B
+      pass A+B
+      unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH
+      states AB=passed
+      release landings
+      states AB=merged
+      candidates
+      `,
+    );
+  });
+
+  it('gives an own run that turned out to be impossible another try, where it does not land [V8] [L7]', () => {
+    play(
+      OPTIMISTIC,
+      `
+      hold landings
+      submit A B
+      pass A+B
+      unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH
+      refuse B GITHUB_API_MERGE_PR_FAILED
+      states A=testing B=failed
+      runs A A+B A
+      unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH
+      states A=failed
+      `,
+    );
+  });
+
+  it('holds while it lands, also where an own run is built anew and conflicts [V8] [L7]', () => {
+    const told = play(OPTIMISTIC, 'hold landings\nsubmit A B\npass A+B\nhold builds');
+    told.reportCheck(told.candidate('A').number, { conclusion: 'CANCELLED' });
+    const of = { at: told.now, candidate: told.candidate('A').number };
+    told.tell({ kind: 'candidate_conflicted', ...of, prNumber: numberOf('A'), culprit: undefined });
+    told.play('states AB=passed\nrelease landings\nstates AB=merged\ncandidates');
+  });
+
   it('covers nobody who is not in it [V8]', () => {
     play(
       { ...OPTIMISTIC, ...PARALLEL },
