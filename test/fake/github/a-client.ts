@@ -6,7 +6,12 @@ const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** GitHub's own client, as the app where it is installed. It gives up at once. */
 export function asInstallation(github: FakeGithub, { id }: Installation): Promise<Octokit> {
-  const app = new App({
+  return asTheApp(github).getInstallationOctokit(id);
+}
+
+/** The same as the app itself. */
+export function asTheApp(github: FakeGithub): App {
+  return new App({
     appId: github.app.id,
     privateKey: github.privateKey,
     Octokit: Octokit.defaults({
@@ -17,7 +22,6 @@ export function asInstallation(github: FakeGithub, { id }: Installation): Promis
     }),
     log: quiet,
   });
-  return app.getInstallationOctokit(id);
 }
 
 /** The same as a person. */

@@ -118,8 +118,8 @@ export function authorize(caller: Caller, repository: Repository, need: Need): v
   if (caller.kind === 'installation') {
     const isForeign = !covers(caller.installation, repository, caller.repositoryIds);
     if (isForeign && need.access === 'read' && !repository.isPrivate) return;
-    if (isForeign || ![need.permission].flat().some((name) => reaches(caller.permissions[name], need.access)))
-      throw new Refused(403, 'Resource not accessible by integration');
+    const isGranted = [need.permission].flat().some((name) => reaches(caller.permissions[name], need.access));
+    if (isForeign || !isGranted) throw notAccessible(need);
     return;
   }
   if (caller.kind === 'user' && hasRole(repository, caller.user, need.role)) return;
@@ -128,6 +128,14 @@ export function authorize(caller: Caller, repository: Repository, need: Need): v
     throw new Refused(401, 'Requires authentication');
   }
   throw new Refused(403, `Must have ${need.role} rights to Repository.`);
+}
+
+/** Names what would have been enough, as GitHub's header does. */
+function notAccessible({ permission, access }: Need): Refused {
+  const accepted = [permission].flat().map((name) => `${name}=${access}`);
+  return new Refused(403, 'Resource not accessible by integration', undefined, {
+    'x-accepted-github-permissions': accepted.join('; '),
+  });
 }
 
 function reaches(granted: Access | undefined, needed: Access): boolean {

@@ -1,12 +1,34 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Ask } from './exchange.ts';
 
-/** Names what is answered to a question, and answers "not changed" to whoever names the same. */
+/** Names what is answered to a question, and answers "not changed" to whoever names the same, or its time. */
 export function withEtag(ask: Ask, answer: Answer): Answer {
-  if (ask.method !== 'GET' || answer.status !== 200) return answer;
+  if ((ask.method !== 'GET' && ask.method !== 'HEAD') || answer.status !== 200) return answer;
   const etag = `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`;
-  const headers = { ...answer.headers, etag, 'cache-control': 'private, max-age=60, s-maxage=60' };
-  const known = (ask.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known.includes(etag.slice(2)) || known.includes('*')) return { status: 304, headers };
-  return { ...answer, headers };
+  const changedAt = changedAtOf(answer.body);
+  const headers = {
+    ...answer.headers,
+    etag,
+    'cache-control': 'private, max-age=60, s-maxage=60',
+    vary: 'Accept, Authorization, Cookie, X-GitHub-OTP',
+    ...(changedAt === undefined ? {} : { 'last-modified': new Date(changedAt).toUTCString() }),
+  };
+  return isKnown(ask, etag, changedAt) ? { status: 304, headers } : { ...answer, headers };
+}
+
+/** Only single things have a time; lists do not. */
+function changedAtOf(body: unknown): number | undefined {
+  const { updated_at: text } = (body ?? {}) as { readonly updated_at?: unknown };
+  return typeof text === 'string' ? Date.parse(text) : undefined;
+}
+
+/** Whoever names both is answered by the name alone. */
+function isKnown({ headers }: Ask, etag: string, changedAt: number | undefined): boolean {
+  const named = headers['if-none-match'];
+  if (named !== undefined) {
+    const known = named.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    return known.includes(etag.slice(2)) || known.includes('*');
+  }
+  const since = Date.parse(headers['if-modified-since'] ?? '');
+  return changedAt !== undefined && changedAt <= since;
 }

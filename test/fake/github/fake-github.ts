@@ -45,8 +45,8 @@ export async function createFakeGithub(options: FakeGithubOptions = {}): Promise
   });
   const misbehaviour = new Misbehaviour(world.options.clock, options.limits);
   world.meddler = misbehaviour;
-  world.routes.push(graphqlRoute(misbehaviour.limits), ...allRoutes(misbehaviour.limits));
   const webhooks = new Webhooks(world);
+  world.routes.push(graphqlRoute(misbehaviour.limits), ...allRoutes(misbehaviour.limits, webhooks));
   const server = await startServer(world);
   return new FakeGithub({ world, server, misbehaviour, webhooks });
 }

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { authorize, canSee, whoIs } from './auth.ts';
 import type { Answer, Ask } from './exchange.ts';
@@ -26,6 +28,7 @@ export async function serveGit(ask: Ask): Promise<Answer> {
   if (repository === undefined) return redirect(ask, `${owner}/${name}`, tail);
   if (caller.kind === 'nobody' && (isPush || repository.isPrivate)) return askForName();
   if (!canSee(caller, repository)) return plain(404, 'Repository not found.');
+  if (isPush && repository.isArchived) return plain(403, 'This repository was archived so it is read-only.');
   try {
     const access = isPush ? 'write' : 'read';
     authorize(caller, repository, { permission: 'contents', access, role: access });
@@ -33,10 +36,9 @@ export async function serveGit(ask: Ask): Promise<Answer> {
     if (!(error instanceof Refused)) throw error;
     return plain(403, `Permission to ${fullNameOf(repository)}.git denied to ${whoIs(caller) ?? 'nobody'}.`);
   }
-  if (isPush && repository.isArchived) return plain(403, 'This repository was archived so it is read-only.');
   if (!isPush || tail === 'info/refs' || caller.kind === 'nobody') return runBackend(ask, repository, tail, {});
   return inTurn(repository, async () => {
-    const answer = await runBackend(ask, repository, tail, refusals(ask, repository, caller));
+    const answer = await withRefusals(ask, repository, caller, (extra) => runBackend(ask, repository, tail, extra));
     await catchUp(world, repository, caller.user);
     return answer;
   });
@@ -57,8 +59,13 @@ function plain(status: number, text: string): Answer {
   return { status, headers: { 'content-type': 'text/plain' }, body: Buffer.from(`${text}\n`) };
 }
 
-/** For the hook of the repository, which cannot know who pushes. */
-function refusals(ask: Ask, repository: Repository, caller: Caller): Record<string, string> {
+/** For the hook of the repository, which cannot know who pushes. It is not started where it has nothing to refuse. */
+async function withRefusals(
+  ask: Ask,
+  repository: Repository,
+  caller: Caller,
+  push: (extra: Readonly<Record<string, string>>) => Promise<Answer>,
+): Promise<Answer> {
   const changes = readCommands(bodyOf(ask));
   const refused = changes.flatMap((change) => {
     const why = pushBlock(repository, caller, change);
@@ -66,12 +73,20 @@ function refusals(ask: Ask, repository: Repository, caller: Caller): Record<stri
   });
   const straight = changes.filter(({ ref }) => isStraight(repository, caller, ref)).map(({ ref }) => ref);
   const isTrusted = caller.kind !== 'installation' || caller.permissions['workflows'] === 'write';
-  return {
-    FAKE_REFUSED: refused.join('\n'),
-    FAKE_STRAIGHT: straight.join(' '),
-    FAKE_NO_WORKFLOWS: isTrusted ? '' : '1',
-  };
+  if (isTrusted && refused.length + straight.length === 0) return push(NO_HOOKS);
+  const folder = await mkdtemp(join(repository.gitDir, 'push-'));
+  try {
+    const [refusedFile, straightFile] = [join(folder, 'refused'), join(folder, 'straight')];
+    await writeFile(refusedFile, refused.map((line) => `${line}\n`).join(''));
+    await writeFile(straightFile, straight.map((line) => `${line}\n`).join(''));
+    const workflows = isTrusted ? '' : '1';
+    return await push({ FAKE_REFUSED: refusedFile, FAKE_STRAIGHT: straightFile, FAKE_NO_WORKFLOWS: workflows });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
+
+const NO_HOOKS = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.hooksPath', GIT_CONFIG_VALUE_0: '/dev/null' };
 
 /** What a push wants: lines of `old new ref`, each with its length in front, up to the first empty one. */
 function readCommands(body: Buffer): readonly RefChange[] {

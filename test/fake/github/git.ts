@@ -150,3 +150,7 @@ export async function isAncestor(gitDir: string, ancestor: string, descendant: s
   const args = ['merge-base', '--is-ancestor', ancestor, descendant];
   return (await runGit(gitDir, args, { expected: [0, 1] })).code === 0;
 }
+
+export async function isRefName(gitDir: string, ref: string): Promise<boolean> {
+  return (await runGit(gitDir, ['check-ref-format', ref], { expected: [0, 1] })).code === 0;
+}

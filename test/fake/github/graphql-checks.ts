@@ -97,7 +97,11 @@ interface RequiredArgs {
   readonly pullRequestNumber?: number;
 }
 
-function isRequired(repository: Repository, { name, appId }: { name: string; appId?: number }, args: RequiredArgs) {
+function isRequired(
+  repository: Repository,
+  { name, appId }: { name: string; appId: number | undefined },
+  args: RequiredArgs,
+) {
   const pr = repository.pulls
     .values()
     .find(({ number, nodeId }) => number === args.pullRequestNumber || nodeId === args.pullRequestId);
@@ -177,7 +181,7 @@ function statusContextNode(scope: Scope, repository: Repository, status: CommitS
     createdAt: at(status.at),
     creator: () => actorNode(status.creator),
     commit: () => commitNode(scope, repository, status.sha),
-    isRequired: (args: RequiredArgs) => isRequired(repository, { name: status.context }, args),
+    isRequired: (args: RequiredArgs) => isRequired(repository, { name: status.context, appId: status.app?.id }, args),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Weight } from './graphql-weight.ts';
 import type { App, Caller, Repository, User, World } from './model.ts';
 import type { Bucket } from './rate-limit.ts';
 
@@ -9,6 +10,7 @@ export interface Scope {
   readonly world: World;
   readonly caller: Exclude<Caller, { kind: 'nobody' | 'app' }>;
   readonly limit: Bucket;
+  readonly weight: Weight;
   /** Whatever is in a repository leads back to it. */
   readonly repositoryNode: (repository: Repository) => Node;
 }

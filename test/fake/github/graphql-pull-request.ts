@@ -1,10 +1,11 @@
 import { mergeStateOf } from './blocks.ts';
+import { readChanges } from './changes.ts';
 import { neededApprovals, refNode } from './graphql-branch.ts';
 import { commitNode, rollupNode } from './graphql-checks.ts';
 import { actorNode, at, connection, type Node, narrow, type PageArgs, type Scope, webUrl } from './graphql-node.ts';
-import { commitsOf } from './known-commits.ts';
+import { commitsOf, readStat } from './known-commits.ts';
 import { askMergeability } from './mergeability.ts';
-import type { Comment, Label, LabelEvent, PullRequest, Review } from './model.ts';
+import type { BaseEvent, Comment, Label, PullRequest, Review, TimelineEvent } from './model.ts';
 import { branchHead } from './refs.ts';
 import { opinionsOf } from './reviews.ts';
 import { hasRole } from './world.ts';
@@ -64,6 +65,9 @@ function mergeFields(scope: Scope, pr: PullRequest): Node {
       return sha === undefined ? null : commitNode(scope, repository, sha);
     },
     reviewDecision: () => reviewDecisionOf(pr),
+    additions: async () => (await readStat(pr)).additions,
+    deletions: async () => (await readStat(pr)).deletions,
+    changedFiles: async () => (await readStat(pr)).files,
   };
 }
 
@@ -107,6 +111,23 @@ function listFields(scope: Scope, pr: PullRequest): Node {
     reviewThreads: (args: PageArgs) => connection([], args, (thread) => thread),
     reviews: (args: PageArgs) => connection(pr.reviews, args, reviewNode),
     latestOpinionatedReviews: (args: PageArgs) => connection([...opinionsOf(pr).values()], args, reviewNode),
+    reviewRequests: (args: PageArgs) =>
+      connection(pr.requestedReviewers, args, (user) => ({
+        __typename: 'ReviewRequest',
+        id: `RR_${pr.number}_${user.id}`,
+        asCodeOwner: false,
+        pullRequest: () => pullRequestNode(scope, pr),
+        requestedReviewer: () => actorNode(user),
+      })),
+    assignees: (args: PageArgs) => connection([], args, (user) => user),
+    files: async (args: PageArgs) =>
+      connection(await readChanges(pr.repository.gitDir, pr.baseSha, pr.headSha), args, (file) => ({
+        __typename: 'PullRequestChangedFile',
+        path: file.path,
+        additions: file.additions,
+        deletions: file.deletions,
+        changeType: CHANGE_TYPES[file.status],
+      })),
     commits: async (args: PageArgs) =>
       connection(await commitsOf(pr), args, (sha) => ({
         __typename: 'PullRequestCommit',
@@ -121,19 +142,32 @@ function listFields(scope: Scope, pr: PullRequest): Node {
   };
 }
 
-function isAsked({ kind, at: happenedAt }: LabelEvent, { itemTypes, since }: TimelineArgs): boolean {
+const CHANGE_TYPES = { added: 'ADDED', removed: 'DELETED', modified: 'MODIFIED' } as const;
+
+function isAsked({ kind, at: happenedAt }: TimelineEvent, { itemTypes, since }: TimelineArgs): boolean {
   if (since !== undefined && since !== null && happenedAt < Date.parse(since)) return false;
   return itemTypes?.includes(`${kind.toUpperCase()}_EVENT`) ?? true;
 }
 
-function timelineNode(event: LabelEvent): Node {
+const EVENT_TYPES = {
+  labeled: 'LabeledEvent',
+  unlabeled: 'UnlabeledEvent',
+  base_ref_changed: 'BaseRefChangedEvent',
+  automatic_base_change_succeeded: 'AutomaticBaseChangeSucceededEvent',
+} as const;
+
+function timelineNode(event: TimelineEvent): Node {
   return {
-    __typename: event.kind === 'labeled' ? 'LabeledEvent' : 'UnlabeledEvent',
+    __typename: EVENT_TYPES[event.kind],
     id: event.nodeId,
     actor: () => actorNode(event.actor),
     createdAt: at(event.at),
-    label: () => labelNode(event.label),
+    ...('label' in event ? { label: () => labelNode(event.label) } : baseFields(event)),
   };
+}
+
+function baseFields({ kind, from, to }: BaseEvent): Node {
+  return kind === 'base_ref_changed' ? { previousRefName: from, currentRefName: to } : { oldBase: from, newBase: to };
 }
 
 export function labelNode(label: Label): Node {

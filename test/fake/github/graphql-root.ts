@@ -16,11 +16,11 @@ interface RepositoryArgs {
 /** What every query begins with. */
 export function rootNode(looker: Omit<Scope, 'repositoryNode'>): Node {
   const scope: Scope = { ...looker, repositoryNode: (repository) => repositoryNode(scope, repository) };
-  const { limit, caller, world } = scope;
+  const { limit, weight, caller, world } = scope;
   const node = ({ id }: { readonly id: string }) => getNode(scope, id);
   return {
     viewer: () => ({ ...actorNode(caller.user), login: caller.user.login }),
-    rateLimit: () => ({ ...limit, cost: 1, nodeCount: 1, resetAt: at(limit.reset * 1000) }),
+    rateLimit: () => ({ ...limit, cost: weight.cost, nodeCount: weight.nodes, resetAt: at(limit.reset * 1000) }),
     repository: (args: RepositoryArgs) => getRepository(scope, args),
     user: ({ login }: { readonly login: string }) => getUser(world.users.get(login.toLowerCase()), login, 'User'),
     organization: ({ login }: { readonly login: string }) =>

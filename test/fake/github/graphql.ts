@@ -12,6 +12,7 @@ import {
 import type { Answer, Ask, Route } from './exchange.ts';
 import { Complaint } from './graphql-node.ts';
 import { rootNode } from './graphql-root.ts';
+import { MAX_NODES, weigh } from './graphql-weight.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 let schema: GraphQLSchema | undefined;
@@ -28,10 +29,13 @@ async function answerGraphql(ask: Ask, limits: RateLimits): Promise<Answer> {
   if (question === undefined) return { status: 400, body: { message: 'Problems parsing JSON' } };
   const document = readDocument(question.query);
   if (Array.isArray(document)) return { status: 200, body: { errors: document.map(errorView) } };
+  const weight = weigh(document as DocumentNode, question.variables);
+  if (weight.nodes > MAX_NODES) return tooMuch(weight.nodes);
+  limits.spendMore(ask, weight.cost - 1);
   const result = await execute({
     schema: officialSchema(),
     document: document as DocumentNode,
-    rootValue: rootNode({ world: ask.world, caller: ask.caller, limit: limits.find(ask.payer, 'graphql') }),
+    rootValue: rootNode({ world: ask.world, caller: ask.caller, limit: limits.find(ask.payer, 'graphql'), weight }),
     variableValues: question.variables,
     operationName: question.operationName,
     fieldResolver: resolveField,
@@ -87,6 +91,11 @@ function errorView(error: GraphQLError): Readonly<Record<string, unknown>> {
   const complaint = error.originalError instanceof Complaint ? { type: error.originalError.type } : {};
   const { path, locations, message } = error;
   return { ...complaint, ...(path === undefined ? {} : { path }), locations, message };
+}
+
+function tooMuch(nodes: number): Answer {
+  const message = `This query requests up to ${nodes} possible nodes which exceeds the maximum limit of ${MAX_NODES}.`;
+  return { status: 200, body: { errors: [{ type: 'MAX_NODE_LIMIT_EXCEEDED', message }] } };
 }
 
 function unauthorized(message: string): Answer {

@@ -139,6 +139,6 @@ async function deleteBranch(world: World, pr: PullRequest, by: User): Promise<vo
   if (branchHead(repository, headRef) !== pr.headSha || headRef === repository.defaultBranch) return;
   // What was to be merged into this branch goes on to where the branch went.
   for (const other of openPullRequests(repository))
-    if (other.baseRef === headRef) editPullRequest(world, other, by, { base: pr.baseRef });
+    if (other.baseRef === headRef) editPullRequest(world, other, by, { base: pr.baseRef, isAutomatic: true });
   await moveRefs(world, repository, by, [{ ref: `refs/heads/${headRef}`, after: undefined }]);
 }

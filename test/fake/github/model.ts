@@ -191,9 +191,11 @@ export interface PullRequest {
   /** Computed for exactly these two commits; `kind` is what git says. Ask `mergeability.ts` instead. */
   merge: Mergeability;
   labels: Label[];
-  readonly timeline: LabelEvent[];
+  readonly timeline: TimelineEvent[];
   readonly comments: Comment[];
   readonly reviews: Review[];
+  /** Who was asked, and has not answered. */
+  requestedReviewers: readonly User[];
 }
 
 export interface Mergeability {
@@ -217,13 +219,24 @@ export interface Label {
   readonly description: string | undefined;
 }
 
-export interface LabelEvent {
+export type TimelineEvent = LabelEvent | BaseEvent;
+
+interface Happened {
   readonly id: number;
   readonly nodeId: string;
-  readonly kind: 'labeled' | 'unlabeled';
-  readonly label: Label;
   readonly actor: User;
   readonly at: number;
+}
+
+export interface LabelEvent extends Happened {
+  readonly kind: 'labeled' | 'unlabeled';
+  readonly label: Label;
+}
+
+export interface BaseEvent extends Happened {
+  readonly kind: 'base_ref_changed' | 'automatic_base_change_succeeded';
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface Comment {

@@ -1,7 +1,7 @@
 import { gitText, isAncestor } from './git.ts';
 import type { PullRequestChanges } from './happening.ts';
 import { unknown } from './mergeability.ts';
-import type { PullRequest, Repository, User, World } from './model.ts';
+import type { BaseEvent, PullRequest, Repository, User, World } from './model.ts';
 import { branchHead, keepHead, openPullRequests } from './refs.ts';
 import { invalid, notFound, Refused } from './refused.ts';
 import { nodeId } from './world.ts';
@@ -86,6 +86,7 @@ function build(
     timeline: [],
     comments: [],
     reviews: [],
+    requestedReviewers: [],
   };
 }
 
@@ -99,6 +100,8 @@ export interface PullRequestEdit {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
   readonly base?: string | undefined;
+  /** Nobody chose that base: the one before is gone. */
+  readonly isAutomatic?: boolean;
 }
 
 export function editPullRequest(world: World, pr: PullRequest, sender: User, edit: PullRequestEdit): void {
@@ -116,11 +119,24 @@ export function editPullRequest(world: World, pr: PullRequest, sender: User, edi
     const baseSha = branchHead(repository, edit.base);
     if (baseSha === undefined) throw invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' });
     changes.base = { ref: { from: pr.baseRef }, sha: { from: pr.baseSha } };
+    const kind = edit.isAutomatic === true ? 'automatic_base_change_succeeded' : 'base_ref_changed';
+    recordBase(world, pr, sender, { kind, to: edit.base });
     Object.assign(pr, { baseRef: edit.base, baseSha, merge: unknown(pr, baseSha) });
   }
   if (Object.keys(changes).length === 0) return;
   pr.updatedAt = world.now();
   world.announce({ event: 'pull_request', action: 'edited', repository, sender, pr, changes });
+}
+
+function recordBase(
+  world: World,
+  pr: PullRequest,
+  actor: User,
+  { kind, to }: { readonly kind: BaseEvent['kind']; readonly to: string },
+): void {
+  const id = world.nextId();
+  const prefix = kind === 'base_ref_changed' ? 'BRC' : 'ABC';
+  pr.timeline.push({ id, nodeId: nodeId(prefix, id), kind, from: pr.baseRef, to, actor, at: world.now() });
 }
 
 export function setDraft(world: World, pr: PullRequest, sender: User, isDraft: boolean): void {

@@ -74,6 +74,11 @@ export class RateLimits {
     return undefined;
   }
 
+  /** What turned out to cost more than one. */
+  spendMore(ask: Ask, more: number): void {
+    this.#windowOf(ask.payer, resourceOf(ask)).used += more;
+  }
+
   end(ask: Ask): void {
     this.#underway.set(ask.payer, Math.max(0, (this.#underway.get(ask.payer) ?? 0) - 1));
   }

@@ -5,6 +5,7 @@ import { dismissStaleReviews } from './reviews.ts';
 import { requestSuites } from './suites.ts';
 
 export const ZEROS = '0'.repeat(40);
+const MAX_TAGS = 3;
 
 export interface RefChange {
   readonly ref: string;
@@ -76,9 +77,11 @@ async function followRefs(
   changes: readonly RefChange[],
 ): Promise<void> {
   if (changes.length > 0) repository.updatedAt = world.now();
+  const tags = changes.filter(({ ref }) => ref.startsWith('refs/tags/')).length;
   for (const change of changes) {
     const { ref, before, after, isForward } = change;
-    if (!ref.startsWith('refs/heads/') && !ref.startsWith('refs/tags/')) continue;
+    // Of many tags at once nobody is told.
+    if (ref.startsWith('refs/tags/') ? tags > MAX_TAGS : !ref.startsWith('refs/heads/')) continue;
     const isForced =
       before !== ZEROS &&
       after !== ZEROS &&

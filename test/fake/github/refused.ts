@@ -6,18 +6,25 @@ const DOCUMENTATION = 'https://docs.github.com/rest';
 export class Refused extends Error {
   readonly status: number;
   readonly errors: readonly unknown[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, errors?: readonly unknown[]) {
+  constructor(
+    status: number,
+    message: string,
+    errors?: readonly unknown[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.name = 'Refused';
     this.status = status;
     this.errors = errors;
+    this.headers = headers;
   }
 
   toAnswer(): Answer {
-    const { status, message, errors } = this;
+    const { status, message, errors, headers } = this;
     const extra = errors === undefined ? {} : { errors };
-    return { status, body: { message, ...extra, documentation_url: DOCUMENTATION, status: String(status) } };
+    return { status, headers, body: { message, ...extra, documentation_url: DOCUMENTATION, status: String(status) } };
   }
 }
 
@@ -29,18 +36,20 @@ export function invalid(...errors: readonly unknown[]): Refused {
   return new Refused(422, 'Validation Failed', errors);
 }
 
-/** The repository has another name by now. */
+/** The repository has another name by now. What changes something is to be sent there as it is: 307, not 301. */
 export class Moved extends Error {
   readonly location: string;
+  readonly status: number;
 
-  constructor(location: string) {
+  constructor(location: string, method: string) {
     super('Moved Permanently');
     this.name = 'Moved';
     this.location = location;
+    this.status = method === 'GET' || method === 'HEAD' ? 301 : 307;
   }
 
   toAnswer(): Answer {
-    const { message, location } = this;
-    return { status: 301, headers: { location }, body: { message, url: location, documentation_url: DOCUMENTATION } };
+    const { message, location, status } = this;
+    return { status, headers: { location }, body: { message, url: location, documentation_url: DOCUMENTATION } };
   }
 }

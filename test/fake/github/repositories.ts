@@ -25,21 +25,19 @@ const DEFAULTS: RepositorySettings = {
 };
 
 /**
- * Refuses refs one by one, as GitHub does: names and reasons are in the environment, because only the server knows who
- * pushes. What needs the pushed commits is looked up here, where they are.
+ * Refuses refs one by one, as GitHub does: names and reasons are in files that the environment names, because only the
+ * server knows who pushes. What needs the pushed commits is looked up here, where they are.
  */
 const UPDATE_HOOK = `#!/bin/sh
 ref="$1" old="$2" new="$3"
 zero=0000000000000000000000000000000000000000
 refuse() { printf '%s\\n' "$1" >&2; exit 1; }
-reason=$(printf '%s\\n' "$FAKE_REFUSED" | while IFS='	' read -r name why; do
-  if [ "$name" = "$ref" ]; then printf '%s' "$why"; break; fi
-done)
+reason=$(awk -F '\\t' -v ref="$ref" '$1 == ref { print $2; exit }' "$FAKE_REFUSED")
 [ -z "$reason" ] || refuse "$reason"
 if [ "$old" != $zero ] && [ "$new" != $zero ]; then
-  case " $FAKE_STRAIGHT " in *" $ref "*)
-    git merge-base --is-ancestor "$old" "$new" || refuse "error: GH006: Protected branch update failed for $ref. Cannot force-push to this branch" ;;
-  esac
+  if awk -F '\\t' -v ref="$ref" '$1 == ref { found = 1; exit } END { exit !found }' "$FAKE_STRAIGHT"; then
+    git merge-base --is-ancestor "$old" "$new" || refuse "error: GH006: Protected branch update failed for $ref. Cannot force-push to this branch"
+  fi
 fi
 if [ -n "$FAKE_NO_WORKFLOWS" ] && [ "$new" != $zero ]; then
   changed=$(git rev-list "$new" --not --all | git diff-tree --stdin -r --root --name-only --no-commit-id | grep '^\\.github/workflows/' | head -n 1)
@@ -84,6 +82,7 @@ export async function createRepository(
     turn: Promise.resolve(),
   };
   await initialize(repository);
+  endRedirects(world, fullName);
   world.repositories.set(id, repository);
   world.announce({ event: 'repository', action: 'created', repository, sender: owner });
   return repository;
@@ -109,6 +108,7 @@ const CONFIG = `[core]
 	receivepack = true
 [receive]
 	advertisePushOptions = true
+	denyDeleteCurrent = refuse
 	hideRefs = refs/pull
 	hideRefs = refs/scratch
 [uploadpack]
@@ -140,12 +140,17 @@ export function renameRepository(
   repository.formerNames.add(before.toLowerCase());
   if (change.name !== undefined) repository.name = change.name;
   if (change.owner !== undefined) repository.owner = ensureUser(world, change.owner, 'Organization');
-  repository.formerNames.delete(fullNameOf(repository).toLowerCase());
+  endRedirects(world, fullNameOf(repository));
   repository.updatedAt = world.now();
   if (change.name !== undefined)
     world.announce({ event: 'repository', action: 'renamed', repository, sender, from: name });
   if (change.owner !== undefined)
     world.announce({ event: 'repository', action: 'transferred', repository, sender, from: owner.login });
+}
+
+/** Whoever has the name now is found under it, and stays the only one when it is gone. */
+function endRedirects(world: World, fullName: string): void {
+  for (const { formerNames } of world.repositories.values()) formerNames.delete(fullName.toLowerCase());
 }
 
 export function deleteRepository(world: World, repository: Repository, sender: User): void {

@@ -1,5 +1,6 @@
 import type { Route } from './exchange.ts';
 import type { World } from './model.ts';
+import { isKnownRoute } from './validate.ts';
 import { fullNameOf } from './world.ts';
 
 export interface Match {
@@ -7,31 +8,46 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const patterns = new WeakMap<Route, RegExp>();
+interface Patterns {
+  readonly exact: RegExp;
+  readonly loose: RegExp;
+}
 
+const patterns = new WeakMap<Route, Patterns>();
+
+/** Names with slashes, which not every client escapes, are looked for where nothing else is meant. */
 export function findRoute({ routes }: World, method: string, path: string): Match | undefined {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const meant = routes.filter((route) => route.method === wanted);
+  const found = findBy('exact', meant, path);
+  return found !== undefined || isKnownRoute(wanted, path) ? found : findBy('loose', meant.toSorted(longerFirst), path);
+}
+
+function longerFirst(one: Route, other: Route): number {
+  return other.path.length - one.path.length;
+}
+
+function findBy(kind: keyof Patterns, routes: readonly Route[], path: string): Match | undefined {
   for (const route of routes) {
-    if (route.method !== method) continue;
-    const found = patternOf(route).exec(path);
+    const found = patternsOf(route)[kind].exec(path);
     if (found !== null) return { route, params: decode(found.groups ?? {}) };
   }
   return undefined;
 }
 
-/** Names of refs have slashes, which not every client escapes. */
-function patternOf(route: Route): RegExp {
-  const known = patterns.get(route);
-  if (known !== undefined) return known;
-  const source = route.path
-    .replaceAll('.', '\\.')
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => `(?<${name}>${isRef(route, name) ? '.+' : '[^/]+'})`);
-  const pattern = new RegExp(`^${source}$`);
-  patterns.set(route, pattern);
-  return pattern;
+function patternsOf(route: Route): Patterns {
+  const known = patterns.get(route) ?? { exact: patternOf(route, []), loose: patternOf(route, SLASHED) };
+  patterns.set(route, known);
+  return known;
 }
 
-function isRef({ path }: Route, name: string): boolean {
-  return name === 'ref' && path.includes('/git/');
+const SLASHED = ['ref', 'branch', 'path', 'basehead'];
+
+function patternOf({ path }: Route, slashed: readonly string[]): RegExp {
+  const source = path
+    .replaceAll('.', '\\.')
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => `(?<${name}>${slashed.includes(name) ? '.*' : '[^/]+'})`);
+  return new RegExp(`^${source}$`);
 }
 
 function decode(params: Readonly<Record<string, string>>): Record<string, string> {

@@ -6,7 +6,7 @@ import { findGitService, serveGit } from './git-backend.ts';
 import type { Caller, World } from './model.ts';
 import { Moved, notFound, Refused } from './refused.ts';
 import { canonicalPath, findRoute } from './router.ts';
-import { findViolation } from './validate.ts';
+import { findViolation, isKnownRoute } from './validate.ts';
 import { goOn } from './world.ts';
 
 const KEEP_ALIVE_MS = 120_000;
@@ -76,7 +76,11 @@ function understand(world: World, request: IncomingMessage, body: Buffer): Under
   }
   const match = findRoute(world, method, path);
   const area: Area = path === '/graphql' ? 'graphql' : 'rest';
-  const ask: Ask = { ...common, route: match === undefined ? `${method} ?` : `${method} ${match.route.path}`, area };
+  const ask: Ask = {
+    ...common,
+    route: match === undefined ? `${method} ?` : `${match.route.method} ${match.route.path}`,
+    area,
+  };
   return { ask, act: () => answerOf(ask, () => handle(ask, match, refusal)) };
 }
 
@@ -91,13 +95,19 @@ function identify(world: World, authorization: string | undefined): { caller: Ca
 
 async function refuseGit({ status, message }: Refused): Promise<Answer> {
   const headers = { 'content-type': 'text/plain', 'www-authenticate': 'Basic realm="GitHub"' };
-  return { status, headers, body: Buffer.from(`remote: ${message}\n`) };
+  const text = status === 401 ? 'Invalid username or token.' : message;
+  return { status, headers, body: Buffer.from(`${text}\n`) };
 }
 
 function handle(ask: Ask, match: ReturnType<typeof findRoute>, refusal: Refused | undefined) {
   if (refusal !== undefined) throw refusal;
-  if (match === undefined) throw notFound();
+  if (match === undefined) throw notThere(ask);
   return match.route.handle(ask, match.params);
+}
+
+/** Nobody should take what was never built here for something that they may not see. */
+function notThere({ method, path }: Ask): Refused {
+  return isKnownRoute(method, path) ? new Refused(501, `The fake GitHub does not have ${method} ${path}`) : notFound();
 }
 
 async function answerOf(ask: Ask, act: () => Answer | Promise<Answer>): Promise<Answer> {
@@ -124,7 +134,8 @@ function send(world: World, response: ServerResponse, { status, headers = {}, bo
     ...(BODILESS.includes(status) ? {} : { 'content-length': String(bytes.length) }),
     date: new Date(world.now()).toUTCString(),
     'x-github-request-id': `FAKE:${world.requests.length}`,
+    'x-github-media-type': 'github.v3; format=json',
     ...headers,
   });
-  response.end(BODILESS.includes(status) ? undefined : bytes);
+  response.end(BODILESS.includes(status) || response.req.method === 'HEAD' ? undefined : bytes);
 }

@@ -4,7 +4,7 @@ import type { Answer } from './exchange.ts';
 
 const NAME = 'github';
 /** What anybody may be told anywhere, whether or not the description lists it. */
-const ALWAYS = new Set([301, 304, 401, 403, 404, 429]);
+const ALWAYS = new Set([301, 304, 307, 400, 401, 403, 404, 422, 429, 501]);
 
 /** There the description wants an account to be a user and an enterprise at once. */
 const CORRECTED: Readonly<Record<string, object>> = {
@@ -12,6 +12,7 @@ const CORRECTED: Readonly<Record<string, object>> = {
 };
 
 interface Description {
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Record<string, unknown> }>>>>;
 }
 
@@ -22,11 +23,24 @@ function load() {
   if (loaded !== undefined) return loaded;
   const text = readFileSync(new URL('generated/api.github.com.json', import.meta.resolve('@octokit/openapi')), 'utf8');
   const description = JSON.parse(text) as Description;
+  correct(description);
   allowNull(description);
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(description, NAME);
   loaded = { ajv, description };
   return loaded;
+}
+
+/** Labels without a description are described as if there were none. */
+function correct({ components: { schemas } }: Description): void {
+  const { properties } = schemas['pull-request-simple'] as LabelledSchema;
+  properties.labels.items.properties.description.nullable = true;
+}
+
+interface LabelledSchema {
+  readonly properties: {
+    readonly labels: { readonly items: { readonly properties: { readonly description: { nullable?: boolean } } } };
+  };
 }
 
 /** What may be null without saying what else it may be is not understood by ajv: it is said in other words. */
@@ -83,11 +97,40 @@ function pointerTo(description: Description, [path, method]: [string, string], s
 }
 
 function step(value: unknown, part: string): unknown {
-  return (value as Record<string, unknown>)[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')];
+  return (value as Record<string, unknown> | undefined)?.[
+    decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  ];
 }
 
 function escapePart(part: string): string {
   return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** What GitHub's description says against a request; undefined where it has nothing to say. */
+export function findRequestProblem(route: string, body: unknown): string | undefined {
+  const key = `request ${route}`;
+  const { ajv, description } = load();
+  const [method = '', path = ''] = route.split(' ');
+  const at = `/paths/${escapePart(path)}/${method.toLowerCase()}/requestBody/content/${escapePart('application/json')}/schema`;
+  const isDescribed = at.split('/').slice(1).reduce<unknown>(step, description) !== undefined;
+  if (!compiled.has(key)) compiled.set(key, isDescribed ? ajv.compile({ $ref: `${NAME}#${at}` }) : undefined);
+  const validate = compiled.get(key);
+  if (validate === undefined || validate(body)) return undefined;
+  const errors = (validate.errors ?? []).map(
+    ({ instancePath, message }) => `${instancePath || 'The body'} ${message}.`,
+  );
+  return [...new Set(errors)].slice(0, 5).join(' ');
+}
+
+/** Whether GitHub itself has something there. */
+export function isKnownRoute(method: string, path: string): boolean {
+  const parts = path.split('/');
+  return Object.entries(load().description.paths).some(([template, methods]) => {
+    const wanted = template.split('/');
+    const isSame = (part: string, index: number) =>
+      part === parts[index] || (part.startsWith('{') && parts[index] !== '');
+    return method.toLowerCase() in methods && wanted.length === parts.length && wanted.every(isSame);
+  });
 }
 
 /** The same for what is delivered: `pull-request-opened`. */

@@ -13,7 +13,7 @@ const NO_STAT = { commits: 0, files: 0, additions: 0, deletions: 0 };
 /** Nobody waits for mergeability here: what is not known yet is null. */
 export function pullRequestPayload(world: World, pr: PullRequest) {
   const merge = pr.merge.headSha === pr.headSha ? pr.merge : unknown(pr, pr.baseSha);
-  return { ...fullPullRequestView(world, pr, merge, NO_STAT), active_lock_reason: null };
+  return { ...fullPullRequestView(world, pr, { merge, stat: NO_STAT }), active_lock_reason: null };
 }
 
 /** A pull request as the issue that it also is. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { App } from 'octokit';
-import { asPerson } from './a-client.ts';
+import { asPerson, asTheApp } from './a-client.ts';
 import { createFakeGithub, type FakeGithub } from './fake-github.ts';
 import type { Installation, PullRequest, Repository } from './model.ts';
 import { findPayloadViolation } from './validate.ts';
@@ -206,6 +206,40 @@ describe('deliveries on a bad day', () => {
     github.comment(pr, 'ada', 'nobody');
     await settle();
     assert.equal(github.webhooks.deliveries.at(-1)?.status, 'failed');
+  });
+});
+
+describe('the app is told of its deliveries', () => {
+  it('newest first, page by page, and only of its own', async () => {
+    const { rest, paginate } = asTheApp(github).octokit;
+    const { data, headers } = await rest.apps.listWebhookDeliveries({ per_page: 2 });
+    assert.deepEqual(
+      data.map(({ event, status, status_code, redelivery }) => [event, status, status_code, redelivery]),
+      [
+        ['pull_request', 'OK', 202, false],
+        ['push', 'OK', 202, false],
+      ],
+    );
+    assert.match(headers.link ?? '', /cursor=\w+>; rel="next"$/);
+    assert.equal((await paginate(rest.apps.listWebhookDeliveries, { per_page: 1 })).length, 3);
+    const { data: one } = await rest.apps.getWebhookDelivery({ delivery_id: Number(data[0]?.id) });
+    assert.equal(one.request.headers?.['X-GitHub-Event'.toLowerCase()], 'pull_request');
+    await assert.rejects(asPerson(github, 'ada').request('GET /app/hook/deliveries'), { status: 401 });
+  });
+
+  it('also of those that failed, and has them sent again', async () => {
+    const { rest, request } = asTheApp(github).octokit;
+    github.app.hook.url = 'http://127.0.0.1:1/webhooks';
+    github.comment(pr, 'ada', 'nobody');
+    await settle();
+    const { data } = await request('GET /app/hook/deliveries', { status: 'failure' });
+    const [failed] = data;
+    assert.deepEqual([data.length, failed?.status_code], [1, 0]);
+    const { status } = await rest.apps.redeliverWebhookDelivery({ delivery_id: Number(failed?.id) });
+    await settle();
+    const [again] = (await rest.apps.listWebhookDeliveries()).data;
+    assert.deepEqual([status, again?.redelivery, again?.guid], [202, true, failed?.guid]);
+    await assert.rejects(rest.apps.redeliverWebhookDelivery({ delivery_id: 7_000_000 }), { status: 404 });
   });
 });
 

@@ -29,6 +29,11 @@ export interface DeliveryRecord {
   readonly payload: Payload;
   readonly body: Buffer;
   readonly target: HookTarget;
+  /** Of this attempt. */
+  readonly number: number;
+  readonly isAgain: boolean;
+  /** When it was sent; of what was not sent yet, when it was made. */
+  at: number;
   /** `waiting`: on its way. `lost`: never sent. `failed`: nobody answered. */
   status: number | 'waiting' | 'lost' | 'failed';
 }
@@ -60,6 +65,8 @@ export class Webhooks {
   #conditions: WebhookConditions = {};
   #prng = new Prng(1);
   #order: Promise<void> = Promise.resolve();
+  /** Counted apart: when deliveries are made must not change the ids of everything else. */
+  #attempts = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -84,7 +91,12 @@ export class Webhooks {
   redeliver(id: string): void {
     const found = this.deliveries.find((delivery) => delivery.id === id);
     if (found === undefined) throw new Error(`There was no delivery ${id}`);
-    this.#enqueue(`again ${id}`, { ...found, status: 'waiting' });
+    this.#enqueue(`again ${id}`, { ...contentOf(found), ...this.#attempt(), isAgain: true });
+  }
+
+  #attempt(): Pick<DeliveryRecord, 'number' | 'isAgain' | 'at' | 'status'> {
+    this.#attempts += 1;
+    return { number: this.#attempts, isAgain: false, at: this.#world.now(), status: 'waiting' };
   }
 
   /** All that were sent are answered. */
@@ -145,7 +157,7 @@ export class Webhooks {
   #send(target: HookTarget, lane: string, event: string, payload: Payload): void {
     const action = typeof payload['action'] === 'string' ? payload['action'] : undefined;
     const body = Buffer.from(JSON.stringify(payload));
-    const record: DeliveryRecord = { id: randomUUID(), event, action, payload, body, target, status: 'waiting' };
+    const record: DeliveryRecord = { id: randomUUID(), event, action, payload, body, target, ...this.#attempt() };
     if (this.#prng.chance(this.#conditions.lost ?? 0)) {
       record.status = 'lost';
       this.deliveries.push(record);
@@ -154,7 +166,7 @@ export class Webhooks {
     this.#enqueue(lane, record);
     if (!this.#prng.chance(this.#conditions.doubled ?? 0)) return;
     const id = this.#conditions.isDoubledAnew === true ? randomUUID() : record.id;
-    this.#enqueue(lane, { ...record, id });
+    this.#enqueue(lane, { ...contentOf(record), ...this.#attempt(), id });
   }
 
   #enqueue(name: string, record: DeliveryRecord): void {
@@ -176,11 +188,18 @@ export class Webhooks {
       if (delayMs > 0) await pause(delayMs);
       const index = this.#prng.chance(disordered) ? this.#prng.integer(lane.waiting.length) : 0;
       const [next] = lane.waiting.splice(index, 1);
-      if (next !== undefined) next.record.status = await sendDelivery(next.record, next.secret);
+      if (next === undefined) continue;
+      next.record.at = this.#world.now();
+      next.record.status = await sendDelivery(next.record, next.secret);
     }
     // At once: what is added in the next moment would find nobody to send it.
     lane.pumping = undefined;
   }
+}
+
+/** What is the same in every attempt. */
+function contentOf({ id, event, action, payload, body, target }: DeliveryRecord) {
+  return { id, event, action, payload, body, target };
 }
 
 function targetOf(app: App): HookTarget | undefined {

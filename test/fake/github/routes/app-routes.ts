@@ -7,7 +7,18 @@ import { repositoryView } from '../views/repository-view.ts';
 import { timeView } from '../views/time.ts';
 import { appView, installationView, publicUserView } from '../views/user-view.ts';
 import { findRepository } from '../world.ts';
-import { type Body, bodyOf, created, listed, movedOrGone, numberOf, ok, type Params, pageOf } from './tools.ts';
+import {
+  type Body,
+  bodyOf,
+  created,
+  listed,
+  movedOrGone,
+  nothing,
+  numberOf,
+  ok,
+  type Params,
+  pageOf,
+} from './tools.ts';
 
 /** Who the app is, where it is installed, and its tokens. */
 export const appRoutes: readonly Route[] = [
@@ -24,6 +35,7 @@ export const appRoutes: readonly Route[] = [
   { method: 'POST', path: '/app/installations/{installation_id}/access_tokens', handle: createToken },
   { method: 'GET', path: '/app/hook/config', handle: (ask) => ok(hookConfig(appOf(ask))) },
   { method: 'GET', path: '/installation/repositories', handle: listRepositories },
+  { method: 'DELETE', path: '/installation/token', handle: revokeToken },
   { method: 'GET', path: '/apps/{app_slug}', handle: getBySlug },
   { method: 'POST', path: '/app-manifests/{code}/conversions', handle: convertManifest },
   { method: 'GET', path: '/user', handle: (ask) => ok(currentUser(ask)) },
@@ -95,6 +107,7 @@ function createToken(ask: Ask, params: Params) {
   });
 }
 
+/** What everybody may see is in every token. */
 function narrow(granted: Permissions, wanted: unknown): Permissions {
   if (typeof wanted !== 'object' || wanted === null) return granted;
   const names = Object.entries(wanted);
@@ -103,7 +116,7 @@ function narrow(granted: Permissions, wanted: unknown): Permissions {
     return given === undefined || (given === 'read' && access !== 'read');
   });
   if (isTooMuch) throw new Refused(422, 'The permissions requested are not granted to this installation.');
-  return Object.fromEntries(names);
+  return { metadata: 'read', ...Object.fromEntries(names) };
 }
 
 function narrowTo({ world }: Ask, installation: Installation, body: Body): ReadonlySet<number> | undefined {
@@ -135,9 +148,17 @@ function listRepositories(ask: Ask) {
   const all = [...world.repositories.values()].filter((repository) =>
     covers(caller.installation, repository, caller.repositoryIds),
   );
+  const isAll = (caller.repositoryIds ?? caller.installation.repositoryIds) === undefined;
   const { items, headers } = pageOf(ask, all);
   const repositories = items.map((repository) => repositoryView(world, repository));
-  return ok({ total_count: all.length, repository_selection: 'selected', repositories }, headers);
+  return ok({ total_count: all.length, repository_selection: isAll ? 'all' : 'selected', repositories }, headers);
+}
+
+function revokeToken({ world, caller, headers }: Ask) {
+  if (caller.kind !== 'installation')
+    throw new Refused(403, 'You must authenticate with an installation access token.');
+  world.tokens.delete((headers['authorization'] ?? '').split(' ')[1] ?? '');
+  return nothing();
 }
 
 function getBySlug(ask: Ask, params: Params) {

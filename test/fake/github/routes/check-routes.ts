@@ -3,9 +3,10 @@ import { addStatus, type CheckFields, checksOf, createCheck, ensureSuite, latest
 import type { Ask, Route } from '../exchange.ts';
 import { findCommit } from '../git.ts';
 import type { App, CheckRun, CheckSuite, Repository } from '../model.ts';
-import { notFound, Refused } from '../refused.ts';
+import { invalid, notFound, Refused } from '../refused.ts';
 import { checkView, combinedStatusView, fullStatusView, suiteView } from '../views/check-view.ts';
 import { appOf } from '../world.ts';
+import { findNamed } from './commit-routes.ts';
 import {
   actorOf,
   type Body,
@@ -75,6 +76,8 @@ function fieldsOf(body: Body): CheckFields {
   const conclusion = choiceOf(body, 'conclusion', CONCLUSIONS);
   if (choiceOf(body, 'status', STATUSES) === 'completed' && conclusion === undefined)
     throw new Refused(422, 'Invalid request.\n\nFor completed check runs a conclusion is needed.');
+  checkLength(textOf(output, 'summary'), 'summary', MAX_OUTPUT);
+  checkLength(textOf(output, 'text'), 'text', MAX_OUTPUT);
   const fields = {
     status: choiceOf(body, 'status', STATUSES),
     conclusion,
@@ -145,10 +148,8 @@ function rerequestRun(ask: Ask, params: Params) {
   return created({});
 }
 
-/** The commit that a branch, tag or hash names. */
 async function commitOf(repository: Repository, name: string): Promise<string> {
-  const known = repository.refs.get(`refs/heads/${name}`) ?? repository.refs.get(`refs/${name}`);
-  const commit = await findCommit(repository.gitDir, known ?? name);
+  const commit = await findNamed(repository, name);
   if (commit === undefined) throw new Refused(422, `No commit found for SHA: ${name}`);
   return commit.sha;
 }
@@ -208,6 +209,14 @@ function rerequestSuite(ask: Ask, params: Params) {
   return created({});
 }
 
+const MAX_DESCRIPTION = 140;
+const MAX_OUTPUT = 65_535;
+
+function checkLength(text: string | undefined, field: string, max: number): void {
+  if (text === undefined || text.length <= max) return;
+  throw invalid({ field, code: 'custom', message: `${field} is too long (maximum is ${max} characters)` });
+}
+
 async function createStatus(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, need('statuses', 'write'));
   const sha = params['sha'] ?? '';
@@ -216,6 +225,7 @@ async function createStatus(ask: Ask, params: Params) {
   const body = bodyOf(ask);
   const state = choiceOf(body, 'state', ['error', 'failure', 'pending', 'success']);
   if (state === undefined) throw new Refused(422, 'Validation Failed');
+  checkLength(textOf(body, 'description'), 'description', MAX_DESCRIPTION);
   const status = addStatus(ask.world, repository, actorOf(ask), {
     sha,
     state,
@@ -236,5 +246,7 @@ async function listStatuses(ask: Ask, params: Params) {
 
 async function combinedStatus(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, need('statuses', 'read'));
-  return ok(combinedStatusView(ask.world, repository, await commitOf(repository, params['ref'] ?? '')));
+  const whole = combinedStatusView(ask.world, repository, await commitOf(repository, params['ref'] ?? ''));
+  const { items, headers } = pageOf(ask, whole.statuses);
+  return ok({ ...whole, statuses: items }, headers);
 }

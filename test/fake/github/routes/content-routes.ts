@@ -20,19 +20,25 @@ interface TreeEntry {
 async function getContent(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, need('contents', 'read'));
   const ref = ask.query.get('ref') ?? repository.defaultBranch;
-  const path = params['path'] ?? '';
+  const path = (params['path'] ?? '').replaceAll(/^\/+|\/+$/g, '');
   const [own] = await listTree(repository, ref, path);
   if (own === undefined) throw notFound();
-  if (own.type === 'dir') {
-    const entries = await listTree(repository, ref, `${path}/`);
+  if (path === '' || own.type === 'dir') {
+    const entries = await listTree(repository, ref, path === '' ? '' : `${path}/`);
     return ok(entries.map((entry) => entryView(ask, repository, ref, entry)));
   }
   const { stdout } = await runGit(repository.gitDir, ['cat-file', 'blob', own.sha]);
+  if (isRawWanted(ask))
+    return { status: 200, headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' }, body: stdout };
   return ok({ ...entryView(ask, repository, ref, own), encoding: 'base64', content: stdout.toString('base64') });
 }
 
+function isRawWanted({ headers }: Ask): boolean {
+  return /application\/vnd\.github(?:\.v3)?\.raw/.test(headers['accept'] ?? '');
+}
+
 async function listTree({ gitDir }: Repository, ref: string, path: string): Promise<readonly TreeEntry[]> {
-  const args = ['ls-tree', '--long', '-z', '--end-of-options', ref, path];
+  const args = ['ls-tree', '--long', '-z', '--end-of-options', ref, ...(path === '' ? [] : [path])];
   const { code, stdout } = await runGit(gitDir, args, { expected: [0, 128] });
   if (code !== 0) return [];
   return stdout

@@ -1,12 +1,11 @@
 import { authorize } from '../auth.ts';
 import { addComment, deleteComment, editComment, type FoundComment, getComment, react } from '../comments.ts';
 import type { Ask, Route } from '../exchange.ts';
-import { addLabel, ensureLabel, removeLabel } from '../labels.ts';
 import type { Comment, PullRequest, Reaction, Repository } from '../model.ts';
 import { getPullRequest } from '../pulls.ts';
-import { invalid, Refused } from '../refused.ts';
+import { invalid, notFound, Refused } from '../refused.ts';
 import { commentView, reactionView } from '../views/comment-view.ts';
-import { labelView } from '../views/pull-request-view.ts';
+import { issueView } from '../views/issue-view.ts';
 import { appOf, hasRole } from '../world.ts';
 import {
   actorOf,
@@ -26,7 +25,6 @@ import {
 const permission = ['issues', 'pull_requests'];
 const READ = { permission, access: 'read', role: 'read' } as const;
 const TALK = { permission, access: 'write', role: 'read' } as const;
-const LABEL = { permission, access: 'write', role: 'triage' } as const;
 const ISSUES = '/repos/{owner}/{repo}/issues';
 
 export const issueRoutes: readonly Route[] = [
@@ -36,17 +34,19 @@ export const issueRoutes: readonly Route[] = [
   { method: 'PATCH', path: `${ISSUES}/comments/{comment_id}`, handle: updateComment },
   { method: 'DELETE', path: `${ISSUES}/comments/{comment_id}`, handle: removeComment },
   { method: 'GET', path: `${ISSUES}/comments`, handle: listAllComments },
+  { method: 'GET', path: `${ISSUES}/{issue_number}`, handle: getIssue },
   { method: 'POST', path: `${ISSUES}/comments/{comment_id}/reactions`, handle: createReaction },
   { method: 'GET', path: `${ISSUES}/comments/{comment_id}/reactions`, handle: listReactions },
-  { method: 'GET', path: `${ISSUES}/{issue_number}/labels`, handle: listLabels },
-  { method: 'POST', path: `${ISSUES}/{issue_number}/labels`, handle: addLabels },
-  { method: 'DELETE', path: `${ISSUES}/{issue_number}/labels/{name}`, handle: dropLabel },
-  { method: 'GET', path: '/repos/{owner}/{repo}/labels', handle: listAllLabels },
-  { method: 'POST', path: '/repos/{owner}/{repo}/labels', handle: createLabel },
+  { method: 'DELETE', path: `${ISSUES}/comments/{comment_id}/reactions/{reaction_id}`, handle: dropReaction },
 ];
 
 function pullOf(repository: Repository, params: Params): PullRequest {
   return getPullRequest(repository, numberOf(params, 'issue_number'));
+}
+
+/** Here every issue is a pull request. */
+function getIssue(ask: Ask, params: Params) {
+  return ok(issueView(ask.world, pullOf(repositoryOf(ask, params, READ), params)));
 }
 
 function isSince({ query }: Ask, updatedAt: number): boolean {
@@ -152,34 +152,11 @@ function listReactions(ask: Ask, params: Params) {
   return listed(ask, comment.reactions, (reaction) => reactionView(ask.world, reaction));
 }
 
-function listLabels(ask: Ask, params: Params) {
-  const pr = pullOf(repositoryOf(ask, params, READ), params);
-  return listed(ask, pr.labels, (label) => labelView(ask.world, pr.repository, label));
-}
-
-function addLabels(ask: Ask, params: Params) {
-  const pr = pullOf(repositoryOf(ask, params, LABEL), params);
-  const { labels } = bodyOf(ask);
-  if (!Array.isArray(labels)) throw invalid({ resource: 'Issue', field: 'labels', code: 'missing_field' });
-  for (const label of labels) addLabel(ask.world, pr, actorOf(ask), typeof label === 'string' ? label : '');
-  return ok(pr.labels.map((label) => labelView(ask.world, pr.repository, label)));
-}
-
-function dropLabel(ask: Ask, params: Params) {
-  const pr = pullOf(repositoryOf(ask, params, LABEL), params);
-  removeLabel(ask.world, pr, actorOf(ask), params['name'] ?? '');
-  return ok(pr.labels.map((label) => labelView(ask.world, pr.repository, label)));
-}
-
-function listAllLabels(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  return listed(ask, [...repository.labels.values()], (label) => labelView(ask.world, repository, label));
-}
-
-function createLabel(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, { ...LABEL, role: 'write' });
-  const name = requiredText(bodyOf(ask), 'name');
-  if (repository.labels.has(name.toLowerCase()))
-    throw invalid({ resource: 'Label', code: 'already_exists', field: 'name' });
-  return created(labelView(ask.world, repository, ensureLabel(ask.world, repository, name)));
+function dropReaction(ask: Ask, params: Params) {
+  const { comment } = commentOf(ask, params, TALK);
+  const at = comment.reactions.findIndex(({ id }) => id === numberOf(params, 'reaction_id'));
+  if (at < 0) throw notFound();
+  if (comment.reactions[at]?.user !== actorOf(ask)) throw new Refused(403, 'Must have admin rights to Repository.');
+  comment.reactions.splice(at, 1);
+  return nothing();
 }

@@ -1,15 +1,16 @@
+import { readChanges } from '../changes.ts';
 import type { Ask, Route } from '../exchange.ts';
 import { readCommits } from '../git.ts';
 import { mergePullRequest } from '../merge.ts';
 import { askMergeability } from '../mergeability.ts';
-import type { PullRequest, Repository } from '../model.ts';
+import type { PullRequest, Repository, User } from '../model.ts';
 import { closePullRequest } from '../pull-request-state.ts';
 import { editPullRequest, getPullRequest, openPullRequest, reopenPullRequest, statOf } from '../pulls.ts';
 import { invalid, notFound, Refused } from '../refused.ts';
-import { addReview } from '../reviews.ts';
-import { commitView } from '../views/commit-view.ts';
-import { fullPullRequestView, pullRequestView, reviewView } from '../views/pull-request-view.ts';
-import { findRepository } from '../world.ts';
+import { mergeBase } from '../update-branch.ts';
+import { commitView, fileView } from '../views/commit-view.ts';
+import { fullPullRequestView, pullRequestView } from '../views/pull-request-view.ts';
+import { findRepository, fullNameOf } from '../world.ts';
 import {
   actorOf,
   type Body,
@@ -29,7 +30,7 @@ import {
 
 const READ = need('pull_requests', 'read');
 const WRITE = need('pull_requests', 'write');
-const OPEN = { ...WRITE, role: 'read' } as const;
+export const OPEN = { ...WRITE, role: 'read' } as const;
 const MERGE = need('contents', 'write');
 const PULLS = '/repos/{owner}/{repo}/pulls';
 
@@ -41,8 +42,8 @@ export const pullRoutes: readonly Route[] = [
   { method: 'GET', path: `${PULLS}/{pull_number}/commits`, handle: listCommits },
   { method: 'GET', path: `${PULLS}/{pull_number}/merge`, handle: isMerged },
   { method: 'PUT', path: `${PULLS}/{pull_number}/merge`, handle: mergePull },
-  { method: 'GET', path: `${PULLS}/{pull_number}/reviews`, handle: listReviews },
-  { method: 'POST', path: `${PULLS}/{pull_number}/reviews`, handle: createReview },
+  { method: 'GET', path: `${PULLS}/{pull_number}/files`, handle: listFiles },
+  { method: 'PUT', path: `${PULLS}/{pull_number}/update-branch`, handle: updateBranch },
   { method: 'GET', path: '/repos/{owner}/{repo}/commits/{commit_sha}/pulls', handle: listForCommit },
 ];
 
@@ -54,16 +55,27 @@ function listPulls(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, READ);
   const { query } = ask;
   const state = query.get('state') ?? 'open';
-  const head = query.get('head');
+  // A branch without its owner is no filter to GitHub.
+  const [, owner, branch] = /^([^:]+):(.+)$/.exec(query.get('head') ?? '') ?? [];
   const base = query.get('base');
-  const key = query.get('sort') === 'updated' ? 'updatedAt' : 'createdAt';
-  const isDown = (query.get('direction') ?? (query.get('sort') === null ? 'desc' : 'asc')) === 'desc';
+  const sort = query.get('sort') ?? 'created';
+  const weightOf = WEIGHTS[sort] ?? ((pr: PullRequest) => pr.createdAt);
+  const isDown = (query.get('direction') ?? (sort === 'created' ? 'desc' : 'asc')) === 'desc';
   const found = [...repository.pulls.values()]
     .filter((pr) => state === 'all' || pr.state === state)
-    .filter((pr) => head === null || `${pr.headOwner.login}:${pr.headRef}` === head)
+    .filter((pr) => owner === undefined || (isNamed(pr.headOwner, owner) && pr.headRef === branch))
     .filter((pr) => base === null || pr.baseRef === base)
-    .toSorted((a, b) => (a[key] - b[key] || a.number - b.number) * (isDown ? -1 : 1));
+    .toSorted((a, b) => (weightOf(a) - weightOf(b) || a.number - b.number) * (isDown ? -1 : 1));
   return listed(ask, found, (pr) => pullRequestView(ask.world, pr));
+}
+
+const WEIGHTS: Readonly<Record<string, (pr: PullRequest) => number>> = {
+  updated: ({ updatedAt }) => updatedAt,
+  popularity: ({ comments }) => comments.length,
+};
+
+function isNamed(user: User, login: string): boolean {
+  return user.login.toLowerCase() === login.toLowerCase();
 }
 
 async function createPull(ask: Ask, params: Params) {
@@ -89,9 +101,9 @@ function headOf({ world }: Ask, repository: Repository, head: string) {
   return { headRepository, headRef: rest.join(':') };
 }
 
-async function fullView({ world }: Ask, pr: PullRequest) {
+async function fullView({ world, caller }: Ask, pr: PullRequest) {
   const merge = await askMergeability(world, pr);
-  return fullPullRequestView(world, pr, merge, await statOf(pr));
+  return fullPullRequestView(world, pr, { merge, stat: await statOf(pr), viewer: caller });
 }
 
 async function getPull(ask: Ask, params: Params) {
@@ -139,22 +151,19 @@ function mergeRequestOf(body: Body) {
   };
 }
 
-function listReviews(ask: Ask, params: Params) {
-  const pr = pullOf(ask, params);
-  return listed(ask, pr.reviews, (review) => reviewView(ask.world, pr, review));
+async function listFiles(ask: Ask, params: Params) {
+  const { repository, baseSha, headSha } = pullOf(ask, params);
+  const files = await readChanges(repository.gitDir, baseSha, headSha);
+  return listed(ask, files, (file) => fileView(ask.world, repository, headSha, file));
 }
 
-const EVENTS = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const;
-
-function createReview(ask: Ask, params: Params) {
-  const pr = pullOf(ask, params, OPEN);
-  const body = bodyOf(ask);
-  const event = choiceOf(body, 'event', ['APPROVE', 'REQUEST_CHANGES', 'COMMENT']) ?? 'COMMENT';
-  const author = actorOf(ask);
-  if (author === pr.author && event !== 'COMMENT')
-    throw new Refused(422, 'Unprocessable Entity', ['Can not approve your own pull request']);
-  const review = addReview(ask.world, pr, author, { state: EVENTS[event], body: textOf(body, 'body') ?? '' });
-  return ok(reviewView(ask.world, pr, review));
+/** The base is merged into the head's branch, after the answer. */
+async function updateBranch(ask: Ask, params: Params) {
+  const pr = pullOf(ask, params, WRITE);
+  const expected = textOf(bodyOf(ask), 'expected_head_sha');
+  await mergeBase(ask.world, pr, actorOf(ask), expected);
+  const url = `${ask.world.url}/${fullNameOf(pr.repository)}/pull/${pr.number}`;
+  return { status: 202, body: { message: 'Updating pull request branch.', url } };
 }
 
 function listForCommit(ask: Ask, params: Params) {

@@ -1,5 +1,5 @@
 import type { Ask, Route } from '../exchange.ts';
-import { findCommit, isAncestor } from '../git.ts';
+import { findCommit, isAncestor, isRefName } from '../git.ts';
 import type { Repository, World } from '../model.ts';
 import { isStraight, pushBlock } from '../pushes.ts';
 import { moveRefs, type RefChange, ZEROS } from '../refs.ts';
@@ -48,6 +48,7 @@ async function createRef(ask: Ask, params: Params) {
   const ref = requiredText(body, 'ref');
   const sha = requiredText(body, 'sha');
   if (!/^refs\/[^/]+\/./.test(ref)) throw new Refused(422, 'Reference name must start with refs/ and have two slashes');
+  if (!(await isRefName(repository.gitDir, ref))) throw new Refused(422, 'Reference name is invalid');
   if ((await findCommit(repository.gitDir, sha)) === undefined) throw new Refused(422, 'Object does not exist');
   await change(ask, repository, ref, (before) => {
     if (before !== ZEROS) throw new Refused(422, 'Reference already exists');

@@ -1,13 +1,13 @@
 import type { Ask, Route } from '../exchange.ts';
 import { findCommit } from '../git.ts';
 import type { Repository, Role, World } from '../model.ts';
-import { isProtected, requiredChecksOf } from '../protection.ts';
+import { isProtected, protectionOf, requiredChecksOf } from '../protection.ts';
 import { branchHead } from '../refs.ts';
 import { notFound, Refused } from '../refused.ts';
 import { commitView } from '../views/commit-view.ts';
 import { fullRepositoryView } from '../views/repository-view.ts';
 import { userView } from '../views/user-view.ts';
-import { fullNameOf, roleOf } from '../world.ts';
+import { fullNameOf, hasRole, roleOf } from '../world.ts';
 import { listed, need, ok, type Params, repositoryOf } from './tools.ts';
 
 const CONTENTS = need('contents', 'read');
@@ -16,7 +16,6 @@ export const repositoryRoutes: readonly Route[] = [
   { method: 'GET', path: '/repos/{owner}/{repo}', handle: getRepository },
   { method: 'GET', path: '/repos/{owner}/{repo}/branches', handle: listBranches },
   { method: 'GET', path: '/repos/{owner}/{repo}/branches/{branch}', handle: getBranch },
-  { method: 'GET', path: '/repos/{owner}/{repo}/commits/{ref}', handle: getCommit },
   { method: 'GET', path: '/repos/{owner}/{repo}/collaborators/{username}/permission', handle: getPermission },
 ];
 
@@ -62,11 +61,12 @@ function shortBranch(world: World, repository: Repository, name: string) {
 
 function protectionSummary(world: World, repository: Repository, name: string) {
   const checks = requiredChecksOf(repository, name);
+  const level = protectionOf(repository, name)?.bindsAdmins === false ? 'non_admins' : 'everyone';
   return {
     protection: {
       enabled: isProtected(repository, name),
       required_status_checks: {
-        enforcement_level: checks.length === 0 ? 'off' : 'non_admins',
+        enforcement_level: checks.length === 0 ? 'off' : level,
         contexts: checks.map(({ context }) => context),
         checks: checks.map(({ context, appId }) => ({ context, app_id: appId ?? null })),
       },
@@ -89,14 +89,6 @@ async function getBranch(ask: Ask, params: Params) {
   });
 }
 
-async function getCommit(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, CONTENTS);
-  const ref = params['ref'] ?? '';
-  const commit = await findCommit(repository.gitDir, branchHead(repository, ref) ?? ref);
-  if (commit === undefined) throw new Refused(422, `No commit found for SHA: ${ref}`);
-  return ok(commitView(ask.world, repository, commit));
-}
-
 /** GitHub's old field knows four words, and the new one all of them. */
 const OLD: Readonly<Record<Role, string>> = {
   none: 'none',
@@ -109,7 +101,10 @@ const OLD: Readonly<Record<Role, string>> = {
 
 function getPermission(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params);
-  if (ask.caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
+  const { caller } = ask;
+  if (caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
+  if (caller.kind === 'user' && !hasRole(repository, caller.user, 'write'))
+    throw new Refused(403, 'Must have push access to view collaborator permission.');
   const user = ask.world.users.get((params['username'] ?? '').toLowerCase());
   if (user === undefined) throw notFound();
   const role = roleOf(repository, user);

@@ -56,7 +56,7 @@ describe('apps and people', () => {
     const common = { installation_id: installation?.id ?? 0, repositories: ['app'] };
     const narrow = { ...common, permissions: { checks: 'read' as const } };
     const { data } = await app.octokit.rest.apps.createInstallationAccessToken(narrow);
-    assert.deepEqual(data.permissions, { checks: 'read' });
+    assert.deepEqual(data.permissions, { checks: 'read', metadata: 'read' });
     assert.equal(data.repositories?.length, 1);
     const wide = { ...common, permissions: { secrets: 'write' as const } };
     await assert.rejects(app.octokit.rest.apps.createInstallationAccessToken(wide), { status: 422 });

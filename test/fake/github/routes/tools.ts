@@ -2,6 +2,7 @@ import { authorize, type Need } from '../auth.ts';
 import type { Answer, Ask } from '../exchange.ts';
 import type { Repository, User } from '../model.ts';
 import { invalid, Moved, notFound, Refused } from '../refused.ts';
+import { findRequestProblem } from '../validate.ts';
 import { findRenamed, findRepository } from '../world.ts';
 
 export type Params = Readonly<Record<string, string>>;
@@ -21,12 +22,12 @@ export function repositoryOf(ask: Ask, params: Params, wanted: Need = READ): Rep
   return repository;
 }
 
-export function movedOrGone({ world, path, query }: Ask, fullName: string): Error {
+export function movedOrGone({ world, method, path, query }: Ask, fullName: string): Error {
   const renamed = findRenamed(world, fullName);
   if (renamed === undefined) return notFound();
   const rest = path.split('/').slice(4).join('/');
   const search = query.size === 0 ? '' : `?${query.toString()}`;
-  return new Moved(`${world.url}/repositories/${renamed.id}${rest === '' ? '' : `/${rest}`}${search}`);
+  return new Moved(`${world.url}/repositories/${renamed.id}${rest === '' ? '' : `/${rest}`}${search}`, method);
 }
 
 export function actorOf({ caller }: Pick<Ask, 'caller'>): User {
@@ -42,11 +43,17 @@ export function numberOf(params: Params, name: string): number {
 
 export type Body = Readonly<Record<string, unknown>>;
 
-export function bodyOf({ body }: Ask): Body {
-  if (body.length === 0) return {};
+/** Refused where GitHub's description of the request does not allow it. */
+export function bodyOf(ask: Ask): Body {
+  const value = ask.body.length === 0 ? {} : parse(ask.body);
+  const problem = findRequestProblem(ask.route, value);
+  if (problem !== undefined) throw new Refused(422, `Invalid request.\n\n${problem}`);
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function parse(body: Buffer): unknown {
   try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null ? { ...value } : {};
+    return JSON.parse(body.toString());
   } catch {
     throw new Refused(400, 'Problems parsing JSON');
   }
@@ -105,9 +112,12 @@ export function pageOf<T>({ world, path, query }: Ask, all: readonly T[]): Page<
     search.set('page', String(to));
     return `<${world.url}${path}?${search.toString()}>; rel="${rel}"`;
   };
+  // Whoever is beyond the end is led back to it.
   const links = [
-    ...(page > 1 ? [link(page - 1, 'prev'), link(1, 'first')] : []),
-    ...(page < last ? [link(page + 1, 'next'), link(last, 'last')] : []),
+    ...(page > 1 ? [link(Math.min(page - 1, last), 'prev')] : []),
+    ...(page < last ? [link(page + 1, 'next')] : []),
+    ...(page === last ? [] : [link(last, 'last')]),
+    ...(page > 1 ? [link(1, 'first')] : []),
   ];
   const headers: Record<string, string> = links.length === 0 ? {} : { link: links.join(', ') };
   return { items: all.slice((page - 1) * size, page * size), headers };

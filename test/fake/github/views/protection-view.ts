@@ -19,6 +19,9 @@ export function protectionView(world: World, repository: Repository, branch: str
             require_code_owner_reviews: reviews.needsCodeOwners,
             required_approving_review_count: reviews.count,
             require_last_push_approval: false,
+            ...(protection.bypassers.length === 0
+              ? {}
+              : { bypass_pull_request_allowances: actorsView(world, protection.bypassers) }),
           },
         }),
     ...(protection.pushers === undefined ? {} : { restrictions: restrictionsView(world, url, protection.pushers) }),
@@ -51,11 +54,15 @@ function restrictionsView(world: World, url: string, pushers: readonly string[])
     users_url: `${self}/users`,
     teams_url: `${self}/teams`,
     apps_url: `${self}/apps`,
-    users: [...world.users.values()]
-      .filter(({ login }) => pushers.includes(login))
-      .map((user) => userView(world, user)),
+    ...actorsView(world, pushers),
+  };
+}
+
+function actorsView(world: World, names: readonly string[]) {
+  return {
+    users: [...world.users.values()].filter(({ login }) => names.includes(login)).map((user) => userView(world, user)),
     teams: [],
-    apps: [...world.apps.values()].filter(({ slug }) => pushers.includes(slug)).map((app) => appView(world, app)),
+    apps: [...world.apps.values()].filter(({ slug }) => names.includes(slug)).map((app) => appView(world, app)),
   };
 }
 

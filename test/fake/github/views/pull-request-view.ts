@@ -1,5 +1,5 @@
 import { mergeStateOf } from '../blocks.ts';
-import type { Label, Mergeability, PullRequest, Repository, Review, User, World } from '../model.ts';
+import type { Caller, Label, Mergeability, PullRequest, Repository, Review, User, World } from '../model.ts';
 import type { DiffStat } from '../pulls.ts';
 import { fullNameOf, roleOf } from '../world.ts';
 import { repositoryView } from './repository-view.ts';
@@ -34,7 +34,7 @@ export function pullRequestView(world: World, pr: PullRequest) {
     merge_commit_sha: pr.merged?.sha ?? pr.merge.sha ?? null,
     assignee: null,
     assignees: [],
-    requested_reviewers: [],
+    requested_reviewers: pr.requestedReviewers.map((user) => userView(world, user)),
     requested_teams: [],
     head: endView(world, pr.headRepository, { owner: pr.headOwner, ref: pr.headRef, sha: pr.headSha }),
     base: endView(world, repository, { owner: repository.owner, ref: pr.baseRef, sha: pr.baseSha }),
@@ -45,13 +45,20 @@ export function pullRequestView(world: World, pr: PullRequest) {
   };
 }
 
-export function fullPullRequestView(world: World, pr: PullRequest, merge: Mergeability, stat: DiffStat) {
+interface Worked {
+  readonly merge: Mergeability;
+  readonly stat: DiffStat;
+  /** Who is told. */
+  readonly viewer?: Caller;
+}
+
+export function fullPullRequestView(world: World, pr: PullRequest, { merge, stat, viewer }: Worked) {
   return {
     ...pullRequestView(world, pr),
     merged: pr.merged !== undefined,
     mergeable: merge.kind === 'unknown' ? null : merge.kind === 'clean',
     rebaseable: merge.kind === 'unknown' ? null : merge.kind === 'clean',
-    mergeable_state: mergeStateOf(pr, merge),
+    mergeable_state: mergeStateOf(pr, merge, viewer),
     merged_by: pr.merged === undefined ? null : userView(world, pr.merged.by),
     comments: pr.comments.length,
     review_comments: 0,
