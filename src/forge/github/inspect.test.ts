@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { Repository } from '../../../test/fake/github/model.ts';
@@ -58,6 +60,44 @@ describe('an inspection of a repository', () => {
     github.grant(installation, { metadata: 'read', contents: 'read', administration: 'read' });
     const found = await codes(connect());
     assert.equal(found.filter((code) => code === 'PERMISSION_MISSING').length, 7);
+  });
+
+  it('tells that deliveries fail, until they are sent again and arrive [G69]', async () => {
+    let status = 502;
+    const receiver = createServer((_, response) => response.writeHead(status).end());
+    await new Promise<void>((resolve) => {
+      receiver.listen(0, '127.0.0.1', resolve);
+    });
+    const { host } = new URL(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
+    Object.assign(github.app.hook, { url: `http://${host}/webhooks/github?key=hidden`, secret: 'a long secret' });
+    const { id: appId } = github.app;
+    const auth = {
+      kind: 'app',
+      appId: String(appId),
+      privateKey: github.privateKey,
+      webhookSecret: 'a long secret',
+    } as const;
+    github.install(github.app, 'acme');
+    await github.webhooks.settle();
+    const client = connect(auth);
+    const told = async () => {
+      const findings = await inspect({ client, testBranchPrefix: 'sluice' }, OURS, 'main');
+      return findings.find(({ code }) => code.startsWith('WEBHOOK'));
+    };
+    const failing = await told();
+    assert.equal(failing?.code, 'WEBHOOK_FAILING');
+    assert.ok(failing?.text.includes(`to ${host} at `) && !failing.text.includes('hidden'), failing?.text);
+    status = 202;
+    const { data } = await client.appRequest<readonly { readonly id: number }[]>({ route: 'GET /app/hook/deliveries' });
+    for (const { id } of data)
+      await client.appRequest({
+        route: 'POST /app/hook/deliveries/{delivery_id}/attempts',
+        parameters: { delivery_id: id },
+      });
+    await github.webhooks.settle();
+    assert.equal((await told())?.code, 'WEBHOOK');
+    receiver.closeAllConnections();
+    receiver.close();
   });
 
   it('works for a personal access token, and says what that is [G69]', async () => {

@@ -35,7 +35,11 @@ after(() => {
 
 async function look(deliveries: unknown, options: { events?: readonly string[]; secret?: string } = {}) {
   const { events = EVENTS, secret = 'a long secret' } = options;
-  answers = { '/app': { id: 7, slug: 'sluice', events }, '/app/hook/deliveries': deliveries };
+  answers = {
+    '/app': { id: 7, slug: 'sluice', events },
+    '/app/hook/deliveries': deliveries,
+    '/app/hook/config': { url: 'https://user:hidden@hooks.example.test/webhooks/github?key=hidden' },
+  };
   const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const auth = {
     kind: 'app',
@@ -64,9 +68,38 @@ describe('deliveries', () => {
   it('that fail are told with what GitHub says of them [G69]', async () => {
     const [failing] = await look([{ delivered_at: '2026-09-17T10:16:02Z', status_code: 502, status: 'Bad Gateway' }]);
     assert.deepEqual([failing?.level, failing?.code], ['error', 'WEBHOOK_FAILING']);
-    assert.match(failing?.text ?? '', /answered with 502 \(Bad Gateway\).*\/webhooks\/github/);
+    assert.match(
+      failing?.text ?? '',
+      /to hooks\.example\.test at 2026-09-17T10:16:02Z was answered with 502 \(Bad Gateway\).*\/webhooks\/github/,
+    );
+    assert.doesNotMatch(failing?.text ?? '', /hidden/);
     const [silent] = await look([{ status_code: 0, status: 'failed to connect to host' }]);
     assert.match(silent?.text ?? '', /was not answered \(failed to connect to host\)/);
+  });
+
+  it('that failed before others arrived are told, but not those that arrived when sent again [G69]', async () => {
+    const good = { status_code: 202, status: 'OK' };
+    const bad = { delivered_at: '2026-09-17T10:15:00Z', status_code: 503, status: 'Service Unavailable' };
+    const [unsteady] = await look([
+      { guid: 'c', ...good },
+      { guid: 'b', ...bad },
+      { guid: 'a', ...good },
+    ]);
+    assert.deepEqual([unsteady?.level, unsteady?.code], ['warning', 'WEBHOOK_UNSTEADY']);
+    assert.match(unsteady?.text ?? '', /last 3 events .* 1 did not arrive; .* at 2026-09-17T10:15:00Z .* 503/);
+    const again = await look([
+      { guid: 'b', ...good },
+      { guid: 'b', ...bad },
+    ]);
+    assert.deepEqual(
+      again.map(({ code }) => code),
+      ['WEBHOOK'],
+    );
+  });
+
+  it('that nobody can read say nothing [G69]', async () => {
+    assert.deepEqual(await look({ message: 'odd' }), []);
+    assert.equal((await look([null, {}]))[0]?.code, 'WEBHOOK_FAILING');
   });
 
   it('that were never made, events that are missing, and no secret are told [G69]', async () => {

@@ -3,10 +3,14 @@ import { EVENTS } from '../app-needs.ts';
 import type { GithubClient } from '../client.ts';
 
 interface DeliveryRecord {
+  readonly guid?: string;
   readonly delivered_at?: string;
   readonly status_code?: number;
   readonly status?: string;
 }
+
+/** So many of the last are looked at. */
+const LOOKED_AT = 30;
 
 /** Whether events arrive. Without them everything still happens, only later. */
 export async function inspectWebhook(client: GithubClient): Promise<readonly Finding[]> {
@@ -37,20 +41,59 @@ async function inspectEvents(client: GithubClient): Promise<readonly Finding[]> 
 async function inspectDeliveries(client: GithubClient): Promise<readonly Finding[]> {
   const { status, data } = await client.appRequest<readonly DeliveryRecord[]>({
     route: 'GET /app/hook/deliveries',
-    parameters: { per_page: 1 },
+    parameters: { per_page: LOOKED_AT },
     accept: 'any',
   });
   if (status !== 200 || !Array.isArray(data)) return [];
-  const [last] = data as readonly DeliveryRecord[];
+  const attempts = newestOfEach((data as readonly (DeliveryRecord | null)[]).filter((record) => record !== null));
+  const [last] = attempts;
   if (last === undefined) {
     const text = 'GitHub has not delivered any event to this server yet.';
     return [{ level: 'warning', code: 'WEBHOOK_SILENT', text }];
   }
-  const when = last.delivered_at === undefined ? '' : ` at ${last.delivered_at}`;
-  const code = last.status_code ?? 0;
-  if (code >= 200 && code < 300)
-    return [{ level: 'ok', code: 'WEBHOOK', text: `The last event${when} was delivered.` }];
-  const answer = code > 0 ? `was answered with ${code}` : 'was not answered';
-  const text = `The last event that GitHub sent${when} ${answer} (${last.status ?? 'no reason given'}). The webhook URL of the app must lead to /webhooks/github of this server, and its secret must be the server's.`;
-  return [{ level: 'error', code: 'WEBHOOK_FAILING', text }];
+  const failed = attempts.filter((attempt) => !isDelivered(attempt));
+  const [latest] = failed;
+  if (latest === undefined) {
+    const text = `The last event${whenOf(last)} was delivered.`;
+    return [{ level: 'ok', code: 'WEBHOOK', text }];
+  }
+  const host = await findHost(client);
+  const to = host === undefined ? '' : ` to ${host}`;
+  if (latest === last) {
+    const text = `The last event that GitHub sent${to}${whenOf(last)} ${resultOf(last)}; of the last ${attempts.length} events ${failed.length} did not arrive. The webhook URL of the app must lead to /webhooks/github of this server, and its secret must be the server's.`;
+    return [{ level: 'error', code: 'WEBHOOK_FAILING', text }];
+  }
+  const text = `Of the last ${attempts.length} events that GitHub sent${to}, ${failed.length} did not arrive; the latest of them${whenOf(latest)} ${resultOf(latest)}. What they told is noticed later.`;
+  return [{ level: 'warning', code: 'WEBHOOK_UNSTEADY', text }];
+}
+
+/** What somebody had sent again counts as it went then: GitHub lists the newest first. */
+function newestOfEach(attempts: readonly DeliveryRecord[]): readonly DeliveryRecord[] {
+  const seen = new Set<string>();
+  return attempts.filter(({ guid }) => {
+    if (guid === undefined) return true;
+    return !seen.has(guid) && seen.add(guid);
+  });
+}
+
+function isDelivered({ status_code: code = 0 }: DeliveryRecord): boolean {
+  return code >= 200 && code < 300;
+}
+
+function whenOf({ delivered_at: at }: DeliveryRecord): string {
+  return at === undefined ? '' : ` at ${at}`;
+}
+
+function resultOf({ status_code: code = 0, status }: DeliveryRecord): string {
+  return `${code > 0 ? `was answered with ${code}` : 'was not answered'} (${status ?? 'no reason given'})`;
+}
+
+/** The rest of the URL may hold what nobody else should read. */
+async function findHost(client: GithubClient): Promise<string | undefined> {
+  const { status, data } = await client.appRequest<{ readonly url?: unknown } | null>({
+    route: 'GET /app/hook/config',
+    accept: 'any',
+  });
+  const url = status === 200 && typeof data?.url === 'string' ? data.url : '';
+  return URL.canParse(url) ? new URL(url).host : undefined;
 }
