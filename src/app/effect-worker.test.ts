@@ -5,6 +5,7 @@ import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import { FIRST, NOON, settle, World } from '../../test/helpers/worker-world.ts';
 import type { CandidateNumber } from '../engine/candidate.ts';
 import type { EntryId } from '../engine/queue.ts';
+import { Fault } from '../lib/fault.ts';
 import { EffectWorker } from './effect-worker.ts';
 import { encodeQueue } from './queue-codec.ts';
 import { QueueRunner } from './queue-runner.ts';
@@ -127,6 +128,27 @@ describe('EffectWorker', () => {
     world.worker.start();
     await world.clock.pass(1);
     assert.equal(world.forge.builds, 1);
+    await world.worker.stop();
+  });
+
+  it('does nothing twice at once where it did not come to renew its leases [I4]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.forge.gate = promise;
+    const { renewLeases } = world.app.store.queues;
+    const renew = async () => {
+      throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
+    };
+    Object.assign(world.app.store.queues, { renewLeases: renew });
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(30_000);
+    Object.assign(world.app.store.queues, { renewLeases });
+    await world.clock.pass(30_000);
+    assert.equal(world.forge.builds, 1);
+    resolve();
+    await world.clock.pass(1_000);
+    assert.equal(await world.stateOf(FIRST), 'testing');
     await world.worker.stop();
   });
 

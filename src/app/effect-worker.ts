@@ -91,6 +91,8 @@ export class EffectWorker {
     const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
     const effects = await this.#app.store.queues.claimEffects(claim);
     for (const effect of effects) {
+      // Its lease ran out while this server did not come to renew it: it is under way here, and this server's again.
+      if (this.#held.has(effect.id)) continue;
       const run = (this.#isStopped ? this.#giveBack(effect) : this.#carryOut(effect)).finally(() => {
         this.#underWay.delete(run);
         this.wake();

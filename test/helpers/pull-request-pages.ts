@@ -70,8 +70,10 @@ export class PullRequestPages
   lost: Act | 'both' | undefined;
   readonly #remarks = new Map<string, CommentFacts>();
   label: LabelFacts | undefined;
-  /** Comments are written when this lets them. */
+  /** What is written is written when this lets it. */
   gate: Promise<void> | undefined;
+  /** The next act has no answer, and is done only then. */
+  late: Promise<void> | undefined;
   #ids = 100;
 
   say(pr: PullRequestFacts, now: Instant, remark: Remark): { number: PrNumber; commentId: string; nodeId: string } {
@@ -102,8 +104,7 @@ export class PullRequestPages
   }
 
   async writeComment({ id, number, text }: CommentDraft): Promise<Written | undefined> {
-    await this.gate;
-    return this.#act('comment', () => {
+    return this.#sometime('comment', () => {
       if (id !== undefined && !this.comments.has(id)) return undefined;
       const written = id ?? this.#newId();
       this.comments.set(written, { id: written, number, text });
@@ -122,7 +123,7 @@ export class PullRequestPages
   }
 
   async writeCheck({ id, ...draft }: CheckRunDraft): Promise<Written | undefined> {
-    return this.#act('check', () => {
+    return this.#sometime('check', () => {
       if (id !== undefined && !this.checks.has(id)) return undefined;
       const same = [...this.checks].find(
         ([, { externalId, headSha }]) => externalId === draft.externalId && headSha === draft.headSha,
@@ -135,7 +136,9 @@ export class PullRequestPages
 
   async writeBoth({ comment, check }: BothDrafts): Promise<BothAnswers> {
     this.together += 1;
+    const { late } = this;
     const [commented] = await Promise.allSettled([this.writeComment(comment)]);
+    this.late = late;
     const [checked] = await Promise.allSettled([this.writeCheck(check)]);
     if (this.lost !== 'both') return { comment: commented, check: checked };
     this.lost = undefined;
@@ -143,7 +146,7 @@ export class PullRequestPages
   }
 
   async changeLabels({ add, remove }: LabelChange): Promise<void> {
-    await this.#act('labels', () => {
+    await this.#sometime('labels', () => {
       for (const label of add) this.labels.add(label);
       for (const label of remove) this.labels.delete(label);
     });
@@ -156,6 +159,17 @@ export class PullRequestPages
   #newId(): string {
     this.#ids += 1;
     return String(this.#ids);
+  }
+
+  async #sometime<T>(act: Act, does: () => T): Promise<T> {
+    const { late } = this;
+    this.late = undefined;
+    if (late === undefined) {
+      await this.gate;
+      return this.#act(act, does);
+    }
+    void late.then(() => this.#act(act, does));
+    throw new Fault('FORGE_UNAVAILABLE', 'The forge did not answer.');
   }
 
   #act<T>(act: Act, does: () => T): T {

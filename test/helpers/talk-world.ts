@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { Directory } from '../../src/app/directory.ts';
+import { EffectWorker } from '../../src/app/effect-worker.ts';
 import { candidateIdOf } from '../../src/app/entry-id.ts';
 import { encodeQueue } from '../../src/app/queue-codec.ts';
+import { QueueRunner } from '../../src/app/queue-runner.ts';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
 import type { CheckConclusion } from '../../src/engine/check.ts';
 import type { QueueEvent } from '../../src/engine/event.ts';
@@ -176,6 +179,20 @@ export class TalkWorld {
 
   async effects() {
     return this.store.queues.listEffects(this.queueId);
+  }
+
+  /** This server does not come to renew what it holds, or to take anything more. */
+  hang(): void {
+    Object.assign(this.app.store.queues, { renewLeases: async () => [], claimEffects: async () => [] });
+  }
+
+  /** Another server on the same store. */
+  startAnother(): EffectWorker {
+    const store = { ...this.store, isShared: true };
+    const own = { store, runner: new QueueRunner(store, this.app.clock), directory: new Directory(store) };
+    const worker = new EffectWorker({ ...this.app, ...own }, 'another');
+    worker.start();
+    return worker;
   }
 
   stop(): Promise<void> {

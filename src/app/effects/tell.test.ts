@@ -4,6 +4,7 @@ import { TalkWorld } from '../../../test/helpers/talk-world.ts';
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import { changeNote, readNote } from '../talk/note.ts';
 
+const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
 const OTHER_HEAD = 'f'.repeat(40) as Sha;
 
 describe('telling people how their pull request stands', () => {
@@ -53,7 +54,7 @@ describe('telling people how their pull request stands', () => {
     const pr = await world.submit();
     world.pages.lost = 'both';
     await world.told();
-    await world.pass(10_000);
+    await world.pass(20_000);
     assert.match(textOn(world, pr.number), /Being tested/);
     assert.equal(world.pages.checks.size, 1);
     await world.report(1, 'ci', 'SUCCESS');
@@ -143,8 +144,7 @@ describe('telling people how their pull request stands', () => {
     await world.cancel(pr.number);
     await world.enter(pr);
     await world.told();
-    const checks = [...world.pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
-    assert.deepEqual(checks, ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
     const { length } = world.pages.acts;
     await world.pass(10_000);
     assert.equal(world.pages.acts.length, length);
@@ -156,7 +156,7 @@ describe('telling people how their pull request stands', () => {
     const pr = await world.submit();
     world.pages.lost = 'comment';
     await world.told();
-    await world.pass(10_000);
+    await world.pass(20_000);
     assert.match(textOn(world, pr.number), /Being tested/);
     assert.deepEqual(world.pages.acts.filter((act) => act === 'find').length, 1);
     await world.stop();
@@ -243,6 +243,108 @@ describe('telling people how their pull request stands', () => {
     resolve();
   });
 
+  it('leaves the last word to what is true, where a server that was taken for dead writes late [G33] [G45] [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.told();
+    world.pages.gate = undefined;
+    world.hang();
+    const another = world.startAnother();
+    await world.cancel(pr.number);
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(await world.effects(), []);
+    resolve();
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(conclusionsIn(world), ['CANCELLED']);
+    await another.stop();
+    await world.stop();
+  });
+
+  it('ends a check that a server opens again that was taken for dead [G33] [G48]', async () => {
+    const world = await TalkWorld.create({ commentsEnabled: false });
+    const blocked = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+    const ready = { ...blocked, mergeability: 'MERGEABLE' as const, blockReasons: [] };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await world.enter(blocked);
+    await world.told();
+    world.pages.gate = promise;
+    await world.observe(ready);
+    await world.told();
+    world.pages.gate = undefined;
+    world.hang();
+    const another = world.startAnother();
+    await world.cancel(blocked.number);
+    await world.pass(60_000);
+    resolve();
+    await world.pass(60_000);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    await world.enter(ready);
+    await world.pass(60_000);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+    await another.stop();
+    await world.stop();
+  });
+
+  it('takes the label off that a server puts on late that was taken for dead [G33] [G53]', async () => {
+    const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    const pr = await world.submit();
+    await world.told();
+    world.pages.gate = undefined;
+    world.hang();
+    const another = world.startAnother();
+    await world.cancel(pr.number);
+    await world.pass(60_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
+    resolve();
+    await world.pass(60_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
+    await another.stop();
+    await world.stop();
+  });
+
+  it('says it once more where what was sent before arrives late [G49]', async () => {
+    const world = await TalkWorld.create({ mergeMethod: 'MERGE_COMMIT' });
+    const pr = await world.submit();
+    await world.told();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.late = promise;
+    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.pass(1_600);
+    await world.cancel(pr.number);
+    await world.told();
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    resolve();
+    await world.pass(0);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('makes no second comment and check where those that were sent before arrive late [G17] [G49]', async () => {
+    const world = await TalkWorld.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.late = promise;
+    const pr = await world.submit();
+    await world.told();
+    await world.pass(8_000);
+    resolve();
+    await world.cancel(pr.number);
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    await world.stop();
+  });
+
   it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
     const world = await TalkWorld.create({ mergeMethod: 'SQUASH' });
     const pr = await world.submit();
@@ -326,6 +428,10 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 });
+
+function statesIn({ pages }: TalkWorld) {
+  return [...pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
+}
 
 function conclusionsIn({ pages }: TalkWorld) {
   return [...pages.checks.values()].map(({ conclusion }) => conclusion);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { compositionOf } from '../../engine/candidate.ts';
 import type { Tell } from '../../engine/effect.ts';
 import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
@@ -11,6 +12,7 @@ import type { LoadedQueue } from '../queue-runner.ts';
 import { closeLandedPullRequest } from '../talk/close-landed.ts';
 import { collectSituation } from '../talk/collect-situation.ts';
 import { changeNote, type NoteKey } from '../talk/note.ts';
+import { Overtaken } from '../talk/overtaken.ts';
 import { createPen } from '../talk/pen.ts';
 import type { Place } from '../talk/place.ts';
 import { Talkers } from '../talk/talkers.ts';
@@ -42,7 +44,7 @@ export async function tell(run: EffectRun, effect: Tell, id: string): Promise<Ef
     goOn: async (stop) => {
       const giveBack = await ours.take(share, stop);
       if (giveBack === undefined) return NOT_NOW;
-      const said = say(run, { hosting, prNumber: effect.prNumber, id }).finally(giveBack);
+      const said = sayLast(run, { hosting, prNumber: effect.prNumber, id }).finally(giveBack);
       return Promise.race([said, whenStopped(stop, said)]);
     },
   };
@@ -72,6 +74,24 @@ interface Speech {
   readonly id: string;
 }
 
+/**
+ * Two may talk at once: one that was taken for dead, or one for another queue. Whoever finds that another spoke meanwhile
+ * says it once more, with what is true by then: the last word is the latest.
+ */
+async function sayLast(run: EffectRun, speech: Speech): Promise<EffectAnswer> {
+  for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken += 1) {
+    try {
+      return await say(run, speech);
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
+    }
+  }
+  return { kind: 'later', delayMs: OVERTAKEN_MS };
+}
+
+const MAX_OVERTAKEN = 5;
+const OVERTAKEN_MS = 2_000;
+
 async function say(run: EffectRun, { hosting, prNumber, id }: Speech): Promise<EffectAnswer> {
   const { app, forge, repository: at } = run;
   // It waited for its turn: the queue may have gone on.
@@ -94,7 +114,7 @@ async function say(run: EffectRun, { hosting, prNumber, id }: Speech): Promise<E
   const [first] = views;
   if (first === undefined || own === undefined) return DONE;
   const pen = createPen(hosting);
-  const talk = { app, hosting, pen, key, repository: at, id };
+  const talk = { app, hosting, pen, key, repository: at, id, turn: randomUUID() };
   const comment = writeComment(talk, views).finally(() => pen.putDown('comment'));
   const check = writeCheckRun(talk, own).finally(() => pen.putDown('check'));
   await Promise.allSettled([comment, check]);
@@ -125,17 +145,18 @@ const PASSED_MS = 30_000;
 /** What one of them cannot do keeps none of the others from being done. */
 async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAnswer> {
   let failure: { readonly error: unknown } | undefined;
-  let answer: EffectAnswer = DONE;
+  let laterMs: number | undefined;
   for (const act of acts) {
     try {
       await act();
     } catch (error) {
-      if (error instanceof TellLater) answer = { kind: 'later', delayMs: error.delayMs };
+      if (error instanceof TellLater) laterMs = Math.max(laterMs ?? 0, error.delayMs);
+      else if (error instanceof Overtaken) failure = { error };
       else failure ??= { error };
     }
   }
   if (failure !== undefined) throw failure.error;
-  return answer;
+  return laterMs === undefined ? DONE : { kind: 'later', delayMs: laterMs };
 }
 
 /** Live ones first, then those that changed last. */

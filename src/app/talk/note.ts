@@ -4,6 +4,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../app.ts';
+import type { Writing } from './writing.ts';
 
 /** What has been said about a pull request at its forge, and heard there. */
 export interface Note {
@@ -33,7 +34,8 @@ export interface CommentNote {
   /** Of what it says; undefined while that is not known. */
   readonly hash: string | undefined;
   /** Somebody was about to write it: whether it is there is to be found out. */
-  readonly creating?: { readonly by: string; readonly at: Instant };
+  readonly creating?: { readonly by: string; readonly at: Instant; readonly turn?: string };
+  readonly writing?: Writing;
   /** Somebody deleted it, and it was written anew. */
   readonly isSecond?: true;
   /** Somebody deleted it twice: it is not wanted. */
@@ -49,6 +51,7 @@ export interface CheckNote {
   readonly submission: number;
   readonly startedAt: Instant;
   readonly hash: string | undefined;
+  readonly writing?: Writing;
   /** Nobody has said yet how it ended. */
   readonly isOpen?: true;
 }

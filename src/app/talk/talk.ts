@@ -18,6 +18,8 @@ export interface Talk {
   readonly key: NoteKey;
   /** Names whoever talks: after a crash the same one goes on. */
   readonly id: string;
+  /** Names this one try: another of the same may still be under way, here or on another server. */
+  readonly turn: string;
 }
 
 /** A pull request as one queue sees it. */

@@ -1,4 +1,4 @@
-/** Somebody else is about to say the same: whether they did is seen after a while. No failure. */
+/** Somebody else says the same, or has said something that may still arrive: that is seen after a while. No failure. */
 export class TellLater extends Error {
   readonly delayMs: number;
 

@@ -2,8 +2,11 @@ import type { Entry } from '../../engine/queue.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from '../queue-runner.ts';
 import { type CheckText, checkNameOf, renderCheckRun } from './check-run.ts';
-import { type CheckNote, changeNote, readNote } from './note.ts';
+import { type CheckNote, changeNote, type Note, readNote } from './note.ts';
+import { Overtaken } from './overtaken.ts';
 import { digestOf, type Talk, type View } from './talk.ts';
+import { TellLater } from './tell-later.ts';
+import { arrivesWithin } from './writing.ts';
 
 /** The state in the queue as a check on the head that is in the queue: one for each stay. */
 export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: View): Promise<void> {
@@ -11,6 +14,8 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
   const { checks } = await readNote(talk.app, talk.key);
   const last = checks[queueId];
   const known = last?.submission === entry.submission ? last : undefined;
+  // Another knows of a later stay.
+  if (last !== undefined && last.submission > entry.submission) throw new Overtaken();
   if (last?.isOpen === true && known === undefined) await endFormer(talk, loaded, last);
   const full = renderCheckRun(situation);
   if (full === undefined) return;
@@ -31,15 +36,54 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
     startedAt,
     completedAt: status === 'COMPLETED' ? Math.max(startedAt, entry.stateChangedAt) : undefined,
   };
-  const keep = (note: CheckNote) => keepNote(talk, queueId, note);
-  // Noted before it is made: whoever finds that it was begun has the forge look for it first.
-  if (known === undefined) await keep(noted);
+  await start(talk, loaded, noted);
   const written =
     (await talk.pen.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
     (noted.id && (await talk.pen.writeCheck({ ...draft, id: undefined, mayExist: true })));
   if (!written) return;
   const { id, nodeId } = written;
-  await keep(withOpen({ ...noted, id, nodeId, hash }, status !== 'COMPLETED'));
+  await finish(talk, loaded, withOpen({ ...noted, id, nodeId, hash }, status !== 'COMPLETED'));
+}
+
+/**
+ * Noted before it is written: whoever finds that it was begun has the forge look for it first, and makes no other while it
+ * may still be made.
+ */
+async function start(talk: Talk, { id: queueId }: LoadedQueue, noted: CheckNote): Promise<void> {
+  const now = talk.app.clock.now();
+  const arrivesMs = arrivesWithin(noted.writing, now);
+  if (noted.id === undefined && arrivesMs > 0) throw new TellLater(arrivesMs);
+  await changeNote(talk.app, talk.key, (all) => {
+    const found = all.checks[queueId];
+    const isSame = found?.id === noted.id && found?.writing?.by === noted.writing?.by;
+    if (found?.submission === noted.submission && !isSame) throw new Overtaken();
+    return withCheck(all, queueId, { ...noted, hash: undefined, writing: { by: talk.turn, at: now } });
+  });
+}
+
+/** What one who began before wrote may still arrive: then it is written once more, after that. */
+async function finish(talk: Talk, loaded: LoadedQueue, written: CheckNote): Promise<void> {
+  const { id: queueId } = loaded;
+  const { writing: earlier, ...note } = written;
+  const doubtMs = arrivesWithin(earlier, talk.app.clock.now());
+  const left: CheckNote = doubtMs === 0 ? note : { ...written, hash: undefined, isOpen: true };
+  let found: CheckNote | undefined;
+  await changeNote(talk.app, talk.key, (all) => {
+    found = all.checks[queueId];
+    if (found?.writing?.by === talk.turn) return withCheck(all, queueId, left);
+    return found?.submission === note.submission ? withCheck(all, queueId, unknown(found)) : undefined;
+  });
+  if (found?.writing?.by !== talk.turn) {
+    const isOfLaterStay = found?.submission !== note.submission;
+    if (isOfLaterStay && note.isOpen === true) await writeFormer(talk, loaded, note);
+    throw new Overtaken();
+  }
+  if (doubtMs > 0) throw new TellLater(doubtMs);
+}
+
+/** Several wrote it at once: nobody knows whose words came last. */
+function unknown({ writing: _, ...note }: CheckNote): CheckNote {
+  return { ...note, hash: undefined, isOpen: true };
 }
 
 /** The comment says how far it is: until it ends, the check only says that it is in the queue. That saves half the writes. */
@@ -50,7 +94,12 @@ function briefly(text: CheckText): CheckText {
 }
 
 /** It left and was submitted again before anybody was told: what is said now is about another stay. */
-async function endFormer(talk: Talk, { id: queueId, queue }: LoadedQueue, former: CheckNote): Promise<void> {
+async function endFormer(talk: Talk, loaded: LoadedQueue, former: CheckNote): Promise<void> {
+  await writeFormer(talk, loaded, former);
+  await changeNote(talk.app, talk.key, (all) => withCheck(all, loaded.id, withOpen(former, false)));
+}
+
+async function writeFormer(talk: Talk, { id: queueId, queue }: LoadedQueue, former: CheckNote): Promise<void> {
   const { id, headSha, submission, startedAt } = former;
   await talk.hosting.writeCheck({
     repository: talk.repository,
@@ -67,15 +116,14 @@ async function endFormer(talk: Talk, { id: queueId, queue }: LoadedQueue, former
     startedAt,
     completedAt: Math.max(startedAt, talk.app.clock.now()),
   });
-  await keepNote(talk, queueId, withOpen(former, false));
 }
 
 function externalIdOf(queueId: QueueId, of: { readonly prNumber: number; readonly submission: number }): string {
   return `${queueId}/${of.prNumber}/${of.submission}`;
 }
 
-function keepNote(talk: Talk, queueId: QueueId, note: CheckNote): Promise<unknown> {
-  return changeNote(talk.app, talk.key, (all) => ({ ...all, checks: { ...all.checks, [queueId]: note } }));
+function withCheck(all: Note, queueId: QueueId, note: CheckNote): Note {
+  return { ...all, checks: { ...all.checks, [queueId]: note } };
 }
 
 function withOpen({ isOpen: _isOpen, ...note }: CheckNote, isOpen: boolean): CheckNote {

@@ -1,9 +1,12 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Written } from '../../forge/hosting.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { type CommentNote, changeNote, type Note, readNote } from './note.ts';
+import { Overtaken } from './overtaken.ts';
 import { COMMENT_MARKER, renderComment } from './render-comment.ts';
 import { digestOf, type Talk, type View } from './talk.ts';
 import { TellLater } from './tell-later.ts';
+import { arrivesWithin, type Writing } from './writing.ts';
 
 /** Whoever began to write a comment this long ago, and did not say that it is there, has died over it. */
 const GIVEN_UP_MS = 60_000;
@@ -13,6 +16,11 @@ interface Text {
   readonly text: string;
   readonly hash: string;
 }
+
+/** Of a comment that is not the first one. */
+type Mark = Pick<CommentNote, 'isSecond'>;
+
+const NO_COMMENT: CommentNote = { id: undefined, hash: undefined };
 
 /** One comment for each pull request, changed in place. */
 export async function writeComment(talk: Talk, views: readonly View[]): Promise<void> {
@@ -27,18 +35,52 @@ export async function writeComment(talk: Talk, views: readonly View[]): Promise<
   const known = knownIn(comment);
   if (known === undefined) return create(talk, wanted, comment?.isSecond === true ? { isSecond: true } : {});
   if (comment?.hash === wanted.hash) return;
-  if (await change(talk, wanted, known)) return;
+  if (await change(talk, wanted, { known })) return;
   if (comment?.isSecond === true) await keep(talk, { id: undefined, hash: undefined, isUnwanted: true });
   else await create(talk, wanted, { isSecond: true });
 }
 
 /** False where it is gone. */
-async function change(talk: Talk, { text, hash }: Text, known: Written): Promise<boolean> {
-  const written = await talk.pen.writeComment({ ...target(talk), ...known, text });
+async function change(talk: Talk, wanted: Text, { known, mark }: { known: Written; mark?: Mark }): Promise<boolean> {
+  const earlier = await begin(talk);
+  const written = await talk.pen.writeComment({ ...target(talk), ...known, text: wanted.text });
   if (written === undefined) return false;
-  const { id, nodeId } = written;
-  await changeNote(talk.app, talk.key, (note) => ({ ...note, comment: { ...note.comment, id, nodeId, hash } }));
+  await finish(talk, { written, mark, hash: wanted.hash, earlier });
   return true;
+}
+
+/** Notes who writes, and answers who began before and did not end. */
+async function begin(talk: Talk): Promise<Writing | undefined> {
+  const writing = { by: talk.turn, at: talk.app.clock.now() };
+  let earlier: Writing | undefined;
+  await changeNote(talk.app, talk.key, (note) => {
+    earlier = note.comment?.writing;
+    return { ...note, comment: { ...NO_COMMENT, ...note.comment, hash: undefined, writing } };
+  });
+  return earlier;
+}
+
+interface Finished {
+  readonly written: Written;
+  readonly mark: Mark | undefined;
+  readonly hash: string;
+  readonly earlier: Writing | undefined;
+}
+
+/** What an earlier one wrote may still arrive: then it is written once more, after that. */
+async function finish(talk: Talk, { written, mark, hash, earlier }: Finished): Promise<void> {
+  const doubtMs = arrivesWithin(earlier, talk.app.clock.now());
+  let isOurs = false;
+  await changeNote(talk.app, talk.key, (note) => {
+    const { writing, creating: _, ...known } = note.comment ?? NO_COMMENT;
+    isOurs = writing?.by === talk.turn;
+    const comment = { ...known, ...mark, id: written.id, nodeId: written.nodeId };
+    if (!isOurs) return { ...note, comment: { ...comment, hash: undefined } };
+    const isSure = earlier === undefined || doubtMs === 0;
+    return { ...note, comment: isSure ? { ...comment, hash } : { ...comment, writing: earlier } };
+  });
+  if (!isOurs) throw new Overtaken();
+  if (doubtMs > 0) throw new TellLater(doubtMs);
 }
 
 function knownIn(comment: CommentNote | undefined): Written | undefined {
@@ -49,41 +91,50 @@ function knownIn(comment: CommentNote | undefined): Written | undefined {
  * That it is about to be written is noted first. Whoever finds that note looks for the comment before writing one: the
  * answer may have got lost, or the server died.
  */
-async function create(talk: Talk, wanted: Text, mark: Pick<CommentNote, 'isSecond'>): Promise<void> {
+async function create(talk: Talk, wanted: Text, mark: Mark): Promise<void> {
   const now = talk.app.clock.now();
   let before: CommentNote | undefined;
   const note = await changeNote(talk.app, talk.key, (known) => {
     before = known.comment;
-    if (isAnothers(known, talk.id, now, mark)) return undefined;
-    return { ...known, comment: { id: undefined, hash: undefined, ...mark, creating: { by: talk.id, at: now } } };
+    if (waitFor(known, talk, now, mark) !== undefined) return undefined;
+    const creating = { by: talk.id, at: now, turn: talk.turn };
+    return { ...known, comment: { ...NO_COMMENT, ...mark, creating } };
   });
-  if (isAnothers(note, talk.id, now, mark)) throw new TellLater(LOOK_AGAIN_MS);
+  const waitMs = waitFor(note, talk, now, mark);
+  if (waitMs !== undefined) throw new TellLater(waitMs);
   if (before?.creating !== undefined) {
     const lost = await talk.hosting.findOwnComment({ ...target(talk), marker: COMMENT_MARKER });
-    if (lost !== undefined && (await change(talk, wanted, lost))) return settle(talk, mark);
+    if (lost !== undefined && (await change(talk, wanted, { known: lost, mark }))) return;
   }
   const written = await talk.pen.writeComment({ ...target(talk), id: undefined, text: wanted.text });
   // A pull request that takes no comments is locked, or gone.
-  await keep(talk, {
-    id: written?.id,
-    nodeId: written?.nodeId,
-    hash: wanted.hash,
-    ...mark,
-    ...(written === undefined ? { isUnwanted: true } : {}),
-  });
+  const unwanted = written === undefined ? { isUnwanted: true as const } : {};
+  await keepNew(talk, { id: written?.id, nodeId: written?.nodeId, hash: wanted.hash, ...mark, ...unwanted });
 }
 
-/** Another began a moment ago, or is done already. */
-function isAnothers({ comment }: Note, id: string, now: number, mark: Pick<CommentNote, 'isSecond'>): boolean {
-  if (comment?.id !== undefined) return comment.isSecond === true || mark.isSecond !== true;
-  return comment?.creating !== undefined && comment.creating.by !== id && now - comment.creating.at < GIVEN_UP_MS;
+/** Another began a moment ago, or is done already: it is looked at again after a while. */
+function waitFor({ comment }: Note, { id, turn }: Talk, now: Instant, mark: Mark): number | undefined {
+  if (comment?.id !== undefined) {
+    return comment.isSecond === true || mark.isSecond !== true ? LOOK_AGAIN_MS : undefined;
+  }
+  const { creating } = comment ?? NO_COMMENT;
+  if (creating === undefined || creating.turn === turn) return undefined;
+  if (creating.by !== id) return now - creating.at < GIVEN_UP_MS ? LOOK_AGAIN_MS : undefined;
+  const arrivesMs = arrivesWithin({ by: creating.by, at: creating.at }, now);
+  return arrivesMs > 0 ? arrivesMs : undefined;
 }
 
-async function settle(talk: Talk, mark: Pick<CommentNote, 'isSecond'>): Promise<void> {
+/** Another may have gone on with it: then theirs is the one that is changed from now on. */
+async function keepNew(talk: Talk, comment: CommentNote): Promise<void> {
+  let isOurs = false;
   await changeNote(talk.app, talk.key, (note) => {
-    const { creating: _, ...comment } = note.comment ?? { id: undefined, hash: undefined };
-    return { ...note, comment: { ...comment, ...mark } };
+    isOurs = note.comment?.creating?.turn === talk.turn;
+    if (isOurs) return { ...note, comment };
+    const known = note.comment?.id === undefined ? comment : note.comment;
+    const { writing: _, creating: __, ...other } = known;
+    return { ...note, comment: { ...other, hash: undefined } };
   });
+  if (!isOurs) throw new Overtaken();
 }
 
 async function keep(talk: Talk, comment: CommentNote): Promise<void> {

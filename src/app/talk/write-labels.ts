@@ -2,6 +2,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import { isLive } from '../../engine/queue.ts';
 import { stateLabelChange } from './labels.ts';
 import { changeNote, readNote } from './note.ts';
+import { Overtaken } from './overtaken.ts';
 import type { Talk, View } from './talk.ts';
 
 /** Its state as a label; and the label that submitted it is taken off when it has left, so that it can be put on again. */
@@ -20,17 +21,26 @@ export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<
   const remove = [...states.remove, ...submitting];
   if (states.add.length + remove.length === 0) return;
   // Noted first: what we put on it is ours to take off, also after a crash.
-  if (states.add.length > 0) {
-    await changeNote(talk.app, talk.key, (known) => ({
-      ...known,
-      labels: [...new Set([...known.labels, ...states.add])],
-    }));
-  }
+  const noted =
+    states.add.length === 0
+      ? note
+      : await changeNote(talk.app, talk.key, (known) => ({
+          ...known,
+          labels: [...new Set([...known.labels, ...states.add])],
+        }));
   const { repository, key } = talk;
   await talk.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
-  await changeNote(talk.app, talk.key, (known) => ({
-    ...known,
-    labels: known.labels.filter((label) => !states.remove.includes(label)),
-    enqueueingLabel: submitting.includes(known.enqueueingLabel ?? '') ? undefined : known.enqueueingLabel,
-  }));
+  let isOurs = false;
+  await changeNote(talk.app, talk.key, (known) => {
+    isOurs = known.labels.join() === noted.labels.join();
+    return {
+      ...known,
+      // What another put on it or took off meanwhile may be on it, or not: all of it is ours to take off.
+      labels: isOurs
+        ? known.labels.filter((label) => !states.remove.includes(label))
+        : [...new Set([...known.labels, ...noted.labels])],
+      enqueueingLabel: submitting.includes(known.enqueueingLabel ?? '') ? undefined : known.enqueueingLabel,
+    };
+  });
+  if (!isOurs) throw new Overtaken();
 }
