@@ -33,6 +33,7 @@ const LIVE: readonly (readonly [RegExp, string])[] = [
   [/@[a-z0-9]/i, 'a mention'],
   [/\bgh-\d/i, 'a reference'],
   [/[a-z]:\/\//i, 'an address'],
+  [/:[\w+-]+:/, 'an emoji'],
   [/\bwww\./i, 'an address'],
   [/\b(?:mailto|xmpp):/i, 'an address'],
   [/[\r\n\u2028\u2029]/, 'another line'],

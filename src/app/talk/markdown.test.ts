@@ -22,6 +22,7 @@ const ATTACKS = [
   '# Heading',
   '**bold** _it_ ~~no~~ $x$',
   'https://evil.test www.evil.test mailto:a@b.test',
+  ':tada: :+1: :white_check_mark: Landed :-1::tada:',
   '&lt;script&gt; &#64;everyone',
   '\\@everyone \\`',
   '\u202etxt.exe\u202c \u2066x\u2069',
@@ -89,6 +90,13 @@ describe('writing what others wrote', () => {
       }),
       { numRuns: 3_000 },
     );
+  });
+
+  it('breaks names of emoji, and leaves colons and hashes as they are [G46]', () => {
+    assert.equal(words(':tada: done'), '\\:\u200btada: done');
+    assert.equal(words('ok :white_check_mark:'), 'ok :\u200bwhite\\_check\\_mark:');
+    for (const text of ['fix: a thing', 'std::vector', 'at 10:16 UTC', 'as 3d953110723bf874ff37a7b7c7b01da2546d0897'])
+      assert.equal(words(text), text);
   });
 
   it('keeps references of ours, and only those [G46]', () => {

@@ -1,8 +1,9 @@
 /**
  * Everything that is not ours is written into Markdown through here: titles, names of checks, tests and branches, what a
- * forge or a person said. Nothing of it becomes Markdown, HTML, a mention, a reference, a link or a command. Backslashes do
- * against Markdown and HTML. Forges look for mentions, references and addresses again in the finished text, where the
- * backslashes are gone: these are broken by a space without width.
+ * forge or a person said. Nothing of it becomes Markdown, HTML, a mention, a reference, a link, a picture or a command.
+ * Backslashes do against Markdown and HTML. Forges look for mentions, references, addresses and names of emoji again in
+ * the finished text, where the backslashes are gone: these are broken by a space without width. Hashes of commits stay
+ * whole: people copy them, and what a forge makes of one leads to that commit of the same repository and calls nobody.
  */
 
 const NO_WIDTH = '\u200b';
@@ -21,7 +22,7 @@ export function words(text: string, { maxLength = MAX_LENGTH, ours = NOBODY }: W
       reference(digits, /[\w/.-]$/.test(all.slice(Math.max(0, at - 1), at)) ? NOBODY : ours),
     )
     .replace(/\bgh(?=-\d)/gi, `$&${NO_WIDTH}`)
-    .replace(/:(?=\/\/)/g, `:${NO_WIDTH}`)
+    .replace(/:(?=\/\/|[\w+\\-]{1,100}:)/g, `:${NO_WIDTH}`)
     .replace(/\b(?:www|mailto|xmpp)(?=[.:])/gi, `$&${NO_WIDTH}`);
 }
 

@@ -24,7 +24,7 @@ export function renderComment(situations: readonly Situation[], at: Instant): { 
   const said = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
   const essence = [joinLines(said, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
   // What it says counts, not when it was said: the same is not written again.
-  return { text: `${essence}\n\n<sub>As of ${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC.</sub>`, essence };
+  return { text: `${essence}\n\n<sub>As of ${formatMinute(at)}.</sub>`, essence };
 }
 
 /** Everything but how to give commands: also the summary of the check. */
@@ -103,8 +103,19 @@ function renderRun({ entry, run, page, ours }: Situation): string[] {
   const withWhom = others.length === 0 ? alone : ` together with ${listNumbers(others, ours)}`;
   const onTop = run.beneath.length === 0 ? '' : ` on top of ${listNumbers(run.beneath, ours)}`;
   const where = `${isRunning ? 'It is being tested' : 'It was tested'}${withWhom}${onTop} on branch`;
-  const required = run.required.length === 0 || !isRunning ? [] : [`Required: ${listNames(run.required)}.`];
+  const required = run.required.length === 0 || !isRunning ? [] : [renderRequired(run)];
   return ['', `${where} ${renderBranch(run, page)}.`, ...required];
+}
+
+/** A check whose name is wrong, or that CI does not run there, never reports: its author can know before the end. */
+function renderRequired({ required, endsAt }: RunFacts): string {
+  const names = listNames(required);
+  const rest = endsAt === undefined ? '' : ` What has not reported by ${formatMinute(endsAt)} counts as failed.`;
+  return `Required: ${names}.${rest}`;
+}
+
+function formatMinute(at: Instant): string {
+  return `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** The branch ends with the id of the run, and is removed with it; its commit, and a search for its pull request, stay. */

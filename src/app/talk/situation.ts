@@ -2,6 +2,7 @@ import type { CheckConclusion } from '../../engine/check.ts';
 import type { Explanation } from '../../engine/explanation.ts';
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import type { Entry } from '../../engine/queue.ts';
+import type { Instant } from '../../lib/clock.ts';
 
 /** All that people are told about a pull request in one queue. */
 export interface Situation {
@@ -47,6 +48,8 @@ export interface RunFacts {
   readonly members: readonly PrNumber[];
   readonly beneath: readonly PrNumber[];
   readonly required: readonly string[];
+  /** What has not reported by then has failed; undefined where it is waited for without end, or no more. */
+  readonly endsAt: Instant | undefined;
   /** The run in which exactly the same files had passed before: this one did not have to run. */
   readonly provenBy: string | undefined;
   /** Required ones that did not pass, and those that were excused. */
