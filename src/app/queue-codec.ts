@@ -29,9 +29,10 @@ import { candidateIdOf } from './entry-id.ts';
  * rows name the digest: an entry with 100,000 targets must not drag them through every change of its state.
  */
 
-type StoredTargets =
+type StoredTargets = { readonly from?: 'fork' } & (
   | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
-  | { readonly kind: 'list'; readonly digest: string; readonly count: number };
+  | { readonly kind: 'list'; readonly digest: string; readonly count: number }
+);
 
 /** What a queue's own row holds: everything that has no row of its own and does not follow from what has. */
 type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
@@ -223,6 +224,7 @@ export function encodeImpactedTargets(
     ...of,
     body: JSON.stringify(encodeTargets(targets)),
     targetsDigest: targets.kind === 'list' ? targets.digest : null,
+    isOfFork: targets.from === 'fork',
   };
 }
 
@@ -287,7 +289,9 @@ export function decodeTransition(row: TransitionRow): StoredTransition {
 }
 
 function encodeTargets(targets: ImpactedTargets): StoredTargets {
-  return targets.kind === 'list' ? { kind: 'list', digest: targets.digest, count: targets.count } : targets;
+  if (targets.kind === 'all') return targets;
+  const { targets: _list, ...stored } = targets;
+  return stored;
 }
 
 function decodeTargets(stored: StoredTargets, sets: TargetSets): ImpactedTargets {

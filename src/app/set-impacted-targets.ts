@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts';
 import { findAnyEntry } from './find-entry.ts';
 import { type FoundQueue, findQueue, type QueueRef, queueNotFound } from './find-queue.ts';
 import type { ForkProofs } from './fork-proofs.ts';
-import { findPullRequest } from './pull-request-facts.ts';
+import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { runEvent } from './run-event.ts';
 import { pullRequestNotFound } from './submit-pull-request.ts';
@@ -26,13 +26,14 @@ export async function setImpactedTargets(
   app: App,
   caller: Caller,
   input: SetImpactedTargets,
+  from?: 'fork',
 ): Promise<EntryView | Refusal> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const pr = await findPullRequestIfReachable(app, found, input);
   const sha = input.sha ?? pr?.headSha;
   if (sha === undefined) return pullRequestNotFound(input);
-  const targets = toImpactedTargets(input.impactedTargets);
+  const targets = { ...toImpactedTargets(input.impactedTargets), ...(from === undefined ? {} : { from }) };
   const at = app.clock.now();
   const { prNumber } = input;
   const result = await runEvent(app, found, () => ({
@@ -45,9 +46,10 @@ export async function setImpactedTargets(
   }));
   if (isRefusal(result)) return result;
   const entry = await findAnyEntry(app, { ...found, queue: result.queue }, prNumber);
-  return entry === undefined
-    ? viewUnsubmitted({ prNumber, sha, targets, pr, at })
-    : viewEntry(found.id, result.queue, entry);
+  if (entry !== undefined) return viewEntry(found.id, result.queue, entry);
+  // What somebody with a token said stays, and is what a fork is told.
+  const kept = from === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha });
+  return viewUnsubmitted({ prNumber, sha, targets: kept ?? targets, pr, at });
 }
 
 /** Without a token, for a workflow run that proves which pull request it is for. */
@@ -66,7 +68,7 @@ export async function setImpactedTargetsOfFork(
   let answer: EntryView | Refusal = queueNotFound(input);
   // Each organization that has the repository has a queue of its own.
   for (const caller of callers) {
-    const next = await setImpactedTargets(app, caller, input);
+    const next = await setImpactedTargets(app, caller, input, 'fork');
     if (isRefusal(answer)) answer = next;
   }
   return answer;

@@ -21,6 +21,7 @@ import { removeEntry } from './remove-entry.ts';
 import { restartTests, resumeAfterRed } from './restart.ts';
 import { candidatesOf } from './roster.ts';
 import { checkSettings } from './settings.ts';
+import { isOutranked } from './targets.ts';
 import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, tell, type Work } from './work.ts';
 
 /** Folds a fact into the state. It makes no choice about what to do next: that is plan's. */
@@ -169,6 +170,7 @@ function setTargets(work: Work, event: ImpactedTargetsSet): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
   // Kept for the head they name, which may come later; the entry in the queue is at another one.
   if (entry === undefined || entry.pr.headSha !== event.sha) return APPLIED;
+  if (isOutranked(event.targets, entry.targets)) return ignored('Somebody with a token said which targets it impacts.');
   retarget(work, entry, event.targets);
   return APPLIED;
 }

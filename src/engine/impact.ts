@@ -3,7 +3,7 @@ import { footprintOf, targetsOf } from './footprint.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
-import type { ImpactedTargets } from './targets.ts';
+import { type ImpactedTargets, isOutranked } from './targets.ts';
 import { keep, type Work } from './work.ts';
 
 /**
@@ -11,6 +11,7 @@ import { keep, type Work } from './work.ts';
  * like this are abandoned.
  */
 export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): void {
+  if (isOutranked(targets, entry.targets)) return;
   const before = targetsOf(work.queue, entry);
   keep(work, { ...entry, targets });
   if (work.queue.settings.mode === 'SINGLE' || entry.candidate === undefined || isSame(before, targets)) return;

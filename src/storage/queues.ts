@@ -129,6 +129,8 @@ export interface ImpactedTargetsRow {
   readonly body: string;
   readonly targetsDigest: string | null;
   readonly setAt: Instant;
+  /** Given without a token: such a row replaces only another one. */
+  readonly isOfFork: boolean;
 }
 
 /**
@@ -148,7 +150,10 @@ export interface QueueCommit {
   /** Ids of this queue's effects that are done and need not be kept; unknown ones are passed over. */
   readonly doneEffects?: readonly string[];
   readonly targetSets: readonly TargetSetRow[];
-  /** Of each pull request the KEPT_UPLOADS newest stay, by `setAt`; older ones are removed in the same commit. */
+  /**
+   * Of several for one commit the last one stays, except that a fork's never replaces another. Of each pull request the
+   * KEPT_UPLOADS newest stay, by `setAt`; older ones are removed in the same commit.
+   */
   readonly impactedTargets: readonly ImpactedTargetsRow[];
 }
 
@@ -190,6 +195,10 @@ export interface DepartureQuery {
 
 /** A pull request that is pushed to again and again keeps its uploads for this many commits, the latest set ones. */
 export const KEPT_UPLOADS = 20;
+
+export function isOutranked(row: ImpactedTargetsRow, known: ImpactedTargetsRow | undefined): boolean {
+  return row.isOfFork && known?.isOfFork === false;
+}
 /**
  * A stored target set that is named again counts as new from then on. Within this time it is young enough and not
  * written again: sets are large.

@@ -73,6 +73,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into notices values ('h', 'k1', 'branch', '{}', 6, 7, 3, 1, 'x', 8, null), ('h', 'k2', 'comment', '{}', 6, 7, 1, 0, null, null, 99)`,
     `insert into pull_request_notes values ('r1', 7, 2, '{"n":1}')`,
   ],
+  [`insert into impacted_targets values ('q1', 8, 'sha', '{}', null, 5, true)`],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -103,6 +104,9 @@ async function checkRows(store: Store, version: number): Promise<void> {
   assert.deepEqual(loaded?.targetSets, [{ digest: 'd1', body: '["a"]' }]);
   // What was there before sets had an age is as young as the migration.
   assert.equal(await queues.removeUnusedTargetSets(MIGRATED_AFTER), version >= 3 ? 1 : 0);
+  // Whoever gave targets before a fork's were told apart had a token.
+  assert.equal((await queues.findImpactedTargets(queueId, 7, 'sha'))?.isOfFork, false);
+  assert.equal((await queues.findImpactedTargets(queueId, 8, 'sha'))?.isOfFork, version >= 8 ? true : undefined);
   assert.equal((await queues.listTransitions('e1')).length, 1);
   assert.equal((await queues.listEvents(queueId, 0, 9)).length, 2);
   const candidate = aCandidate(queueId, 1, { id: 'c1', state: 'testing', sha: 'sha', createdAt: 8, body: '{"c":1}' });

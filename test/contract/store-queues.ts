@@ -90,7 +90,10 @@ function commitPromises(store: () => Store): void {
       aTransition(entry, { from: 'NOT_READY', durationMs: 5, inQueueMs: 9, isBisection: true }),
     ];
     const effects = [anEffect({ dueAt: NOON + 3 }), anEffect({ kind: 'notify' })];
-    const targets = { queueId: id, prNumber: 7, sha: 'f00', body: '{}', targetsDigest: 'commit-all', setAt: NOON };
+    const targets = {
+      ...{ queueId: id, prNumber: 7, sha: 'f00', body: '{}', targetsDigest: 'commit-all', setAt: NOON },
+      isOfFork: false,
+    };
     const commit = aCommit(id, 1, {
       body: '{"x":1}',
       events: [anEvent(2), anEvent(3, { kind: 'pull_request_ready' })],
@@ -319,7 +322,10 @@ function targetPromises(store: () => Store): void {
     const { queues } = store();
     const { id } = await storeQueue(store());
     const digest = `saved-${id}`;
-    const row = { queueId: id, prNumber: 5, sha: 'aa', body: '{"kind":"some"}', targetsDigest: digest, setAt: NOON };
+    const row = {
+      ...{ queueId: id, prNumber: 5, sha: 'aa', body: '{"kind":"some"}', targetsDigest: digest, setAt: NOON },
+      isOfFork: false,
+    };
     await queues.commit(aCommit(id, 1, { impactedTargets: [row], targetSets: [{ digest, body: '["x"]' }] }));
     assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), row);
     assert.equal(await queues.findImpactedTargets(id, 5, 'bb'), undefined);
@@ -342,7 +348,15 @@ function targetPromises(store: () => Store): void {
 
 function oldTargetPromises(store: () => Store): void {
   const aRow = (queueId: QueueId, index: number, targetsDigest: string | null = null) => {
-    return { queueId, prNumber: 5, sha: `sha-${index}`, body: '{}', targetsDigest, setAt: NOON + index };
+    return {
+      queueId,
+      prNumber: 5,
+      sha: `sha-${index}`,
+      body: '{}',
+      targetsDigest,
+      setAt: NOON + index,
+      isOfFork: false,
+    };
   };
 
   test('impacted targets are kept for the 20 newest commits of a pull request', async () => {
@@ -359,6 +373,26 @@ function oldTargetPromises(store: () => Store): void {
       rows.map((row, index) => (index < 4 ? undefined : row)),
     );
     assert.deepEqual(await queues.findImpactedTargets(id, 6, other.sha), other);
+  });
+
+  test('impacted targets of a fork give way to others, and replace only those of a fork [G80]', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    let version = 1;
+    const commit = async (...rows: readonly ReturnType<typeof aRow>[]) => {
+      assert.equal(await queues.commit(aCommit(id, version, { impactedTargets: rows })), 'committed');
+      version += 1;
+      return (await queues.findImpactedTargets(id, 5, 'sha-1'))?.body;
+    };
+    const fork = (body: string) => ({ ...aRow(id, 1), body, isOfFork: true });
+    const token = (body: string) => ({ ...aRow(id, 1), body });
+    assert.equal(await commit(fork('1')), '1');
+    assert.equal(await commit(fork('2')), '2');
+    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), fork('2'));
+    assert.equal(await commit(token('3'), fork('4')), '3');
+    assert.equal(await commit(fork('5')), '3');
+    assert.equal(await commit(fork('6'), token('7')), '7');
+    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), token('7'));
   });
 
   test('of impacted targets and target sets given twice in one commit one is stored', async () => {

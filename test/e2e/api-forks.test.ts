@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { encodeQueue } from '../../src/app/queue-codec.ts';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
 import type { Sha } from '../../src/engine/pull-request.ts';
 import { createQueue } from '../../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
 import type { Forge } from '../../src/forge/forge.ts';
 import type { WorkflowRunFacts } from '../../src/forge/hosting.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
+import type { QueueStore } from '../../src/storage/queues.ts';
 import { aRepository, storeQueue } from '../contract/store-world.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';
-import { createInProcess, type InProcess } from './harness-in-process.ts';
+import { createInProcess, type InProcess, TOKEN } from './harness-in-process.ts';
 
 const SHA = 'a'.repeat(40) as Sha;
 const HOST = 'github.test';
@@ -26,6 +28,7 @@ const RUN: WorkflowRunFacts = { event: 'pull_request', isLive: true, headSha: SH
 let place: InProcess;
 let run: WorkflowRunFacts | undefined;
 let asked: string[];
+let repository: FakeRepository;
 /** The forge answers when this does. */
 let gate: Promise<void>;
 
@@ -37,16 +40,17 @@ beforeEach(async () => {
     await gate;
     return run;
   };
-  const forge: Forge = Object.assign(new FakeForge(new FakeRepository(place.clock.now)), {
+  repository = new FakeRepository(place.clock.now);
+  const forge: Forge = Object.assign(new FakeForge(repository), {
     hosting: { findWorkflowRun } as never,
   });
   (place.app.forges as Map<string, Forge>).set(HOST, forge);
   const organization = await place.store.accounts.findOrganization('acme');
-  const repository = await place.store.repositories.save(
+  const stored = await place.store.repositories.save(
     aRepository({ organizationId: organization?.id as OrganizationId, host: HOST, owner: 'acme', name: 'app' }),
   );
   const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, mode: 'PARALLEL' }, 'RUNNING'));
-  await storeQueue(place.store, { repositoryId: repository.id, branch: 'main', body });
+  await storeQueue(place.store, { repositoryId: stored.id, branch: 'main', body });
 });
 
 afterEach(() => place.close());
@@ -136,6 +140,48 @@ describe('impacted targets of a fork', () => {
     const { status, headers, answer } = await send(BODY, { 'x-forked-workflow-run-id': '900' });
     assert.deepEqual([status, answer.code], [429, 'RATE_LIMITED']);
     assert.ok(Number(headers['retry-after']) > 0);
+  });
+
+  for (const mount of ['/v1', '/trunk/v1']) {
+    it(`replace what a fork said, and never what somebody with a token said, on ${mount} [G80]`, async () => {
+      const count = async (impactedTargets: unknown, headers?: Record<string, string>) => {
+        const { status, answer } = await send({ ...BODY, impactedTargets }, headers, mount);
+        assert.equal(status, 200, JSON.stringify(answer));
+        return answer.impactedTargets.count;
+      };
+      const token = { 'x-api-token': TOKEN };
+      assert.equal(await count(['//a']), 1);
+      assert.equal(await count(['//a', '//b']), 2);
+      assert.equal(await count(['//a', '//b', '//c'], token), 3);
+      assert.equal(await count(['//a']), 3);
+      assert.equal(await count([], token), 0);
+      assert.equal(await count('ALL'), 0);
+    });
+  }
+
+  it('are those of whoever has a token, also where both come at once [G80]', async () => {
+    const token = { 'x-api-token': TOKEN };
+    const sent = [send(BODY), send({ ...BODY, impactedTargets: ['//a', '//b'] }, token), send(BODY)];
+    for (const { status } of await Promise.all(sent)) assert.equal(status, 200);
+    assert.equal((await send(BODY)).answer.impactedTargets.count, 2);
+  });
+
+  it('give way to those that come with a token while the pull request is submitted [G80]', async () => {
+    repository.commit('main', { files: { 'a.txt': 'a' } });
+    const { number, headSha } = repository.openPullRequest({ base: 'main', files: { 'a.txt': 'b' } });
+    const about = { ...BODY, pr: { number, sha: headSha } };
+    run = { ...RUN, headSha, prNumbers: [number] };
+    assert.equal((await send(about)).answer.impactedTargets.count, 1);
+    const queues: { findImpactedTargets: QueueStore['findImpactedTargets'] } = place.store.queues;
+    const find = queues.findImpactedTargets;
+    queues.findImpactedTargets = async (...key) => {
+      const row = await find(...key);
+      queues.findImpactedTargets = find;
+      await send({ ...about, impactedTargets: [] }, { 'x-api-token': TOKEN });
+      return row;
+    };
+    const { impactedTargets } = await place.ok<EntryView>('/v1/submitPullRequest', about);
+    assert.equal(impactedTargets?.count, 0);
   });
 
   it('do not wait in a crowd for a forge that does not answer [G66]', async () => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { findEntry } from '../../src/engine/queue.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
 import { play } from './scenario.ts';
 
 const PARALLEL = { mode: 'PARALLEL' } as const;
@@ -226,6 +229,36 @@ describe('impacted targets that change while an entry is in the line', () => {
     const targets = { kind: 'list' as const, digest: 'x', count: 1, targets: ['x'] };
     told.tell({ kind: 'impacted_targets_set', at: told.now, actor: 'ci', prNumber, sha: 'other' as never, targets });
     told.play('testing A B\ntargets B[y]\ntesting A B\ntargets B[ALL]\ntesting A A+B');
+  });
+
+  it('takes no notice of what a fork says where somebody with a token spoke [G80]', () => {
+    const told = play(PARALLEL, 'submit A[x] B[y]');
+    const entry = told.candidate('B').members[0];
+    const { prNumber, sha } = { prNumber: entry?.prNumber as never, sha: entry?.headSha as never };
+    const say = (targets: ImpactedTargets) =>
+      told.tell({ kind: 'impacted_targets_set', at: told.now, actor: 'ci', prNumber, sha, targets });
+    const onX = { kind: 'list' as const, digest: 'x', count: 1, targets: ['x'] };
+    say({ ...onX, from: 'fork' });
+    told.play('testing A B');
+    say(onX);
+    told.play('testing A A+B');
+  });
+
+  it('takes what a fork says until somebody with a token speaks [G80]', () => {
+    const told = play(PARALLEL, 'submit A[x] B');
+    const entry = [...valuesOf(told.queue.entries)].find(({ state }) => state === 'NOT_READY');
+    assert.ok(entry);
+    const { prNumber, pr } = entry;
+    const say = (targets: ImpactedTargets) =>
+      told.tell({ kind: 'impacted_targets_set', at: told.now, actor: 'ci', prNumber, sha: pr.headSha, targets });
+    const onY = { kind: 'list' as const, digest: 'y', count: 1, targets: ['y'] };
+    say({ ...onY, from: 'fork' });
+    told.play('testing A B');
+    say({ ...ALL_TARGETS, from: 'fork' });
+    told.play('testing A A+B');
+    say(onY);
+    say({ ...ALL_TARGETS, from: 'fork' });
+    assert.deepEqual(findEntry(told.queue, prNumber)?.targets, onY);
   });
 
   it('takes no notice of the same targets again where something landed beside it [C5] [C4]', () => {

@@ -6,6 +6,7 @@ import {
   type EntryFilter,
   type EntryRow,
   type ImpactedTargetsRow,
+  isOutranked,
   KEPT_UPLOADS,
   type QueueCommit,
   type QueueSnapshot,
@@ -165,7 +166,9 @@ function applyCommit(state: MemoryState, queue: MemoryQueue, commit: QueueCommit
   for (const candidate of commit.candidates) putCandidate(state, queue, candidate);
   putEffects(queue, commit, version);
   addTargetSets(state, commit);
-  for (const row of commit.impactedTargets) queue.impactedTargets.set(targetsKey(row), row);
+  for (const row of commit.impactedTargets) {
+    if (!isOutranked(row, queue.impactedTargets.get(targetsKey(row)))) queue.impactedTargets.set(targetsKey(row), row);
+  }
   for (const prNumber of new Set(commit.impactedTargets.map((row) => row.prNumber))) dropOldUploads(queue, prNumber);
 }
 

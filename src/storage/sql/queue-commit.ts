@@ -3,6 +3,7 @@ import { newestInstant } from '../check-commit.ts';
 import {
   type EntryRow,
   type ImpactedTargetsRow,
+  isOutranked,
   KEPT_UPLOADS,
   type QueueCommit,
   TARGET_SET_RENEWAL_MS,
@@ -70,9 +71,12 @@ function rowCalls(statements: CommitStatements, commit: QueueCommit, version: nu
 }
 
 function impactedTargetsCalls(statements: CommitStatements, { queueId, impactedTargets }: QueueCommit): Call[] {
-  // PostgreSQL refuses an upsert that meets a row twice: the last one counts.
+  // PostgreSQL refuses an upsert that meets a row twice: the one that would stay counts.
   const distinct = new Map<string, ImpactedTargetsRow>();
-  for (const row of impactedTargets) distinct.set(`${row.prNumber} ${row.sha}`, row);
+  for (const row of impactedTargets) {
+    const key = `${row.prNumber} ${row.sha}`;
+    if (!isOutranked(row, distinct.get(key))) distinct.set(key, row);
+  }
   const calls = statements.upsertImpactedTargets([...distinct.values()].map(fromImpactedTargets));
   for (const prNumber of new Set(impactedTargets.map((row) => row.prNumber))) {
     calls.push(callOf(statements.deleteOldUploads, { queueId, prNumber }));
@@ -259,17 +263,22 @@ function deleteOldUploads(compiler: StatementCompiler) {
 
 function upsertImpactedTargets(compiler: StatementCompiler) {
   return compiler.bulk<ImpactedTargetsTable>(
-    ['queue_id', 'pr_number', 'sha', 'body', 'targets_digest', 'set_at'],
+    ['queue_id', 'pr_number', 'sha', 'body', 'targets_digest', 'set_at', 'is_of_fork'],
     (rows) =>
       compiler.dialect.builder
         .insertInto('impacted_targets')
         .values(rows)
         .onConflict((conflict) =>
-          conflict.columns(['queue_id', 'pr_number', 'sha']).doUpdateSet((eb) => ({
-            body: eb.ref('excluded.body'),
-            targets_digest: eb.ref('excluded.targets_digest'),
-            set_at: eb.ref('excluded.set_at'),
-          })),
+          conflict
+            .columns(['queue_id', 'pr_number', 'sha'])
+            .doUpdateSet((eb) => ({
+              body: eb.ref('excluded.body'),
+              targets_digest: eb.ref('excluded.targets_digest'),
+              set_at: eb.ref('excluded.set_at'),
+              is_of_fork: eb.ref('excluded.is_of_fork'),
+            }))
+            // False is less than true: what a fork gives does not replace what anybody else gave.
+            .where((eb) => eb('excluded.is_of_fork', '<=', eb.ref('impacted_targets.is_of_fork'))),
         ),
   );
 }

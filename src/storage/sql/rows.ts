@@ -233,6 +233,7 @@ export function toImpactedTargets(row: Selectable<ImpactedTargetsTable>): Impact
     body: row.body,
     targetsDigest: row.targets_digest,
     setAt: row.set_at,
+    isOfFork: Boolean(row.is_of_fork),
   };
 }
 
@@ -244,6 +245,7 @@ export function fromImpactedTargets(row: ImpactedTargetsRow): ImpactedTargetsTab
     body: row.body,
     targets_digest: row.targetsDigest,
     set_at: row.setAt,
+    is_of_fork: row.isOfFork,
   };
 }
 

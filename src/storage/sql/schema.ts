@@ -159,6 +159,7 @@ export interface ImpactedTargetsTable {
   body: JsonText;
   targets_digest: string | null;
   set_at: number;
+  is_of_fork: StoredBoolean;
 }
 
 export interface TestSequencesTable {

@@ -6,6 +6,7 @@ import { candidatesEffects } from './004-candidates-effects.ts';
 import { logsAlarms } from './005-logs-alarms.ts';
 import { testResults } from './006-test-results.ts';
 import { noticesNotes } from './007-notices-notes.ts';
+import { forkTargets } from './008-fork-targets.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   logsAlarms,
   testResults,
   noticesNotes,
+  forkTargets,
 ];
