@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { App, Forges } from './app/app.ts';
-import { PLAIN_GIT_HOST } from './app/app.ts';
+import { PLAIN_GIT_HOST } from './app/plain-git-host.ts';
 import { createAudit } from './app/audit.ts';
 import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';

@@ -59,6 +59,8 @@ async function ensureShop(store: Store): Promise<Repository> {
     organizationId: organization.id,
     ...SCOPE.repo,
     git: null,
+    forgeId: null,
+    barred: null,
     checks: [],
     junit: [],
     createdAt: at,

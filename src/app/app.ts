@@ -43,5 +43,3 @@ export interface Ingest {
 
 /** `local` is plain git; every other host is a forge that somebody connected. */
 export type Forges = ReadonlyMap<string, Forge>;
-
-export const PLAIN_GIT_HOST = 'local';

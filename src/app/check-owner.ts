@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../storage/accounts.ts';
 import type { RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, hasScope } from './caller.ts';
@@ -13,12 +14,21 @@ export async function checkOwner(
   { host, owner }: RepositoryRef,
 ): Promise<Refusal | undefined> {
   if (app.forges.get(host)?.hosting === undefined || hasScope(caller, 'instance')) return undefined;
-  for (const { id, organizationId } of await app.directory.findRepositoriesAt({ host, owner, name: '*' })) {
-    if (organizationId === caller.organization.id) continue;
+  return (await hasOthers(app, caller.organization.id, { host, owner })) ? taken(host, owner) : undefined;
+}
+
+/** Whether another organization has queues on repositories of this owner. */
+export async function hasOthers(
+  app: App,
+  organizationId: OrganizationId,
+  { host, owner }: Pick<RepositoryRef, 'host' | 'owner'>,
+): Promise<boolean> {
+  for (const repository of await app.directory.findRepositoriesAt({ host, owner, name: '*' })) {
+    if (repository.organizationId === organizationId) continue;
     // Uploads of tests name repositories too, and that gives nobody a right.
-    if ((await app.directory.listQueueIds(id)).length > 0) return taken(host, owner);
+    if ((await app.directory.listQueueIds(repository.id)).length > 0) return true;
   }
-  return undefined;
+  return false;
 }
 
 function taken(host: string, owner: string): Refusal {

@@ -3,11 +3,12 @@ import { createQueue as newQueue, type RequestableQueueState } from '../engine/q
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository } from '../storage/repositories.ts';
-import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { checkOwner } from './check-owner.ts';
 import { findRepository, formatRef, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
 import { observeTarget } from './observe-target.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import { encodeQueue } from './queue-codec.ts';
 import { type FieldError, isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type QueueView, viewQueue } from './views/queue-view.ts';

@@ -2,11 +2,18 @@ import type { OrganizationId } from '../storage/accounts.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import { type QuarantinedIds, QuarantineLookup } from './quarantine-lookup.ts';
 
 export interface QueuePlace {
   readonly repository: Repository;
   readonly queueId: QueueId;
+}
+
+/** As hosts are stored. What is no name of plain git does not become one. */
+export function withSmallHost(ref: RepositoryRef): RepositoryRef {
+  const host = ref.host.toLowerCase();
+  return host === PLAIN_GIT_HOST ? ref : { ...ref, host };
 }
 
 /**
@@ -24,10 +31,23 @@ export class Directory {
     this.#quarantined = new QuarantineLookup(store);
   }
 
-  findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
-    return this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
+  /** Forges with people on them do not tell large letters from small ones in names; plain git does. */
+  async findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
+    const exact = await this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
       this.#store.repositories.find(organizationId, ref),
     );
+    if (exact !== undefined || ref.host === PLAIN_GIT_HOST) return exact;
+    // Not remembered: one name can be spelled in more ways than there is room for.
+    return this.#store.repositories.findSpelled(organizationId, withSmallHost(ref));
+  }
+
+  /** The one that the forge knows by this id. */
+  async findRepositoryAtForge(
+    organizationId: OrganizationId,
+    { host, forgeId }: { readonly host: string; readonly forgeId: string },
+  ): Promise<Repository | undefined> {
+    const all = await this.listRepositories(organizationId);
+    return all.find((repository) => repository.host === host && repository.forgeId === forgeId);
   }
 
   /** Of all organizations. Forges do not tell large letters from small ones in names; `*` is any name. */
@@ -44,11 +64,12 @@ export class Directory {
     return this.#remember(`i\n${id}`, async () => (await this.#store.repositories.listAll()).find((r) => r.id === id));
   }
 
-  findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
-    return this.#remember(`q\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}\n${branch}`, async () => {
-      const repository = await this.findRepository(organizationId, ref);
-      const row = repository && (await this.#store.queues.find(repository.id, branch));
-      return repository && row && { repository, queueId: row.id };
+  async findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
+    const repository = await this.findRepository(organizationId, ref);
+    if (repository === undefined) return undefined;
+    return this.#remember(`q\n${repository.id}\n${branch}`, async () => {
+      const row = await this.#store.queues.find(repository.id, branch);
+      return row && { repository, queueId: row.id };
     });
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Repository, RepositoryId, RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
+import { withSmallHost } from './directory.ts';
 import { repositoryNotFound } from './find-queue.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -24,10 +25,10 @@ export async function ensureRepository(app: App, caller: Caller, ref: Repository
   const made = await app.store.repositories.ensure({
     id: randomUUID() as RepositoryId,
     organizationId: caller.organization.id,
-    host: ref.host,
-    owner: ref.owner,
-    name: ref.name,
+    ...withSmallHost({ host: ref.host, owner: ref.owner, name: ref.name }),
     git: null,
+    forgeId: null,
+    barred: null,
     checks: [],
     junit: [],
     createdAt: at,

@@ -22,9 +22,11 @@ export async function explainTrouble(
     // Its own first.
     .toSorted((a, b) => Number(b.testRun === entry.candidate) - Number(a.testRun === entry.candidate));
   const outage = app.outages.find(entry.id) ?? app.outages.find(repository.id);
-  if (outage === undefined) return ofEffects;
-  const text = `Whether it has changed cannot be found out: ${outage.text} It is looked at again and again.`;
-  return [...ofEffects, reason('FORGE_UNAVAILABLE', text, { since: outage.since })];
+  // What bars a repository is stored, so that also servers tell of it that did not look themselves.
+  const why = outage?.text ?? repository.barred;
+  if (why === null) return ofEffects;
+  const text = `Whether it has changed cannot be found out: ${why} It is looked at again and again.`;
+  return [...ofEffects, reason('FORGE_UNAVAILABLE', text, outage === undefined ? {} : { since: outage.since })];
 }
 
 interface Attempted {

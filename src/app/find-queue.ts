@@ -1,8 +1,9 @@
 import type { Forge, ForgeRepository } from '../forge/forge.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
-import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import type { LoadedQueue } from './queue-runner.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 
@@ -55,7 +56,14 @@ export function getForge(app: App, host: string): Forge {
   throw new Fault('FORGE_UNAVAILABLE', `This server has no connection to ${host}. ${hint}`);
 }
 
+/** Whoever asks a forge or acts there comes through here: where nothing may be done, it faults with the reason. */
 export function toForgeRepository(repository: Repository): ForgeRepository {
-  const { id, host, owner, name, git, checks } = repository;
-  return { id, host, owner, name, git: git ?? undefined, checks };
+  if (repository.barred !== null) throw new Fault('FORGE_UNAVAILABLE', repository.barred);
+  return describeRepository(repository);
+}
+
+/** Also where nothing may be done there: for whoever finds out whether that is still so. */
+export function describeRepository(repository: Repository): ForgeRepository {
+  const { id, host, owner, name, git, forgeId, checks } = repository;
+  return { id, host, owner, name, git: git ?? undefined, checks, ...(forgeId !== null && { forgeId }) };
 }

@@ -56,9 +56,9 @@ export class ForkProofs {
     return notProven(claim);
   }
 
-  async #findRepositories({ host, owner, name }: RepositoryRef): Promise<readonly Repository[]> {
-    const all = await this.#app.store.repositories.listAll();
-    return all.filter((each) => each.host === host && each.owner === owner && each.name === name);
+  async #findRepositories(ref: RepositoryRef): Promise<readonly Repository[]> {
+    const all = await this.#app.directory.findRepositoriesAt(ref);
+    return all.filter(({ barred }) => barred === null);
   }
 
   async #callersFor(repositories: readonly Repository[], runId: string): Promise<readonly Caller[]> {

@@ -7,12 +7,12 @@ import type { NoticeSettlement, StoredNotice } from '../storage/notices.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import { alarmOfOutage } from './alarm-of-outage.ts';
 import type { App } from './app.ts';
-import { type FoundQueue, toForgeRepository } from './find-queue.ts';
+import { describeRepository, type FoundQueue } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
-import { followRename } from './notices/access.ts';
 import { lookAgainSoon } from './notices/look-again.ts';
 import { decodeLookState, encodeLook, encodeLookState, encodeNotice } from './notices/notice-codec.ts';
 import { findOpenCandidates, reportChecks } from './notices/report-checks.ts';
+import { settleIdentity } from './notices/settle-identity.ts';
 import { observePullRequest } from './observe-pull-request.ts';
 import { observeTarget } from './observe-target.ts';
 import { Rounds } from './rounds.ts';
@@ -97,9 +97,10 @@ export async function lookAround(app: App, stored: StoredNotice): Promise<Notice
   const place = { repository, queues };
   try {
     const look = await ask(hosting, place, since);
+    const { identity } = look;
+    const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
     app.outages.end(repository.id);
-    const isRenamed = look.name !== undefined && (await followRename(app, repository, look.name));
-    if (isRenamed) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
+    if (isChanged) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
     await takeIn(app, place, look, since);
     const next = { repositoryId, since: nextSince(look, since) };
     const dueAt = app.clock.now() + (isAlone(app, place) ? HURRIED_MS : EVERY_MS);
@@ -117,7 +118,7 @@ function ask(hosting: Hosting, { repository, queues }: Place, since: Instant): P
     queues.flatMap(({ queue }) => findOpenCandidates(queue).flatMap(({ commit }) => commit?.sha ?? [])),
   );
   return hosting.lookAround({
-    repository: toForgeRepository(repository),
+    repository: describeRepository(repository),
     branches: [...new Set(queues.map(({ queue }) => queue.branch))],
     entries: [...entries],
     commits: [...commits],

@@ -196,7 +196,7 @@ describe('what forges tell of', () => {
     t.after(() => answer(undefined));
     const world = await createWorld(t);
     const { organizationId } = await world.repository();
-    const hung = { hosting: { forget: () => undefined, findName: () => silence } } as unknown as Forge;
+    const hung = { hosting: { forget: () => undefined, identify: () => silence } } as unknown as Forge;
     (world.app.forges as Map<string, Forge>).set('hung.test', hung);
     const now = world.world.clock.now();
     for (let count = 0; count < 40; count += 1) {
@@ -247,7 +247,7 @@ describe('a repository that is called otherwise', () => {
     world.hosting.rename({ owner: 'new-owner', name: 'new-name' });
     await world.deliverAndPass(10_000);
     const { updatedAt: _, ...after } = await world.repository();
-    const { updatedAt: __, ...expected } = { ...before, owner: 'new-owner', name: 'new-name' };
+    const { updatedAt: __, ...expected } = { ...before, owner: 'new-owner', name: 'new-name', forgeId: '1' };
     assert.deepEqual(after, expected);
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(10_000);
@@ -279,7 +279,7 @@ describe('a repository that is called otherwise', () => {
     world.app.directory.forget();
     world.hosting.rename({ owner: repository.owner, name: 'taken' });
     await world.deliverAndPass(10_000);
-    assert.deepEqual(await world.repository(), repository);
+    assert.deepEqual(await world.repository(), { ...repository, forgeId: '1' });
   });
 });
 

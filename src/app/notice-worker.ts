@@ -158,6 +158,8 @@ export class NoticeWorker {
     const forge = app.forges.get(stored.host);
     if (repository === undefined) return 'done';
     if (forge?.hosting === undefined) return 'later';
+    // The look that finds it free again sees what was told meanwhile; what another one of its name tells is not for us.
+    if (repository.barred !== null && notice.kind !== 'access') return 'done';
     return lookAt({ app, forge, hosting: forge.hosting, repository, receivedAt: stored.receivedAt }, notice);
   }
 

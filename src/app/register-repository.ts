@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import type { Hosting, RepositoryIdentity } from '../forge/hosting.ts';
+import { valuesOf } from '../lib/int-map.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../storage/repositories.ts';
-import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { App } from './app.ts';
 import { type Caller, hasScope, maySee } from './caller.ts';
 import { checkOwner } from './check-owner.ts';
-import { getForge, toForgeRepository } from './find-queue.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { withSmallHost } from './directory.ts';
+import { describeRepository, formatRef, getForge } from './find-queue.ts';
+import { loadQueues } from './list-queues.ts';
+import { settleIdentity } from './notices/settle-identity.ts';
+import { observePullRequest } from './observe-pull-request.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type RepositoryView, viewRepository } from './views/repository-view.ts';
 
 export interface RegisterRepository {
@@ -18,30 +25,94 @@ export interface RegisterRepository {
 export async function registerRepository(
   app: App,
   caller: Caller,
-  input: RegisterRepository,
+  asked: RegisterRepository,
 ): Promise<RepositoryView | Refusal> {
+  const input = { ...asked, repo: withSmallHost(asked.repo) };
   const known = await app.directory.findRepository(caller.organization.id, input.repo);
   if (known !== undefined ? !maySee(caller, known) : caller.repositoryIds !== null) {
     return refuse('INSUFFICIENT_SCOPE', 'This token is limited to other repositories.');
   }
   const problem = checkRegistration(app, caller, input, known) ?? (await checkOwner(app, caller, input.repo));
   if (problem !== undefined) return problem;
+  const repository = merge(app, caller, input, known);
+  const forge = getForge(app, repository.host);
+  const trouble = await forge.checkAccess(describeRepository(repository));
+  if (trouble !== undefined) return noAccess(repository, trouble);
+  const stored = forge.hosting === undefined ? repository : await place(app, caller, forge.hosting, { input, known });
+  return isRefusal(stored) ? stored : keep(app, stored);
+}
+
+/** What was learned of it at its forge is left out: whoever registers it means what is there now. */
+function merge(app: App, caller: Caller, input: RegisterRepository, known: Repository | undefined): Repository {
   const at = app.clock.now();
-  const repository: Repository = {
+  return {
     id: known?.id ?? (randomUUID() as RepositoryId),
     organizationId: caller.organization.id,
     ...input.repo,
     git: input.git ?? known?.git ?? null,
+    forgeId: null,
+    barred: null,
     checks: input.checks ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
     createdAt: known?.createdAt ?? at,
     updatedAt: at,
   };
-  const trouble = await getForge(app, repository.host).checkAccess(toForgeRepository(repository));
-  if (trouble !== undefined) return noAccess(repository, trouble);
+}
+
+interface Asked {
+  readonly input: RegisterRepository;
+  /** What has this name here. */
+  readonly known: Repository | undefined;
+}
+
+/** As its forge spells it. One that is known by its id goes on, whatever it was called when it was registered. */
+async function place(
+  app: App,
+  caller: Caller,
+  hosting: Hosting,
+  { input, known }: Asked,
+): Promise<Repository | Refusal> {
+  const identity = await hosting.identify(input.repo);
+  const { owner, name, forgeId } = identity;
+  const repo = { host: input.repo.host, owner, name };
+  const twin = await app.directory.findRepositoryAtForge(caller.organization.id, { host: repo.host, forgeId });
+  const before = (known && (await makeWay(app, hosting, known, identity))) ?? twin;
+  if (twin !== undefined && twin.id !== before?.id) return doubled(repo, twin);
+  const outcome = before && (await app.store.repositories.rename(before.id, repo, app.clock.now()));
+  if (outcome === 'taken') return doubled(input.repo, repo);
+  return { ...merge(app, caller, { ...input, repo }, before), forgeId };
+}
+
+/** The one that had the name goes on under its own, with its queues; where it is gone, what waits in them is gone too. */
+async function makeWay(
+  app: App,
+  hosting: Hosting,
+  known: Repository,
+  identity: RepositoryIdentity,
+): Promise<Repository | undefined> {
+  if (known.forgeId === null || known.forgeId === identity.forgeId) return known;
+  if ((await hosting.findById(describeRepository(known))) !== undefined) {
+    await settleIdentity(app, hosting, known, identity);
+    return undefined;
+  }
+  // Their commits must not be shown to the new one.
+  for (const found of await loadQueues(app, [known])) {
+    for (const entry of valuesOf(found.queue.entries)) await observePullRequest(app, found, entry, undefined);
+  }
+  return known;
+}
+
+async function keep(app: App, repository: Repository): Promise<RepositoryView> {
   const stored = await app.store.repositories.save(repository);
   app.directory.forget();
   return viewRepository(stored);
+}
+
+function doubled(asked: RepositoryRef, there: RepositoryRef): Refusal {
+  return invalid(
+    '/repo',
+    `${formatRef(asked)} is the repository that is known here as ${formatRef(there)}. Remove what is registered under one of the names first`,
+  );
 }
 
 /** On plain git it is about the path; elsewhere about the repository itself. */
@@ -60,7 +131,7 @@ function checkRegistration(
   if (!app.forges.has(input.repo.host)) {
     return invalid(
       '/repo/host',
-      `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup" connects a GitHub; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
+      `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup", run as the user of the server and with its data folder, connects a GitHub within seconds; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
     );
   }
   if (!isPlain && (input.git !== undefined || input.checks !== undefined)) {

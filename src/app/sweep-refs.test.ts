@@ -7,8 +7,8 @@ import type { CandidateNumber } from '../engine/candidate.ts';
 import type { Sha } from '../engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../forge/forge.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
-import { PLAIN_GIT_HOST } from './app.ts';
 import { candidateIdOf } from './entry-id.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import { sweepRefs } from './sweep-refs.ts';
 
 const LIMIT = { timeout: 20_000 };

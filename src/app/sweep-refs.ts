@@ -2,10 +2,11 @@ import type { CandidateNumber } from '../engine/candidate.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
-import { type App, PLAIN_GIT_HOST } from './app.ts';
+import type { App } from './app.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import { decodeCandidate, decodeEffect } from './queue-codec.ts';
 import { forEachAtOnce, Rounds } from './rounds.ts';
 

@@ -4,6 +4,8 @@ export interface ForgeRepository {
   readonly host: string;
   readonly owner: string;
   readonly name: string;
+  /** What the forge itself knows it by, where it says: under the name may be another one by now. */
+  readonly forgeId?: string;
   /** Plain git only: path or URL of the bare repository. */
   readonly git: string | undefined;
   /** What the built-in runner checks candidates with; where there is any, passing them is required. */

@@ -14,10 +14,12 @@ export interface Hosting {
   readDelivery(delivery: Delivery): DeliveryAnswer;
   /** Drops what was learned about a repository, or all of an owner's: permissions, protection or names changed. */
   forget(owner: string, name?: string): void;
-  /** What it is called now: it may have been renamed, or given to somebody else. Undefined where it is gone. */
-  findName(repository: ForgeRepository): Promise<RepositoryName | undefined>;
+  /** What is found under this name, which may be a former one, or another's by now. */
+  identify(repository: RepositoryName): Promise<RepositoryIdentity>;
+  /** The one with its `forgeId`, whatever it is called now. Undefined where it is gone, or hidden from us. */
+  findById(repository: ForgeRepository): Promise<RepositoryIdentity | undefined>;
 
-  /** Everything that deliveries would have told, in one look. */
+  /** Everything that deliveries would have told, in one look. Of another one than the `forgeId`, its name and id alone. */
   lookAround(question: LookQuestion): Promise<Look>;
   /** Several at once, as `findPullRequest` of the forge finds one; those that are gone are not in the answer. */
   findPullRequests(
@@ -119,9 +121,14 @@ export interface RepositoryName {
   readonly name: string;
 }
 
+/** As the forge spells it now, and what it knows it by. */
+export interface RepositoryIdentity extends RepositoryName {
+  readonly forgeId: string;
+}
+
 export interface Look {
-  /** As it is called now. */
-  readonly name?: RepositoryName;
+  /** What was looked at; undefined where the forge did not say. */
+  readonly identity?: RepositoryIdentity;
   /** Undefined where there is no such branch. */
   readonly heads: ReadonlyMap<string, Sha | undefined>;
   readonly pullRequests: ReadonlyMap<PrNumber, PullRequestFacts | undefined>;
@@ -182,6 +189,14 @@ export interface CommentFacts {
   readonly createdAt: Instant;
   readonly isEdited: boolean;
   readonly pr: PullRequestFacts;
+  readonly retarget?: Retarget;
+}
+
+/** The last time that a pull request got another base branch. */
+export interface Retarget {
+  readonly at: Instant;
+  /** Undefined where the forge did so itself, or does not remember. */
+  readonly by: Person | undefined;
 }
 
 export interface LabelQuestion {
@@ -195,6 +210,7 @@ export interface LabelFacts {
   /** The last time it was put on or taken off, and by whom; undefined where the forge does not remember. */
   readonly last: { readonly by: Person; readonly permission: Permission; readonly at: Instant } | undefined;
   readonly pr: PullRequestFacts;
+  readonly retarget?: Retarget;
 }
 
 export interface WorkflowRunFacts {

@@ -36,6 +36,12 @@ export type NoticeSettlement =
   /** With a body: it takes the place of the one that was looked at. */
   | { readonly kind: 'later'; readonly dueAt: Instant; readonly isFailure: boolean; readonly body?: string };
 
+export interface DueNotices {
+  readonly host: string;
+  readonly count: number;
+  readonly oldestDueAt: Instant;
+}
+
 export interface NoticeStore {
   /**
    * Keeps notices in one write; success is durable. One that waits already takes the new body, the earlier of both due
@@ -60,6 +66,8 @@ export interface NoticeStore {
   findNextDueAt(): Promise<Instant | undefined>;
   /** How many were due before an instant, and nobody has looked. */
   countOverdue(before: Instant): Promise<number>;
+  /** Those that are due by now, by the host that told of them; leased ones too. */
+  countDue(now: Instant): Promise<readonly DueNotices[]>;
   /** Removes what was remembered until before `now`; answers how many. */
   tidy(now: Instant): Promise<number>;
   /** Ends the leases of one holder, or all: it is known to be dead. Answers how many. */

@@ -21,6 +21,10 @@ export interface Repository extends RepositoryRef {
   readonly organizationId: OrganizationId;
   /** Plain git only: path or URL of the bare repository. */
   readonly git: string | null;
+  /** The forge's own, which stays when names change; null on plain git, and where nobody has asked the forge yet. */
+  readonly forgeId: string | null;
+  /** The sentence why nothing may be done there, as the last look at the forge found; null where nothing is in the way. */
+  readonly barred: string | null;
   readonly checks: readonly RunnerCheck[];
   /** Globs of the reports that the built-in runner hands to ingestion. */
   readonly junit: readonly string[];
@@ -37,12 +41,18 @@ export interface RepositoryStore {
   /** Inserts, or answers the one with the same organization and reference, which stays as it is. */
   ensure(repository: Repository): Promise<Repository>;
   find(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
+  /** As `find`, without telling A-Z of owner and name from a-z; where several fit, the first that was made. */
+  findSpelled(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
   /** Ordered by host, owner, name. */
   list(organizationId: OrganizationId): Promise<readonly Repository[]>;
   /** All organizations': what the server serves. */
   listAll(): Promise<readonly Repository[]>;
   /** Gives it another reference; all else stays. `taken` (nothing written) where its organization has one of that name. */
   rename(id: RepositoryId, ref: RepositoryRef, at: Instant): Promise<'renamed' | 'taken' | 'gone'>;
+  /** Learns the forge's id of one that has none; one that is known stays, whoever says so. */
+  identify(id: RepositoryId, forgeId: string): Promise<void>;
+  /** Null: nothing is in the way any more. */
+  bar(id: RepositoryId, sentence: string | null): Promise<void>;
   /** Refused while a queue that is not deleted belongs to it. Its tests and uploads go with it. */
   remove(id: RepositoryId): Promise<'removed' | 'has_queues'>;
 }

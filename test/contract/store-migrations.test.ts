@@ -74,6 +74,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into pull_request_notes values ('r1', 7, 2, '{"n":1}')`,
   ],
   [`insert into impacted_targets values ('q1', 8, 'sha', '{}', null, 5, true)`],
+  [`update repositories set forge_id = '12', barred = 'why'`],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -94,7 +95,9 @@ async function checkRows(store: Store, version: number): Promise<void> {
   const { accounts, repositories, queues, tests, signingKey } = store;
   assert.equal(Buffer.from(signingKey).toString('hex'), 'ab'.repeat(32));
   assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');
-  assert.equal((await repositories.list('o1' as OrganizationId)).length, 1);
+  const [repository, ...others] = await repositories.list('o1' as OrganizationId);
+  assert.deepEqual([repository?.forgeId, repository?.barred], version >= 9 ? ['12', 'why'] : [null, null]);
+  assert.deepEqual(others, []);
   const queueId = 'q1' as QueueId;
   const repositoryId = 'r1' as RepositoryId;
   const loaded = await queues.load(queueId);

@@ -41,6 +41,7 @@ export function noticePromises(open: () => Promise<OpenStore>): void {
   };
   additionPromises(world);
   claimPromises(world);
+  duePromises(world);
   settlementPromises(world);
   memoryPromises(world);
   leasePromises(world);
@@ -162,6 +163,22 @@ function claimPromises({ notices, claim }: NoticeWorld): void {
     assert.equal(await notices().findNextDueAt(), NOON + MINUTE_MS);
     assert.equal(await notices().countOverdue(NOON), 1);
     assert.equal(await notices().countOverdue(NOON - 5), 0);
+  });
+}
+
+function duePromises({ notices, claim }: NoticeWorld): void {
+  test('those that are due are counted by host, with the oldest, whoever holds them', async () => {
+    assert.deepEqual(await notices().countDue(NOON), []);
+    const rows = [-9, -5, 0, 1].map((offset) => aNotice({ dueAt: NOON + offset }));
+    await notices().add([...rows, aNotice({ host: 'ghe.test', dueAt: NOON - 3 })]);
+    const [oldest] = await claim('x');
+    assert.ok(oldest);
+    assert.equal(await notices().settle(oldest, 'x', { kind: 'remember', until: NOON + 1 }), 'settled');
+    const counted = (await notices().countDue(NOON)).toSorted((a, b) => a.count - b.count);
+    assert.deepEqual(counted, [
+      { host: 'ghe.test', count: 1, oldestDueAt: NOON - 3 },
+      { host: 'github.com', count: 2, oldestDueAt: NOON - 5 },
+    ]);
   });
 }
 

@@ -155,6 +155,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'notices.findClaimable': /notices_by_due_time \(due_at<\?\)/,
   'notices.findNextUnleased': /notices_by_due_time \(due_at>\?\)/,
   'notices.countOverdue': /INDEX notices_by_due_time \(due_at<\?\)/,
+  'notices.countDue': /INDEX notices_by_due_time \(due_at<\?\)/,
   'notices.listLeased': /notices_leased \(lease_until>\?\)/,
   'notices.listForgotten': /notices_remembered \(remembered_until<\?\)/,
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
+import type { RepositoryId, RepositoryRef } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { anUpload } from '../helpers/an-upload.ts';
 import { applyResults } from '../helpers/test-results.ts';
@@ -63,6 +63,58 @@ export function repositoryPromises(store: () => Store): void {
     const other = await storeOrganization(store());
     assert.equal(await repositories.find(first.organizationId, { ...first, name: 'repo' }), undefined);
     assert.equal(await repositories.find(other.id, first), undefined);
+  });
+
+  test('one is found whatever the letters of its name, and the first that was made where several are [G79]', async () => {
+    const { repositories } = store();
+    const first = await storeRepository(store(), { owner: 'Acme', name: 'Repo' });
+    const { organizationId, host } = first;
+    await storeRepository(store(), { organizationId, owner: 'acme', name: 'repo', createdAt: NOON + 1 });
+    await storeRepository(store(), { organizationId, owner: 'acme', name: 'caf\u{e9}' });
+    for (const [owner, name] of [
+      ['ACME', 'REPO'],
+      ['acme', 'repo'],
+      ['Acme', 'Repo'],
+    ] as const) {
+      assert.deepEqual(await repositories.findSpelled(organizationId, { host, owner, name }), first);
+    }
+    const findSpelled = (ref: Partial<RepositoryRef>, of = organizationId) =>
+      repositories.findSpelled(of, { host, owner: 'acme', name: 'repo', ...ref });
+    // Only letters that names on a forge can have.
+    assert.equal(await findSpelled({ name: 'CAF\u{c9}' }), undefined);
+    assert.equal(await findSpelled({ name: 'rep_' }), undefined);
+    assert.equal(await findSpelled({ host: host.toUpperCase() }), undefined);
+    assert.equal(await findSpelled({}, (await storeOrganization(store())).id), undefined);
+  });
+
+  test("the forge's id is learned once, and replaced only by who registers [G76]", async () => {
+    const { repositories } = store();
+    const repository = await storeRepository(store());
+    const present = () => repositories.find(repository.organizationId, repository);
+    assert.equal(repository.forgeId, null);
+    await repositories.identify(repository.id, '12');
+    await repositories.identify(repository.id, '13');
+    assert.deepEqual(await present(), { ...repository, forgeId: '12' });
+    assert.deepEqual(await repositories.ensure({ ...repository, forgeId: '14' }), { ...repository, forgeId: '12' });
+    await repositories.rename(repository.id, { ...repository, name: repository.name }, NOON);
+    assert.equal((await present())?.forgeId, '12');
+    await repositories.save({ ...repository, forgeId: '15' });
+    assert.equal((await present())?.forgeId, '15');
+    assert.equal((await repositories.listAll()).find(({ id }) => id === repository.id)?.forgeId, '15');
+  });
+
+  test('one is barred with a sentence, until nothing is in the way or it is registered [G77]', async () => {
+    const { repositories } = store();
+    const repository = await storeRepository(store(), { forgeId: '1' });
+    const present = () => repositories.find(repository.organizationId, repository);
+    await repositories.bar(repository.id, 'It is another one.');
+    assert.deepEqual(await present(), { ...repository, barred: 'It is another one.' });
+    await repositories.bar(repository.id, null);
+    assert.deepEqual(await present(), repository);
+    await repositories.bar(repository.id, 'Once more.');
+    await repositories.save(repository);
+    assert.deepEqual(await present(), repository);
+    await repositories.bar(randomUUID() as RepositoryId, 'Nobody.');
   });
 
   test('repositories are listed by host, owner and name, in the order of bytes', async () => {

@@ -72,6 +72,7 @@ describe('a restore of a SQLite store', () => {
     const alarm = { id: 'a', queueId: queue.id, code: 'FOREIGN_PUSH', text: 'why', at: 1 };
     await other.alarms.raise(alarm);
     await other.alarms.setMark(queue.id, { sha: null, version: 1, at: 1 }, undefined);
+    await other.repositories.identify(queue.repositoryId, '12');
     const file = join(folder, 'backup');
     await snapshotsOf(other).backup(file);
 
@@ -84,6 +85,7 @@ describe('a restore of a SQLite store', () => {
     assert.deepEqual(await store.logs.read(key, 0, 9999), { bytes: output, size: output.length });
     assert.deepEqual(await store.alarms.list([queue.id], 0, 9), [alarm]);
     assert.equal((await store.alarms.findMark(queue.id))?.version, 1);
+    assert.equal((await store.repositories.listAll())[0]?.forgeId, '12');
     assert.deepEqual(store.signingKey, other.signingKey);
     assert.equal(await store.queues.commit(aCommit(queue.id, 1)), 'committed');
     await store.close();

@@ -76,6 +76,8 @@ type Queue = Awaited<ReturnType<typeof storeQueue>>;
 
 async function fill(store: Store): Promise<Queue> {
   const queue = await storeQueue(store);
+  await store.repositories.identify(queue.repositoryId, '12');
+  await store.repositories.bar(queue.repositoryId, 'why');
   const entry = anEntry(queue.id, 1, { targetsDigest: 'd' });
   const targetSets = [{ digest: 'd', body: '["a"]' }];
   const transitions = [aTransition(entry)];

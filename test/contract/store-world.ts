@@ -54,6 +54,8 @@ export function aRepository(values: Partial<Repository> & Pick<Repository, 'orga
     owner: 'acme',
     name: `repo-${randomUUID()}`,
     git: '/srv/git/acme.git',
+    forgeId: null,
+    barred: null,
     checks: [{ name: 'unit', command: 'make test', timeoutMinutes: 30 }],
     junit: ['**/junit.xml'],
     createdAt: NOON,

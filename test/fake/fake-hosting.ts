@@ -23,6 +23,7 @@ import type {
   OwnCommentQuestion,
   Permission,
   Person,
+  RepositoryIdentity,
   RepositoryName,
 } from '../../src/forge/hosting.ts';
 import type { Instant } from '../../src/lib/clock.ts';
@@ -52,6 +53,9 @@ const OWN: Person = { login: 'sluice', isBot: true, isOwn: true };
 export class FakeHosting implements Hosting {
   /** As the forge calls the repository now. */
   name: RepositoryName;
+  forgeId = '1';
+  /** What the one of that id is called now, where another one has its name. */
+  readonly moved = new Map<string, RepositoryName>();
   /** While it is set, nothing is answered: the sentence why. */
   outage: string | undefined;
   readonly deliveries: Delivery[] = [];
@@ -126,6 +130,13 @@ export class FakeHosting implements Hosting {
     this.tell('access', { kind: 'access' }, former);
   }
 
+  /** It was deleted, or renamed to `moved`, and another repository has its name. */
+  replace(moved?: RepositoryName): void {
+    if (moved !== undefined) this.moved.set(this.forgeId, moved);
+    this.forgeId = String(Number(this.forgeId) + 1);
+    this.tell('access', { kind: 'access' });
+  }
+
   /** What people can read below a pull request, oldest first. */
   commentsOf(number: PrNumber): readonly string[] {
     return this.#comments.filter((comment) => comment.number === number).map(({ text }) => text);
@@ -144,16 +155,22 @@ export class FakeHosting implements Hosting {
     this.forgotten.push(`${owner}/${name}`);
   }
 
-  async findName(): Promise<RepositoryName> {
-    this.#answer('findName');
-    return this.name;
+  async identify(): Promise<RepositoryIdentity> {
+    this.#answer('identify');
+    return { ...this.name, forgeId: this.forgeId };
+  }
+
+  async findById({ forgeId = '' }: ForgeRepository): Promise<RepositoryIdentity | undefined> {
+    this.#answer('findById');
+    const name = forgeId === this.forgeId ? this.name : this.moved.get(forgeId);
+    return name && { ...name, forgeId };
   }
 
   async lookAround({ repository, branches, entries, commits, since }: LookQuestion): Promise<Look> {
     this.#answer('lookAround');
     const facts = entries.map(async (number) => [number, await this.#facts(repository, number)] as const);
     return {
-      name: this.name,
+      identity: { ...this.name, forgeId: this.forgeId },
       heads: new Map(branches.map((branch) => [branch, this.#repository.findHead(branch)])),
       pullRequests: new Map(await Promise.all(facts)),
       checks: new Map(commits.map((sha) => [sha, this.#reportsOf(sha)])),

@@ -2,6 +2,8 @@ import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { GithubClient } from './client.ts';
 import type { GitAccess } from './git-access.ts';
+import { describeNoContents } from './inspect/permissions.ts';
+import { keyOf } from './installations.ts';
 
 /** The sentence to show when a repository cannot be used, or undefined when it can. */
 export async function checkAccess(
@@ -10,13 +12,20 @@ export async function checkAccess(
 ): Promise<string | undefined> {
   client.forget(repository.owner, repository.name);
   try {
-    const { fullName, isArchived } = await client.resolve(repository);
-    // Deliveries come with this name.
-    if (fullName !== `${repository.owner}/${repository.name}`) return `GitHub calls this repository ${fullName}.`;
+    const { fullName, isArchived, ...found } = await client.resolve(repository);
+    // Deliveries come with this name; in which letters, GitHub does not care.
+    if (keyOf(found) !== keyOf(repository)) return `GitHub calls this repository ${fullName}.`;
     if (isArchived) return `The repository ${fullName} is archived: nothing can be merged there.`;
-    return await access.findProblem(repository);
+    const problem = await access.findProblem(repository);
+    return problem === undefined ? undefined : ((await describeMissing(client, repository)) ?? problem);
   } catch (error) {
     if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return error.detail;
     throw error;
   }
+}
+
+/** What git says of a permission names none. */
+async function describeMissing(client: GithubClient, repository: ForgeRepository): Promise<string | undefined> {
+  const { isApp, permissions } = await client.installation(repository);
+  return isApp ? describeNoContents(permissions) : undefined;
 }

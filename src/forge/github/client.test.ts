@@ -185,13 +185,15 @@ describe('the connection to GitHub', () => {
     assert.equal(client.webhookSecret(), 'after');
 
     first = undefined;
-    const refused = await world({
-      'GET /repos/acme/app/installation': { status: 401, body: { message: 'Integration not found' } },
-    });
-    assert.match(
-      (await faultOf(read(refused.client))).detail,
-      /^GitHub refuses the GitHub App's id and private key: Integration not found/,
-    );
+    for (const status of [401, 404]) {
+      const refused = await world({
+        'GET /repos/acme/app/installation': { status, body: { message: 'Integration not found' } },
+      });
+      assert.match(
+        (await faultOf(read(refused.client))).detail,
+        /^GitHub refuses the GitHub App's id and private key: Integration not found\. Was the key rotated/,
+      );
+    }
   });
 
   it('a token of a person works the same, without installations', async () => {

@@ -266,7 +266,7 @@ describe('looking around', () => {
       since: since - 60_000,
     };
     const look = await hosting.lookAround(question);
-    assert.deepEqual(look.name, { owner: 'acme', name: 'app' });
+    assert.deepEqual(look.identity, { owner: 'acme', name: 'app', forgeId: String(repository.id) });
     assert.equal(look.heads.get('main'), repository.refs.get('refs/heads/main'));
     assert.equal(look.heads.get('gone'), undefined);
     assert.equal(look.pullRequests.get(numberOf(entry))?.mergeability, 'MERGEABLE');
@@ -350,8 +350,9 @@ describe('looking around', () => {
     await hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since: 0 });
     github.rename(repository, 'application');
     const look = await hosting.lookAround({ repository: APP, branches: ['main'], entries: [], commits: [], since: 0 });
-    assert.deepEqual(look.name, { owner: 'acme', name: 'application' });
-    assert.deepEqual(await hosting.findName(APP), { owner: 'acme', name: 'application' });
+    const identity = { owner: 'acme', name: 'application', forgeId: String(repository.id) };
+    assert.deepEqual(look.identity, identity);
+    assert.deepEqual(await hosting.identify(APP), identity);
   });
 });
 

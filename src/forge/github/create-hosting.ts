@@ -1,12 +1,13 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { Hosting, RepositoryName } from '../hosting.ts';
+import type { Hosting } from '../hosting.ts';
 import { writeCheck } from './check-runs.ts';
 import { readChecks } from './checks.ts';
 import type { GithubClient } from './client.ts';
 import { closeLanded } from './close.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { findPullRequests } from './facts.ts';
+import { findById, identify } from './identify.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { createLooker } from './look.ts';
 import { findPermission } from './permissions.ts';
@@ -34,7 +35,8 @@ export function createHosting(parts: HostingParts): Hosting {
       looker.forget();
     },
 
-    findName: (repository) => findName(client, repository),
+    identify: (repository) => identify(client, repository),
+    findById: (repository) => findById(client, repository),
     lookAround: (question) => looker.lookAround(question),
     findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
     readChecks: (repository, commits) => readChecks(client, repository, commits),
@@ -51,18 +53,6 @@ export function createHosting(parts: HostingParts): Hosting {
     changeLabels: (change) => changeLabels(tools, change),
     closeLanded: (request) => closeLanded(client, request),
   };
-}
-
-async function findName(client: GithubClient, repository: ForgeRepository): Promise<RepositoryName | undefined> {
-  client.forget(repository.owner, repository.name);
-  const { status, data } = await client.request<{ readonly name: string; readonly owner: { readonly login: string } }>({
-    repository,
-    route: 'GET /repos/{owner}/{repo}',
-    urgency: 'read',
-    accept: [404],
-    isRepeated: true,
-  });
-  return status === 404 ? undefined : { owner: data.owner.login, name: data.name };
 }
 
 async function findByBranch(

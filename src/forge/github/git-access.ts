@@ -4,7 +4,8 @@ import type { Git, GitRepository, GitSource } from '../../git/git.ts';
 import { Fault } from '../../lib/fault.ts';
 import { listMissing } from '../candidate/commits.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient, ResolvedRepository } from './client.ts';
+import { another } from './unavailable.ts';
 
 /** Git over https, with the tokens of the client. */
 export interface GitAccess {
@@ -22,9 +23,21 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
   /** What each repository was asked with last. */
   const tokens = new Map<string, string>();
 
+  /** Nothing is read from, or shown to, another repository that has its name. */
+  async function resolveOwn(repository: ForgeRepository): Promise<ResolvedRepository> {
+    const { forgeId } = repository;
+    const known = await client.resolve(repository);
+    if (forgeId === undefined || forgeId === String(known.id)) return known;
+    // What was learned minutes ago may be what has changed.
+    client.forget(repository.owner, repository.name);
+    const found = await client.resolve(repository);
+    if (forgeId !== String(found.id)) throw another(repository, String(found.id));
+    return found;
+  }
+
   /** Git follows no redirects with a token: it is told what the repository is called now. */
   async function sourceOf(repository: ForgeRepository): Promise<GitSource> {
-    const { owner, name } = await client.resolve(repository);
+    const { owner, name } = await resolveOwn(repository);
     const authorize = async () => {
       const token = await client.installationToken({ owner, name });
       tokens.set(repository.id, token);

@@ -85,7 +85,7 @@ export function createInstallations(options: InstallationsOptions): Installation
     const auth = credentials.current();
     if (auth.kind !== 'app') throw new Fault('MISCONFIGURED', `There is no GitHub App for ${host}, only a token.`);
     const received = await askOnce(auth, ask);
-    if (received.kind !== 'answer' || received.status !== 401) return received;
+    if (received.kind !== 'answer' || !isRefused(received.status, messageIn(received.data))) return received;
     if (!(await credentials.refresh(auth))) throw refusedCredentials('app', messageIn(received.data));
     const fresh = credentials.current();
     return fresh.kind === 'app' ? askOnce(fresh, ask) : received;
@@ -175,6 +175,11 @@ export function createInstallations(options: InstallationsOptions): Installation
     forget,
     askAsApp,
   };
+}
+
+/** To an App of an unknown id GitHub says that it is not there, as to anything else that is not. */
+function isRefused(status: number, message: string): boolean {
+  return status === 401 || (status === 404 && /^integration not found/i.test(message));
 }
 
 interface InstallationData {

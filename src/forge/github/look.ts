@@ -1,7 +1,7 @@
 import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { ChangedPullRequest, CheckReport, Look, LookQuestion } from '../hosting.ts';
+import type { ChangedPullRequest, CheckReport, Look, LookQuestion, RepositoryIdentity } from '../hosting.ts';
 import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
 import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
 import type { GithubClient } from './client.ts';
@@ -37,6 +37,7 @@ interface ChangedPage {
 }
 
 type Answer = {
+  readonly databaseId: number | null;
   readonly owner: { readonly login: string };
   readonly name: string;
   readonly changed?: ChangedPage;
@@ -96,6 +97,7 @@ async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: num
   const entries = chunksOf([...new Set(question.entries)].filter(isAskable), entriesAtOnce);
   const commits = chunksOf([...new Set(question.commits)], COMMITS_AT_ONCE);
   const answers: Answer[] = [];
+  let identity: RepositoryIdentity | undefined;
   for (let part = 0; part < Math.max(1, entries.length, commits.length); part += 1) {
     const isFirst = part === 0;
     answers.push(
@@ -106,10 +108,13 @@ async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: num
         ...(commits[part] ?? []).map((sha, index) => `c${index}: ${commitText(sha)}`),
       ]),
     );
+    identity ??= await identityOf(client, repository, answers[0]);
+    // What it says of its pull requests is about others than ours.
+    if (identity !== undefined && isAnother(repository, identity)) return { identity, ...NOTHING };
   }
   const [first] = answers;
   return {
-    ...(first !== undefined && { name: { owner: first.owner.login, name: first.name } }),
+    ...(identity !== undefined && { identity }),
     heads: new Map(branches.map((branch, index) => [branch, first?.[`b${index}`]?.target?.oid])),
     pullRequests: await pullRequestsIn(tools, repository, question.entries, answers),
     checks: await checksIn(client, repository, commits, answers),
@@ -117,11 +122,28 @@ async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: num
   };
 }
 
+const NOTHING = { heads: new Map(), pullRequests: new Map(), checks: new Map(), changed: [] };
+
+async function identityOf(
+  client: GithubClient,
+  { owner, name }: ForgeRepository,
+  answer: Answer | undefined,
+): Promise<RepositoryIdentity | undefined> {
+  if (answer === undefined) return undefined;
+  // Beyond 32 bits GraphQL has no number to say.
+  const id = answer.databaseId ?? (await client.resolve({ owner, name })).id;
+  return { owner: answer.owner.login, name: answer.name, forgeId: String(id) };
+}
+
+function isAnother({ forgeId }: ForgeRepository, found: RepositoryIdentity): boolean {
+  return forgeId !== undefined && forgeId !== found.forgeId;
+}
+
 async function ask(client: GithubClient, { owner, name }: ForgeRepository, fields: readonly string[]): Promise<Answer> {
   const { data } = await client.graphql<{ readonly repository: Answer }>({
     repository: { owner, name },
     query: `query LookAround($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
-      owner { login } name ${fields.join('\n')} } }`,
+      databaseId owner { login } name ${fields.join('\n')} } }`,
     variables: { owner, name },
     urgency: 'read',
   });

@@ -41,6 +41,14 @@ export function notInstalled({ owner, name }: RepositoryName): Fault {
   );
 }
 
+/** It was deleted or renamed, and somebody gave its name to another one, which is none of ours. */
+export function another({ owner, name, forgeId }: RepositoryName & { readonly forgeId?: string }, id: string): Fault {
+  return new Fault(
+    'FORGE_UNAVAILABLE',
+    `${owner}/${name} is another repository now (number ${id} at GitHub) than the one that is known here (number ${forgeId}).`,
+  );
+}
+
 export function suspended({ owner, name }: RepositoryName): Fault {
   return new Fault(
     'FORGE_UNAVAILABLE',
@@ -50,8 +58,11 @@ export function suspended({ owner, name }: RepositoryName): Fault {
 
 export function refusedCredentials(kind: 'app' | 'token', message: string): Fault {
   const what = kind === 'app' ? "the GitHub App's id and private key" : 'the token';
-  const fix = kind === 'app' ? 'Was the key rotated, or the App deleted?' : 'Has it expired, or was it revoked?';
-  return new Fault('FORGE_UNAVAILABLE', `GitHub refuses ${what}: ${bareText(message)} ${fix}`);
+  const fix =
+    kind === 'app'
+      ? "Was the key rotated, is it another App's, or was the App deleted?"
+      : 'Has it expired, or was it revoked?';
+  return new Fault('FORGE_UNAVAILABLE', `GitHub refuses ${what}: ${bareText(message).replace(/\.$/, '')}. ${fix}`);
 }
 
 /** A sentence that says what to do about a status that nobody expected. */

@@ -37,6 +37,14 @@ export function createMemoryNotices({ notices }: MemoryState): NoticeStore {
       return instants.length === 0 ? undefined : Math.min(...instants);
     },
     countOverdue: async (before) => waiting().filter(({ row }) => row.dueAt < before).length,
+    async countDue(now) {
+      const due = waiting().filter(({ row }) => row.dueAt <= now);
+      return [...Map.groupBy(due, ({ row }) => row.host)].map(([host, some]) => ({
+        host,
+        count: some.length,
+        oldestDueAt: Math.min(...some.map(({ row }) => row.dueAt)),
+      }));
+    },
     async tidy(now) {
       const old = [...notices.values()].filter(({ rememberedUntil }) => (rememberedUntil ?? now) < now);
       for (const { row } of old) notices.delete(nameOf(row));

@@ -1,5 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { inSmallLetters } from '../small-letters.ts';
 import { removeAlarms } from './alarms.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compareText } from './order.ts';
@@ -16,6 +17,11 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
     save: async (repository) => save(state, repository, find(repository.organizationId, repository)),
     ensure: async (repository) => find(repository.organizationId, repository) ?? save(state, repository, undefined),
     find: async (organizationId, ref) => find(organizationId, ref),
+    findSpelled: async (organizationId, ref) =>
+      [...repositories.values()]
+        .filter((repository) => repository.organizationId === organizationId)
+        .filter((repository) => isSameRef(inSmallLetters(repository), inSmallLetters(ref)))
+        .sort((a, b) => a.createdAt - b.createdAt || compareText(a.id, b.id))[0],
     list: async (organizationId) => sorted().filter((repository) => repository.organizationId === organizationId),
     listAll: async () => sorted(),
     async rename(id, ref, at) {
@@ -25,6 +31,14 @@ export function createMemoryRepositories(state: MemoryState): RepositoryStore {
       if ((find(repository.organizationId, ref)?.id ?? id) !== id) return 'taken';
       repositories.set(id, Object.freeze({ ...repository, host, owner, name, updatedAt: at }));
       return 'renamed';
+    },
+    async identify(id, forgeId) {
+      const repository = repositories.get(id);
+      if (repository?.forgeId === null) repositories.set(id, Object.freeze({ ...repository, forgeId }));
+    },
+    async bar(id, barred) {
+      const repository = repositories.get(id);
+      if (repository !== undefined) repositories.set(id, Object.freeze({ ...repository, barred }));
     },
     async remove(id) {
       const queues = [...state.queues.values()].filter((queue) => queue.row.repositoryId === id);

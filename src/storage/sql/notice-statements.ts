@@ -4,6 +4,8 @@ import type { StatementCompiler } from './statement.ts';
 
 /** No instant is earlier. Said although it says nothing: an index is then searched from its beginning. */
 const EVER = sql.lit(Number.MIN_SAFE_INTEGER);
+/** By the column itself, SQLite would read the whole table, which is in that order, and not only what is due. */
+const HOST = sql<string>`host || ''`;
 const UNLEASED = { lease_holder: null, lease_until: null };
 const COLUMNS = [
   ...(['host', 'key', 'kind', 'body', 'received_at', 'due_at', 'version', 'attempts'] as const),
@@ -111,6 +113,12 @@ function claimStatements(compiler: StatementCompiler) {
     ),
     countOverdue: compiler.statement<{ before: number }>()((param) =>
       waiting.select((eb) => eb.fn.countAll<number>().as('count')).where('due_at', '<', param('before')),
+    ),
+    countDue: compiler.statement<{ now: number }>()((param) =>
+      waiting
+        .select((eb) => [HOST.as('host'), eb.fn.countAll<number>().as('count'), eb.fn.min('due_at').as('oldest')])
+        .where('due_at', '<=', param('now'))
+        .groupBy(HOST),
     ),
   };
 }

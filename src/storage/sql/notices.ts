@@ -29,6 +29,11 @@ export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler
       engine.read(function* () {
         return (yield* first(statements.countOverdue, { before }))?.count ?? 0;
       }),
+    countDue: (now) =>
+      engine.read(function* () {
+        const rows = yield* all(statements.countDue, { now });
+        return rows.map(({ host, count, oldest }) => ({ host, count, oldestDueAt: oldest }));
+      }),
     async tidy(now) {
       let total = 0;
       for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; total += removed) {

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import type { RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { inSmallLetters } from '../small-letters.ts';
 import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import { fromRepository, toRepository } from './rows.ts';
 import type { RepositoriesTable } from './schema.ts';
@@ -28,6 +30,11 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
         const row = yield* first(statements.find, { ...ref, organizationId });
         return row && toRepository(row);
       }),
+    findSpelled: (organizationId, ref) =>
+      engine.read(function* () {
+        const row = yield* first(statements.findSpelled, { ...inSmallLetters(ref), organizationId });
+        return row && toRepository(row);
+      }),
     list: (organizationId) =>
       engine.read(function* () {
         return (yield* all(statements.list, { organizationId })).map(toRepository);
@@ -37,6 +44,12 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
         return (yield* all(statements.listAll, {})).map(toRepository);
       }),
     rename: (id, ref, at) => engine.write(() => rename(statements, { ...ref, id, at })),
+    identify: async (id, forgeId) => {
+      await engine.write(() => execute(statements.identify, { id, forgeId }));
+    },
+    bar: async (id, barred) => {
+      await engine.write(() => execute(statements.bar, { id, barred }));
+    },
     remove: (id) => engine.write(() => remove(statements, removals, id)),
   };
 }
@@ -71,7 +84,7 @@ function repositoryStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
-    save: upsertStatement(compiler, ['git', 'checks', 'junit', 'updated_at']),
+    save: upsertStatement(compiler, ['git', 'forge_id', 'barred', 'checks', 'junit', 'updated_at']),
     // It sets the name to itself: a row that nothing is set in would not be answered.
     ensure: upsertStatement(compiler, []),
     find: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
@@ -82,6 +95,18 @@ function repositoryStatements(compiler: StatementCompiler) {
         .where('host', '=', param('host'))
         .where('owner', '=', param('owner'))
         .where('name', '=', param('name')),
+    ),
+    findSpelled: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
+      builder
+        .selectFrom('repositories')
+        .selectAll()
+        .where('organization_id', '=', param('organizationId'))
+        .where('host', '=', param('host'))
+        .where(sql`lower(owner)`, '=', param('owner'))
+        .where(sql`lower(name)`, '=', param('name'))
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(1),
     ),
     list: compiler.statement<{ organizationId: string }>()((param) =>
       sorted.where('organization_id', '=', param('organizationId')),
@@ -100,6 +125,19 @@ function repositoryStatements(compiler: StatementCompiler) {
         .set({ host: param('host'), owner: param('owner'), name: param('name'), updated_at: param('at') })
         .where('id', '=', param('id')),
     ),
+    identify: compiler.statement<{ id: string; forgeId: string }>()((param) =>
+      builder
+        .updateTable('repositories')
+        .set({ forge_id: param('forgeId') })
+        .where('id', '=', param('id'))
+        .where('forge_id', 'is', null),
+    ),
+    bar: compiler.statement<{ id: string; barred: string | null }>()((param) =>
+      builder
+        .updateTable('repositories')
+        .set({ barred: param('barred') })
+        .where('id', '=', param('id')),
+    ),
     findQueue: compiler.statement<{ id: string }>()((param) =>
       builder
         .selectFrom('queues')
@@ -111,7 +149,7 @@ function repositoryStatements(compiler: StatementCompiler) {
   };
 }
 
-type Changed = 'git' | 'checks' | 'junit' | 'updated_at';
+type Changed = 'git' | 'forge_id' | 'barred' | 'checks' | 'junit' | 'updated_at';
 
 function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[]) {
   return compiler.statement<RepositoriesTable>()((param) =>
@@ -128,6 +166,8 @@ function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[
         junit: param('junit'),
         created_at: param('created_at'),
         updated_at: param('updated_at'),
+        forge_id: param('forge_id'),
+        barred: param('barred'),
       })
       .onConflict((conflict) =>
         conflict.columns(['organization_id', 'host', 'owner', 'name']).doUpdateSet((eb) => ({

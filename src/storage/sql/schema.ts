@@ -74,6 +74,8 @@ export interface RepositoriesTable {
   junit: JsonText;
   created_at: number;
   updated_at: number;
+  forge_id: string | null;
+  barred: string | null;
 }
 
 export interface QueuesTable {

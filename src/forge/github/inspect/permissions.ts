@@ -3,15 +3,34 @@ import { PERMISSIONS } from '../app-needs.ts';
 
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
-export function inspectPermissions(given: Readonly<Record<string, string>>): readonly Finding[] {
-  const missing = Object.entries(PERMISSIONS).filter(
-    ([name, { access }]) => (RANKS[given[name] ?? ''] ?? 0) < (RANKS[access] ?? 0),
-  );
+export function inspectPermissions(given: Granted): readonly Finding[] {
+  const missing = findMissing(given);
   if (missing.length === 0)
     return [{ level: 'ok', code: 'PERMISSIONS', text: 'The app has every permission it needs.' }];
-  return missing.map(([, { access, label, why }]) => ({
+  return missing.map(([, need]) => ({
     level: 'error',
     code: 'PERMISSION_MISSING',
-    text: `The app lacks the repository permission "${label}: ${access === 'write' ? 'read and write' : 'read-only'}" (${why}). Add it to the app, and accept it where the app is installed.`,
+    text: `The app lacks the repository permission "${labelOf(need)}" (${need.why}). Add it to the app, and accept it where the app is installed.`,
   }));
+}
+
+/** Where git cannot be used: all that is missing in one sentence, so that it is granted once. Undefined where git can be. */
+export function describeNoContents(given: Granted): string | undefined {
+  const missing = findMissing(given);
+  if (!missing.some(([name]) => name === 'contents')) return undefined;
+  const labels = missing.map(([, need]) => `"${labelOf(need)}"`).join(', ');
+  return `The app lacks the repository permissions ${labels}. Add them to the app, and accept them where it is installed.`;
+}
+
+type Granted = Readonly<Record<string, string>>;
+type Need = (typeof PERMISSIONS)[keyof typeof PERMISSIONS];
+
+function findMissing(given: Granted): readonly (readonly [name: string, need: Need])[] {
+  return Object.entries(PERMISSIONS).filter(
+    ([name, { access }]) => (RANKS[given[name] ?? ''] ?? 0) < (RANKS[access] ?? 0),
+  );
+}
+
+function labelOf({ access, label }: Need): string {
+  return `${label}: ${access === 'write' ? 'read and write' : 'read-only'}`;
 }

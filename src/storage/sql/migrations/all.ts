@@ -7,6 +7,7 @@ import { logsAlarms } from './005-logs-alarms.ts';
 import { testResults } from './006-test-results.ts';
 import { noticesNotes } from './007-notices-notes.ts';
 import { forkTargets } from './008-fork-targets.ts';
+import { repositoryIdentity } from './009-repository-identity.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   testResults,
   noticesNotes,
   forkTargets,
+  repositoryIdentity,
 ];

@@ -1,0 +1,1 @@
+export const PLAIN_GIT_HOST = 'local';

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { createFakeGithub } from '../../../test/fake/github/fake-github.ts';
+import type { Sha } from '../../engine/pull-request.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { ForgeRepository } from '../forge.ts';
+import { githubConnection } from './connection.ts';
+import { createGithubForge } from './create-github-forge.ts';
+
+async function createWorld(t: TestContext, kind: 'app' | 'token' = 'app') {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-identify-'));
+  const github = await createFakeGithub();
+  const app = await github.createRepository('acme/App', { roles: { ada: 'admin' } });
+  const installation = github.install(github.app, 'acme');
+  const auth =
+    kind === 'app'
+      ? ({ kind, appId: String(github.app.id), privateKey: github.privateKey } as const)
+      : ({ kind, token: github.createToken('ada') } as const);
+  const ignore = () => undefined;
+  const forge = createGithubForge({
+    connection: githubConnection({ host: 'github.test', auth, apiUrl: github.url, webUrl: github.url }),
+    directory: join(folder, 'git'),
+    clock: systemClock,
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    paceMs: 0,
+  });
+  t.after(async () => {
+    await forge.close();
+    await github.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const repository: ForgeRepository = {
+    ...{ id: 'r1', host: 'github.test', owner: 'acme', name: 'app', git: undefined, checks: [] },
+    forgeId: String(app.id),
+  };
+  const look = () => forge.hosting.lookAround({ repository, branches: ['main'], entries: [], commits: [], since: 0 });
+  const count = () => [...github.countRequests().values()].reduce((sum, each) => sum + each, 0);
+  return { github, app, installation, forge, hosting: forge.hosting, repository, look, count };
+}
+
+describe('what a repository on GitHub is known by', () => {
+  test('is told by the question that every look asks, and at registration without a further one [G76]', async (t) => {
+    const { app, forge, hosting, repository, look, count } = await createWorld(t);
+    const identity = { owner: 'acme', name: 'App', forgeId: String(app.id) };
+    await look();
+    let before = count();
+    assert.deepEqual((await look()).identity, identity);
+    assert.equal(count() - before, 1);
+    assert.equal(await forge.checkAccess(repository), undefined);
+    before = count();
+    assert.deepEqual(await hosting.identify(repository), identity);
+    assert.equal(count(), before);
+  });
+
+  for (const kind of ['app', 'token'] as const) {
+    test(`stays where it is renamed and another one gets its name, for ${kind} [G77]`, async (t) => {
+      const { github, app, hosting, repository, look } = await createWorld(t, kind);
+      await github.openPullRequest(app);
+      assert.equal((await look()).heads.size, 1);
+      github.rename(app, 'moved');
+      const moved = { owner: 'acme', name: 'moved', forgeId: String(app.id) };
+      assert.deepEqual((await look()).identity, moved);
+      const other = await github.createRepository('acme/app', { roles: { ada: 'admin' } });
+      const found = await look();
+      assert.deepEqual(found.identity, { owner: 'acme', name: 'app', forgeId: String(other.id) });
+      // Nothing that is there is about ours.
+      assert.deepEqual([found.heads.size, found.changed.length], [0, 0]);
+      assert.deepEqual(await hosting.findById(repository), moved);
+      github.deleteRepository(app);
+      assert.equal(await hosting.findById(repository), undefined);
+    });
+  }
+
+  test('is asked before git reads or writes anything [G77]', async (t) => {
+    const { github, app, forge, repository } = await createWorld(t);
+    const sha = (await forge.findBranchHead(repository, 'main')) as Sha;
+    const parts = { candidateId: randomUUID(), prNumber: undefined, isBisection: false };
+    github.deleteRepository(app);
+    const other = await github.createRepository('acme/app');
+    forge.hosting.forget('acme', 'app');
+    const refused = /acme\/app is another repository now \(number \d+ at GitHub\)/;
+    await assert.rejects(forge.findBranchHead(repository, 'main'), refused);
+    await assert.rejects(forge.publishCandidate({ repository, targetBranch: 'main', sha, ...parts }), refused);
+    assert.deepEqual([...github.refs(other).keys()], ['refs/heads/main']);
+    // Whoever registers means the one that is there.
+    const { forgeId: _, ...asked } = repository;
+    assert.equal(await forge.checkAccess(asked), undefined);
+  });
+});
