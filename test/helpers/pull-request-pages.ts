@@ -14,6 +14,7 @@ import type {
   OwnCommentQuestion,
   Permission,
   Person,
+  Retarget,
   Written,
 } from '../../src/forge/hosting.ts';
 import type { Instant } from '../../src/lib/clock.ts';
@@ -33,6 +34,7 @@ export interface Remark {
   readonly isOwn?: boolean;
   readonly isEdited?: boolean;
   readonly createdAt?: Instant;
+  readonly retarget?: Retarget;
 }
 
 export const ADA: Person = { login: 'ada', isBot: false, isOwn: false };
@@ -86,6 +88,7 @@ export class PullRequestPages
       createdAt: remark.createdAt ?? now,
       isEdited: remark.isEdited ?? false,
       pr,
+      ...(remark.retarget === undefined ? {} : { retarget: remark.retarget }),
     });
     return { number: pr.number, commentId, nodeId: `IC_${commentId}` };
   }

@@ -59,6 +59,20 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
+  it('submits only to the base that the pull request had when it was said [G81]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const at = world.now + 2_000;
+    const eve = { login: 'eve', isBot: false, isOwn: false };
+    await say(world, pr, { body: '/sluice merge', retarget: { at, by: eve } });
+    assert.equal(await world.stateOf(pr.number), undefined);
+    assert.match(repliesOn(world, pr)[0] ?? '', /targeted another branch.+`main`/);
+    await world.pass(5_000);
+    await say(world, pr, { body: '/sluice merge', retarget: { at, by: eve } });
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    await world.stop();
+  });
+
   it('takes a pull request out of the queue it is in, also after its base has changed [G50]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE' });

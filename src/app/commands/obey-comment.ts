@@ -12,9 +12,10 @@ import { restartTestsOnPullRequest } from '../restart-tests-on-pull-request.ts';
 import { submitPullRequest } from '../submit-pull-request.ts';
 import { type NoteKey, readNote, rememberHead, wasSeenAt } from '../talk/note.ts';
 import type { EntryView } from '../views/entry-view.ts';
+import { isForBase } from './is-for-base.ts';
 import { type Command, parseCommand, type Spoken } from './parse-command.ts';
 import { reply } from './reply.ts';
-import { HELP, headNotSeen, noQueue, notPermitted, refusalText, unclearText } from './reply-texts.ts';
+import { HELP, headNotSeen, noQueue, notPermitted, refusalText, retargeted, unclearText } from './reply-texts.ts';
 import { mayCommand, mayWrite, toCaller } from './who.ts';
 
 /** What becomes of the notice: it is forgotten, remembered so that it is never acted upon again, or looked at later. */
@@ -117,6 +118,10 @@ async function carryOut(
     case 'restart':
       return restartTestsOnPullRequest(app, caller, about);
     case 'merge': {
+      if (!isForBase(comment.retarget, { by: comment.author, at: comment.createdAt })) {
+        await answer(order, retargeted('the command was given', comment.pr.baseBranch));
+        return undefined;
+      }
       if (!(await hasSeenHead(order))) return undefined;
       const { priority, noBatch } = command;
       return submitPullRequest(app, caller, { ...about, priority: priority?.value, noBatch, meant: comment.pr });

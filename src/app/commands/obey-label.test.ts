@@ -3,19 +3,25 @@ import { describe, it } from 'node:test';
 import { ADA } from '../../../test/helpers/pull-request-pages.ts';
 import { TalkWorld } from '../../../test/helpers/talk-world.ts';
 import type { PullRequestFacts } from '../../engine/pull-request.ts';
-import type { LabelFacts } from '../../forge/hosting.ts';
+import type { LabelFacts, Retarget } from '../../forge/hosting.ts';
 import { obeyLabel } from './obey-label.ts';
 
 const LABEL = 'trunk-merge-queue-submit';
 
 interface Given extends Partial<NonNullable<LabelFacts['last']>> {
   readonly label?: string;
+  readonly retarget?: Retarget;
 }
 
 /** The label is put on, or taken off, and that is heard of. */
 async function label(world: TalkWorld, pr: PullRequestFacts, isPresent: boolean, given: Given = {}): Promise<string> {
-  const { label: name = LABEL, ...last } = given;
-  world.pages.label = { isPresent, last: { by: ADA, permission: 'write', at: world.now, ...last }, pr };
+  const { label: name = LABEL, retarget, ...last } = given;
+  world.pages.label = {
+    isPresent,
+    last: { by: ADA, permission: 'write', at: world.now, ...last },
+    pr,
+    ...(retarget === undefined ? {} : { retarget }),
+  };
   if (isPresent) world.pages.labels.add(name);
   else world.pages.labels.delete(name);
   return hear(world, pr, name);
@@ -114,6 +120,34 @@ describe('the enqueueing label', () => {
     await label(other, one, true);
     assert.equal(await other.stateOf(one.number), undefined);
     await other.stop();
+  });
+
+  it('counts for the base it was put on for, until somebody puts it on again [G81]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const eve = { login: 'eve', isBot: false, isOwn: false };
+    for (const by of [eve, undefined]) {
+      await world.pass(1_000);
+      await label(world, pr, true, { retarget: { at: world.now, by } });
+      assert.equal(await world.stateOf(pr.number), undefined);
+    }
+    assert.match(world.pages.textsOn(pr.number)[0] ?? '', /targeted another branch.+`main`/);
+    const retarget = { at: world.now, by: eve };
+    await world.pass(1_000);
+    await label(world, pr, true, { retarget });
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    await world.pass(1_000);
+    await label(world, pr, false, { retarget: { at: world.now, by: eve } });
+    assert.equal(await world.stateOf(pr.number), 'CANCELLED');
+    await world.stop();
+  });
+
+  it('counts where whoever put it on chose the base themselves [G81]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await label(world, pr, true, { retarget: { at: world.now + 5_000, by: { ...ADA, login: 'Ada' } } });
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    await world.stop();
   });
 
   it('has a fork tested only at a head that could have been seen [G56]', async () => {

@@ -9,9 +9,10 @@ import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../find
 import { isRefusal } from '../refusal.ts';
 import { submitPullRequest } from '../submit-pull-request.ts';
 import { changeNote, type NoteKey, readNote, rememberHead, wasSeenAt } from '../talk/note.ts';
+import { isForBase } from './is-for-base.ts';
 import type { Obeyed } from './obey-comment.ts';
 import { reply } from './reply.ts';
-import { headNotSeen, notPermitted, refusalText } from './reply-texts.ts';
+import { headNotSeen, notPermitted, refusalText, retargeted } from './reply-texts.ts';
 import { isAllowedBot, mayCommand, toCaller } from './who.ts';
 
 export interface LabelNotice {
@@ -89,9 +90,11 @@ interface Wish {
 }
 
 /** Answers what somebody must be told. Drafts and closed ones are passed over: the label stays, and means nothing. */
-async function submit(app: App, found: FoundQueue, { facts: { pr }, last, key }: Wish): Promise<string | undefined> {
+async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): Promise<string | undefined> {
+  const { pr, retarget } = facts;
   if (pr.status !== 'open') return undefined;
   if (!mayCommand(last.by, last.permission, found.queue.settings)) return notPermitted(last.by.login, 'the label');
+  if (!isForBase(retarget, last)) return retargeted('the label was put on', pr.baseBranch);
   if (pr.isHeadUntrusted === true && !wasSeenAt(await readNote(app, key), pr.headSha, last.at)) {
     await rememberHead(app, key, { sha: pr.headSha, at: app.clock.now() });
     return headNotSeen(pr.headSha);

@@ -38,6 +38,11 @@ export function headNotSeen(headSha: string): string {
   return `This pull request comes from a fork, and you may not have seen its last commit ${code(headSha.slice(0, 12))}. Look at it; if it may be tested with the secrets of this repository, ask again.`;
 }
 
+/** Its author can choose the base, and so the queue. */
+export function retargeted(did: string, branch: string): string {
+  return `This pull request targeted another branch when ${did}, or got its base just then, so it changed nothing. If it is meant for ${code(branch)}, ask again.`;
+}
+
 /** Sentences for people at the forge, where those of the API would name operations. */
 const REFUSALS: { readonly [Code in RefusalCode]?: string } = {
   PULL_REQUEST_NOT_IN_QUEUE: 'This pull request is not in the merge queue. `/sluice merge` puts it there.',

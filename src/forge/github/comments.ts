@@ -13,6 +13,7 @@ import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
 import { COLLABORATOR, type Collaborators, findPermission, permissionIn } from './permissions.ts';
 import { detailsText, type PullRequestDetails } from './pull-request-text.ts';
+import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface CommentNode {
   readonly body: string;
@@ -26,7 +27,7 @@ interface CommentNode {
 interface CommentAnswer {
   readonly node: CommentNode | { readonly body?: undefined } | null;
   readonly repository: {
-    readonly pullRequest: PullRequestDetails | null;
+    readonly pullRequest: (PullRequestDetails & Retargeted) | null;
     readonly collaborators?: Collaborators | null;
   };
 }
@@ -41,7 +42,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     query: `query ReadComment($owner: String!, $name: String!, $id: ID!, $login: String!, $isKnown: Boolean!) {
       node(id: $id) { ... on IssueComment { body createdAt includesCreatedEdit lastEditedAt author ${ACTOR}
         pullRequest { id } } }
-      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { ${detailsText(number)} }
+      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { ${detailsText(number)} ${RETARGETS} }
         ... @include(if: $isKnown) { ${COLLABORATOR} } } }`,
     variables: { owner, name, id: nodeId, login: hint, isKnown: hint !== '' && !hint.endsWith('[bot]') },
     urgency: 'read',
@@ -50,7 +51,8 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
   const { node } = data;
   const { pullRequest, collaborators } = data.repository;
   if (node?.body === undefined || pullRequest === null || node.pullRequest?.id !== pullRequest.id) return undefined;
-  const author = personOf(node.author, await client.installation(repository));
+  const own = await client.installation(repository);
+  const author = personOf(node.author, own);
   return {
     body: node.body,
     author,
@@ -60,6 +62,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     createdAt: instantOf(node.createdAt) ?? 0,
     isEdited: node.includesCreatedEdit || node.lastEditedAt !== null,
     pr: await factsOfDetails(tools, repository, pullRequest),
+    ...retargetOf(pullRequest, own),
   };
 }
 

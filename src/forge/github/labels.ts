@@ -4,6 +4,7 @@ import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
 import { findPermission } from './permissions.ts';
 import { detailsText, type PullRequestDetails } from './pull-request-text.ts';
+import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface LabelEvent {
   readonly createdAt: string;
@@ -15,7 +16,7 @@ interface LabelAnswer {
   readonly repository: { readonly pullRequest: (PullRequestDetails & Labelled) | null };
 }
 
-interface Labelled {
+interface Labelled extends Retargeted {
   readonly labels: { readonly nodes: readonly ({ readonly name: string } | null)[] | null } | null;
   readonly timelineItems: { readonly nodes: readonly (LabelEvent | null)[] | null };
 }
@@ -29,7 +30,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
   const { data } = await client.graphql<LabelAnswer>({
     repository,
     query: `query ReadLabel($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
-      pullRequest(number: ${number}) { ${detailsText(number)} labels(first: 100) { nodes { name } }
+      pullRequest(number: ${number}) { ${detailsText(number)} labels(first: 100) { nodes { name } } ${RETARGETS}
         timelineItems(last: 100, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) { nodes {
           ... on LabeledEvent ${EVENT} ... on UnlabeledEvent ${EVENT} } } } } }`,
     variables: { owner, name },
@@ -45,6 +46,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
     isPresent: (pullRequest.labels?.nodes ?? []).some(isIt),
     last: last === null || last === undefined ? undefined : await lastOf(tools, question, last),
     pr: await factsOfDetails(tools, repository, pullRequest),
+    ...retargetOf(pullRequest, await client.installation(repository)),
   };
 }
 
