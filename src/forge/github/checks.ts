@@ -1,5 +1,5 @@
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
-import type { Sha } from '../../engine/pull-request.ts';
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckReport } from '../hosting.ts';
@@ -60,8 +60,13 @@ export function contextsText(required = '', after?: string): string {
     ... on StatusContext { context state createdAt targetUrl description ${required} creator { __typename login } } } }`;
 }
 
-export function commitText(sha: Sha, after?: string): string {
-  return `object(oid: "${sha}") { ... on Commit { statusCheckRollup { ${contextsText('', after)} } } }`;
+/** Whether that pull request needs the check. */
+export function isRequiredText(number: PrNumber): string {
+  return `isRequired(pullRequestNumber: ${number})`;
+}
+
+export function commitText(sha: Sha, after?: string, required?: string): string {
+  return `object(oid: "${sha}") { ... on Commit { statusCheckRollup { ${contextsText(required, after)} } } }`;
 }
 
 export type CommitAnswer = { readonly statusCheckRollup?: Rollup | null } | null;
@@ -88,22 +93,37 @@ export async function readChecks(
   return reports;
 }
 
-/** Goes on with the pages that the first answer left out. */
 export async function readReports(
   client: GithubClient,
   repository: ForgeRepository,
   sha: Sha,
   first: CommitAnswer,
 ): Promise<readonly CheckReport[]> {
-  let page = first?.statusCheckRollup ?? undefined;
+  const { contexts } = await readContexts(client, repository, { sha, first: first?.statusCheckRollup });
+  return reportsOfTest(contexts);
+}
+
+export interface Contexts {
+  readonly contexts: readonly Context[];
+  /** False where there are more of them than anybody reads. */
+  readonly isWhole: boolean;
+}
+
+/** Goes on with the pages that the first answer left out. */
+export async function readContexts(
+  client: GithubClient,
+  repository: ForgeRepository,
+  of: { readonly sha: Sha; readonly first: Rollup | null | undefined; readonly required?: string },
+): Promise<Contexts> {
+  let page = of.first ?? undefined;
   const contexts = [...contextsIn(page)];
   for (let pages = 1; page?.contexts.pageInfo.hasNextPage === true && pages < MAX_PAGES; pages += 1) {
     const after = page.contexts.pageInfo.endCursor ?? '';
-    const [next] = await ask(client, repository, [commitText(sha, after)]);
+    const [next] = await ask(client, repository, [commitText(of.sha, after, of.required)]);
     page = next?.statusCheckRollup ?? undefined;
     contexts.push(...contextsIn(page));
   }
-  return reportsOfTest(contexts);
+  return { contexts, isWhole: page?.contexts.pageInfo.hasNextPage !== true };
 }
 
 async function ask(
@@ -121,7 +141,7 @@ async function ask(
   return texts.map((_, index) => data.repository[`c${index}`] ?? null);
 }
 
-export function contextsIn(rollup: Rollup | null | undefined): readonly Context[] {
+function contextsIn(rollup: Rollup | null | undefined): readonly Context[] {
   return (rollup?.contexts.nodes ?? []).flatMap((node) =>
     node?.__typename === 'CheckRun' || node?.__typename === 'StatusContext' ? [node] : [],
   );

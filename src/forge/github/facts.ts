@@ -1,8 +1,8 @@
-import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
+import type { PassedCheck, PrNumber, PullRequestFacts, Sha, UpToDate } from '../../engine/pull-request.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { BlockedMemory } from './blocked.ts';
-import { contextsIn, reportsOf } from './checks.ts';
+import { type Contexts, isRequiredText, readContexts, reportsOf } from './checks.ts';
 import type { GithubClient } from './client.ts';
 import { loginOf } from './people.ts';
 import type { BranchRules, Protection } from './protection.ts';
@@ -79,13 +79,16 @@ export async function factsOfDetails(
   node: PullRequestDetails,
 ): Promise<PullRequestFacts> {
   client.pullRequestIds.keep(repository, node);
-  const upToDate = upToDateOf(node);
   const known = readinessOf(node);
+  const targetHead = findContainedTarget(node);
+  const isAsked = known === undefined || targetHead !== undefined;
+  const checks = isAsked ? await readHeadChecks(client, repository, node) : NO_CHECKS;
+  const upToDate = targetHead === undefined ? undefined : upToDateOf(node, targetHead, checks);
   if (known !== undefined) return { ...factsOf(node, known), ...(upToDate !== undefined && { upToDate }) };
   const { login } = await client.installation(repository);
   const judge = (rules: BranchRules | undefined) =>
     readinessOfBlocked(node, {
-      contexts: contextsIn(headOf(node)?.statusCheckRollup),
+      contexts: checks.contexts,
       hasOpenThreads: hasOpenThread(node.reviewThreads),
       isUpToDate: upToDate !== undefined,
       ownLogin: login,
@@ -136,15 +139,31 @@ function headOf(node: PullRequestDetails) {
   return commit?.oid === node.headRefOid ? commit : undefined;
 }
 
-function upToDateOf(node: PullRequestDetails): UpToDate | undefined {
+const NO_CHECKS: Contexts = { contexts: [], isWhole: true };
+
+async function readHeadChecks(
+  client: GithubClient,
+  repository: ForgeRepository,
+  node: PullRequestDetails,
+): Promise<Contexts> {
+  const first = headOf(node)?.statusCheckRollup;
+  return readContexts(client, repository, { sha: node.headRefOid, first, required: isRequiredText(node.number) });
+}
+
+/** The target's head, where the pull request's contains it. */
+function findContainedTarget(node: PullRequestDetails): Sha | undefined {
   const targetHead = node.baseRef?.target?.oid;
-  const head = headOf(node);
-  if (node.state !== 'OPEN' || targetHead === undefined || head === undefined) return undefined;
+  if (node.state !== 'OPEN' || targetHead === undefined) return undefined;
   const parents = (node.recent.nodes ?? []).flatMap((recent) => recent?.commit.parents.nodes ?? []);
-  if (!parents.some((parent) => parent?.oid === targetHead)) return undefined;
-  const passed = reportsOf(contextsIn(head.statusCheckRollup)).filter(({ conclusion }) =>
-    ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(conclusion ?? ''),
-  );
+  return parents.some((parent) => parent?.oid === targetHead) ? targetHead : undefined;
+}
+
+function upToDateOf(node: PullRequestDetails, targetHead: Sha, checks: Contexts): UpToDate | undefined {
+  const head = headOf(node);
+  if (head === undefined) return undefined;
+  // What failed may be among those that nobody read: then nothing is known to have passed.
+  const reports = checks.isWhole ? reportsOf(checks.contexts) : [];
+  const passed = reports.filter(({ conclusion }) => ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(conclusion ?? ''));
   return { targetHead, tree: head.tree.oid, passedChecks: passed.map(passedCheck) };
 }
 

@@ -1,5 +1,5 @@
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
-import { contextsText, type Rollup } from './checks.ts';
+import { contextsText, isRequiredText, type Rollup } from './checks.ts';
 import { ACTOR, type Actor } from './people.ts';
 
 /** A pull request as GraphQL tells it, and the words to ask for it. */
@@ -62,5 +62,5 @@ export function detailsText(number: PrNumber): string {
     reviewThreads(first: 100) { totalCount nodes { isResolved } }
     recent: commits(last: 50) { nodes { commit { parents(first: 3) { nodes { oid } } } } }
     head: commits(last: 1) { nodes { commit { oid tree { oid }
-      statusCheckRollup { ${contextsText(`isRequired(pullRequestNumber: ${number})`)} } } } }`;
+      statusCheckRollup { ${contextsText(isRequiredText(number))} } } } }`;
 }

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
+import type { PullRequest, Repository } from '../../../test/fake/github/model.ts';
+import { connectHosting } from '../../../test/helpers/github-hosting.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { ForgeRepository } from '../forge.ts';
+import { type FactsTools, findPullRequest } from './facts.ts';
+
+const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
+
+let github: FakeGithub;
+let repository: Repository;
+let pr: PullRequest;
+let tools: FactsTools;
+
+beforeEach(async () => {
+  github = await createFakeGithub();
+  repository = await github.createRepository('acme/app');
+  github.install(github.app, 'acme');
+  tools = connectHosting(github);
+  pr = await github.openPullRequest(repository);
+});
+
+afterEach(async () => {
+  tools.client.close();
+  await github.close();
+});
+
+type Conclusion = 'success' | 'failure';
+
+function report(name: string, conclusion: Conclusion, more: { readonly isOtherSuite?: boolean } = {}): void {
+  github.reportCheck(repository, { sha: pr.headSha, name, status: 'completed', conclusion, ...more });
+}
+
+function reportMany(): void {
+  for (let index = 0; index < 150; index += 1) report(`job ${index}`, 'success');
+}
+
+async function read() {
+  const facts = await findPullRequest(tools, { repository: APP, number: pr.number as PrNumber });
+  assert.ok(facts !== undefined);
+  return facts;
+}
+
+describe('a head with more checks than one answer holds', () => {
+  for (const [conclusion, reasons] of [
+    ['success', []],
+    ['failure', ['failingCheck']],
+  ] as const) {
+    it(`is judged by the required one that comes last: ${conclusion} [G10]`, async () => {
+      const bypass = [{ actorId: github.app.id, type: 'Integration', mode: 'always' }] as const;
+      github.addRuleset(repository, {
+        rules: [
+          { type: 'update' },
+          { type: 'required_status_checks', checks: [{ context: 'late', appId: undefined }], isStrict: false },
+        ],
+        bypass,
+      });
+      reportMany();
+      report('late', conclusion);
+      assert.deepEqual((await read()).blockReasons, reasons);
+    });
+  }
+
+  it('passed only what passed on every page', async () => {
+    report('twice', 'success');
+    reportMany();
+    report('twice', 'failure', { isOtherSuite: true });
+    report('late', 'success');
+    const passed = (await read()).upToDate?.passedChecks ?? [];
+    const names = passed.map((check) => (typeof check === 'string' ? check : check.name));
+    assert.equal(names.length, 151);
+    assert.deepEqual([names.includes('late'), names.includes('twice')], [true, false]);
+  });
+
+  it('costs no further question where nobody needs them', async () => {
+    reportMany();
+    await github.commit(repository, { branch: 'main', files: { 'other.txt': 'x\n' }, message: 'Move' });
+    await read();
+    const count = () => [...github.countRequests().values()].reduce((sum, each) => sum + each, 0);
+    const before = count();
+    await read();
+    assert.equal(count() - before, 1);
+  });
+});
