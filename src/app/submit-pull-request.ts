@@ -1,5 +1,5 @@
 import { type Priority, parsePriority } from '../engine/priority.ts';
-import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
 import { findEntry, type Queue } from '../engine/queue.ts';
 import type { ImpactedTargets } from '../engine/targets.ts';
 import type { App } from './app.ts';
@@ -28,6 +28,8 @@ export interface SubmitPullRequest extends QueueRef {
   /** Undefined or null: as it is, or the default. */
   readonly priority: string | number | null | undefined;
   readonly noBatch: boolean | undefined;
+  /** The head that is meant. Undefined: the one it has. */
+  readonly sha?: Sha | undefined;
   /** What a person at the forge meant: it was read with their words. */
   readonly meant?: PullRequestFacts;
 }
@@ -48,6 +50,7 @@ export async function submitPullRequest(
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
+  if (input.sha !== undefined && input.sha !== pr.headSha) return atAnotherHead(pr, input.sha);
   const wasLive = findEntry(found.queue, pr.number) !== undefined;
   if (!wasLive && (await hasLanded(app, found, pr)))
     return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);
@@ -72,7 +75,8 @@ export async function submitPullRequest(
   // It may have landed while it was looked at.
   if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
   if (pr.mergeability === 'IN_PROGRESS') await lookAgainSoon(app, found.repository, pr.number);
-  const { queue } = targets === undefined ? await takeTargetsThatCameMeanwhile(app, caller, found, result, pr) : result;
+  const isFinal = targets !== undefined && targets.from === undefined;
+  const { queue } = isFinal ? result : await takeTargetsThatCameMeanwhile(app, caller, found, result, pr);
   const entry = findEntry(queue, pr.number);
   return entry === undefined ? queueNotFound(input) : viewEntry(found.id, queue, entry);
 }
@@ -106,10 +110,11 @@ async function takeTargetsThatCameMeanwhile(
   result: RunResult,
   pr: PullRequestFacts,
 ): Promise<RunResult> {
-  const needsTargets = findEntry(result.queue, pr.number)?.targets === undefined;
-  if (result.queue.settings.mode !== 'PARALLEL' || !needsTargets) return result;
+  const known = findEntry(result.queue, pr.number)?.targets;
+  const isOpen = known === undefined || known.from === 'fork';
+  if (result.queue.settings.mode !== 'PARALLEL' || !isOpen) return result;
   const targets = await findTargets(app, found.id, { prNumber: pr.number, sha: pr.headSha });
-  if (targets === undefined) return result;
+  if (targets === undefined || (known !== undefined && targets.from === 'fork')) return result;
   const again = await runEvent(app, found, () => ({
     kind: 'impacted_targets_set',
     at: app.clock.now(),
@@ -131,6 +136,11 @@ export function pullRequestNotFound(input: QueueRef & { readonly prNumber: PrNum
   const { repo, prNumber } = input;
   const hint = repo.host === 'local' ? ` Push it with: git push origin HEAD:refs/pull/${prNumber}/head` : '';
   return refuse('PULL_REQUEST_NOT_FOUND', `There is no pull request #${prNumber} in ${formatRef(repo)}.${hint}`);
+}
+
+function atAnotherHead({ number, headSha }: PullRequestFacts, sha: Sha): Refusal {
+  const sentence = `The head of pull request #${number} is ${headSha}, not ${sha}.`;
+  return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `${sentence} Look at what it is now, and submit that.`);
 }
 
 function notEnqueueable(pr: PullRequestFacts, targetBranch: string): Refusal {

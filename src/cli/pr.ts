@@ -34,6 +34,7 @@ export function definePr(pr: Command): void {
 interface SubmitOptions {
   readonly priority?: string;
   readonly batch?: boolean;
+  readonly sha?: string;
 }
 
 function defineSubmit(pr: Command): void {
@@ -43,13 +44,14 @@ function defineSubmit(pr: Command): void {
     .addOption(priorityOption())
     .option('--no-batch', 'Never test it in a batch with others.')
     .option('--batch', 'Let it be tested in a batch again.')
+    .option('--sha <commit>', 'The head commit that is meant: at another one, nothing is submitted.')
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: SubmitOptions) => {
-        const { priority, batch } = options;
+        const { priority, batch, sha } = options;
         const record = await context.call(submitPullRequest, {
           repo,
           targetBranch,
-          pr: { number },
+          pr: { number, ...(sha === undefined ? {} : { sha }) },
           ...(priority === undefined ? {} : { priority }),
           ...(batch === undefined ? {} : { noBatch: !batch }),
         });
@@ -60,6 +62,7 @@ function defineSubmit(pr: Command): void {
   addExamples(command, [
     'sluice pr submit local/acme/app main 7',
     'sluice pr submit local/acme/app main 7 --priority high --no-batch',
+    'sluice pr submit local/acme/app main 7 --sha "$(git rev-parse HEAD)"',
   ]);
 }
 

@@ -7,6 +7,8 @@ import type { SluiceKeywords } from './contract/schema.ts';
 /** How one mount speaks: /v1 as the contract says, /trunk/v1 as clients of the reference product expect it. */
 export interface Dialect {
   readonly mount: string;
+  /** What of a body is ours alone must not be seen where clients of another product send something of that name. */
+  readerFor(operation: Operation): Translate;
   translatorFor(operation: Operation): Translate;
   /** `operation` is undefined where the request was for none. */
   statusOf(code: ErrorCode, operation: Operation | undefined): number;
@@ -21,12 +23,13 @@ export interface Dialect {
   readonly hasReviews: boolean;
 }
 
-export type Translate = (reply: unknown) => unknown;
+export type Translate = (value: unknown) => unknown;
 
 const same: Translate = (reply) => reply;
 
 export const sluiceDialect: Dialect = {
   mount: '/v1',
+  readerFor: () => same,
   translatorFor: () => same,
   statusOf: (code) => ERRORS[code].status,
   keepsUnnamedSettings: false,
@@ -36,6 +39,7 @@ export const sluiceDialect: Dialect = {
 
 export const trunkDialect: Dialect = {
   mount: '/trunk/v1',
+  readerFor: (operation) => (operation.name === 'submitPullRequest' ? withoutHead : same),
   translatorFor(operation) {
     const lower = lowerEnums(operation.reply) ?? same;
     const reshape = RESHAPES[operation.name] ?? same;
@@ -77,6 +81,13 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
     return { ...page, quarantined_tests: page.quarantined_tests.map((test) => ({ ...unknown, ...test })) };
   },
 };
+
+function withoutHead(body: unknown): unknown {
+  const { pr } = (body ?? {}) as { readonly pr?: unknown };
+  if (typeof pr !== 'object' || pr === null || !('sha' in pr)) return body;
+  const { sha: _, ...rest } = pr;
+  return { ...(body as Json), pr: rest };
+}
 
 /** Without alarms, and required checks by their names: who must report them is ours. */
 function asQueue(queue: unknown): Json {

@@ -158,11 +158,12 @@ function createHandler(
   dialect: Dialect,
 ) {
   const validate = createValidator(operation.body);
+  const read = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);
   const { replyType: contentType = JSON_CONTENT_TYPE, status = 200 } = operation;
   const texts = isReused && dialect === sluiceDialect ? new WeakMap<object, string>() : undefined;
   const validated = (request: FastifyRequest): unknown => {
-    const body = operation.method === 'GET' ? query(request.query) : request.body;
+    const body = operation.method === 'GET' ? query(request.query) : read(request.body);
     validate(body);
     return body;
   };

@@ -52,6 +52,29 @@ describe('pull requests over /v1', () => {
     assert.deepEqual(await queue.submit(number), await queue.get(number));
   });
 
+  test('a submission that names its head is refused for another one, and changes nothing [E16]', async () => {
+    const number = await queue.openPullRequest();
+    const seen = await queue.headOf(number);
+    await queue.push(number);
+    const head = await queue.headOf(number);
+    const submission = (sha: string) => ({ ...queue.ref, pr: { number, sha }, priority: 'high' });
+    const { detail } = await queue.api.refused(
+      '422 PULL_REQUEST_NOT_ENQUEUEABLE',
+      'submitPullRequest',
+      submission(seen),
+    );
+    assert.ok(detail.includes(seen) && detail.includes(head), detail);
+    await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', queue.entry(number));
+    await queue.api.refused('400 VALIDATION_FAILED', 'submitPullRequest', submission(head.slice(0, 12)));
+    const entry = await queue.api.ok<EntryView>('submitPullRequest', submission(head.toUpperCase()));
+    assert.deepEqual([entry.prSha, entry.priorityName], [head, 'high']);
+    await queue.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', {
+      ...submission(seen),
+      priority: 'low',
+    });
+    assert.equal((await queue.get(number)).priorityName, 'high');
+  });
+
   test('pr.number may be a string of digits', async () => {
     const number = await queue.openPullRequest();
     const entry = await queue.api.ok<EntryView>('submitPullRequest', { ...queue.ref, pr: { number: String(number) } });

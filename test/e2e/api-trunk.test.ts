@@ -7,6 +7,7 @@ import { type Client, createClient, createQueue, startServer, type TestQueue, ty
 interface TrunkEntry {
   readonly state?: string;
   readonly prNumber: number;
+  readonly prSha: string;
   readonly isCurrentlySubmittedToQueue: boolean;
   readonly readiness?: { readonly gitHubMergeability: string };
   readonly timeline?: readonly { readonly state: string; readonly reason: string }[];
@@ -42,6 +43,11 @@ describe('the same API over /trunk/v1', () => {
     const number = await queue.openPullRequest();
     const submitted = await trunk.ok<TrunkEntry>('submitPullRequest', queue.entry(number));
     assert.deepEqual([submitted.state, submitted.readiness?.gitHubMergeability], ['testing', 'mergeable']);
+    // That product knows no head of a submission: whatever its clients send there means nothing.
+    for (const sha of ['a'.repeat(40), 'HEAD', null, 7]) {
+      const again = await trunk.ok<TrunkEntry>('submitPullRequest', { ...queue.ref, pr: { number, sha } });
+      assert.equal(again.prSha, submitted.prSha);
+    }
     const cancelled = await trunk.ok<TrunkEntry>('cancelPullRequest', queue.entry(number));
     assert.deepEqual([cancelled.state, cancelled.isCurrentlySubmittedToQueue], ['cancelled', false]);
     const read = await trunk.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number, { includeTimeline: true }));

@@ -53,6 +53,14 @@ export const PrNumber = component(
   ),
 );
 
+export function commitId(description: string) {
+  return Type.String({
+    pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+    description,
+    'x-sluice-message': 'must be a whole commit id of 40 or 64 hexadecimal digits',
+  });
+}
+
 export const Pr = component('Pr', Type.Object({ number: PrNumber }, { description: 'The pull request.' }));
 
 /** What names a queue in every merge-queue operation. */

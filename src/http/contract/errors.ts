@@ -195,7 +195,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   PULL_REQUEST_NOT_ENQUEUEABLE: {
     status: 422,
     title: 'The pull request cannot be queued',
-    help: 'The pull request is closed, a draft, or merged already.',
+    help: 'The pull request is closed, a draft, merged already, or at another head commit than `pr.sha`.',
   },
   BRANCH_NOT_FOUND: {
     status: 422,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ENTRY_STATES } from '../../engine/queue.ts';
-import { EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
+import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
 import { inputEnum, inputInstant, inputUuid, uuid } from './schema.ts';
@@ -17,7 +17,16 @@ export const submitPullRequest = operation({
   description:
     'The pull request enters as NOT_READY and is admitted by itself as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
   body: Type.Object({
-    ...entryRef,
+    ...queueRef,
+    pr: Type.Object(
+      {
+        number: PrNumber,
+        sha: Type.Optional(
+          commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
+        ),
+      },
+      { description: 'The pull request.' },
+    ),
     priority: Type.Optional(
       Type.Union(
         [
@@ -173,20 +182,14 @@ export const setImpactedTargets = operation({
   scope: 'targets',
   summary: 'Set the impacted targets of a pull request',
   description:
-    'For parallel queues. May come before the pull request is submitted; the last upload for a head commit counts. More than 100,000 targets count as ALL.\n\nCI of a fork has no token: on GitHub it sends the id of its own run in `x-forked-workflow-run-id` instead, and `pr.sha`. That run must be alive, started by `pull_request` in this repository, and for this pull request at this commit.',
+    "For parallel queues. May come before the pull request is submitted; the last upload for a head commit counts, except that a fork's never replaces one that came with a token. More than 100,000 targets count as ALL.\n\nCI of a fork has no token: on GitHub it sends the id of its own run in `x-forked-workflow-run-id` instead, and `pr.sha`. That run must be alive, started by `pull_request` in this repository, and for this pull request at this commit.",
   isForForks: true,
   body: Type.Object({
     ...queueRef,
     pr: Type.Object(
       {
         number: PrNumber,
-        sha: Type.Optional(
-          Type.String({
-            pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
-            description: 'The head commit the targets were computed for. Absent: the present head.',
-            'x-sluice-message': 'must be a whole commit id of 40 or 64 hexadecimal digits',
-          }),
-        ),
+        sha: Type.Optional(commitId('The head commit the targets were computed for. Absent: the present head.')),
       },
       { description: 'The pull request.' },
     ),
