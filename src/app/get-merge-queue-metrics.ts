@@ -8,6 +8,7 @@ import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import type { FoundQueue } from './find-queue.ts';
 import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
+import { countNotices } from './notice-metrics.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 
 const WINDOW_MS = 3_600_000;
@@ -21,7 +22,7 @@ interface Line {
   readonly transitions: readonly TransitionRow[];
 }
 
-/** The nine families of the reference and that of alarms, from the queues as they are and the transitions of the last hour, however long the history is. */
+/** The nine families of the reference and ours (alarms, notices), from the queues as they are and the transitions of the last hour, however long the history is. */
 export async function getMergeQueueMetrics(
   app: App,
   caller: Caller,
@@ -35,7 +36,8 @@ export async function getMergeQueueMetrics(
   const transitions = await app.store.queues.listTransitionsWithin({ queueIds, from: now - WINDOW_MS, until: now });
   const byQueue = Map.groupBy(transitions, (row) => row.queueId);
   const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
-  return formatExposition(input.hasAlarms ? [...families, await countAlarms(app, queues)] : families);
+  if (!input.hasAlarms) return formatExposition(families);
+  return formatExposition([...families, await countAlarms(app, queues), ...(await countNotices(app, repositories))]);
 }
 
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): Line[] {
