@@ -3,8 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { App, Forges } from './app/app.ts';
-import { PLAIN_GIT_HOST } from './app/plain-git-host.ts';
+import type { App } from './app/app.ts';
 import { createAudit } from './app/audit.ts';
 import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';
@@ -23,9 +22,7 @@ import { Timers } from './app/timers.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
 import { createNoticeWatch } from './app/watch-notices.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
-import { loadGithub } from './config/load-github.ts';
-import type { Forge } from './forge/forge.ts';
-import { createPlainForge } from './forge/plain/plain-forge.ts';
+import { connectForges } from './connect-forges.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
@@ -91,7 +88,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     { slug: config.organization, adminToken: config.adminToken },
   );
   const tokenFile = newSecret === undefined ? undefined : await keepToken(store, config, newSecret, log);
-  const forges = await createForges(config, { clock, log });
+  const { forges, watch } = await connectForges(config, { clock, log });
   const jobs = await createRunner(config, log);
   const serverId = await findServerId(config);
   const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log });
@@ -130,7 +127,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   ingest.start();
   const rounds = [
     ...[createAudit(app), createLookAround(app), createNoticeWatch(app)],
-    ...[createSweep(app), createHousekeeping(app)],
+    ...[createSweep(app), createHousekeeping(app), watch],
   ];
   for (const each of rounds) each.start();
   return {
@@ -139,23 +136,6 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     tokenFile,
     stop: () => stop({ server, app, ingest, reconciler, worker, noticeWorker, timers, rounds }),
   };
-}
-
-async function createForges(config: Config, { clock, log }: Pick<App, 'clock' | 'log'>): Promise<Forges> {
-  const { testBranchPrefix } = config;
-  const directory = path.join(config.dataFolder, 'git');
-  const forges = new Map<string, Forge>([[PLAIN_GIT_HOST, createPlainForge({ directory, testBranchPrefix })]]);
-  const { connections, warnings } = await loadGithub(config);
-  for (const warning of warnings) log.warn({}, warning);
-  if (connections.length === 0) return forges;
-  // Servers without GitHub do not pay for its libraries.
-  const { createGithubForge } = await import('./forge/github/create-github-forge.ts');
-  const { githubConnection } = await import('./forge/github/connection.ts');
-  for (const { reload, ...settings } of connections) {
-    const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });
-    forges.set(connection.host, createGithubForge({ connection, directory, testBranchPrefix, clock, log }));
-  }
-  return forges;
 }
 
 /** On a thread of its own: reading a large report must not keep a request waiting. */

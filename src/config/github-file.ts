@@ -15,15 +15,15 @@ export function githubFileOf(dataFolder: string, host: string): string {
   return path.join(dataFolder, 'github', `${host}.json`);
 }
 
-/** Every host that has a file, but for one; a file that cannot be used is a problem in words. */
+/** Every host that has a file, but for some; a file that cannot be used is a problem in words. */
 export async function readGithubFiles(
   dataFolder: string,
-  except: string | undefined,
+  except: ReadonlySet<string>,
 ): Promise<readonly (GithubFile | string)[]> {
   const folder = path.join(dataFolder, 'github');
   const names = await readdir(folder).catch(() => []);
   const files = names
-    .filter((name) => name.endsWith('.json') && !name.startsWith('.') && name !== `${except}.json`)
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.') && !except.has(path.basename(name, '.json')))
     .sort();
   return Promise.all(files.map((name) => readGithubFile(path.join(folder, name))));
 }

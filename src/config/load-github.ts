@@ -15,12 +15,28 @@ export async function loadGithub({ github, dataFolder }: Pick<Config, 'github' |
   readonly connections: readonly LoadedGithub[];
   readonly warnings: readonly string[];
 }> {
-  const files = await readGithubFiles(dataFolder, github?.host);
-  const problems = files.filter((file) => typeof file === 'string');
-  if (problems.length > 0) throw new Fault('MISCONFIGURED', problems.join('\n'));
-  const usable = files.filter((file): file is GithubFile => typeof file !== 'string');
   const own = github === undefined ? [] : [await loadEnvironment(github)];
-  return { connections: [...own, ...usable.map(loadFile)], warnings: usable.flatMap(warningsOf) };
+  const { connections, warnings, problems } = await loadNewGithub({ dataFolder }, new Set(own.map(({ host }) => host)));
+  if (problems.length > 0) throw new Fault('MISCONFIGURED', problems.join('\n'));
+  return { connections: [...own, ...connections], warnings };
+}
+
+/** Those of files, but for hosts that are connected already. */
+export async function loadNewGithub(
+  { dataFolder }: Pick<Config, 'dataFolder'>,
+  connected: ReadonlySet<string>,
+): Promise<{
+  readonly connections: readonly LoadedGithub[];
+  readonly warnings: readonly string[];
+  readonly problems: readonly string[];
+}> {
+  const files = await readGithubFiles(dataFolder, connected);
+  const usable = files.filter((file): file is GithubFile => typeof file !== 'string');
+  return {
+    connections: usable.map(loadFile),
+    warnings: usable.flatMap(warningsOf),
+    problems: files.filter((file) => typeof file === 'string'),
+  };
 }
 
 async function loadEnvironment({ auth, webhookSecret, ...rest }: GithubEnvironment): Promise<LoadedGithub> {

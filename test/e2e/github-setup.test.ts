@@ -97,17 +97,36 @@ describe('sluice github setup', () => {
     assert.ok(!`${out}${err}`.includes('the secret of the webhook'));
   });
 
+  it('takes the address that could not be opened from standard input, where nobody else sees it [G68]', async () => {
+    const made = acceptManifest(github.world, { slug: 'sluice-elsewhere' });
+    const folder = await makeFolder();
+    const args = setUp('--code', '-').map((word) => (word === HOST ? 'elsewhere.test' : word));
+    const running = runSluice(args, { SLUICE_DATA: folder });
+    running.type('https://sluice.acme.dev/\n');
+    running.type(`http://127.0.0.1:4000/created?code=${made.code}&state=0123\n`);
+    const { code, out, err } = await running.ended;
+    await rm(folder, { recursive: true });
+    assert.equal(code, 0, err);
+    assert.match(err, /That is no code/);
+    assert.match(out, /Connected\.[\s\S]*No server has used .* yet/);
+    assert.ok(!`${out}${err}`.includes(made.code));
+  });
+
   it('does not replace a connection unless that is said, and says what is wrong with a code [G68]', async () => {
     assert.match(await printed(1, ...setUp('--code', '0123456789abcdef')), /connected already .*--replace/);
     assert.match(await printed(1, ...setUp('--replace', '--code', '0123456789abcdef')), /does not know this code/);
     assert.match(await printed(2, ...setUp('--replace', '--code', 'a b')), /no code/);
     assert.match(await printed(2, 'github', 'setup', '--host', 'local'), /plain git/);
+    assert.match(await printed(2, 'github', 'setup', '--host', 'https://ghe.test/x'), /name of a host/);
+    for (const url of ['ghe.test/api/v3', 'localhost:80', 'https://me:secret@ghe.test'])
+      assert.match(await printed(2, 'github', 'setup', '--host', 'ghe.test', '--api-url', url), /begins with https/);
   });
 });
 
 describe('a repository of a GitHub', () => {
   it('is registered by its name, or refused with the reason [G70]', async () => {
     server = await startServer({ SLUICE_DATA: dataFolder });
+    app.hook.url = `${server.url}/webhooks/github`;
     assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`), /install/i);
     github.install(app, 'acme');
     assert.match(
@@ -178,7 +197,6 @@ describe('a repository of a GitHub', () => {
   });
 
   it('lands a pull request after a comment, as the documentation ends [G68]', async () => {
-    app.hook.url = `${server.url}/webhooks/github`;
     const pr = await github.openPullRequest(repository, { branch: 'feature', author: 'ann', title: 'Add a feature' });
     github.comment(pr, 'ann', '/sluice merge');
     const tested = new Set<string>();

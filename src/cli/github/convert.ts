@@ -34,7 +34,7 @@ export async function convertCode(apiUrl: string, code: string): Promise<NewApp>
 }
 
 const AGAIN =
-  'The code is good for an hour: run sluice github setup with the same --host and --code CODE to go on with it.';
+  'The code is good for an hour: run sluice github setup with the same --host and --code - to go on with it.';
 
 function parse(body: unknown, apiUrl: string): NewApp {
   const {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { checkGithubHost } from '../../config/github.ts';
@@ -10,7 +10,8 @@ import { CliError, EXIT, usageError } from '../exit.ts';
 import { clean, paint, say, write } from '../terminal.ts';
 import { convertCode, type NewApp } from './convert.ts';
 import { createManifest, defaultName, isReachable } from './manifest.ts';
-import { isCode, receiveCode } from './receive-code.ts';
+import { parseCode, readPastedCode } from './paste-code.ts';
+import { receiveCode } from './receive-code.ts';
 import { creationUrl, renderSetupPage } from './setup-page.ts';
 
 interface SetupOptions extends GlobalOptions {
@@ -43,7 +44,7 @@ export function defineSetup(github: Command): void {
     .option('--port <port>', 'Of the page on this machine; 0 takes any free one.', parseIntegerWithin(0, 65_535), 0)
     .option(
       '--code <code>',
-      'The code from the address that GitHub sent the browser to, where that could not be opened.',
+      'The code from the address that GitHub sent the browser to, where that could not be opened; - reads it, or the address, from standard input. As an argument everybody on this machine can see it.',
     )
     .option('--replace', 'Replace a connection to this host that is there.')
     .option('--api-url <url>', 'Where the REST API is, for unusual installations.')
@@ -52,16 +53,15 @@ export function defineSetup(github: Command): void {
   addExamples(command, [
     'sluice github setup --org acme --url https://sluice.acme.dev',
     'sluice github setup --host github.acme.dev --url https://sluice.acme.dev',
-    'sluice github setup --code 0123456789abcdef',
+    'sluice github setup --code - < address.txt',
   ]);
 }
 
 async function runSetup(options: SetupOptions): Promise<void> {
   const place = placeOf(options);
-  await refuseReplacing(place, options);
-  const code = options.code ?? (await createInBrowser(place, options));
-  if (!isCode(code))
-    throw usageError('That is no code: it is what stands behind "code=" in the address, up to the next "&".');
+  const isReplaced = await refuseReplacing(place, options);
+  await refuseUnwritable(place);
+  const code = options.code === undefined ? await createInBrowser(place, options) : await codeOf(options.code);
   say('Fetching the key of the App ...');
   const app = await convertCode(place.apiUrl, code);
   const { webhookSecret } = app;
@@ -85,7 +85,7 @@ async function runSetup(options: SetupOptions): Promise<void> {
   write(
     options.json
       ? JSON.stringify({ ...shown, host: place.host, file }, null, 2)
-      : describeEnd(app, place, { file, owner: options.org ?? 'OWNER' }),
+      : describeEnd(app, place, { file, owner: options.org ?? 'OWNER', isReplaced, hasServer: await hasServer(place) }),
   );
 }
 
@@ -96,7 +96,11 @@ function placeOf(options: SetupOptions): Place {
   const isCloud = host === 'github.com';
   const apiUrl = options.apiUrl ?? (isCloud ? 'https://api.github.com' : `https://${host}/api/v3`);
   const webUrl = options.webUrl ?? `https://${host}`;
-  for (const url of [apiUrl, webUrl]) if (!URL.canParse(url)) throw usageError(`"${url}" is no address.`);
+  for (const url of [apiUrl, webUrl]) {
+    if (!/^https?:\/\/[^\s/@]+(?:\/|$)/.test(url) || !URL.canParse(url)) {
+      throw usageError(`"${url}" is no address: it begins with https://, and holds no user or password.`);
+    }
+  }
   if (options.org !== undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/.test(options.org)) {
     throw usageError('--org is the name of an organization as its address has it, such as acme.');
   }
@@ -104,21 +108,64 @@ function placeOf(options: SetupOptions): Place {
   return { host, apiUrl: apiUrl.replace(/\/+$/, ''), webUrl: webUrl.replace(/\/+$/, ''), dataFolder };
 }
 
-async function refuseReplacing({ dataFolder, host }: Place, { replace }: SetupOptions): Promise<void> {
+/** Answers whether there is one to be replaced. */
+async function refuseReplacing({ dataFolder, host }: Place, { replace }: SetupOptions): Promise<boolean> {
   const file = githubFileOf(dataFolder, host);
-  const isThere = await access(file).then(
+  const isThere = await isAccessible(file);
+  if (isThere && !replace)
+    throw new CliError(EXIT.refused, `${host} is connected already (${file}). Add --replace to connect it anew.`);
+  return isThere;
+}
+
+/** An App whose key cannot be kept would have to be deleted by hand. */
+async function refuseUnwritable({ dataFolder, host }: Place): Promise<void> {
+  const folder = path.dirname(githubFileOf(dataFolder, host));
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw new CliError(
+      EXIT.refused,
+      `The key of the App could not be kept in ${folder} (${(error as NodeJS.ErrnoException).code}). Run this as the user of the server, with its SLUICE_DATA.`,
+    );
+  }
+}
+
+/** Every server names itself in its data folder. */
+function hasServer({ dataFolder }: Place): Promise<boolean> {
+  return isAccessible(path.join(dataFolder, 'server-id'));
+}
+
+function isAccessible(file: string): Promise<boolean> {
+  return access(file).then(
     () => true,
     () => false,
   );
-  if (isThere && !replace)
-    throw new CliError(EXIT.refused, `${host} is connected already (${file}). Add --replace to connect it anew.`);
 }
+
+async function codeOf(given: string): Promise<string> {
+  const code = given === '-' ? await readCode() : parseCode(given);
+  if (code === undefined) throw usageError(NO_CODE);
+  return code;
+}
+
+async function readCode(): Promise<string | undefined> {
+  const pasted = readPastedCode(process.stdin, () => say(NO_CODE));
+  try {
+    return await pasted.code.catch(() => undefined);
+  } finally {
+    pasted.close();
+  }
+}
+
+const NO_CODE = 'That is no code: it is what stands behind "code=" in the address, up to the next "&".';
 
 /** Shows the page, and answers the code that GitHub sends the browser back with. */
 async function createInBrowser(place: Place, options: SetupOptions): Promise<string> {
   const publicUrl = publicUrlOf(options);
   const state = randomBytes(16).toString('hex');
   const receiver = await receiveCode({ port: options.port, state });
+  const pasted = process.stdin.isTTY ? readPastedCode(process.stdin, () => say(NO_CODE)) : undefined;
   try {
     const name = options.name ?? defaultName(options.org, randomBytes(3).toString('hex'));
     const action = creationUrl(place.webUrl, options.org, state);
@@ -126,10 +173,12 @@ async function createInBrowser(place: Place, options: SetupOptions): Promise<str
       renderSetupPage(action, createManifest({ name, publicUrl, redirectUrl: receiver.redirectUrl })),
       action,
     );
-    say(describeBeginning({ place, name, publicUrl, url: receiver.url }));
-    return await receiver.code;
+    say(describeBeginning({ place, name, publicUrl, url: receiver.url, options }));
+    // Whoever closes standard input still has a browser.
+    return await Promise.race([receiver.code, pasted?.code.catch(() => receiver.code) ?? receiver.code]);
   } finally {
     receiver.close();
+    pasted?.close();
   }
 }
 
@@ -146,6 +195,7 @@ function describeBeginning(of: {
   readonly name: string;
   readonly publicUrl: string | undefined;
   readonly url: string;
+  readonly options: SetupOptions;
 }): string {
   const { port } = new URL(of.url);
   const hook =
@@ -156,30 +206,51 @@ function describeBeginning(of: {
 ${paint('bold', 'Open this in a browser:')} ${of.url}
 
 No browser on this machine? From yours: ssh -L ${port}:127.0.0.1:${port} <this machine>, and open the same address.
-Or end this once GitHub has sent the browser to an address that cannot be opened, copy what stands behind "code="
-there, and within the hour run: ${codeCommand(of.place.host)}
+Or save the page here (curl -s ${of.url} > sluice.html) and open that file on your machine. GitHub then sends
+the browser to an address that it cannot open: copy that one, and ${
+    process.stdin.isTTY ? 'paste it here.' : `give it to: ${codeCommand(of.options)}`
+  }
 
 Waiting for the App ...`;
 }
 
 /** The command that goes on where the browser was on another machine. */
-function codeCommand(host: string): string {
-  return `sluice github setup${host === 'github.com' ? '' : ` --host ${host}`} --code CODE`;
+function codeCommand({ host, apiUrl, webUrl, replace }: SetupOptions): string {
+  const given = [
+    ...(host === 'github.com' ? [] : ['--host', host]),
+    ...(apiUrl === undefined ? [] : ['--api-url', apiUrl]),
+    ...(webUrl === undefined ? [] : ['--web-url', webUrl]),
+    ...(replace ? ['--replace'] : []),
+  ];
+  return ['sluice github setup', ...given, '--code -'].join(' ');
 }
 
-function describeEnd(
-  app: NewApp,
-  { host, dataFolder }: Place,
-  { file, owner }: { readonly file: string; readonly owner: string },
-): string {
+function describeEnd(app: NewApp, { host, dataFolder }: Place, end: End): string {
+  const { file, owner } = end;
   const repo = `${host}/${owner}/${owner === 'OWNER' ? 'REPOSITORY' : 'app'}`;
   return `${paint('green', 'Connected.')} The App ${clean(app.slug)} (${app.id}) of ${host} is kept in ${file}, which only its owner can read.
+${describeServer(dataFolder, end)}
 
 Next:
   1. Install it where your repositories are: ${clean(app.htmlUrl)}/installations/new
-  2. Start the server again: it reads ${path.join(dataFolder, 'github')} when it starts.
-  3. Let CI run for pushes to branches "sluice/**".
-  4. Register a repository:    sluice repo add ${repo}
-  5. Create a queue:           sluice queue create ${repo} main
-  6. See what is missing:      sluice github check ${repo} main`;
+  2. Let CI run for pushes to branches "sluice/**".
+  3. Register a repository:    sluice repo add ${repo}
+  4. Create a queue:           sluice queue create ${repo} main --required-statuses CHECK
+  5. See what is missing:      sluice github check ${repo} main`;
+}
+
+interface End {
+  readonly file: string;
+  readonly owner: string;
+  readonly isReplaced: boolean;
+  readonly hasServer: boolean;
+}
+
+function describeServer(dataFolder: string, { isReplaced, hasServer: isUsed }: End): string {
+  if (!isUsed) {
+    return `No server has used ${dataFolder} yet: start one with SLUICE_DATA=${dataFolder}. If yours has another data folder, move the file there.`;
+  }
+  return isReplaced
+    ? 'Start the server again: until then it acts as the former App.'
+    : 'A server that runs takes it up by itself, within seconds.';
 }

@@ -1,0 +1,71 @@
+import path from 'node:path';
+import type { App, Forges } from './app/app.ts';
+import { PLAIN_GIT_HOST } from './app/plain-git-host.ts';
+import { Rounds } from './app/rounds.ts';
+import type { Config } from './config/config.ts';
+import { type LoadedGithub, loadGithub, loadNewGithub } from './config/load-github.ts';
+import type { Forge } from './forge/forge.ts';
+import { createPlainForge } from './forge/plain/plain-forge.ts';
+import { Fault } from './lib/fault.ts';
+
+/** Whoever sets up a connection has an App to install before anybody needs it. */
+const EVERY_MS = 3_000;
+
+type Parts = Pick<App, 'clock' | 'log'>;
+type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'testBranchPrefix'>;
+
+export interface ConnectedForges {
+  readonly forges: Forges;
+  /** Takes up connections that come while the server runs. */
+  readonly watch: Rounds;
+}
+
+export async function connectForges(config: ForgeConfig, parts: Parts): Promise<ConnectedForges> {
+  const { testBranchPrefix } = config;
+  const forges = new Map<string, Forge>([
+    [PLAIN_GIT_HOST, createPlainForge({ directory: directoryOf(config), testBranchPrefix })],
+  ]);
+  const { connections, warnings } = await loadGithub(config);
+  for (const warning of warnings) parts.log.warn({}, warning);
+  for (const connection of connections) forges.set(connection.host, await connect(connection, config, parts));
+  return { forges, watch: createWatch(forges, config, parts) };
+}
+
+/** One that is replaced or taken away is used as it was: what is under way goes on with it. */
+function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Parts): Rounds {
+  const told = new Set<string>();
+  const complain = (problem: string) => {
+    if (!told.has(problem)) parts.log.warn({}, problem);
+    told.add(problem);
+  };
+  const takeUp = async (connection: LoadedGithub, isStopped: () => boolean) => {
+    const forge = await connect(connection, config, parts);
+    // Whoever stops the server closes the forges that are there.
+    if (isStopped()) return forge.close();
+    forges.set(connection.host, forge);
+    parts.log.info({ host: connection.host }, 'connected to a GitHub that was set up while the server runs');
+  };
+  return new Rounds(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, async (isStopped) => {
+    const { connections, warnings, problems } = await loadNewGithub(config, new Set(forges.keys()));
+    for (const problem of [...problems, ...warnings]) complain(problem);
+    for (const connection of connections) {
+      await takeUp(connection, isStopped).catch((error: unknown) => {
+        const reason = error instanceof Fault ? error.detail : String(error);
+        complain(`${connection.host} could not be connected: ${reason}`);
+      });
+    }
+  });
+}
+
+async function connect({ reload, ...settings }: LoadedGithub, config: ForgeConfig, parts: Parts): Promise<Forge> {
+  // Servers without GitHub do not pay for its libraries.
+  const { createGithubForge } = await import('./forge/github/create-github-forge.ts');
+  const { githubConnection } = await import('./forge/github/connection.ts');
+  const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });
+  const { testBranchPrefix } = config;
+  return createGithubForge({ connection, directory: directoryOf(config), testBranchPrefix, ...parts });
+}
+
+function directoryOf({ dataFolder }: ForgeConfig): string {
+  return path.join(dataFolder, 'git');
+}
