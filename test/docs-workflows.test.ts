@@ -23,6 +23,7 @@ interface Step {
 }
 
 interface Workflow {
+  readonly concurrency?: { readonly group: string };
   readonly permissions?: object;
   readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[]; readonly 'timeout-minutes'?: number }>>;
 }
@@ -61,6 +62,14 @@ describe('the workflows to copy', () => {
         execFileSync('bash', ['-n'], { input: run });
       }
       assert.doesNotMatch(textOf(name), /pull_request_target/);
+      assert.ok(workflow.concurrency?.group.includes('github.ref'));
+    });
+
+    it(`${name} shows its token to no code of a pull request [G75]`, () => {
+      for (const { run = '', env = {} } of stepsOf(name))
+        if (Object.values(env).some((value) => value.includes('secrets.')))
+          assert.doesNotMatch(run, /\b(?:npm|npx|bazel)\b/);
+      assert.doesNotMatch(textOf(name).split(/^jobs:/m)[0] ?? '', /secrets\./);
     });
   }
 });
@@ -174,5 +183,17 @@ describe('the scripts in them', () => {
       '<testsuites/>',
     ])
       assert.ok(body.includes(part), part);
+    const count = seen.length;
+    const upload = scriptOf('test-results-curl.yml', 'Upload test results');
+    await run(upload, { ...facts, BRANCH: 'main', SLUICE_TOKEN: '' });
+    await rm(join(folder, 'reports'), { recursive: true });
+    await run(upload, { ...facts, BRANCH: 'main' });
+    assert.equal(seen.length, count, 'without a token, or a report, nothing is sent, and nothing fails');
+  });
+
+  it('exit as the tests did, where nobody can be asked what is quarantined [G75]', async () => {
+    const upload = scriptOf('test-results.yml', 'Upload test results');
+    await run(upload, { OUTCOME: 'success', SLUICE_TOKEN: '' });
+    await assert.rejects(run(upload, { OUTCOME: 'failure', SLUICE_TOKEN: '' }), { code: 1 });
   });
 });
