@@ -11,7 +11,10 @@ export function defineDemo(command: Command): void {
     .option('--keep', 'Leave the server running and everything in place, to look further.')
     // It runs a server of its own: --url, --token-file and --json mean nothing here.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
-    .addHelpText('after', '\nThe exit code is 0 when every pull request ended as the story says, else 1.')
+    .addHelpText(
+      'after',
+      '\nThe exit code is 0 when every pull request ended as the story says, else 1. In a clone, "npm run demo -- --github" shows a queue on a GitHub of this machine.',
+    )
     .action(async (options: DemoOptions) => {
       const { runDemo } = await import('./demo/run-demo.ts');
       process.exitCode = await runDemo(options);

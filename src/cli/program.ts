@@ -89,6 +89,7 @@ function createRoot(): Command {
     .on('option:token', refuseBareToken);
   program.addOption(program.createOption('--token [token]').hideHelp());
   addExamples(program, [
+    'sluice github setup --org acme --url https://sluice.acme.dev',
     "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
     'sluice queue create local/acme/app main',
     'sluice pr submit local/acme/app main 7',
