@@ -26,6 +26,9 @@ function isSame(entry: Entry, pr: PullRequestFacts): boolean {
 }
 
 /** Every landing makes a forge find out again about all others, and nobody asks it of those that are admitted. */
-function asItWas({ mergeability, blockReasons }: PullRequestFacts, pr: PullRequestFacts): PullRequestFacts {
-  return pr.mergeability === 'IN_PROGRESS' ? { ...pr, mergeability, blockReasons } : pr;
+function asItWas(
+  { mergeability, blockReasons, failingChecks }: PullRequestFacts,
+  pr: PullRequestFacts,
+): PullRequestFacts {
+  return pr.mergeability === 'IN_PROGRESS' ? { ...pr, mergeability, blockReasons, failingChecks } : pr;
 }

@@ -206,7 +206,8 @@ function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
     a.mergeability === b.mergeability &&
     a.baseBranch === b.baseBranch &&
     a.blockReasons.length === b.blockReasons.length &&
-    a.blockReasons.every((reason) => b.blockReasons.includes(reason))
+    a.blockReasons.every((reason) => b.blockReasons.includes(reason)) &&
+    a.failingChecks?.join('\n') === b.failingChecks?.join('\n')
   );
 }
 

@@ -349,7 +349,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     reasons.push(reason('BASE_BRANCH_MISMATCH', `Its base is ${entry.pr.baseBranch}, the queue's is ${queue.branch}.`));
   }
   if (mergeability === 'NOT_MERGEABLE') {
-    const blocks = entry.pr.blockReasons.map((block) => reason(block.toUpperCase(), BLOCK_TEXTS[block]));
+    const blocks = entry.pr.blockReasons.map((block) => reason(block.toUpperCase(), blockText(entry.pr, block)));
     const text = blocks.length === 0 ? 'It cannot be merged.' : `It cannot be merged: ${blocks[0]?.text}`;
     reasons.push({ ...reason('NOT_MERGEABLE', text), reasons: blocks });
   } else if (mergeability !== 'MERGEABLE') {
@@ -362,14 +362,19 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   return reasons;
 }
 
+function blockText({ failingChecks = [] }: Entry['pr'], block: BlockReason): string {
+  if (block !== 'failingCheck' || failingChecks.length === 0) return BLOCK_TEXTS[block];
+  return `${failingChecks.length === 1 ? 'a required check' : 'required checks'} of its head failed: ${listOf(failingChecks)}.`;
+}
+
 const BLOCK_TEXTS: { readonly [Reason in BlockReason]: string } = {
   conflict: 'it conflicts with the target branch. Merge or rebase it onto the target and push.',
   behind: 'it is behind the target branch, and the forge demands that it is not.',
   draft: 'it is a draft.',
   closed: 'it is closed.',
   pending: 'the forge has not decided yet.',
-  awaitingCheck: 'a required check on its head has not reported yet.',
-  failingCheck: 'a required check on its head fails.',
+  awaitingCheck: 'a required check of its head has not reported yet.',
+  failingCheck: 'a required check of its head failed.',
   reviewRequired: 'a required review is missing.',
   changesRequested: 'a reviewer asked for changes.',
   other: 'the forge gives no reason. On plain git, the target branch does not exist, or they have no commit in common.',

@@ -31,6 +31,8 @@ export interface PullRequestFacts {
   readonly status: 'open' | 'draft' | 'closed' | 'merged';
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
+  /** Names of the required checks that fail on its head, where the forge says. */
+  readonly failingChecks?: readonly string[] | undefined;
   /** The head was pushed by somebody who may not write to the repository. Absent: by somebody who may. */
   readonly isHeadUntrusted?: boolean;
   /** Where the head is a branch of the same repository. */

@@ -71,7 +71,11 @@ async function tellOfOneThatLands(book: Book): Promise<void> {
 
 async function tellOfReadiness(book: Book): Promise<void> {
   const world = await TalkWorld.create();
-  const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired', 'failingCheck'] });
+  const pr = world.open({
+    mergeability: 'NOT_MERGEABLE',
+    blockReasons: ['reviewRequired', 'failingCheck'],
+    failingChecks: ['lint', 'unit'],
+  });
   await world.enter(pr);
   await world.told();
   book.add(world, 'Submitted, and not ready', pr.number);

@@ -56,7 +56,7 @@ describe('telling people', () => {
     const [entry] = valuesOf(queue.queue.entries);
     assert.ok(entry);
     const pr = { ...entry.pr, mergeability: 'NOT_MERGEABLE' as const, blockReasons: ['conflict'] as BlockReason[] };
-    const observe = (facts: typeof pr) =>
+    const observe = (facts: typeof entry.pr) =>
       toldIn(
         queue.tell({ kind: 'pull_request_observed', at: queue.now, prNumber: pr.number, pr: facts, targets: undefined })
           .effects,
@@ -64,6 +64,10 @@ describe('telling people', () => {
     assert.deepEqual(observe(pr), [pr.number]);
     assert.deepEqual(observe({ ...pr, title: 'Another' }), []);
     assert.deepEqual(observe({ ...pr, blockReasons: ['reviewRequired'] }), [pr.number]);
+    const failing = { ...pr, blockReasons: ['failingCheck'] as BlockReason[] };
+    assert.deepEqual(observe({ ...failing, failingChecks: ['unit'] }), [pr.number]);
+    assert.deepEqual(observe({ ...failing, failingChecks: ['unit'] }), []);
+    assert.deepEqual(observe({ ...failing, failingChecks: ['lint', 'unit'] }), [pr.number]);
   });
 
   it('is stored with the queue; one that knows nothing of it is not told of [G45]', () => {

@@ -96,6 +96,7 @@ describe('pull requests on GitHub', () => {
         status: 'open',
         mergeability: 'MERGEABLE',
         blockReasons: [],
+        failingChecks: undefined,
         isHeadUntrusted: false,
         headBranch: pr.headRef,
         mergeTitle: 'A better title',
@@ -150,7 +151,8 @@ describe('pull requests on GitHub', () => {
     github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'in_progress' });
     assert.deepEqual((await facts(pr))?.blockReasons, ['awaitingCheck']);
     github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'completed', conclusion: 'failure' });
-    assert.deepEqual((await facts(pr))?.blockReasons, ['failingCheck']);
+    const failed = await facts(pr);
+    assert.deepEqual([failed?.blockReasons, failed?.failingChecks], [['failingCheck'], ['test']]);
     const again = { sha: pr.headSha, name: 'test', attempt: 2 };
     github.reportCheck(repository, {
       ...again,

@@ -102,7 +102,8 @@ export async function factsOfDetails(
   return { ...factsOf(node, readiness), ...(upToDate !== undefined && { upToDate }) };
 }
 
-export function factsOf(node: PullRequestNode, { mergeability, blockReasons }: Readiness): PullRequestFacts {
+export function factsOf(node: PullRequestNode, readiness: Readiness): PullRequestFacts {
+  const { mergeability, blockReasons, failingChecks } = readiness;
   const isForeign = node.isCrossRepository || node.headRepository === null;
   const mergeTitle = mergeTitleIn(node.body);
   return {
@@ -116,6 +117,7 @@ export function factsOf(node: PullRequestNode, { mergeability, blockReasons }: R
     status: statusOf(node),
     mergeability,
     blockReasons,
+    failingChecks,
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: node.headRefName }),
     ...(mergeTitle !== undefined && { mergeTitle }),

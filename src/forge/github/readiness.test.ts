@@ -116,6 +116,15 @@ describe('what blocks a pull request', () => {
     assert.deepEqual(reasons({ contexts: [run('test', 'SKIPPED')] }), ['other']);
   });
 
+  it('required checks that failed are named, and no others [G10]', () => {
+    const runs = [run('unit', 'FAILURE'), run('lint', 'TIMED_OUT'), run('build', null), run('docs', 'SUCCESS')];
+    const extra = run('extra', 'FAILURE', { isRequired: false });
+    assert.deepEqual(judge(blocked, { contexts: [...runs, extra] }).failingChecks, ['lint', 'unit']);
+    assert.equal(judge(blocked, { contexts: [run('build', null)] }).failingChecks, undefined);
+    const many = Array.from({ length: 90 }, (_, index) => run(`unit ${index}`, 'FAILURE'));
+    assert.equal(judge(blocked, { contexts: many }).failingChecks?.length, 20);
+  });
+
   it('reviews and checks are told together', () => {
     const pr = { ...blocked, reviewDecision: 'REVIEW_REQUIRED' };
     assert.deepEqual(reasons({ contexts: [run('test', null)] }, pr), ['reviewRequired', 'awaitingCheck']);

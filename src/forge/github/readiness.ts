@@ -10,6 +10,7 @@ import type { PullRequestNode, ReviewThreads } from './pull-request-text.ts';
 export interface Readiness {
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
+  readonly failingChecks?: readonly string[];
 }
 
 /** What lies behind GitHub's BLOCKED, as far as it is known. */
@@ -54,8 +55,10 @@ export function readinessOf(pr: PullRequestNode): Readiness | undefined {
  * mergeable. Where a rule is in force that cannot be judged from here, it does not.
  */
 export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
-  const reasons = [...reviewReasons(pr), ...checkReasons(block)];
-  if (reasons.length > 0) return notReady(...new Set(reasons));
+  const checks = judgeChecks(block);
+  const reasons = [...reviewReasons(pr), ...checks.reasons];
+  const { failing } = checks;
+  if (reasons.length > 0) return { ...notReady(...reasons), ...(failing.length > 0 && { failingChecks: failing }) };
   const { rules } = block;
   if (rules?.isStrict === true && !block.isUpToDate) return notReady('behind');
   if (rules === undefined || !rules.restrictsUpdates || !rules.isJudgeable) return notReady('other');
@@ -74,23 +77,35 @@ function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReaso
   return reviewDecision === 'REVIEW_REQUIRED' ? ['reviewRequired'] : [];
 }
 
-function checkReasons({ contexts, ownLogin, rules }: Block): readonly BlockReason[] {
+/** More than that nobody reads. */
+const MAX_NAMES = 20;
+
+interface CheckBlock {
+  readonly reasons: readonly BlockReason[];
+  readonly failing: readonly string[];
+}
+
+function judgeChecks({ contexts, ownLogin, rules }: Block): CheckBlock {
   const others = contexts.filter((context) => !isOwn(reportOf(context), ownLogin));
   const reports = reportsOf(others);
   const marked = others.filter(({ isRequired }) => isRequired === true).map((context) => reportOf(context).name);
   const required = rules?.checks ?? [];
   // What is required and was never reported is not among the contexts.
-  const reasons = [...new Set([...required, ...marked])].flatMap((status) => checkReason(reports, status));
-  const isFailing = reasons.includes('failingCheck');
-  return isFailing ? ['failingCheck'] : reasons.slice(0, 1);
+  const judged = [...new Set([...required, ...marked])].map((status) => ({
+    name: nameOf(status),
+    reason: findReason(reports, status),
+  }));
+  const failing = new Set(judged.flatMap(({ name, reason }) => (reason === 'failingCheck' ? [name] : [])));
+  if (failing.size > 0) return { reasons: ['failingCheck'], failing: [...failing].sort().slice(0, MAX_NAMES) };
+  return { reasons: judged.flatMap(({ reason }) => reason ?? []).slice(0, 1), failing: [] };
 }
 
-function checkReason(reports: readonly CheckReport[], status: RequiredStatus): readonly BlockReason[] {
+function findReason(reports: readonly CheckReport[], status: RequiredStatus): BlockReason | undefined {
   const app = typeof status === 'string' ? undefined : status.app;
   const report = reportOfCheck(reports, nameOf(status), app);
-  if (isOwnName(nameOf(status)) && report === undefined) return [];
-  if (report === undefined || report.conclusion === undefined) return ['awaitingCheck'];
-  return ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(report.conclusion) ? [] : ['failingCheck'];
+  if (isOwnName(nameOf(status)) && report === undefined) return undefined;
+  if (report === undefined || report.conclusion === undefined) return 'awaitingCheck';
+  return ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(report.conclusion) ? undefined : 'failingCheck';
 }
 
 function isOwn(report: CheckReport, ownLogin: string): boolean {
