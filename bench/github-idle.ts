@@ -28,7 +28,10 @@ async function idle(areSubmitted: boolean): Promise<number> {
     const pr = await world.open();
     if (areSubmitted) await world.api('submitPullRequest', { pr: { number: pr.number } });
   }
-  await until('all is said', DEADLINE_MS, () => isSaid(world, areSubmitted ? PULL_REQUESTS : 0));
+  const openedAt = Date.now();
+  await until('all is said', DEADLINE_MS, () =>
+    isSaid(world, { openedAt, toBeTold: areSubmitted ? PULL_REQUESTS : 0 }),
+  );
   const since = Date.now();
   await sleep(MINUTES * 60_000);
   const counts = countCalls(world, since);
@@ -37,9 +40,13 @@ async function idle(areSubmitted: boolean): Promise<number> {
   return sumOf(counts) / MINUTES;
 }
 
-/** The last look was after everybody was told, and what followed from it is over. */
-function isSaid({ github, repository }: GithubBench, toBeTold: number): boolean {
+/** The last look was after all were open and everybody was told, and what followed from it is over. */
+function isSaid(
+  { github, repository }: GithubBench,
+  { openedAt, toBeTold }: { readonly openedAt: number; readonly toBeTold: number },
+): boolean {
   const told = [...repository.pulls.values()].filter((pr) => github.listComments(pr).length > 0).length;
   const last = github.world.requests.findLast(({ area }) => area !== 'git');
-  return told >= toBeTold && last?.query === 'LookAround' && Date.now() - last.at > QUIET_MS;
+  if (told < toBeTold || last?.query !== 'LookAround' || last.at < openedAt) return false;
+  return Date.now() - last.at > QUIET_MS;
 }
