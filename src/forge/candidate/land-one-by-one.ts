@@ -181,6 +181,11 @@ async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promi
       await desk.wait(LAG_MS);
       continue;
     }
+    if (!isOurs) {
+      // The target was known with it, or does not show it: what becomes of this entry does not depend on that.
+      const detail = 'It was merged by somebody else.';
+      return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
+    }
     const elsewhere = await findElsewhere(way, said, head);
     if (elsewhere !== undefined) return elsewhere;
     if (head !== at) return describeMove(desk, at, head);

@@ -210,6 +210,17 @@ describe('landing on GitHub', () => {
     assert.equal(countMerges(), 0);
   });
 
+  for (const landingMode of ['API', 'PUSH'] as const) {
+    test(`takes what was merged by hand into the target it knows for that, by ${landingMode} [G21] [G22]`, async () => {
+      await mergeFirst();
+      bench.base = await head();
+      const request = { ...(await ask()), landingMode };
+      const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
+      assert.deepEqual([refused.kind, refused.prNumber, refused.reason], ['refused', numberOf(0), 'MANUAL_MERGE']);
+      assert.equal(await head(), request.expectedHead);
+    });
+  }
+
   const passing = ['Merge already in progress', 'Base branch was modified. Review and try the merge again.'];
   for (const message of passing) {
     test(`tries again where GitHub says "${message}" [G23]`, async () => {

@@ -55,7 +55,7 @@ async function findUnready({ git, client }: LandingParts, request: LandRequest):
       await git.refresh();
       if (await isMoved()) return undefined;
       // The target was known with it, or does not show it: what becomes of this entry does not depend on that.
-      const detail = `It was merged into ${targetBranch} by somebody else.`;
+      const detail = 'It was merged by somebody else.';
       return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
     }
     const detail = `It is not open for ${targetBranch} any more.`;
