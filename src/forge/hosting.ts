@@ -7,7 +7,8 @@ import type { ForgeRepository } from './forge-repository.ts';
 /**
  * What a forge with people on it has and plain git has not: CI that reports to it, people who comment and label, and
  * deliveries that say what happened. Answers are read at the time of the question. A forge that cannot answer throws
- * `FORGE_UNAVAILABLE`; one that is asked too much waits, and what people are told waits longer than what lands.
+ * `FORGE_UNAVAILABLE`; one that is asked too much waits, and what people are told waits longer than what lands. Where a
+ * fault is certain that nothing was done, not-done.ts knows it.
  */
 export interface Hosting {
   /** Checks the signature of a delivery, and says where one should look. Nothing else in it is believed. */

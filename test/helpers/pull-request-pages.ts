@@ -17,6 +17,7 @@ import type {
   Retarget,
   Written,
 } from '../../src/forge/hosting.ts';
+import { NOT_DONE } from '../../src/forge/not-done.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
 
@@ -68,12 +69,18 @@ export class PullRequestPages
   together = 0;
   /** Acts that fail, and do nothing. */
   readonly failing = new Set<Act>();
+  /** How often that happened. */
+  failures = 0;
+  /** Acts that are not even sent. */
+  readonly refusing = new Set<Act>();
   /** The next act of this kind is done, and its answer gets lost. */
   lost: Act | 'both' | undefined;
   readonly #remarks = new Map<string, CommentFacts>();
   label: LabelFacts | undefined;
   /** What is written is written when this lets it. */
   gate: Promise<void> | undefined;
+  /** Whatever is written waits for its turn before. */
+  turn: (() => Promise<void>) | undefined;
   /** The next act has no answer, and is done only then. */
   late: Promise<void> | undefined;
   #ids = 100;
@@ -106,7 +113,12 @@ export class PullRequestPages
     return this.label;
   }
 
-  async writeComment({ id, number, text }: CommentDraft): Promise<Written | undefined> {
+  async writeComment(draft: CommentDraft): Promise<Written | undefined> {
+    await this.turn?.();
+    return this.#writeComment(draft);
+  }
+
+  #writeComment({ id, number, text }: CommentDraft): Promise<Written | undefined> {
     return this.#sometime('comment', () => {
       if (id !== undefined && !this.comments.has(id)) return undefined;
       const written = id ?? this.#newId();
@@ -125,7 +137,12 @@ export class PullRequestPages
     await this.#act('react', () => this.reactions.push(`${id} ${reaction}`));
   }
 
-  async writeCheck({ id, ...draft }: CheckRunDraft): Promise<Written | undefined> {
+  async writeCheck(draft: CheckRunDraft): Promise<Written | undefined> {
+    await this.turn?.();
+    return this.#writeCheck(draft);
+  }
+
+  #writeCheck({ id, ...draft }: CheckRunDraft): Promise<Written | undefined> {
     return this.#sometime('check', () => {
       if (id !== undefined && !this.checks.has(id)) return undefined;
       const same = [...this.checks].find(
@@ -139,16 +156,18 @@ export class PullRequestPages
 
   async writeBoth({ comment, check }: BothDrafts): Promise<BothAnswers> {
     this.together += 1;
+    await this.turn?.();
     const { late } = this;
-    const [commented] = await Promise.allSettled([this.writeComment(comment)]);
+    const [commented] = await Promise.allSettled([this.#writeComment(comment)]);
     this.late = late;
-    const [checked] = await Promise.allSettled([this.writeCheck(check)]);
+    const [checked] = await Promise.allSettled([this.#writeCheck(check)]);
     if (this.lost !== 'both') return { comment: commented, check: checked };
     this.lost = undefined;
     throw new Fault('FORGE_UNAVAILABLE', 'The answer got lost.');
   }
 
   async changeLabels({ add, remove }: LabelChange): Promise<void> {
+    await this.turn?.();
     await this.#sometime('labels', () => {
       for (const label of add) this.labels.add(label);
       for (const label of remove) this.labels.delete(label);
@@ -176,7 +195,11 @@ export class PullRequestPages
   }
 
   #act<T>(act: Act, does: () => T): T {
-    if (this.failing.has(act)) throw new Fault('FORGE_UNAVAILABLE', 'The forge is down.');
+    if (this.refusing.has(act)) throw new Fault('FORGE_UNAVAILABLE', 'Too much waits.', { cause: NOT_DONE });
+    if (this.failing.has(act)) {
+      this.failures += 1;
+      throw new Fault('FORGE_UNAVAILABLE', 'The forge is down.');
+    }
     this.acts.push(act);
     const answer = does();
     if (this.lost !== act) return answer;

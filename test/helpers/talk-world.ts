@@ -108,9 +108,9 @@ export class TalkWorld {
     await this.tell({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
   }
 
-  async observe(pr: PullRequestFacts): Promise<void> {
+  async observe(pr: PullRequestFacts, queueId = this.queueId): Promise<void> {
     const { now: at } = this;
-    await this.tell({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined });
+    await this.tell({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined }, queueId);
   }
 
   /** Somebody pushed to the branch. */
@@ -177,8 +177,18 @@ export class TalkWorld {
     return (await this.store.queues.findEntry(queueId, prNumber))?.state as EntryState | undefined;
   }
 
-  async effects() {
-    return this.store.queues.listEffects(this.queueId);
+  async effects(queueId = this.queueId) {
+    return this.store.queues.listEffects(queueId);
+  }
+
+  /** The forge takes one act after the other, each after so long. */
+  pace(ms: number): void {
+    const { clock } = this.app;
+    let nextAt = this.now;
+    this.pages.turn = async () => {
+      nextAt = Math.max(this.now, nextAt) + ms;
+      await new Promise<void>((resolve) => clock.after(nextAt - this.now, resolve));
+    };
   }
 
   /** This server does not come to renew what it holds, or to take anything more. */

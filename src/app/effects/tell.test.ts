@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TalkWorld } from '../../../test/helpers/talk-world.ts';
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
 import { changeNote, readNote } from '../talk/note.ts';
 
 const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
@@ -345,6 +345,107 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
+  for (const queues of [2, 3]) {
+    it(`says once what ${queues} queues tell at the same time of each pull request [G45] [G49]`, async () => {
+      const { world, all, ids } = await inSeveralQueues(queues, 3);
+      world.pace(1_000);
+      const { length } = world.pages.acts;
+      const told = all.flatMap((pr) =>
+        ids.map((id) => world.observe({ ...pr, blockReasons: ['changesRequested'] }, id)),
+      );
+      await Promise.all(told);
+      await world.pass(60_000);
+      for (const id of ids) assert.deepEqual(await world.effects(id), []);
+      for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
+      assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'comment']);
+      await world.stop();
+    });
+  }
+
+  it('ends, also where the forge takes longer for each act than anybody is waited for [G49]', async () => {
+    const { world, all, ids } = await inSeveralQueues(2, 2);
+    world.pace(70_000);
+    for (const pr of all) {
+      for (const id of ids) await world.observe({ ...pr, blockReasons: ['changesRequested'] }, id);
+    }
+    await world.pass(3 * 60 * 60_000);
+    for (const id of ids) assert.deepEqual(await world.effects(id), []);
+    for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
+    await world.stop();
+  });
+
+  it('goes on where another queue died while it wrote [G45] [G49]', async () => {
+    const { world, all, ids } = await inSeveralQueues(2, 1);
+    const [pr] = all;
+    assert.ok(pr);
+    const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
+    const writing = { by: 'a turn', at: world.now, id: 'another' };
+    await changeNote(world.app, key, (note) => {
+      const { comment = { id: undefined, hash: undefined } } = note;
+      return { ...note, comment: { ...comment, hash: undefined, writing }, labelling: writing };
+    });
+    for (const id of ids) await world.observe({ ...pr, blockReasons: ['changesRequested'] }, id);
+    await world.pass(50_000);
+    assert.doesNotMatch(textOn(world, pr.number), /asked for changes/i);
+    await world.pass(30_000);
+    assert.match(textOn(world, pr.number), /asked for changes/i);
+    for (const id of ids) assert.deepEqual(await world.effects(id), []);
+    await world.stop();
+  });
+
+  it('writes once what was refused before it was sent [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.refusing.add('comment').add('check');
+    const pr = await world.submit();
+    await world.pass(3_000);
+    world.pages.refusing.clear();
+    await world.pass(60_000);
+    assert.deepEqual(world.pages.acts, ['comment', 'check']);
+    world.pages.refusing.add('comment').add('check');
+    await world.cancel(pr.number);
+    await world.pass(3_000);
+    world.pages.refusing.clear();
+    await world.pass(60_000);
+    assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check']);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    await world.stop();
+  });
+
+  it('does not hurry with what failed, where something else is to be said once more [G49]', async () => {
+    const { world, all, ids } = await inSeveralQueues(2, 1);
+    const [pr] = all;
+    assert.ok(pr);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    world.pages.failing.add('check');
+    await world.observe({ ...pr, mergeability: 'MERGEABLE', blockReasons: [] });
+    await world.told();
+    world.pages.gate = undefined;
+    await world.observe({ ...pr, blockReasons: ['changesRequested'] }, ids[1]);
+    await world.pass(70_000);
+    assert.equal(world.pages.failures, 0);
+    resolve();
+    await world.pass(0);
+    assert.equal(world.pages.failures, 1);
+    world.pages.failing.clear();
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.deepEqual(statesIn(world), ['IN_PROGRESS undefined']);
+    await world.stop();
+  });
+
+  it('puts a label on that could not be put on at first [G53]', async () => {
+    const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    world.pages.failing.add('labels');
+    await world.submit();
+    await world.told();
+    world.pages.failing.clear();
+    await world.pass(20_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-testing']);
+    await world.stop();
+  });
+
   it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
     const world = await TalkWorld.create({ mergeMethod: 'SQUASH' });
     const pr = await world.submit();
@@ -428,6 +529,21 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 });
+
+/** Open, and told of: each waits for a review in every one of the queues. */
+async function inSeveralQueues(queues: number, count: number) {
+  const world = await TalkWorld.create();
+  const ids = [world.queueId];
+  for (let number = 2; number <= queues; number += 1) ids.push(await world.addQueue(`release-${number}`));
+  const all: PullRequestFacts[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+    for (const id of ids) await world.enter(pr, id);
+    all.push(pr);
+  }
+  await world.pass(60_000);
+  return { world, all, ids };
+}
 
 function statesIn({ pages }: TalkWorld) {
   return [...pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);

@@ -12,7 +12,7 @@ import type { LoadedQueue } from '../queue-runner.ts';
 import { closeLandedPullRequest } from '../talk/close-landed.ts';
 import { collectSituation } from '../talk/collect-situation.ts';
 import { changeNote, type NoteKey } from '../talk/note.ts';
-import { Overtaken } from '../talk/overtaken.ts';
+import { leftToOther, Overtaken } from '../talk/overtaken.ts';
 import { createPen } from '../talk/pen.ts';
 import type { Place } from '../talk/place.ts';
 import { Talkers } from '../talk/talkers.ts';
@@ -86,11 +86,10 @@ async function sayLast(run: EffectRun, speech: Speech): Promise<EffectAnswer> {
       if (!(error instanceof Overtaken)) throw error;
     }
   }
-  return { kind: 'later', delayMs: OVERTAKEN_MS };
+  throw leftToOther();
 }
 
 const MAX_OVERTAKEN = 5;
-const OVERTAKEN_MS = 2_000;
 
 async function say(run: EffectRun, { hosting, prNumber, id }: Speech): Promise<EffectAnswer> {
   const { app, forge, repository: at } = run;
@@ -145,21 +144,24 @@ const PASSED_MS = 30_000;
 /** What one of them cannot do keeps none of the others from being done. */
 async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAnswer> {
   let failure: { readonly error: unknown } | undefined;
+  let overtaken: Overtaken | undefined;
   let laterMs: number | undefined;
   for (const act of acts) {
     try {
       await act();
     } catch (error) {
       if (error instanceof TellLater) laterMs = Math.max(laterMs ?? 0, error.delayMs);
-      else if (error instanceof Overtaken) failure = { error };
+      else if (error instanceof Overtaken) overtaken = error;
       else failure ??= { error };
     }
   }
+  // What failed is not tried again at once, also where the rest could be.
   if (failure !== undefined) throw failure.error;
+  if (overtaken !== undefined) throw overtaken;
   return laterMs === undefined ? DONE : { kind: 'later', delayMs: laterMs };
 }
 
-/** Live ones first, then those that changed last. */
+/** Live ones first, then those that changed last: the same for whoever of them tells. */
 async function collectViews(place: Place, queueIds: readonly QueueId[], prNumber: Tell['prNumber']) {
   const views = [];
   for (const queueId of queueIds) {
@@ -169,7 +171,12 @@ async function collectViews(place: Place, queueIds: readonly QueueId[], prNumber
     views.push({ loaded, entry, situation: await collectSituation(place, loaded, entry) });
   }
   const rank = ({ state }: Entry) => (isLive(state) ? 1 : 0);
-  return views.toSorted((a, b) => rank(b.entry) - rank(a.entry) || b.entry.stateChangedAt - a.entry.stateChangedAt);
+  return views.toSorted(
+    (a, b) =>
+      rank(b.entry) - rank(a.entry) ||
+      b.entry.stateChangedAt - a.entry.stateChangedAt ||
+      (a.loaded.queue.branch < b.loaded.queue.branch ? -1 : 1),
+  );
 }
 
 async function findAny(app: App, { id, queue }: LoadedQueue, prNumber: Tell['prNumber']): Promise<Entry | undefined> {

@@ -16,14 +16,17 @@ export interface LabelQuestion {
   readonly isEnabled: boolean;
   /** Those that we put on it and did not take off. */
   readonly known: readonly string[];
+  /** Somebody was about to change them: any of them may be missing. */
+  readonly isUnsure?: boolean;
 }
 
 /** Once it has a state label, that follows the state, also after labels were switched off. */
-export function stateLabelChange({ state, isEnabled, known }: LabelQuestion): {
+export function stateLabelChange({ state, isEnabled, known, isUnsure = false }: LabelQuestion): {
   readonly add: readonly string[];
   readonly remove: readonly string[];
 } {
   if (!isEnabled && known.length === 0) return { add: [], remove: [] };
   const wanted = LABELS[state];
-  return { add: known.includes(wanted) ? [] : [wanted], remove: known.filter((label) => label !== wanted) };
+  const isOn = known.includes(wanted) && !isUnsure;
+  return { add: isOn ? [] : [wanted], remove: known.filter((label) => label !== wanted) };
 }

@@ -15,6 +15,8 @@ export interface Note {
   readonly checks: Readonly<Record<string, CheckNote>>;
   /** State labels that we put on it and did not take off. */
   readonly labels: readonly string[];
+  /** Somebody changes them: which of them are on it is not known. */
+  readonly labelling?: Writing;
   /** The enqueueing label that somebody put on it, as long as it is there. */
   readonly enqueueingLabel: string | undefined;
   /** The latest change of the enqueueing label that was acted upon. */

@@ -1,12 +1,13 @@
 import type { Entry } from '../../engine/queue.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from '../queue-runner.ts';
 import { type CheckText, checkNameOf, renderCheckRun } from './check-run.ts';
 import { type CheckNote, changeNote, type Note, readNote } from './note.ts';
-import { Overtaken } from './overtaken.ts';
+import { leftToOther, Overtaken } from './overtaken.ts';
 import { digestOf, type Talk, type View } from './talk.ts';
 import { TellLater } from './tell-later.ts';
-import { arrivesWithin } from './writing.ts';
+import { arrivesWithin, disturbed, type Writing, waitForOther, writeOrTakeBack, writingOf } from './writing.ts';
 
 /** The state in the queue as a check on the head that is in the queue: one for each stay. */
 export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: View): Promise<void> {
@@ -36,10 +37,13 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
     startedAt,
     completedAt: status === 'COMPLETED' ? Math.max(startedAt, entry.stateChangedAt) : undefined,
   };
-  await start(talk, loaded, noted);
-  const written =
-    (await talk.pen.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
-    (noted.id && (await talk.pen.writeCheck({ ...draft, id: undefined, mayExist: true })));
+  const before = await start(talk, loaded, noted);
+  const written = await writeOrTakeBack(
+    async () =>
+      (await talk.pen.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
+      (noted.id && (await talk.pen.writeCheck({ ...draft, id: undefined, mayExist: true }))),
+    () => takeBack(talk, loaded, before),
+  );
   if (!written) return;
   const { id, nodeId } = written;
   await finish(talk, loaded, withOpen({ ...noted, id, nodeId, hash }, status !== 'COMPLETED'));
@@ -49,15 +53,30 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
  * Noted before it is written: whoever finds that it was begun has the forge look for it first, and makes no other while it
  * may still be made.
  */
-async function start(talk: Talk, { id: queueId }: LoadedQueue, noted: CheckNote): Promise<void> {
-  const now = talk.app.clock.now();
-  const arrivesMs = arrivesWithin(noted.writing, now);
-  if (noted.id === undefined && arrivesMs > 0) throw new TellLater(arrivesMs);
+async function start(talk: Talk, { id: queueId }: LoadedQueue, noted: CheckNote): Promise<CheckNote | undefined> {
+  const writing = writingOf(talk, talk.app.clock.now());
+  let found: CheckNote | undefined;
   await changeNote(talk.app, talk.key, (all) => {
-    const found = all.checks[queueId];
+    found = all.checks[queueId];
+    if (found?.submission === noted.submission) leaveToOther(talk, found, writing.at);
     const isSame = found?.id === noted.id && found?.writing?.by === noted.writing?.by;
     if (found?.submission === noted.submission && !isSame) throw new Overtaken();
-    return withCheck(all, queueId, { ...noted, hash: undefined, writing: { by: talk.turn, at: now } });
+    return withCheck(all, queueId, { ...noted, hash: undefined, writing });
+  });
+  return found;
+}
+
+function leaveToOther(talk: Talk, { id, writing }: CheckNote, now: Instant): void {
+  const arrivesMs = id === undefined ? arrivesWithin(writing, now) : 0;
+  const waitMs = Math.max(arrivesMs, waitForOther(writing, talk.id, now));
+  if (waitMs > 0) throw new TellLater(waitMs);
+}
+
+async function takeBack(talk: Talk, { id: queueId }: LoadedQueue, before: CheckNote | undefined): Promise<void> {
+  await changeNote(talk.app, talk.key, (all) => {
+    const { [queueId]: found, ...others } = all.checks;
+    if (found?.writing?.by !== talk.turn || found.writing.isDisturbed === true) return undefined;
+    return before === undefined ? { ...all, checks: others } : withCheck(all, queueId, before);
   });
 }
 
@@ -66,24 +85,28 @@ async function finish(talk: Talk, loaded: LoadedQueue, written: CheckNote): Prom
   const { id: queueId } = loaded;
   const { writing: earlier, ...note } = written;
   const doubtMs = arrivesWithin(earlier, talk.app.clock.now());
-  const left: CheckNote = doubtMs === 0 ? note : { ...written, hash: undefined, isOpen: true };
   let found: CheckNote | undefined;
   await changeNote(talk.app, talk.key, (all) => {
     found = all.checks[queueId];
-    if (found?.writing?.by === talk.turn) return withCheck(all, queueId, left);
-    return found?.submission === note.submission ? withCheck(all, queueId, unknown(found)) : undefined;
+    if (found?.submission !== note.submission) return undefined;
+    const { writing } = found;
+    if (writing?.by !== talk.turn) return withCheck(all, queueId, unknown(found, writing));
+    if (doubtMs > 0) return withCheck(all, queueId, unknown(note, earlier));
+    return withCheck(all, queueId, writing.isDisturbed === true ? unknown(note, undefined) : note);
   });
-  if (found?.writing?.by !== talk.turn) {
-    const isOfLaterStay = found?.submission !== note.submission;
-    if (isOfLaterStay && note.isOpen === true) await writeFormer(talk, loaded, note);
+  if (found?.submission !== note.submission) {
+    if (note.isOpen === true) await writeFormer(talk, loaded, note);
     throw new Overtaken();
   }
+  if (found.writing === undefined) throw new Overtaken();
+  if (found.writing.by !== talk.turn) throw leftToOther();
   if (doubtMs > 0) throw new TellLater(doubtMs);
+  if (found.writing.isDisturbed === true) throw new Overtaken();
 }
 
-/** Several wrote it at once: nobody knows whose words came last. */
-function unknown({ writing: _, ...note }: CheckNote): CheckNote {
-  return { ...note, hash: undefined, isOpen: true };
+/** Several wrote it at once: nobody knows whose words came last. Whoever still writes hears of it. */
+function unknown({ writing: _, ...note }: CheckNote, writing: Writing | undefined): CheckNote {
+  return { ...note, hash: undefined, isOpen: true, ...(writing && { writing: disturbed(writing) }) };
 }
 
 /** The comment says how far it is: until it ends, the check only says that it is in the queue. That saves half the writes. */

@@ -2,14 +2,12 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Written } from '../../forge/hosting.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type CommentNote, changeNote, type Note, readNote } from './note.ts';
-import { Overtaken } from './overtaken.ts';
+import { leftToOther, Overtaken } from './overtaken.ts';
 import { COMMENT_MARKER, renderComment } from './render-comment.ts';
 import { digestOf, type Talk, type View } from './talk.ts';
 import { TellLater } from './tell-later.ts';
-import { arrivesWithin, type Writing } from './writing.ts';
+import { arrivesWithin, disturbed, type Writing, waitForOther, writeOrTakeBack, writingOf } from './writing.ts';
 
-/** Whoever began to write a comment this long ago, and did not say that it is there, has died over it. */
-const GIVEN_UP_MS = 60_000;
 const LOOK_AGAIN_MS = 2_000;
 
 interface Text {
@@ -42,22 +40,36 @@ export async function writeComment(talk: Talk, views: readonly View[]): Promise<
 
 /** False where it is gone. */
 async function change(talk: Talk, wanted: Text, { known, mark }: { known: Written; mark?: Mark }): Promise<boolean> {
-  const earlier = await begin(talk);
-  const written = await talk.pen.writeComment({ ...target(talk), ...known, text: wanted.text });
+  const before = await begin(talk);
+  const written = await writeOrTakeBack(
+    () => talk.pen.writeComment({ ...target(talk), ...known, text: wanted.text }),
+    () => takeBack(talk, before),
+  );
   if (written === undefined) return false;
-  await finish(talk, { written, mark, hash: wanted.hash, earlier });
+  await finish(talk, { written, mark, hash: wanted.hash, earlier: before.writing });
   return true;
 }
 
-/** Notes who writes, and answers who began before and did not end. */
-async function begin(talk: Talk): Promise<Writing | undefined> {
-  const writing = { by: talk.turn, at: talk.app.clock.now() };
-  let earlier: Writing | undefined;
+/** Notes who writes, and answers what was noted before: another may have begun who did not end. */
+async function begin(talk: Talk): Promise<CommentNote> {
+  const writing = writingOf(talk, talk.app.clock.now());
+  let before = NO_COMMENT;
   await changeNote(talk.app, talk.key, (note) => {
-    earlier = note.comment?.writing;
-    return { ...note, comment: { ...NO_COMMENT, ...note.comment, hash: undefined, writing } };
+    before = note.comment ?? NO_COMMENT;
+    const waitMs = waitForOther(before.writing, talk.id, writing.at);
+    if (waitMs > 0) throw new TellLater(waitMs);
+    return { ...note, comment: { ...before, hash: undefined, writing } };
   });
-  return earlier;
+  return before;
+}
+
+async function takeBack(talk: Talk, before: CommentNote | undefined): Promise<void> {
+  await changeNote(talk.app, talk.key, (note) => {
+    const { writing, creating, id } = note.comment ?? NO_COMMENT;
+    const isUntouched = writing?.by === talk.turn && writing.isDisturbed !== true;
+    const isUnmade = creating?.turn === talk.turn && writing === undefined && id === undefined;
+    return isUntouched || isUnmade ? { ...note, comment: before } : undefined;
+  });
 }
 
 interface Finished {
@@ -67,20 +79,26 @@ interface Finished {
   readonly earlier: Writing | undefined;
 }
 
-/** What an earlier one wrote may still arrive: then it is written once more, after that. */
+/**
+ * What an earlier one wrote may still arrive: then it is written once more, after that. Whoever finds another's mark leaves
+ * it there: without it, that one would think of itself as the one who came too late.
+ */
 async function finish(talk: Talk, { written, mark, hash, earlier }: Finished): Promise<void> {
   const doubtMs = arrivesWithin(earlier, talk.app.clock.now());
-  let isOurs = false;
+  let found: Writing | undefined;
   await changeNote(talk.app, talk.key, (note) => {
     const { writing, creating: _, ...known } = note.comment ?? NO_COMMENT;
-    isOurs = writing?.by === talk.turn;
-    const comment = { ...known, ...mark, id: written.id, nodeId: written.nodeId };
-    if (!isOurs) return { ...note, comment: { ...comment, hash: undefined } };
-    const isSure = earlier === undefined || doubtMs === 0;
-    return { ...note, comment: isSure ? { ...comment, hash } : { ...comment, writing: earlier } };
+    found = writing;
+    const comment = { ...known, ...mark, id: written.id, nodeId: written.nodeId, hash: undefined };
+    if (writing === undefined) return { ...note, comment };
+    if (writing.by !== talk.turn) return { ...note, comment: { ...comment, writing: disturbed(writing) } };
+    if (earlier !== undefined && doubtMs > 0) return { ...note, comment: { ...comment, writing: disturbed(earlier) } };
+    return { ...note, comment: writing.isDisturbed === true ? comment : { ...comment, hash } };
   });
-  if (!isOurs) throw new Overtaken();
+  if (found !== undefined && found.by !== talk.turn) throw leftToOther();
+  if (found === undefined) throw new Overtaken();
   if (doubtMs > 0) throw new TellLater(doubtMs);
+  if (found.isDisturbed === true) throw new Overtaken();
 }
 
 function knownIn(comment: CommentNote | undefined): Written | undefined {
@@ -102,7 +120,14 @@ async function create(talk: Talk, wanted: Text, mark: Mark): Promise<void> {
   });
   const waitMs = waitFor(note, talk, now, mark);
   if (waitMs !== undefined) throw new TellLater(waitMs);
-  if (before?.creating !== undefined) {
+  await writeOrTakeBack(
+    () => write(talk, wanted, { mark, isAgain: before?.creating !== undefined }),
+    () => takeBack(talk, before),
+  );
+}
+
+async function write(talk: Talk, wanted: Text, { mark, isAgain }: { mark: Mark; isAgain: boolean }): Promise<void> {
+  if (isAgain) {
     const lost = await talk.hosting.findOwnComment({ ...target(talk), marker: COMMENT_MARKER });
     if (lost !== undefined && (await change(talk, wanted, { known: lost, mark }))) return;
   }
@@ -119,20 +144,22 @@ function waitFor({ comment }: Note, { id, turn }: Talk, now: Instant, mark: Mark
   }
   const { creating } = comment ?? NO_COMMENT;
   if (creating === undefined || creating.turn === turn) return undefined;
-  if (creating.by !== id) return now - creating.at < GIVEN_UP_MS ? LOOK_AGAIN_MS : undefined;
-  const arrivesMs = arrivesWithin({ by: creating.by, at: creating.at }, now);
-  return arrivesMs > 0 ? arrivesMs : undefined;
+  const { by, at } = creating;
+  const waitMs = by === id ? arrivesWithin(creating, now) : waitForOther({ id: by, at }, id, now);
+  return waitMs > 0 ? waitMs : undefined;
 }
 
-/** Another may have gone on with it: then theirs is the one that is changed from now on. */
+/**
+ * Another may have gone on with it: then theirs is the one that is changed from now on. What was written here is another
+ * comment than theirs, and takes nothing from what they write.
+ */
 async function keepNew(talk: Talk, comment: CommentNote): Promise<void> {
   let isOurs = false;
   await changeNote(talk.app, talk.key, (note) => {
-    isOurs = note.comment?.creating?.turn === talk.turn;
+    const known = note.comment ?? NO_COMMENT;
+    isOurs = known.creating?.turn === talk.turn && known.id === undefined;
     if (isOurs) return { ...note, comment };
-    const known = note.comment?.id === undefined ? comment : note.comment;
-    const { writing: _, creating: __, ...other } = known;
-    return { ...note, comment: { ...other, hash: undefined } };
+    return known.id === undefined ? { ...note, comment: { ...known, ...comment, hash: undefined } } : undefined;
   });
   if (!isOurs) throw new Overtaken();
 }

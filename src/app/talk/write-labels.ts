@@ -1,9 +1,11 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { isLive } from '../../engine/queue.ts';
 import { stateLabelChange } from './labels.ts';
-import { changeNote, readNote } from './note.ts';
-import { Overtaken } from './overtaken.ts';
+import { changeNote, type Note, readNote } from './note.ts';
+import { leftToOther, Overtaken } from './overtaken.ts';
 import type { Talk, View } from './talk.ts';
+import { TellLater } from './tell-later.ts';
+import { disturbed, type Writing, waitForOther, writingOf } from './writing.ts';
 
 /** Its state as a label; and the label that submitted it is taken off when it has left, so that it can be put on again. */
 export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<void> {
@@ -13,6 +15,7 @@ export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<
     state: entry.state,
     isEnabled: settings.stateLabelsEnabled,
     known: note.labels,
+    isUnsure: note.labelling !== undefined,
   });
   const submitting =
     settings.labelCommandsEnabled && !isLive(entry.state) && note.enqueueingLabel !== undefined
@@ -20,27 +23,45 @@ export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<
       : [];
   const remove = [...states.remove, ...submitting];
   if (states.add.length + remove.length === 0) return;
-  // Noted first: what we put on it is ours to take off, also after a crash.
-  const noted =
-    states.add.length === 0
-      ? note
-      : await changeNote(talk.app, talk.key, (known) => ({
-          ...known,
-          labels: [...new Set([...known.labels, ...states.add])],
-        }));
+  await begin(talk, note, states.add);
   const { repository, key } = talk;
   await talk.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
-  let isOurs = false;
-  await changeNote(talk.app, talk.key, (known) => {
-    isOurs = known.labels.join() === noted.labels.join();
+  await finish(talk, { states, submitting });
+}
+
+/** Noted first: what we put on it is ours to take off, also after a crash. */
+async function begin(talk: Talk, read: Note, add: readonly string[]): Promise<void> {
+  const labelling = writingOf(talk, talk.app.clock.now());
+  await changeNote(talk.app, talk.key, (note) => {
+    const waitMs = waitForOther(note.labelling, talk.id, labelling.at);
+    if (waitMs > 0) throw new TellLater(waitMs);
+    if (note.labels.join() !== read.labels.join()) throw new Overtaken();
+    return { ...note, labels: [...new Set([...note.labels, ...add])], labelling };
+  });
+}
+
+interface Changed {
+  readonly states: { readonly add: readonly string[]; readonly remove: readonly string[] };
+  readonly submitting: readonly string[];
+}
+
+async function finish(talk: Talk, { states, submitting }: Changed): Promise<void> {
+  let found: Writing | undefined;
+  await changeNote(talk.app, talk.key, ({ labelling, ...note }) => {
+    found = labelling;
+    const enqueueingLabel = submitting.includes(note.enqueueingLabel ?? '') ? undefined : note.enqueueingLabel;
+    if (labelling?.by === talk.turn && labelling.isDisturbed !== true) {
+      return { ...note, labels: note.labels.filter((label) => !states.remove.includes(label)), enqueueingLabel };
+    }
+    // What another put on it or took off meanwhile may be on it, or not: all of it is ours to take off.
+    const labels = [...new Set([...note.labels, ...states.add, ...states.remove])];
     return {
-      ...known,
-      // What another put on it or took off meanwhile may be on it, or not: all of it is ours to take off.
-      labels: isOurs
-        ? known.labels.filter((label) => !states.remove.includes(label))
-        : [...new Set([...known.labels, ...noted.labels])],
-      enqueueingLabel: submitting.includes(known.enqueueingLabel ?? '') ? undefined : known.enqueueingLabel,
+      ...note,
+      labels,
+      enqueueingLabel,
+      labelling: disturbed(labelling ?? writingOf(talk, talk.app.clock.now())),
     };
   });
-  if (!isOurs) throw new Overtaken();
+  if (found !== undefined && found.by !== talk.turn) throw leftToOther();
+  if (found === undefined || found.isDisturbed === true) throw new Overtaken();
 }

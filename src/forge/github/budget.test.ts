@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualTiming } from '../../../test/helpers/manual-timing.ts';
 import { Fault } from '../../lib/fault.ts';
+import { isNotDone } from '../not-done.ts';
 import { type AnswerFacts, type Budget, createBudget, limitedUntil, type Need } from './budget.ts';
 
 const READ: Need = { urgency: 'read', resource: 'core', isAct: false };
@@ -71,6 +72,7 @@ describe('what may be asked of GitHub', () => {
       assert.equal(error.code, 'FORGE_UNAVAILABLE');
       assert.equal(error.detail, "GitHub's rate limit for this installation is used up until 12:40 UTC.");
       assert.equal(limitedUntil(error), until);
+      assert.ok(isNotDone(error));
       return true;
     });
   });
@@ -81,6 +83,7 @@ describe('what may be asked of GitHub', () => {
     await assert.rejects(ask('one more', TALK), (error: unknown) => {
       assert.ok(error instanceof Fault);
       assert.equal(error.detail, 'More waits to be said on GitHub than can be before 12:00 UTC.');
+      assert.ok(isNotDone(error));
       return limitedUntil(error) === undefined;
     });
     await clock.advance(40_000);

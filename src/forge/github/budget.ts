@@ -1,5 +1,6 @@
 import type { Instant, Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { NOT_DONE } from '../not-done.ts';
 
 /**
  * How much may be asked of GitHub, for one installation.
@@ -149,7 +150,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
 
   return {
     async take(need) {
-      if (isClosed) throw new Fault('SHUTTING_DOWN', 'The server stops.');
+      if (isClosed) throw stopping();
       const ahead = waiters.filter(isPaced).length;
       const at = freeAt(need, ahead);
       if (at > clock.now() + maxWaitMs) throw freeAt(need, 0) > clock.now() + maxWaitMs ? exhausted(at) : crowded(at);
@@ -163,7 +164,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
     close() {
       isClosed = true;
       cancelTimer();
-      for (const { refuse } of waiters) refuse(new Fault('SHUTTING_DOWN', 'The server stops.'));
+      for (const { refuse } of waiters) refuse(stopping());
       waiters = [];
     },
   };
@@ -210,7 +211,12 @@ function secondsOf(value: string | number | undefined): number | undefined {
 
 /** Nothing is used up: there is only much to say, one thing a second. */
 function crowded(until: Instant): Fault {
-  return new Fault('FORGE_UNAVAILABLE', `More waits to be said on GitHub than can be before ${timeOf(until)} UTC.`);
+  const detail = `More waits to be said on GitHub than can be before ${timeOf(until)} UTC.`;
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: NOT_DONE });
+}
+
+function stopping(): Fault {
+  return new Fault('SHUTTING_DOWN', 'The server stops.', { cause: NOT_DONE });
 }
 
 function timeOf(instant: Instant): string {
@@ -219,7 +225,7 @@ function timeOf(instant: Instant): string {
 
 export function exhausted(until: Instant): Fault {
   const detail = `GitHub's rate limit for this installation is used up until ${timeOf(until)} UTC.`;
-  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { limitedUntil: until } });
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { ...NOT_DONE, limitedUntil: until } });
 }
 
 /** Where a limit is why nothing was asked: until when. */
