@@ -20,20 +20,38 @@ interface Step {
   readonly uses?: string;
   readonly run?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly 'working-directory'?: string;
+}
+
+interface Job {
+  readonly steps: readonly Step[];
+  readonly needs?: string;
+  readonly if?: string;
+  readonly 'timeout-minutes'?: number;
 }
 
 interface Workflow {
+  readonly on: { readonly push?: { readonly branches: readonly string[] } };
   readonly concurrency?: { readonly group: string };
   readonly permissions?: object;
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[]; readonly 'timeout-minutes'?: number }>>;
+  readonly jobs: Readonly<Record<string, Job>>;
 }
 
 function textOf(name: string): string {
   return readFileSync(new URL(name, FOLDER), 'utf8');
 }
 
+function workflowOf(name: string): Workflow {
+  return parse(textOf(name)) as Workflow;
+}
+
 function stepsOf(name: string): readonly Step[] {
-  return Object.values((parse(textOf(name)) as Workflow).jobs).flatMap(({ steps }) => steps);
+  return Object.values(workflowOf(name).jobs).flatMap(({ steps }) => steps);
+}
+
+function hasSecret({ env = {} }: Step): boolean {
+  return Object.values(env).some((value) => value.includes('secrets.'));
 }
 
 function scriptOf(name: string, step: string): string {
@@ -52,7 +70,7 @@ describe('the workflows to copy', () => {
     });
 
     it(`${name} gives CI no more than it needs, and runs nothing that could be exchanged [G75]`, () => {
-      const workflow = parse(textOf(name)) as Workflow;
+      const workflow = workflowOf(name);
       assert.deepEqual(workflow.permissions, { contents: 'read' });
       for (const job of Object.values(workflow.jobs)) assert.ok(Number(job['timeout-minutes']) > 0);
       for (const { uses, run = '', name: step } of stepsOf(name)) {
@@ -66,12 +84,29 @@ describe('the workflows to copy', () => {
     });
 
     it(`${name} shows its token to no code of a pull request [G75]`, () => {
-      for (const { run = '', env = {} } of stepsOf(name))
-        if (Object.values(env).some((value) => value.includes('secrets.')))
-          assert.doesNotMatch(run, /\b(?:npm|npx|bazel)\b/);
+      for (const step of stepsOf(name).filter(hasSecret)) assert.doesNotMatch(step.run ?? '', /\b(?:npm|npx|bazel)\b/);
       assert.doesNotMatch(textOf(name).split(/^jobs:/m)[0] ?? '', /secrets\./);
     });
+
+    it(`${name} leaves out nothing that is pushed to main, and skips no job for the failure of another [G75]`, () => {
+      const { on, concurrency, jobs } = workflowOf(name);
+      // A group keeps one run waiting: the second of three would never run.
+      if (on.push?.branches.includes('main'))
+        assert.match(concurrency?.group ?? '', /github\.ref .* github\.event_name == 'push' && github\.sha/);
+      for (const { needs, if: condition = '' } of Object.values(jobs))
+        if (needs !== undefined) assert.match(condition, /always\(\)|!cancelled\(\)/);
+    });
   }
+
+  for (const name of FILES.filter((each) => each.startsWith('test-results')))
+    it(`${name} has its token on a machine where nothing of the pull request is [G75]`, () => {
+      const jobs = Object.values(workflowOf(name).jobs).filter(({ steps }) => steps.some(hasSecret));
+      assert.equal(jobs.length, 1);
+      for (const { uses = '', run = '', with: given, 'working-directory': folder } of jobs[0]?.steps ?? []) {
+        if (uses.startsWith('actions/checkout@')) assert.match(String(given?.['repository']), /SLUICE_REPOSITORY/);
+        if (/\b(?:npm|npx)\b/.test(run)) assert.equal(folder, 'sluice');
+      }
+    });
 });
 
 describe('the scripts in them', () => {
@@ -167,8 +202,7 @@ describe('the scripts in them', () => {
     await writeFile(join(folder, 'reports/unit.xml'), '<testsuites/>');
     const facts = {
       SHA: 'a'.repeat(40),
-      GITHUB_JOB: 'unit',
-      GITHUB_RUN_ATTEMPT: '2',
+      ATTEMPT: '2',
       SLUICE_ORG: 'default',
       SLUICE_TOKEN: 'slc_x',
     };
@@ -180,6 +214,8 @@ describe('the scripts in them', () => {
       'name="repo_owner"\r\n\r\nacme',
       'name="test_run_id"\r\n\r\n0f6fd6c4',
       'name="check"\r\n\r\nunit',
+      'name="job_name"\r\n\r\nunit',
+      'name="job_attempt"\r\n\r\n2',
       '<testsuites/>',
     ])
       assert.ok(body.includes(part), part);
@@ -195,5 +231,28 @@ describe('the scripts in them', () => {
     const upload = scriptOf('test-results.yml', 'Upload test results');
     await run(upload, { OUTCOME: 'success', SLUICE_TOKEN: '' });
     await assert.rejects(run(upload, { OUTCOME: 'failure', SLUICE_TOKEN: '' }), { code: 1 });
+  });
+
+  it('ask Sluice what is quarantined, and exit as it says [G75]', async () => {
+    const bin = join(folder, 'sluice/bin');
+    await mkdir(bin, { recursive: true });
+    const client = `import { writeFileSync } from 'node:fs';
+writeFileSync('said.json', JSON.stringify(process.argv.slice(2)));
+process.exit(3);`;
+    await writeFile(join(bin, 'sluice.mjs'), client);
+    const upload = scriptOf('test-results.yml', 'Upload test results');
+    const beginning = ['upload', 'reports/**/*.xml'];
+    for (const [facts, words] of [
+      [
+        { OUTCOME: 'failure', ATTEMPT: '2', GITHUB_REF_NAME: 'sluice/pr-7/0f6fd6c4' },
+        ['--test-run-id', '0f6fd6c4', '--check', 'unit', '--attempt', '2', '--exit-code', '1'],
+      ],
+      [{ OUTCOME: 'success', ATTEMPT: '1', GITHUB_REF_NAME: '7/merge' }, ['--attempt', '1', '--exit-code', '0']],
+      // The tests were called off before they began.
+      [{ OUTCOME: '', ATTEMPT: '', GITHUB_REF_NAME: 'main' }, ['--attempt', '1', '--exit-code', '1']],
+    ] as const) {
+      await assert.rejects(run(upload, { ...facts, SLUICE_TOKEN: 'slc_x' }), { code: 3 });
+      assert.deepEqual(JSON.parse(await readFile(join(folder, 'app/said.json'), 'utf8')), [...beginning, ...words]);
+    }
   });
 });
