@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { githubFileOf, writeGithubFile } from './config/github-file.ts';
 import { connectForges } from './connect-forges.ts';
 import type { Timing } from './lib/clock.ts';
@@ -77,4 +79,20 @@ it('what cannot be used is said once, without secrets, and taken up when it can 
   await writeGithubFile(dataFolder, { host: 'ghe.test', ...urls, auth });
   await next();
   assert.ok(forges.has('ghe.test'));
+});
+
+it('nothing that lies among the files stops the server or what is connected [G67]', async (context) => {
+  const { dataFolder, forges, said, next } = await aServer(context);
+  await mkdir(githubFileOf(dataFolder, 'folder.test'), { recursive: true });
+  await promisify(execFile)('mkfifo', [githubFileOf(dataFolder, 'pipe.test')]);
+  await writeFile(githubFileOf(dataFolder, 'odd.test'), '{"appId":{"toString":1}}', { mode: 0o600 });
+  await writeGithubFile(dataFolder, { host: 'github.com', ...urls, auth });
+  await next();
+  assert.deepEqual([...forges.keys()], ['local', 'github.com']);
+  for (const sentence of [
+    /folder\.test\.json is no file/,
+    /pipe\.test\.json is no file/,
+    /odd\.test\.json has an appId/,
+  ])
+    assert.match(said.join('\n'), sentence);
 });

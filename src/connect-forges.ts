@@ -45,16 +45,25 @@ function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Par
     forges.set(connection.host, forge);
     parts.log.info({ host: connection.host }, 'connected to a GitHub that was set up while the server runs');
   };
-  return new Rounds(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, async (isStopped) => {
+  const look = async (isStopped: () => boolean) => {
     const { connections, warnings, problems } = await loadNewGithub(config, new Set(forges.keys()));
     for (const problem of [...problems, ...warnings]) complain(problem);
     for (const connection of connections) {
-      await takeUp(connection, isStopped).catch((error: unknown) => {
-        const reason = error instanceof Fault ? error.detail : String(error);
-        complain(`${connection.host} could not be connected: ${reason}`);
-      });
+      await takeUp(connection, isStopped).catch((error: unknown) =>
+        complain(`${connection.host} could not be connected: ${reasonOf(error)}`),
+      );
     }
-  });
+  };
+  // Whatever is in these files, what is connected goes on.
+  return new Rounds(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, (isStopped) =>
+    look(isStopped).catch((error: unknown) =>
+      complain(`New connections to GitHub could not be looked for: ${reasonOf(error)}`),
+    ),
+  );
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Fault ? error.detail : String(error);
 }
 
 async function connect({ reload, ...settings }: LoadedGithub, config: ForgeConfig, parts: Parts): Promise<Forge> {

@@ -1,9 +1,12 @@
-import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, constants, type FileHandle, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { APP_ID, checkGithubHost, type GithubAuth, type GithubSettings, TOKEN } from './github.ts';
 import { KEY_SENTENCE, parsePrivateKey } from './private-key.ts';
 
 /** Connections that `sluice github setup` made: one file for each host, readable by its owner only. */
+
+/** A key and some addresses are less than a tenth of that. */
+const MAX_BYTES = 65_536;
 
 export interface GithubFile {
   readonly settings: GithubSettings;
@@ -29,18 +32,29 @@ export async function readGithubFiles(
 }
 
 export async function readGithubFile(file: string): Promise<GithubFile | string> {
-  let text: string;
-  let mode: number;
-  try {
-    text = await readFile(file, 'utf8');
-    mode = (await stat(file)).mode;
-  } catch (error) {
-    return `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`;
-  }
-  const settings = parse(path.basename(file, '.json'), text);
+  const read = await readPlainFile(file);
+  if (typeof read === 'string') return `${file} ${read}.`;
+  const settings = parse(path.basename(file, '.json'), read.text);
   if (typeof settings === 'string') return `${file} ${settings}. "sluice github setup" writes it again.`;
-  const isOpen = (mode & 0o077) !== 0;
+  const isOpen = (read.mode & 0o077) !== 0;
   return { settings, file, warnings: isOpen ? [`${file} can be read by others than its owner: chmod 600 it.`] : [] };
+}
+
+/** The text, or why there is none as the end of a sentence. */
+async function readPlainFile(file: string): Promise<{ readonly text: string; readonly mode: number } | string> {
+  let handle: FileHandle | undefined;
+  try {
+    // Whoever opens a pipe waits for somebody to write into it, unless that is said.
+    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const found = await handle.stat();
+    if (!found.isFile()) return 'is no file';
+    if (found.size > MAX_BYTES) return 'is larger than 64 KiB';
+    return { text: await handle.readFile('utf8'), mode: found.mode };
+  } catch (error) {
+    return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+  } finally {
+    await handle?.close();
+  }
 }
 
 /** All at once, and never in anybody else's sight. */
@@ -95,10 +109,12 @@ function parseAuth({ appId, privateKey, token, webhookSecret }: Fields): GithubA
       ? { kind: 'token', token, ...secret }
       : 'has a token that is none';
   }
-  if (!APP_ID.test(String(appId))) return 'has neither an appId nor a token';
+  if (appId === undefined) return 'has neither an appId nor a token';
+  const id = typeof appId === 'number' ? String(appId) : appId;
+  if (typeof id !== 'string' || !APP_ID.test(id)) return 'has an appId that is no number or client id of a GitHub App';
   const key = typeof privateKey === 'string' ? parsePrivateKey(privateKey) : undefined;
   if (key === undefined) return `has no usable privateKey: it ${KEY_SENTENCE}`;
-  return { kind: 'app', appId: String(appId), privateKey: key, ...secret };
+  return { kind: 'app', appId: id, privateKey: key, ...secret };
 }
 
 function isUrl(value: unknown): boolean {

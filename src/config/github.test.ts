@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { parseConfig } from './config.ts';
 import { githubFileOf, writeGithubFile } from './github-file.ts';
 import { loadGithub } from './load-github.ts';
@@ -136,6 +138,25 @@ describe('connections to GitHub in files', () => {
     }
   });
 
+  it('may have the id of the App as a number [G67]', async (context) => {
+    const dataFolder = await aFolder(context);
+    await mkdir(path.join(dataFolder, 'github'));
+    const text = JSON.stringify({ appId: 7, privateKey: KEY });
+    await writeFile(githubFileOf(dataFolder, 'github.com'), text, { mode: 0o600 });
+    const { connections } = await loadGithub({ dataFolder, github: undefined });
+    assert.equal(connections[0]?.auth.kind === 'app' && connections[0].auth.appId, '7');
+  });
+
+  it('are files, and nothing that would be waited for [G67]', async (context) => {
+    const dataFolder = await aFolder(context);
+    await mkdir(githubFileOf(dataFolder, 'folder.test'), { recursive: true });
+    await promisify(execFile)('mkfifo', [githubFileOf(dataFolder, 'pipe.test')]);
+    await assert.rejects(
+      loadGithub({ dataFolder, github: undefined }),
+      /folder\.test\.json is no file\.\n.*pipe\.test\.json is no file\./,
+    );
+  });
+
   it('are refused in words where they cannot be used [G67]', async (context) => {
     const dataFolder = await aFolder(context);
     await mkdir(path.join(dataFolder, 'github'));
@@ -147,6 +168,10 @@ describe('connections to GitHub in files', () => {
       ['{"token":"ghp_0123456789","webhookSecret":1}', /webhookSecret/],
       ['{"token":"ghp_0123456789","apiUrl":"ftp://x"}', /apiUrl/],
       ['{}', /neither/],
+      ['{"appId":{"toString":1}}', /appId that is no number or client id/],
+      ['{"appId":["7"]}', /appId that is no number or client id/],
+      ['{"appId":null}', /appId that is no number or client id/],
+      [`{"token":"ghp_0123456789"}${' '.repeat(65_536)}`, /larger than 64 KiB/],
     ] as const) {
       await writeFile(file, text);
       await assert.rejects(loadGithub({ dataFolder, github: undefined }), (error: Error) => {

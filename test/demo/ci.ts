@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { write } from '../../src/cli/terminal.ts';
 import type { FakeGithub } from '../fake/github/fake-github.ts';
 import { runGit } from '../fake/github/git.ts';
 import type { Repository } from '../fake/github/model.ts';
@@ -21,7 +22,10 @@ export function startCi(github: FakeGithub, repository: Repository, folder: stri
     for (const sha of wantedOf(repository)) {
       if (seen.has(sha)) continue;
       seen.add(sha);
-      last = last.then(() => check(github, repository, { sha, folder: path.join(folder, 'ci', sha) }));
+      last = last
+        .then(() => check(github, repository, { sha, folder: path.join(folder, 'ci', sha) }))
+        // The next ones have their turn.
+        .catch((error: unknown) => write(`CI could not look at ${sha}: ${error}`));
     }
   }, INTERVAL_MS);
   return {
@@ -45,10 +49,10 @@ interface Job {
 async function check(github: FakeGithub, repository: Repository, { sha, folder }: Job): Promise<void> {
   const report = { sha, name: 'unit', detailsUrl: `${github.url}/acme/shop/actions/${sha.slice(0, 12)}` };
   github.reportCheck(repository, { ...report, status: 'in_progress' });
-  await mkdir(folder, { recursive: true });
   const env = { GIT_INDEX_FILE: `${folder}.index` };
   const checkout = [`--work-tree=${folder}`, 'checkout', '--quiet', sha, '--', '.'];
-  const isGreen = await runGit(repository.gitDir, checkout, { env })
+  const isGreen = await mkdir(folder, { recursive: true })
+    .then(() => runGit(repository.gitDir, checkout, { env }))
     .then(() => promisify(execFile)(process.execPath, ['--test'], { cwd: folder, env: {}, timeout: TIMEOUT_MS }))
     .then(
       () => true,

@@ -54,18 +54,32 @@ async function setUp(place: Place): Promise<App> {
   const urls = ['--api-url', github.url, '--web-url', github.url];
   const args = ['github', 'setup', '--host', HOST, '--org', 'acme', '--url', 'https://sluice.acme.dev', ...urls];
   const command = start(place, args);
-  const page = await until(signal, () => /http:\/\/127\.0\.0\.1:\d+\/\w+/.exec(command.output())?.[0]);
-  const html = await (await fetch(page)).text();
-  const action = new URL(unescapeHtml(/action="([^"]+)"/.exec(html)?.[1] ?? ''));
-  const manifest = JSON.parse(unescapeHtml(/value="([^"]+)"/.exec(html)?.[1] ?? ''));
-  const { default_permissions: permissions, default_events: events, name: slug } = manifest;
-  const made = acceptManifest(github.world, { slug, permissions, events, hook: { url: '', secret: SECRET } });
-  const back = new URL(manifest.redirect_url);
-  back.searchParams.set('code', made.code);
-  back.searchParams.set('state', action.searchParams.get('state') ?? '');
-  await (await fetch(back)).text();
-  await command.ended(EXIT.ok);
-  return made.app;
+  try {
+    const url = await until(signal, () => /http:\/\/127\.0\.0\.1:\d+\/\w+/.exec(command.output())?.[0]);
+    const { manifest, state } = readPage(await (await fetch(url, { signal })).text());
+    const { default_permissions: permissions, default_events: events, name: slug } = manifest;
+    const made = acceptManifest(github.world, { slug, permissions, events, hook: { url: '', secret: SECRET } });
+    const back = new URL(manifest.redirect_url);
+    back.searchParams.set('code', made.code);
+    back.searchParams.set('state', state);
+    await (await fetch(back, { signal })).text();
+    await command.ended(EXIT.ok);
+    return made.app;
+  } finally {
+    // It would wait for a browser for good, and this process for it.
+    await command.stop();
+  }
+}
+
+/** What a browser would send to GitHub. */
+function readPage(html: string) {
+  const find = (pattern: RegExp): string => unescapeHtml(pattern.exec(html)?.[1] ?? '');
+  const action = find(/action="([^"]+)"/);
+  const manifest = find(/value="([^"]+)"/);
+  if (!URL.canParse(action) || manifest === '') {
+    throw new CliError(EXIT.unavailable, 'The page of the setup is not what the demo expects.');
+  }
+  return { manifest: JSON.parse(manifest), state: new URL(action).searchParams.get('state') ?? '' };
 }
 
 /** The server takes up a new connection by itself: whoever installs an App takes longer. */
@@ -84,13 +98,19 @@ interface Command {
   output(): string;
   /** With a code: any other is the end of the demo. */
   ended(expected?: number): Promise<{ readonly code: number | null; readonly out: string }>;
+  /** Answers when it is gone; one that has ended stays as it is. */
+  stop(): Promise<void>;
 }
 
 function start(place: Place, args: readonly string[], { isQuiet = false } = {}): Command {
   if (!isQuiet) write(`\n${paint('bold', `$ sluice ${args.join(' ')}`)}`);
   const { PATH } = process.env;
   const env = { PATH, SLUICE_DATA: place.dataFolder, SLUICE_URL: place.server.url };
-  const child = spawn(process.execPath, [SLUICE, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [SLUICE, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: PATIENCE_MS,
+  });
   let out = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -99,16 +119,21 @@ function start(place: Place, args: readonly string[], { isQuiet = false } = {}):
     });
   }
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const stop = (): void => void child.kill();
-  place.signal.addEventListener('abort', stop, { once: true });
+  const kill = (): void => void child.kill();
+  place.signal.addEventListener('abort', kill, { once: true });
   return {
     output: () => out,
     ended: async (expected) => {
       const code = await ended;
-      place.signal.removeEventListener('abort', stop);
+      place.signal.removeEventListener('abort', kill);
       place.signal.throwIfAborted();
       if (expected === undefined || code === expected) return { code, out };
       throw new CliError(EXIT.unavailable, `sluice ${args.join(' ')} ended with ${code}:\n${out}`);
+    },
+    stop: async () => {
+      kill();
+      await ended;
+      place.signal.removeEventListener('abort', kill);
     },
   };
 }

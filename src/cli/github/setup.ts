@@ -9,6 +9,7 @@ import type { GlobalOptions } from '../context.ts';
 import { CliError, EXIT, usageError } from '../exit.ts';
 import { clean, paint, say, write } from '../terminal.ts';
 import { convertCode, type NewApp } from './convert.ts';
+import { describeServer } from './describe-server.ts';
 import { createManifest, defaultName, isReachable } from './manifest.ts';
 import { parseCode, readPastedCode } from './paste-code.ts';
 import { receiveCode } from './receive-code.ts';
@@ -226,10 +227,10 @@ function codeCommand({ host, apiUrl, webUrl, replace }: SetupOptions): string {
 }
 
 function describeEnd(app: NewApp, { host, dataFolder }: Place, end: End): string {
-  const { file, owner } = end;
+  const { file, owner, isReplaced, hasServer: isUsed } = end;
   const repo = `${host}/${owner}/${owner === 'OWNER' ? 'REPOSITORY' : 'app'}`;
   return `${paint('green', 'Connected.')} The App ${clean(app.slug)} (${app.id}) of ${host} is kept in ${file}, which only its owner can read.
-${describeServer(dataFolder, end)}
+${describeServer({ host, dataFolder, isReplaced, hasServer: isUsed, environment: process.env })}
 
 Next:
   1. Install it where your repositories are: ${clean(app.htmlUrl)}/installations/new
@@ -244,13 +245,4 @@ interface End {
   readonly owner: string;
   readonly isReplaced: boolean;
   readonly hasServer: boolean;
-}
-
-function describeServer(dataFolder: string, { isReplaced, hasServer: isUsed }: End): string {
-  if (!isUsed) {
-    return `No server has used ${dataFolder} yet: start one with SLUICE_DATA=${dataFolder}. If yours has another data folder, move the file there.`;
-  }
-  return isReplaced
-    ? 'Start the server again: until then it acts as the former App.'
-    : 'A server that runs takes it up by itself, within seconds.';
 }

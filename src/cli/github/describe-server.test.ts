@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeServer, type NewConnection } from './describe-server.ts';
+
+const connection: NewConnection = {
+  host: 'github.com',
+  dataFolder: '/var/lib/sluice',
+  isReplaced: false,
+  hasServer: true,
+  environment: {},
+};
+
+it('says what a server does with a new connection, and what it does not [G68]', () => {
+  for (const [given, sentence] of [
+    [
+      {},
+      /^A server that runs takes it up by itself, within seconds\. Start one again that was connected to github\.com/,
+    ],
+    [{ isReplaced: true }, /^Start the server again/],
+    [{ hasServer: false }, /^No server has used \/var\/lib\/sluice yet/],
+  ] as const)
+    assert.match(describeServer({ ...connection, ...given }), sentence);
+});
+
+it('says that the environment wins for its host, and for no other [G67] [G68]', () => {
+  for (const name of ['SLUICE_GITHUB_APP_ID', 'SLUICE_GITHUB_TOKEN']) {
+    assert.match(describeServer({ ...connection, environment: { [name]: '7' } }), /win over this file.*unset them/);
+    const environment = { [name]: '7', SLUICE_GITHUB_HOST: 'GHE.acme.dev' };
+    assert.match(describeServer({ ...connection, environment }), /by itself/);
+    assert.match(describeServer({ ...connection, host: 'ghe.acme.dev', environment }), /win over this file/);
+  }
+});
+
+it('says that every server on a database needs the file [G68]', () => {
+  const environment = { SLUICE_DATABASE_URL: 'postgres://me:hunter2@db/sluice' };
+  const text = describeServer({ ...connection, environment });
+  assert.match(text, /by itself[\s\S]*\nEvery other server on the database needs a copy/);
+  assert.ok(!text.includes('hunter2'));
+});

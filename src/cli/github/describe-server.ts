@@ -1,0 +1,36 @@
+/** What becomes of a new connection, as far as it can be known from here. */
+export interface NewConnection {
+  readonly host: string;
+  readonly dataFolder: string;
+  readonly isReplaced: boolean;
+  /** A server has used this data folder. */
+  readonly hasServer: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Whether somebody has to do something before a server uses it. */
+export function describeServer(connection: NewConnection): string {
+  const { host, environment } = connection;
+  if (isOf(host, environment)) {
+    return `SLUICE_GITHUB_* in the environment connect ${host} too, and win over this file. To use the file, unset them for the server, and start it again.`;
+  }
+  // Each server on one database has a data folder of its own.
+  const others = environment['SLUICE_DATABASE_URL']
+    ? '\nEvery other server on the database needs a copy of the file in its own data folder.'
+    : '';
+  return `${describeThis(connection)}${others}`;
+}
+
+function describeThis({ host, dataFolder, isReplaced, hasServer }: NewConnection): string {
+  if (!hasServer) {
+    return `No server has used ${dataFolder} yet: start one with SLUICE_DATA=${dataFolder}. If yours has another data folder, move the file there.`;
+  }
+  return isReplaced
+    ? 'Start the server again: until then it acts as the former App.'
+    : `A server that runs takes it up by itself, within seconds. Start one again that was connected to ${host} before.`;
+}
+
+function isOf(host: string, environment: NewConnection['environment']): boolean {
+  const isConnected = Boolean(environment['SLUICE_GITHUB_APP_ID'] || environment['SLUICE_GITHUB_TOKEN']);
+  return isConnected && (environment['SLUICE_GITHUB_HOST'] || 'github.com').toLowerCase() === host;
+}
