@@ -95,7 +95,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   const app: App = {
     store,
     runner: new QueueRunner(store, clock),
-    directory: new Directory(store),
+    directory: new Directory(store, forges),
     auth: new Authenticator({ store, clock, log }),
     forges,
     jobs,

@@ -1,3 +1,4 @@
+import type { Forge } from '../forge/forge.ts';
 import type { OrganizationId } from '../storage/accounts.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../storage/repositories.ts';
@@ -10,7 +11,7 @@ export interface QueuePlace {
   readonly queueId: QueueId;
 }
 
-/** As hosts are stored. What is no name of plain git does not become one. */
+/** As hosts are stored: nobody tells letters apart in them. What is no name of plain git does not become one. */
 export function withSmallHost(ref: RepositoryRef): RepositoryRef {
   const host = ref.host.toLowerCase();
   return host === PLAIN_GIT_HOST ? ref : { ...ref, host };
@@ -22,23 +23,32 @@ export function withSmallHost(ref: RepositoryRef): RepositoryRef {
  */
 export class Directory {
   readonly #store: Store;
+  readonly #forges: ReadonlyMap<string, Forge>;
   readonly #known = new Map<string, unknown>();
   readonly #quarantined: QuarantineLookup;
   #generation = 0;
 
-  constructor(store: Store) {
+  /** `forges` may come to hold more while the server runs. */
+  constructor(store: Store, forges: ReadonlyMap<string, Forge>) {
     this.#store = store;
+    this.#forges = forges;
     this.#quarantined = new QuarantineLookup(store);
   }
 
-  /** Forges with people on them do not tell large letters from small ones in names; plain git does. */
+  /**
+   * Forges with people on them do not tell large letters from small ones in names; plain git does, and so may whatever
+   * nobody connected.
+   */
   async findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
     const exact = await this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
       this.#store.repositories.find(organizationId, ref),
     );
-    if (exact !== undefined || ref.host === PLAIN_GIT_HOST) return exact;
+    if (exact !== undefined) return exact;
+    const { repositories } = this.#store;
+    const small = withSmallHost(ref);
     // Not remembered: one name can be spelled in more ways than there is room for.
-    return this.#store.repositories.findSpelled(organizationId, withSmallHost(ref));
+    if (this.#forges.get(small.host)?.hosting !== undefined) return repositories.findSpelled(organizationId, small);
+    return small.host === ref.host ? undefined : repositories.find(organizationId, small);
   }
 
   /** The one that the forge knows by this id. */
@@ -67,10 +77,12 @@ export class Directory {
   async findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
     const repository = await this.findRepository(organizationId, ref);
     if (repository === undefined) return undefined;
-    return this.#remember(`q\n${repository.id}\n${branch}`, async () => {
+    // The repository may have been read before somebody changed it: only the id is kept.
+    const queueId = await this.#remember(`q\n${repository.id}\n${branch}`, async () => {
       const row = await this.#store.queues.find(repository.id, branch);
-      return row && { repository, queueId: row.id };
+      return row?.id;
     });
+    return queueId && { repository, queueId };
   }
 
   listRepositories(organizationId: OrganizationId): Promise<readonly Repository[]> {

@@ -4,6 +4,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
+import { withSmallHost } from './directory.ts';
 import { toForgeRepository } from './find-queue.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -36,11 +37,12 @@ export class ForkProofs {
 
   /** One caller for every organization that has the repository, with the right to set targets there and nothing else. */
   async prove(claim: ForkClaim): Promise<readonly Caller[] | Refusal> {
-    const { host, owner, name } = claim.repo;
+    const repo = withSmallHost(claim.repo);
+    const { host, owner, name } = repo;
     const key = JSON.stringify([host, owner, name, claim.runId, claim.prNumber, claim.sha]);
     if (this.#isRefused(key)) return notProven(claim);
     const hosting = this.#app.forges.get(host)?.hosting;
-    const repositories = hosting === undefined ? [] : await this.#findRepositories(claim.repo);
+    const repositories = hosting === undefined ? [] : await this.#findRepositories(repo);
     const [repository] = repositories;
     if (hosting === undefined || repository === undefined) return notProven(claim);
     if (!this.#mayAsk(repository))

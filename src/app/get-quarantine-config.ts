@@ -34,7 +34,8 @@ export async function getQuarantineConfig(
   if (stored?.settings.quarantineEnabled === false) return { isDisabled: true, testIds: [] };
   if (input.tests.length === 0) return { isDisabled: false, testIds: [...ids] };
   if (ids.size === 0) return { isDisabled: false, testIds: [] };
-  const lookUp = createLookupIds({ org: organization.slug, repository: input.repo });
+  // Ids are made of its name as it is stored, in whatever letters somebody asks.
+  const lookUp = createLookupIds({ org: organization.slug, repository });
   const found = input.tests
     .map(lookUp)
     .filter(({ candidates }) => candidates.some((id) => ids.has(id)))

@@ -29,14 +29,15 @@ const LIMIT = { timeout: 20_000 };
 
 function createApp(forge: Forge): App {
   const store = createMemoryStore();
+  const forges = new Map([[PLAIN_GIT_HOST, forge]]);
   const ignore = () => undefined;
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   return {
     store,
     auth: new Authenticator({ store, clock: systemClock, log }),
     runner: new QueueRunner(store, systemClock),
-    directory: new Directory(store),
-    forges: new Map([[PLAIN_GIT_HOST, forge]]),
+    directory: new Directory(store, forges),
+    forges,
     clock: systemClock,
     outages: new Outages(),
     notices: new NoticeBell(),

@@ -82,11 +82,12 @@ class Place {
     const fake = await github.createRepository(`acme/app-${count}`, { roles });
     const store = createMemoryStore();
     const repository = await storeRepository(store, { host: HOST, owner: 'acme', name: fake.name, checks: [] });
+    const forges = new Map([[HOST, forge]]);
     const app: App = {
       store,
       runner: new QueueRunner(store, systemClock),
-      directory: new Directory(store),
-      forges: new Map([[HOST, forge]]),
+      directory: new Directory(store, forges),
+      forges,
       clock: systemClock,
       outages: new Outages(),
       notices: new NoticeBell(),

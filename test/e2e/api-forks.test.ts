@@ -106,6 +106,12 @@ describe('impacted targets of a fork', () => {
     }
   });
 
+  it('are taken whatever the letters in which the repository is written [G79]', async () => {
+    const { status, answer } = await send({ ...BODY, repo: { host: 'GitHub.Test', owner: 'Acme', name: 'App' } });
+    assert.equal(status, 200, JSON.stringify(answer));
+    assert.deepEqual(asked, ['123']);
+  });
+
   it('need a commit, and a number of a run [G66]', async () => {
     const { status, answer } = await send({ ...BODY, pr: { number: 7 } });
     assert.deepEqual([status, answer.errors[0].path], [400, '/pr/sha']);

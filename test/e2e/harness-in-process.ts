@@ -9,6 +9,7 @@ import { ensureOrganization } from '../../src/app/ensure-organization.ts';
 import { NoticeBell } from '../../src/app/notice-bell.ts';
 import { Outages } from '../../src/app/outages.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
+import type { Forge } from '../../src/forge/forge.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -57,12 +58,13 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   const repository = await store.repositories.save(
     aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
   );
+  const forges = new Map<string, Forge>();
   const app: App = {
     store,
     runner: new QueueRunner(store, clock),
-    directory: new Directory(store),
+    directory: new Directory(store, forges),
     auth: new Authenticator({ store, clock, log: silence }),
-    forges: new Map(),
+    forges,
     clock,
     outages: new Outages(),
     notices: new NoticeBell(),

@@ -63,7 +63,7 @@ export class HostedWorld {
       ...this.app,
       store,
       runner: new QueueRunner(store, this.app.clock),
-      directory: new Directory(store),
+      directory: new Directory(store, this.app.forges),
       outages: new Outages(),
       notices: new NoticeBell(),
     };

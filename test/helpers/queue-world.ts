@@ -79,12 +79,13 @@ export class QueueWorld {
 
   /** Another server on the same store, or this one. */
   createServer(): App {
+    const forges = new Map([[HOST, this.forge]]);
     const ignore = () => undefined;
     return {
       store: this.store,
       runner: new QueueRunner(this.store, this.#clock),
-      directory: new Directory(this.store),
-      forges: new Map([[HOST, this.forge]]),
+      directory: new Directory(this.store, forges),
+      forges,
       clock: this.#clock,
       outages: new Outages(),
       notices: new NoticeBell(),

@@ -199,7 +199,8 @@ export class TalkWorld {
   /** Another server on the same store. */
   startAnother(): EffectWorker {
     const store = { ...this.store, isShared: true };
-    const own = { store, runner: new QueueRunner(store, this.app.clock), directory: new Directory(store) };
+    const directory = new Directory(store, this.app.forges);
+    const own = { store, runner: new QueueRunner(store, this.app.clock), directory };
     const worker = new EffectWorker({ ...this.app, ...own }, 'another');
     worker.start();
     return worker;

@@ -109,12 +109,13 @@ export class World {
       return answer;
     };
     const store = { ...this.store, queues: { ...this.store.queues, commit } };
+    const forges = new Map([[HOST, this.forge]]);
     const ignore = () => undefined;
     this.app = {
       store,
       runner: new QueueRunner(store, this.clock),
-      directory: new Directory(store),
-      forges: new Map([[HOST, this.forge]]),
+      directory: new Directory(store, forges),
+      forges,
       clock: this.clock,
       outages: new Outages(),
       notices: new NoticeBell(),

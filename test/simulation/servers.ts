@@ -115,11 +115,12 @@ export class Servers {
       delayRate: 0.4,
       timeoutMs: FORGE_TIMEOUT_MS,
     });
+    const forges = new Map([[HOST, this.#watch(forge, life)]]);
     return {
       store,
       runner: new QueueRunner(store, process.clock),
-      directory: new Directory(store),
-      forges: new Map([[HOST, this.#watch(forge, life)]]),
+      directory: new Directory(store, forges),
+      forges,
       clock: process.clock,
       ingest: noIngest,
       outages: new Outages(),

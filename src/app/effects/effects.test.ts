@@ -72,6 +72,7 @@ class World {
     this.forge = new WatchedForge(this.repository, options);
     this.forge.protection = ['ci'];
     const store = createMemoryStore();
+    const forges = new Map([['forge.test', this.forge]]);
     const ignore = () => undefined;
     const clock = {
       now: () => this.now,
@@ -83,8 +84,8 @@ class World {
     this.app = {
       store,
       runner: new QueueRunner(store, clock),
-      directory: new Directory(store),
-      forges: new Map([['forge.test', this.forge]]),
+      directory: new Directory(store, forges),
+      forges,
       clock,
       outages: new Outages(),
       notices: new NoticeBell(),

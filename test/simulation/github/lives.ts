@@ -181,11 +181,12 @@ export class Lives {
       remoteWaitMs: GIT_TIMEOUT_MS,
     });
     const own = cutOff(store, process, { isShared: servers > 1 });
+    const forges = new Map([[HOST, cutOff(forge, process)]]);
     const app: App = {
       store: own,
       runner: new QueueRunner(own, process.clock),
-      directory: new Directory(own),
-      forges: new Map([[HOST, cutOff(forge, process)]]),
+      directory: new Directory(own, forges),
+      forges,
       clock: process.clock,
       ingest: noIngest,
       outages: new Outages(),
