@@ -152,7 +152,7 @@ export interface QueueCommit {
   readonly targetSets: readonly TargetSetRow[];
   /**
    * Of several for one commit the last one stays, except that a fork's never replaces another. Of each pull request the
-   * KEPT_UPLOADS newest stay, by `setAt`; older ones are removed in the same commit.
+   * KEPT_UPLOADS newest stay, by `setAt`, and as many of forks; older ones are removed in the same commit.
    */
   readonly impactedTargets: readonly ImpactedTargetsRow[];
 }

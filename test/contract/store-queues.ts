@@ -395,6 +395,25 @@ function oldTargetPromises(store: () => Store): void {
     assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), token('7'));
   });
 
+  test('impacted targets of forks take no room from others, nor the other way round [G80]', async () => {
+    const { queues } = store();
+    const { id } = await storeQueue(store());
+    const token = [aRow(id, 0), aRow(id, 1)];
+    const forks = Array.from({ length: 24 }, (_, index) => ({ ...aRow(id, index + 2), isOfFork: true }));
+    const find = (rows: readonly ReturnType<typeof aRow>[]) =>
+      Promise.all(rows.map(({ sha }) => queues.findImpactedTargets(id, 5, sha)));
+    await queues.commit(aCommit(id, 1, { impactedTargets: token }));
+    await queues.commit(aCommit(id, 2, { impactedTargets: forks.slice(0, 21) }));
+    await queues.commit(aCommit(id, 3, { impactedTargets: forks.slice(21) }));
+    assert.deepEqual(await find(token), token);
+    const kept = forks.map((row, index) => (index < 4 ? undefined : row));
+    assert.deepEqual(await find(forks), kept);
+    const more = Array.from({ length: 19 }, (_, index) => aRow(id, index + 50));
+    await queues.commit(aCommit(id, 4, { impactedTargets: more }));
+    assert.deepEqual(await find([...token, ...more]), [undefined, token[1], ...more]);
+    assert.deepEqual(await find(forks), kept);
+  });
+
   test('of impacted targets and target sets given twice in one commit one is stored', async () => {
     const { queues } = store();
     const { id } = await storeQueue(store());

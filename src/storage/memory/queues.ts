@@ -182,9 +182,11 @@ function addTargetSets(state: MemoryState, { targetSets, events }: QueueCommit):
 }
 
 function dropOldUploads({ impactedTargets }: MemoryQueue, prNumber: number): void {
-  const rows = [...impactedTargets.values()].filter((row) => row.prNumber === prNumber);
-  rows.sort((a, b) => b.setAt - a.setAt || compareText(b.sha, a.sha));
-  for (const row of rows.slice(KEPT_UPLOADS)) impactedTargets.delete(targetsKey(row));
+  for (const isOfFork of [false, true]) {
+    const rows = [...impactedTargets.values()].filter((row) => row.prNumber === prNumber && row.isOfFork === isOfFork);
+    rows.sort((a, b) => b.setAt - a.setAt || compareText(b.sha, a.sha));
+    for (const row of rows.slice(KEPT_UPLOADS)) impactedTargets.delete(targetsKey(row));
+  }
 }
 
 function removeUnusedTargetSets(state: MemoryState, before: Instant): number {

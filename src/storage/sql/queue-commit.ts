@@ -78,8 +78,12 @@ function impactedTargetsCalls(statements: CommitStatements, { queueId, impactedT
     if (!isOutranked(row, distinct.get(key))) distinct.set(key, row);
   }
   const calls = statements.upsertImpactedTargets([...distinct.values()].map(fromImpactedTargets));
-  for (const prNumber of new Set(impactedTargets.map((row) => row.prNumber))) {
-    calls.push(callOf(statements.deleteOldUploads, { queueId, prNumber }));
+  // Forks push as often as they like: what they say must not crowd out what others said.
+  for (const isOfFork of [false, true]) {
+    const added = impactedTargets.filter((row) => row.isOfFork === isOfFork);
+    for (const prNumber of new Set(added.map((row) => row.prNumber))) {
+      calls.push(callOf(statements.deleteOldUploads, { queueId, prNumber, isOfFork }));
+    }
   }
   return calls;
 }
@@ -244,12 +248,13 @@ function insertTargetSets(compiler: StatementCompiler) {
 
 function deleteOldUploads(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  return compiler.statement<{ queueId: string; prNumber: number }>()((param) => {
+  return compiler.statement<{ queueId: string; prNumber: number; isOfFork: boolean }>()((param) => {
     const newest = builder
       .selectFrom('impacted_targets')
       .select('sha')
       .where('queue_id', '=', param('queueId'))
       .where('pr_number', '=', param('prNumber'))
+      .where('is_of_fork', '=', param('isOfFork'))
       .orderBy('set_at', 'desc')
       .orderBy('sha', 'desc')
       .limit(KEPT_UPLOADS);
@@ -257,6 +262,7 @@ function deleteOldUploads(compiler: StatementCompiler) {
       .deleteFrom('impacted_targets')
       .where('queue_id', '=', param('queueId'))
       .where('pr_number', '=', param('prNumber'))
+      .where('is_of_fork', '=', param('isOfFork'))
       .where('sha', 'not in', newest);
   });
 }
