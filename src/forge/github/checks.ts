@@ -99,13 +99,15 @@ export async function readReports(
   sha: Sha,
   first: CommitAnswer,
 ): Promise<readonly CheckReport[]> {
-  const { contexts } = await readContexts(client, repository, { sha, first: first?.statusCheckRollup });
-  return reportsOfTest(contexts);
+  const { contexts, isWhole } = await readContexts(client, repository, { sha, first: first?.statusCheckRollup });
+  const reports = reportsOfTest(contexts);
+  // What failed may be among those that nobody read: then nothing is known to have passed.
+  return isWhole ? reports : reports.filter((report) => !hasPassed(report));
 }
 
 export interface Contexts {
   readonly contexts: readonly Context[];
-  /** False where there are more of them than anybody reads. */
+  /** False where there are more of them than anybody reads, or GitHub did not tell all of them. */
   readonly isWhole: boolean;
 }
 
@@ -121,6 +123,7 @@ export async function readContexts(
     const after = page.contexts.pageInfo.endCursor ?? '';
     const [next] = await ask(client, repository, [commitText(of.sha, after, of.required)]);
     page = next?.statusCheckRollup ?? undefined;
+    if (page === undefined) return { contexts, isWhole: false };
     contexts.push(...contextsIn(page));
   }
   return { contexts, isWhole: page?.contexts.pageInfo.hasNextPage !== true };
@@ -191,6 +194,10 @@ function originOf(context: Context): readonly string[] {
 
 function suiteOf(context: Context): readonly string[] {
   return context.__typename === 'StatusContext' ? ['status'] : ['suite', context.checkSuite.id];
+}
+
+export function hasPassed({ conclusion }: CheckReport): boolean {
+  return conclusion === 'SUCCESS' || conclusion === 'NEUTRAL' || conclusion === 'SKIPPED';
 }
 
 function isCancelled({ conclusion }: CheckReport): boolean {

@@ -30,7 +30,7 @@ export interface GithubClient {
   dropToken(repository: RepositoryName, token: string): Promise<void>;
   installation(repository: RepositoryName): Promise<Installation>;
   /** What a repository is called now; it may have been renamed since it was registered. */
-  resolve(repository: RepositoryName): Promise<ResolvedRepository>;
+  resolve(repository: RepositoryName, how?: Resolving): Promise<ResolvedRepository>;
   /** Asks as the App itself. */
   appRequest<Data = unknown>(call: AppCall): Promise<RestAnswer<Data>>;
   forget(owner: string, name?: string): void;
@@ -39,6 +39,11 @@ export interface GithubClient {
   /** Of every installation asked so far. */
   limits(): readonly Limit[];
   close(): void;
+}
+
+export interface Resolving {
+  /** Asks also where the answer of a few minutes ago is known. */
+  readonly isAsked?: boolean;
 }
 
 export interface RestCall {
@@ -263,10 +268,10 @@ export function createGithubClient(options: ClientOptions): GithubClient {
 
     installation: (repository) => installations.find(repository),
 
-    async resolve(repository) {
+    async resolve(repository, { isAsked = false } = {}) {
       const key = keyOf(repository);
       const known = resolved.get(key);
-      if (known !== undefined && clock.now() - known.at < RESOLVED_MS) return known.repository;
+      if (!isAsked && known !== undefined && clock.now() - known.at < RESOLVED_MS) return known.repository;
       const { data } = await request<RepositoryData>({
         repository,
         route: 'GET /repos/{owner}/{repo}',

@@ -3,8 +3,10 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../../../test/fake/github/model.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { readChecks } from './checks.ts';
+import type { GithubClient } from './client.ts';
 import { type FactsTools, findPullRequest } from './facts.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
@@ -35,6 +37,18 @@ function report(name: string, conclusion: Conclusion, more: { readonly isOtherSu
 
 function reportMany(): void {
   for (let index = 0; index < 150; index += 1) report(`job ${index}`, 'success');
+}
+
+/** Nothing is left to say of the commit when somebody asks for more. */
+function losePages(asked: 'for more' | 'after the first' = 'for more'): void {
+  const { client } = tools;
+  let questions = 0;
+  const graphql: GithubClient['graphql'] = (question) => {
+    if (question.query.startsWith('query ReadChecks')) questions += 1;
+    if (questions > (asked === 'for more' ? 0 : 1)) repository.checks.splice(0);
+    return client.graphql(question);
+  };
+  tools = { ...tools, client: { ...client, graphql } };
 }
 
 async function read() {
@@ -72,6 +86,31 @@ describe('a head with more checks than one answer holds', () => {
     const names = passed.map((check) => (typeof check === 'string' ? check : check.name));
     assert.equal(names.length, 151);
     assert.deepEqual([names.includes('late'), names.includes('twice')], [true, false]);
+  });
+
+  it('is not ready by what was read where a page is missing, and nothing of it passed [G10]', async () => {
+    github.addRuleset(repository, {
+      rules: [{ type: 'update' }],
+      bypass: [{ actorId: github.app.id, type: 'Integration', mode: 'always' }],
+    });
+    reportMany();
+    assert.deepEqual((await read()).blockReasons, []);
+    losePages();
+    const { blockReasons, upToDate } = await read();
+    assert.deepEqual([blockReasons, upToDate?.passedChecks], [['awaitingCheck'], []]);
+  });
+
+  it('is under test until all pages are read, and fails by what was read [G12]', async () => {
+    report('bad', 'failure');
+    reportMany();
+    const sha = pr.headSha as Sha;
+    assert.equal((await readChecks(tools.client, APP, [sha])).get(sha)?.length, 151);
+    losePages('after the first');
+    const read = (await readChecks(tools.client, APP, [sha])).get(sha) ?? [];
+    assert.deepEqual(
+      read.map(({ name, conclusion }) => [name, conclusion]),
+      [['bad', 'FAILURE']],
+    );
   });
 
   it('costs no further question where nobody needs them', async () => {

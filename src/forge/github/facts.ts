@@ -2,7 +2,7 @@ import type { PassedCheck, PrNumber, PullRequestFacts, Sha, UpToDate } from '../
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { BlockedMemory } from './blocked.ts';
-import { type Contexts, isRequiredText, readContexts, reportsOf } from './checks.ts';
+import { type Contexts, hasPassed, isRequiredText, readContexts, reportsOf } from './checks.ts';
 import type { GithubClient } from './client.ts';
 import { loginOf } from './people.ts';
 import type { BranchRules, Protection } from './protection.ts';
@@ -88,7 +88,7 @@ export async function factsOfDetails(
   const { login } = await client.installation(repository);
   const judge = (rules: BranchRules | undefined) =>
     readinessOfBlocked(node, {
-      contexts: checks.contexts,
+      ...checks,
       hasOpenThreads: hasOpenThread(node.reviewThreads),
       isUpToDate: upToDate !== undefined,
       ownLogin: login,
@@ -165,8 +165,7 @@ function upToDateOf(node: PullRequestDetails, targetHead: Sha, checks: Contexts)
   if (head === undefined) return undefined;
   // What failed may be among those that nobody read: then nothing is known to have passed.
   const reports = checks.isWhole ? reportsOf(checks.contexts) : [];
-  const passed = reports.filter(({ conclusion }) => ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(conclusion ?? ''));
-  return { targetHead, tree: head.tree.oid, passedChecks: passed.map(passedCheck) };
+  return { targetHead, tree: head.tree.oid, passedChecks: reports.filter(hasPassed).map(passedCheck) };
 }
 
 function passedCheck({ name, app, appId }: PassedCheck): PassedCheck {

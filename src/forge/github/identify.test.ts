@@ -75,6 +75,16 @@ describe('what a repository on GitHub is known by', () => {
     });
   }
 
+  test('is told by the next look also where its number is too large for GraphQL [G77]', async (t) => {
+    const { github, app, look } = await createWorld(t);
+    Object.assign(app, { id: 2 ** 31 });
+    assert.equal((await look()).identity?.forgeId, String(app.id));
+    github.rename(app, 'moved');
+    const other = await github.createRepository('acme/app', { roles: { ada: 'admin' } });
+    Object.assign(other, { id: 2 ** 31 + 1 });
+    assert.equal((await look()).identity?.forgeId, String(other.id));
+  });
+
   test('is asked before git reads or writes anything [G77]', async (t) => {
     const { github, app, forge, repository } = await createWorld(t);
     const sha = (await forge.findBranchHead(repository, 'main')) as Sha;

@@ -130,8 +130,8 @@ async function identityOf(
   answer: Answer | undefined,
 ): Promise<RepositoryIdentity | undefined> {
   if (answer === undefined) return undefined;
-  // Beyond 32 bits GraphQL has no number to say.
-  const id = answer.databaseId ?? (await client.resolve({ owner, name })).id;
+  // Beyond 32 bits GraphQL has no number to say. What was learned minutes ago may be of another by now.
+  const id = answer.databaseId ?? (await client.resolve({ owner, name }, { isAsked: true })).id;
   return { owner: answer.owner.login, name: answer.name, forgeId: String(id) };
 }
 

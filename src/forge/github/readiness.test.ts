@@ -36,6 +36,7 @@ const RULES: BranchRules = {
 
 const BLOCK: Block = {
   contexts: [],
+  isWhole: true,
   hasOpenThreads: false,
   isUpToDate: false,
   ownLogin: 'sluice-app',
@@ -117,12 +118,16 @@ describe('what blocks a pull request', () => {
   });
 
   it('required checks that failed are named, and no others [G10]', () => {
-    const runs = [run('unit', 'FAILURE'), run('lint', 'TIMED_OUT'), run('build', null), run('docs', 'SUCCESS')];
+    const runs = [run('unit', 'FAILURE'), run('lint', 'TIMED_OUT'), run('docs', 'SUCCESS')];
     const extra = run('extra', 'FAILURE', { isRequired: false });
     assert.deepEqual(judge(blocked, { contexts: [...runs, extra] }).failingChecks, ['lint', 'unit']);
-    assert.equal(judge(blocked, { contexts: [run('build', null)] }).failingChecks, undefined);
-    const many = Array.from({ length: 90 }, (_, index) => run(`unit ${index}`, 'FAILURE'));
-    assert.equal(judge(blocked, { contexts: many }).failingChecks?.length, 20);
+    const many = Array.from({ length: 190 }, (_, index) => run(`unit ${index}`, 'FAILURE'));
+    assert.equal(judge(blocked, { contexts: many }).failingChecks?.length, 100);
+  });
+
+  it('names of required checks that failed are given when all have ended [G10]', () => {
+    const contexts = [run('unit', 'FAILURE'), run('build', null)];
+    assert.deepEqual(judge(blocked, { contexts }), { mergeability: 'NOT_MERGEABLE', blockReasons: ['failingCheck'] });
   });
 
   it('reviews and checks are told together', () => {

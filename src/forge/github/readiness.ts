@@ -3,7 +3,7 @@ import { isReportedBy } from '../../engine/required.ts';
 import { nameOf, type RequiredStatus } from '../../engine/required-status.ts';
 import type { CheckReport } from '../hosting.ts';
 import { reportOfCheck } from '../report-of-check.ts';
-import { type Context, reportOf, reportsOf } from './checks.ts';
+import { type Contexts, hasPassed, reportOf, reportsOf } from './checks.ts';
 import type { BranchRules } from './protection.ts';
 import type { PullRequestNode, ReviewThreads } from './pull-request-text.ts';
 
@@ -14,8 +14,7 @@ export interface Readiness {
 }
 
 /** What lies behind GitHub's BLOCKED, as far as it is known. */
-export interface Block {
-  readonly contexts: readonly Context[];
+export interface Block extends Contexts {
   readonly hasOpenThreads: boolean;
   readonly isUpToDate: boolean;
   /** How our own check runs are told from others: they never count. */
@@ -63,7 +62,8 @@ export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness
   if (rules?.isStrict === true && !block.isUpToDate) return notReady('behind');
   if (rules === undefined || !rules.restrictsUpdates || !rules.isJudgeable) return notReady('other');
   if (rules.needsResolvedThreads && block.hasOpenThreads) return notReady('other');
-  return READY;
+  // What is required may be among the checks that nobody read.
+  return block.isWhole ? READY : notReady('awaitingCheck');
 }
 
 /** Its author can begin and resolve as many as it takes to push somebody else's out of sight: then one counts as open. */
@@ -78,10 +78,11 @@ function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReaso
 }
 
 /** More than that nobody reads. */
-const MAX_NAMES = 20;
+const MAX_NAMES = 100;
 
 interface CheckBlock {
   readonly reasons: readonly BlockReason[];
+  /** Once all of them have ended: one by one they would be news each time. */
   readonly failing: readonly string[];
 }
 
@@ -95,9 +96,11 @@ function judgeChecks({ contexts, ownLogin, rules }: Block): CheckBlock {
     name: nameOf(status),
     reason: findReason(reports, status),
   }));
+  const reasons = judged.flatMap(({ reason }) => reason ?? []);
+  if (!reasons.includes('failingCheck')) return { reasons: reasons.slice(0, 1), failing: [] };
+  if (reasons.includes('awaitingCheck')) return { reasons: ['failingCheck'], failing: [] };
   const failing = new Set(judged.flatMap(({ name, reason }) => (reason === 'failingCheck' ? [name] : [])));
-  if (failing.size > 0) return { reasons: ['failingCheck'], failing: [...failing].sort().slice(0, MAX_NAMES) };
-  return { reasons: judged.flatMap(({ reason }) => reason ?? []).slice(0, 1), failing: [] };
+  return { reasons: ['failingCheck'], failing: [...failing].sort().slice(0, MAX_NAMES) };
 }
 
 function findReason(reports: readonly CheckReport[], status: RequiredStatus): BlockReason | undefined {
@@ -105,7 +108,7 @@ function findReason(reports: readonly CheckReport[], status: RequiredStatus): Bl
   const report = reportOfCheck(reports, nameOf(status), app);
   if (isOwnName(nameOf(status)) && report === undefined) return undefined;
   if (report === undefined || report.conclusion === undefined) return 'awaitingCheck';
-  return ['SUCCESS', 'NEUTRAL', 'SKIPPED'].includes(report.conclusion) ? undefined : 'failingCheck';
+  return hasPassed(report) ? undefined : 'failingCheck';
 }
 
 function isOwn(report: CheckReport, ownLogin: string): boolean {

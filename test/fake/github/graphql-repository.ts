@@ -9,6 +9,7 @@ import {
   forbidden,
   mustRead,
   type Node,
+  narrow,
   type PageArgs,
   type Scope,
   webUrl,
@@ -39,7 +40,7 @@ function plainFields(scope: Scope, repository: Repository): Node {
   return {
     __typename: 'Repository',
     id: repository.nodeId,
-    databaseId: repository.id,
+    databaseId: narrow(repository.id),
     name: repository.name,
     nameWithOwner: fullNameOf(repository),
     url: webUrl(scope, repository),
