@@ -5,7 +5,7 @@ import type { QueueId } from '../storage/queues.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
-import { checkOwner } from './check-owner.ts';
+import { checkPlace } from './check-place.ts';
 import { findRepository, formatRef, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
 import { observeTarget } from './observe-target.ts';
 import { PLAIN_GIT_HOST } from './plain-git-host.ts';
@@ -21,10 +21,12 @@ export interface QueueChanges {
 export interface CreateQueue extends QueueRef, QueueChanges {}
 
 export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
-  const repository = await findRepository(app, caller, input.repo);
-  if (isRefusal(repository)) return repository;
-  const problem = checkChanges(input.settings, repository) ?? (await checkOwner(app, caller, repository));
+  const known = await findRepository(app, caller, input.repo);
+  if (isRefusal(known)) return known;
+  const problem = checkChanges(input.settings, known);
   if (problem !== undefined) return problem;
+  const repository = await checkPlace(app, caller, known);
+  if (isRefusal(repository)) return repository;
   const forge = getForge(app, repository.host);
   const head = await forge.findBranchHead(toForgeRepository(repository), input.targetBranch);
   if (head === undefined) return branchNotFound(input);

@@ -9,7 +9,7 @@ import { buildCandidate } from './effects/build-candidate.ts';
 import { discardCandidate } from './effects/discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effects/effect-run.ts';
 import { judgeCheck } from './effects/judge-check.ts';
-import { landCandidate } from './effects/land-candidate.ts';
+import { answerWhereBarred, landCandidate } from './effects/land-candidate.ts';
 import { raiseAlarm } from './effects/raise-alarm.ts';
 import { startChecks } from './effects/start-checks.ts';
 import { tell } from './effects/tell.ts';
@@ -146,10 +146,14 @@ export class EffectWorker {
     if (found === undefined || repository === undefined) return { kind: 'done' };
     // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
     if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
+    const asked = decodeEffect(effect);
+    const isInVain = repository.barred !== null && asked.kind === 'land_candidate';
+    const inVain = isInVain ? answerWhereBarred(found.queue, asked) : undefined;
+    if (inVain !== undefined) return this.#conclude(effect, inVain);
     const forge = getForge(app, repository.host);
     const { checks, junit } = repository;
     const run = { app, found, forge, repository: toForgeRepository(repository), checks, junit };
-    const answer = await carryOut(run, decodeEffect(effect), effect.id);
+    const answer = await carryOut(run, asked, effect.id);
     return answer.kind === 'goes_on' ? answer : this.#conclude(effect, answer);
   }
 

@@ -2,7 +2,7 @@ import type { Finding } from '../forge/hosting.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
-import { checkOwner } from './check-owner.ts';
+import { checkPlace } from './check-place.ts';
 import { findRepository, getForge, type QueueRef, toForgeRepository } from './find-queue.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 
@@ -18,10 +18,10 @@ export async function inspectRepository(
   caller: Caller,
   { repo, targetBranch }: QueueRef,
 ): Promise<{ readonly findings: readonly FindingView[] } | Refusal> {
-  const repository = await findRepository(app, caller, repo);
+  const known = await findRepository(app, caller, repo);
+  if (isRefusal(known)) return known;
+  const repository = await checkPlace(app, caller, known);
   if (isRefusal(repository)) return repository;
-  const taken = await checkOwner(app, caller, repository);
-  if (taken !== undefined) return taken;
   const { hosting } = getForge(app, repository.host);
   const place = await app.directory.findQueue(caller.organization.id, repo, targetBranch);
   const found = place && (await app.runner.find(place.queueId));

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storeRepository } from '../../test/contract/store-world.ts';
+import { storeOrganization, storeRepository } from '../../test/contract/store-world.ts';
 import { HostedWorld } from '../../test/helpers/hosted-world.ts';
 import type { RepositoryRef } from '../storage/repositories.ts';
 import type { Caller } from './caller.ts';
+import { createQueue } from './create-queue.ts';
 import { ensureRepository } from './ensure-repository.ts';
 import { findQueue, findRepository } from './find-queue.ts';
+import { inspectRepository } from './inspect-repository.ts';
 import { isRefusal } from './refusal.ts';
 import { registerRepository } from './register-repository.ts';
 
@@ -62,6 +64,58 @@ describe('registering a repository', () => {
     const answer = await register({ ...ref, name: 'second' });
     assert.ok(isRefusal(answer));
     assert.match(answer.detail, /second is the repository that is known here as .* Remove what is registered/);
+  });
+});
+
+describe('a repository that only an upload made', () => {
+  test('is whatever its name leads to: a former name gives nobody the queues of another [G71] [G78]', async () => {
+    const { app, ref } = await createWorld();
+    const organization = await storeOrganization(app.store);
+    const rival: Caller = {
+      organization,
+      tokenId: '',
+      name: 'mallory',
+      scopes: new Set(['admin']),
+      repositoryIds: null,
+    };
+    const queue = { repo: { ...ref, owner: 'former' }, targetBranch: 'main' };
+    await ensureRepository(app, rival, queue.repo);
+    for (const answer of [
+      await inspectRepository(app, rival, queue),
+      await createQueue(app, rival, { ...queue, settings: {}, state: undefined }),
+    ]) {
+      assert.ok(isRefusal(answer));
+      assert.match(answer.detail, /Another organization of this server has queues on repositories of/);
+    }
+  });
+
+  test('is learned when it gets its first queue [G76]', async () => {
+    const { app, caller, ref, hosting } = await createWorld();
+    Object.assign(hosting, { name: { owner: ref.owner, name: 'Tests' }, forgeId: '2' });
+    await ensureRepository(app, caller, { ...ref, name: 'tests' });
+    const queue = { repo: { ...ref, name: 'tests' }, targetBranch: 'main' };
+    assert.ok(!isRefusal(await createQueue(app, caller, { ...queue, settings: {}, state: undefined })));
+    const known = await findRepository(app, caller, queue.repo);
+    assert.ok(!isRefusal(known));
+    assert.deepEqual([known.name, known.forgeId], ['Tests', '2']);
+  });
+});
+
+describe('a token for some repositories', () => {
+  test('registers no other that has their name now [G77]', async () => {
+    const { app, caller, ref, hosting, hosted, names, register } = await createWorld();
+    await register(ref);
+    hosting.replace({ owner: ref.owner, name: 'moved' });
+    const limited = { ...caller, repositoryIds: new Set([(await hosted.repository()).id]) };
+    const answer = await registerRepository(app, limited, {
+      repo: ref,
+      git: undefined,
+      checks: undefined,
+      junit: undefined,
+    });
+    assert.ok(isRefusal(answer));
+    assert.equal(answer.code, 'INSUFFICIENT_SCOPE');
+    assert.deepEqual(await names(), ['moved']);
   });
 });
 

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Hosting, RepositoryIdentity } from '../forge/hosting.ts';
-import { valuesOf } from '../lib/int-map.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, hasScope, maySee } from './caller.ts';
 import { checkOwner } from './check-owner.ts';
 import { withSmallHost } from './directory.ts';
 import { describeRepository, formatRef, getForge } from './find-queue.ts';
-import { loadQueues } from './list-queues.ts';
 import { settleIdentity } from './notices/settle-identity.ts';
-import { observePullRequest } from './observe-pull-request.ts';
 import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import { isRefusal, type Refusal, refuse } from './refusal.ts';
 import { type RepositoryView, viewRepository } from './views/repository-view.ts';
@@ -30,7 +27,7 @@ export async function registerRepository(
   const input = { ...asked, repo: withSmallHost(asked.repo) };
   const known = await app.directory.findRepository(caller.organization.id, input.repo);
   if (known !== undefined ? !maySee(caller, known) : caller.repositoryIds !== null) {
-    return refuse('INSUFFICIENT_SCOPE', 'This token is limited to other repositories.');
+    return limited();
   }
   const problem = checkRegistration(app, caller, input, known) ?? (await checkOwner(app, caller, input.repo));
   if (problem !== undefined) return problem;
@@ -76,30 +73,43 @@ async function place(
   const { owner, name, forgeId } = identity;
   const repo = { host: input.repo.host, owner, name };
   const twin = await app.directory.findRepositoryAtForge(caller.organization.id, { host: repo.host, forgeId });
-  const before = (known && (await makeWay(app, hosting, known, identity))) ?? twin;
+  const kept = known && (await makeWay(app, hosting, known, identity));
+  if (kept !== undefined && isRefusal(kept)) return kept;
+  const before = kept ?? twin;
   if (twin !== undefined && twin.id !== before?.id) return doubled(repo, twin);
+  if (before === undefined ? caller.repositoryIds !== null : !maySee(caller, before)) return limited();
   const outcome = before && (await app.store.repositories.rename(before.id, repo, app.clock.now()));
   if (outcome === 'taken') return doubled(input.repo, repo);
   return { ...merge(app, caller, { ...input, repo }, before), forgeId };
 }
 
-/** The one that had the name goes on under its own, with its queues; where it is gone, what waits in them is gone too. */
+/** The one that had the name goes on under its own, with its queues; where it is gone, its tests are what is left of it. */
 async function makeWay(
   app: App,
   hosting: Hosting,
   known: Repository,
   identity: RepositoryIdentity,
-): Promise<Repository | undefined> {
+): Promise<Repository | Refusal | undefined> {
   if (known.forgeId === null || known.forgeId === identity.forgeId) return known;
   if ((await hosting.findById(describeRepository(known))) !== undefined) {
     await settleIdentity(app, hosting, known, identity);
     return undefined;
   }
-  // Their commits must not be shown to the new one.
-  for (const found of await loadQueues(app, [known])) {
-    for (const entry of valuesOf(found.queue.entries)) await observePullRequest(app, found, entry, undefined);
-  }
+  // What they tested and were about to say would be landed and said at the new one.
+  if ((await app.directory.listQueueIds(known.id)).length > 0) return replaced(known);
+  await app.store.pullRequestNotes.removeAll(known.id);
   return known;
+}
+
+function replaced(known: Repository): Refusal {
+  return invalid(
+    '/repo',
+    `${formatRef(known)} is another repository now than the one that has queues here, which is gone. Cancel what is in them, delete them, and register it again`,
+  );
+}
+
+function limited(): Refusal {
+  return refuse('INSUFFICIENT_SCOPE', 'This token is limited to other repositories.');
 }
 
 async function keep(app: App, repository: Repository): Promise<RepositoryView> {

@@ -13,4 +13,6 @@ export interface PullRequestNoteStore {
   find(repositoryId: RepositoryId, prNumber: number): Promise<PullRequestNote | undefined>;
   /** `stale` (nothing written) unless the stored version is `note.version - 1` (1: unless there is none). */
   save(note: PullRequestNote): Promise<'saved' | 'stale'>;
+  /** Of all its pull requests: another repository has its name now, and other ones. */
+  removeAll(repositoryId: RepositoryId): Promise<void>;
 }

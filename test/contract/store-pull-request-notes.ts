@@ -37,6 +37,18 @@ export function pullRequestNotePromises(store: () => Store): void {
     }
   });
 
+  test('all notes of a repository are removed at once, and no others', async () => {
+    const { pullRequestNotes: notes } = store();
+    const [one, other] = [await storeRepository(store()), await storeRepository(store())];
+    for (const prNumber of [7, 8]) await notes.save(aNote(one.id, { prNumber }));
+    await notes.save(aNote(other.id));
+    await notes.removeAll(one.id);
+    await notes.removeAll(one.id);
+    for (const prNumber of [7, 8]) assert.equal(await notes.find(one.id, prNumber), undefined);
+    assert.deepEqual(await notes.find(other.id, 7), aNote(other.id));
+    assert.equal(await notes.save(aNote(one.id)), 'saved');
+  });
+
   test('notes go with their repository, and there are none of one that is gone', async () => {
     const { pullRequestNotes: notes, repositories } = store();
     const [gone, other] = [await storeRepository(store()), await storeRepository(store())];

@@ -26,7 +26,7 @@ function untilExplained(world: GithubWorld, pr: PullRequest, words: RegExp): Pro
 }
 
 describe('the name of a repository on GitHub', { concurrency: 3 }, () => {
-  test('that another one has now is left alone, until it is registered again [G77]', async (t) => {
+  test('that another one has now is left alone, until it takes the place of the former one [G77]', async (t) => {
     const { world, pr, sha } = await underTest(t);
     const { github } = world;
     github.deleteRepository(world.repository);
@@ -46,7 +46,12 @@ describe('the name of a repository on GitHub', { concurrency: 3 }, () => {
     );
     assert.equal(github.listComments(theirs).length, 1);
     assert.equal(theirs.merged, undefined);
+    await world.api.refused('400 VALIDATION_FAILED', 'registerRepository', { repo: world.ref.repo });
+    await world.api.ok('cancelPullRequest', { ...world.ref, pr: { number: pr.number } });
+    await world.untilState(pr, 'CANCELLED');
+    await world.api.ok('deleteQueue', world.ref);
     await world.api.ok('registerRepository', { repo: world.ref.repo });
+    await world.api.ok('createQueue', { ...world.ref, requiredStatuses: ['build'] });
     github.comment(theirs, 'grace', '/sluice merge');
     const branch = () => [...github.refs(other)].find(([ref]) => ref.startsWith('refs/heads/sluice/pr-'));
     const [, tested = ''] = await until('it is tested', PATIENCE_MS, async () => branch());

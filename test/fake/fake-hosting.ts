@@ -57,6 +57,8 @@ export class FakeHosting implements Hosting {
   /** What the one of that id is called now, where another one has its name. */
   readonly moved = new Map<string, RepositoryName>();
   /** While it is set, nothing is answered: the sentence why. */
+  /** Questions that it does not answer. */
+  readonly failing = new Set<string>();
   outage: string | undefined;
   readonly deliveries: Delivery[] = [];
   readonly permissions = new Map<string, Permission>();
@@ -303,6 +305,7 @@ export class FakeHosting implements Hosting {
   #answer(question: string): void {
     this.asked.set(question, (this.asked.get(question) ?? 0) + 1);
     if (this.outage !== undefined) throw new Fault('FORGE_UNAVAILABLE', this.outage);
+    if (this.failing.has(question)) throw new Fault('FORGE_UNAVAILABLE', 'The forge does not say.');
   }
 
   #facts(repository: ForgeRepository, number: PrNumber): Promise<PullRequestFacts | undefined> {

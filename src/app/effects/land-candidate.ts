@@ -49,6 +49,16 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   return { kind: 'goes_on', goOn: (signal) => land({ isStillWanted, signal }) };
 }
 
+/**
+ * What is asked of a repository where nothing may be done is asked in vain, for as long as that is so. Whoever takes a pull
+ * request back does not wait for it: nobody can say any more whether it had landed there.
+ */
+export function answerWhereBarred(queue: Queue, effect: LandCandidate): EffectAnswer | undefined {
+  const candidate = isStillAsked(queue, effect) ? findCandidate(queue, effect.candidate) : undefined;
+  if (candidate === undefined || !isTakenBack(queue, candidate)) return undefined;
+  return { kind: 'event', event: toEvent(candidate, effect, { kind: 'called_off' }) };
+}
+
 function isWanted(loaded: LoadedQueue | undefined, candidate: Candidate): boolean {
   return loaded === undefined || !isTakenBack(loaded.queue, candidate);
 }

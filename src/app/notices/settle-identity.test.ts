@@ -5,6 +5,9 @@ import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Caller } from '../caller.ts';
+import { cancelPullRequest } from '../cancel-pull-request.ts';
+import { createQueue } from '../create-queue.ts';
+import { deleteQueue } from '../delete-queue.ts';
 import { explainTrouble } from '../explain-trouble.ts';
 import { toForgeRepository } from '../find-queue.ts';
 import { isRefusal } from '../refusal.ts';
@@ -35,6 +38,11 @@ const register = async (world: HostedWorld, repo: Partial<{ owner: string; name:
   const input = { repo: { host, owner, name, ...repo }, git: undefined, checks: undefined, junit: undefined };
   return registerRepository(world.app, caller ?? (await callerOf(world)), input);
 };
+
+async function refOf(world: HostedWorld) {
+  const { host, owner, name } = await world.repository();
+  return { repo: { host, owner, name }, targetBranch: 'main' };
+}
 
 /** What an author is told. */
 async function explain(world: HostedWorld, number: PrNumber): Promise<string> {
@@ -73,8 +81,8 @@ describe("a repository's own id", () => {
     assert.equal((await world.repository()).barred, null);
   });
 
-  test('is learned at registration, and replaced by registering again [G76]', async (t) => {
-    const { world } = await createWorld(t);
+  test('is learned at registration [G76]', async () => {
+    const world = await HostedWorld.create();
     world.hosting.forgeId = '7';
     assert.ok(!isRefusal(await register(world, {})));
     assert.equal((await world.repository()).forgeId, '7');
@@ -110,7 +118,7 @@ describe('another repository under the name', () => {
       const [alarm] = await world.app.store.alarms.list([world.world.queueId], 0, 10);
       for (const text of [await explain(world, other), alarm?.text ?? '']) {
         assert.match(text, new RegExp(`${name} is another repository now \\(number 2 .*registered \\(number 1\\)`));
-        assert.match(text, /Register .* again to use the new one, or remove its queues\./);
+        assert.match(text, /To use the new one, cancel what is in its queues, delete them, and register .* again\./);
       }
     });
   }
@@ -125,22 +133,47 @@ describe('another repository under the name', () => {
     await assert.rejects(submit, /FORGE_UNAVAILABLE|is another repository now/);
   });
 
-  test('is used from when somebody registers it, and what was told meanwhile is not lost [G77]', async (t) => {
-    const { world, number: former } = await createWorld(t);
-    world.hosting.replace();
-    await world.deliverAndPass(1_000);
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
-    await world.deliverAndPass(2 * MINUTE_MS);
-    assert.equal(await world.entry(number), undefined);
+  test('is used when the queues of the former one are deleted, and nothing of them is said there [G77]', async (t) => {
+    const { world, number } = await createWorld(t);
+    const { app, hosting } = world;
+    world.world.forge.isBroken = true;
+    hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
+    await world.deliverAndPass(10_000);
+    assert.equal((await world.queue()).landing?.isBegun, true);
+    world.world.forge.isBroken = false;
+    hosting.replace();
+    await world.deliverAndPass(MINUTE_MS);
+    const refused = await register(world, {});
+    assert.ok(isRefusal(refused));
+    assert.match(
+      refused.detail,
+      /another repository now .* Cancel what is in them, delete them, and register it again/,
+    );
+    const [caller, queue] = [await callerOf(world), await refOf(world)];
+    await cancelPullRequest(app, caller, { ...queue, prNumber: number });
+    await world.deliverAndPass(10 * MINUTE_MS);
+    assert.equal(await world.stateOf(number), 'CANCELLED');
+    assert.deepEqual(await deleteQueue(app, caller, queue), {});
+    hosting.asked.clear();
     assert.ok(!isRefusal(await register(world, {})));
-    // It was one of the former repository.
-    assert.equal(await world.stateOf(former), 'CANCELLED');
-    await world.deliverAndPass(2 * MINUTE_MS);
-    const { forgeId, barred } = await world.repository();
+    const { id, forgeId, barred } = await world.repository();
     assert.deepEqual([forgeId, barred], ['2', null]);
-    assert.ok(await world.entry(number));
-    assert.equal(world.app.outages.find(world.world.repositoryId), undefined);
+    assert.equal(await app.store.pullRequestNotes.find(id, number), undefined);
+    assert.ok(!isRefusal(await createQueue(app, caller, { ...queue, settings: {}, state: undefined })));
+    await world.deliverAndPass(10 * MINUTE_MS);
+    assert.equal(app.outages.find(id), undefined);
+    assert.deepEqual([...new Set(hosting.asked.keys())].sort(), ['findById', 'identify', 'lookAround']);
+  });
+
+  test('is left alone also where nobody says what became of the former one [G77]', async (t) => {
+    const { world, number } = await createWorld(t);
+    world.hosting.failing.add('findById');
+    world.hosting.replace();
+    await world.deliverAndPass(MINUTE_MS);
+    assert.match((await world.repository()).barred ?? '', /is another repository now/);
+    world.hosting.comment(number, 'mallory', '/sluice cancel');
+    await world.deliverAndPass(10_000);
+    assert.equal(await world.stateOf(number), 'TESTING');
   });
 
   test('is left for the former one, which is followed to its new name by its id [G77]', async (t) => {
@@ -254,6 +287,32 @@ describe('letters of a name', () => {
     await world.deliverAndPass(1_000);
     const after = await world.repository();
     assert.deepEqual([after.id, after.name], [id, name.toUpperCase()]);
+  });
+
+  test('make no second queue where both were looked at in the same moment [G79]', async (t) => {
+    const { world } = await createWorld(t);
+    const { store, directory } = world.app;
+    const { host, organizationId } = await world.repository();
+    const rows = [];
+    for (const name of ['Twin', 'twin']) {
+      const createdAt = rows.length;
+      const row = await storeRepository(store, { organizationId, host, owner: 'acme', name, createdAt });
+      await storeQueue(store, { repositoryId: row.id });
+      rows.push(row);
+    }
+    directory.forget();
+    const seen = { owner: 'acme', name: 'Twin', forgeId: '77' };
+    await Promise.allSettled(rows.map((row) => settleIdentity(world.app, world.hosting, row, seen)));
+    for (const { id } of rows) {
+      const row = await directory.findRepositoryById(id);
+      assert.ok(row);
+      await settleIdentity(world.app, world.hosting, row, seen).catch(() => undefined);
+    }
+    const barred = (await directory.listRepositories(organizationId)).filter((row) => row.barred !== null);
+    assert.deepEqual(
+      barred.map(({ id }) => id),
+      [rows[1]?.id],
+    );
   });
 
   test('make no second queue of what was registered twice before: the later one is barred [G79]', async (t) => {

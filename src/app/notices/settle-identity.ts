@@ -22,7 +22,7 @@ export async function settleIdentity(
   seen: RepositoryIdentity,
 ): Promise<boolean> {
   const isReplaced = repository.forgeId !== null && repository.forgeId !== seen.forgeId;
-  const present = isReplaced ? await hosting.findById(describeRepository(repository)) : seen;
+  const present = isReplaced ? await findFormer(app, hosting, repository, seen) : seen;
   if (present === undefined) throw await bar(app, repository, replaced(repository, seen));
   const barrier = await findBarrier(app, repository, { present, isReplaced });
   if (barrier !== undefined) throw await bar(app, repository, barrier);
@@ -32,6 +32,21 @@ export async function settleIdentity(
   if (repository.barred === null || (isReplaced && !isRenamed)) return isRenamed;
   await lift(app, repository);
   return true;
+}
+
+/** Where nobody says what became of it, what is under its name is another one all the same. */
+async function findFormer(
+  app: App,
+  hosting: Hosting,
+  repository: Repository,
+  seen: RepositoryIdentity,
+): Promise<RepositoryIdentity | undefined> {
+  try {
+    return await hosting.findById(describeRepository(repository));
+  } catch (error) {
+    await bar(app, repository, replaced(repository, seen));
+    throw error;
+  }
 }
 
 /** Answers what to throw. */
@@ -66,7 +81,7 @@ interface Found {
 
 async function findBarrier(app: App, repository: Repository, found: Found): Promise<string | undefined> {
   const { present, isReplaced } = found;
-  const { organizationId, host, owner, forgeId } = repository;
+  const { organizationId, host, owner } = repository;
   const directory = app.directory;
   const isElsewhere = present.owner.toLowerCase() !== owner.toLowerCase();
   if (
@@ -78,12 +93,27 @@ async function findBarrier(app: App, repository: Repository, found: Found): Prom
   }
   const namesake = isReplaced ? await directory.findRepository(organizationId, { host, ...present }) : undefined;
   if (namesake !== undefined && namesake.id !== repository.id) return crowdedOut(repository, namesake);
-  // Once it has an id of its own, nobody else gets the same.
-  if (forgeId !== null) return undefined;
-  const twin = await directory.findRepositoryAtForge(organizationId, { host, ...present });
-  // Two looks at once: the other one has learned it a moment ago.
-  if (twin === undefined || twin.id === repository.id) return undefined;
-  return (await hasQueues(app, twin)) ? doubled(repository, twin) : undefined;
+  const twin = await findTwin(app, repository, present);
+  return twin === undefined ? undefined : doubled(repository, twin);
+}
+
+/** Registered in other letters before letters did not count. One of the two goes on: that which has its id, or is older. */
+async function findTwin(
+  app: App,
+  repository: Repository,
+  { forgeId }: RepositoryIdentity,
+): Promise<Repository | undefined> {
+  const all = await app.directory.listRepositories(repository.organizationId);
+  const twins = all.filter(
+    ({ id, host, ...other }) => host === repository.host && other.forgeId === forgeId && id !== repository.id,
+  );
+  const isBehind = (twin: Repository) => repository.forgeId === null || ageOf(twin) < ageOf(repository);
+  for (const twin of twins) if (isBehind(twin) && (await hasQueues(app, twin))) return twin;
+  return undefined;
+}
+
+function ageOf({ createdAt, id }: Repository): string {
+  return `${String(createdAt).padStart(16, '0')} ${id}`;
 }
 
 async function hasQueues(app: App, { id }: Repository): Promise<boolean> {
@@ -118,7 +148,7 @@ function isNews(app: App, text: string): boolean {
 
 function replaced(repository: Repository, { forgeId }: RepositoryIdentity): string {
   const name = formatRef(repository);
-  return `${name} is another repository now (number ${forgeId} at its forge) than the one that was registered (number ${repository.forgeId}), which was deleted or is hidden from this server. Nothing is done there. Register ${name} again to use the new one, or remove its queues.`;
+  return `${name} is another repository now (number ${forgeId} at its forge) than the one that was registered (number ${repository.forgeId}), which was deleted or is hidden from this server. Nothing is done there. To use the new one, cancel what is in its queues, delete them, and register ${name} again.`;
 }
 
 function transferred(repository: Repository, present: RepositoryName): string {

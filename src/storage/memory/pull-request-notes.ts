@@ -13,5 +13,8 @@ export function createMemoryPullRequestNotes({ repositories, pullRequestNotes }:
       pullRequestNotes.set(kept.repositoryId, ofRepository.set(kept.prNumber, kept));
       return 'saved';
     },
+    async removeAll(repositoryId) {
+      pullRequestNotes.delete(repositoryId);
+    },
   };
 }

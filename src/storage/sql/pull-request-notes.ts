@@ -19,6 +19,10 @@ export function createPullRequestNoteStore(engine: SqlEngine, compiler: Statemen
             : yield* execute(statements.update, { ...note, expectedVersion: note.version - 1 });
         return changed === 0 ? 'stale' : 'saved';
       }),
+    removeAll: (repositoryId) =>
+      engine.write(function* () {
+        yield* execute(statements.removeAll, { repositoryId });
+      }),
   };
 }
 
@@ -49,6 +53,9 @@ export function pullRequestNoteStatements(compiler: StatementCompiler) {
             .where('id', '=', param('repositoryId')),
         )
         .onConflict((conflict) => conflict.columns(['repository_id', 'pr_number']).doNothing()),
+    ),
+    removeAll: compiler.statement<{ repositoryId: string }>()((param) =>
+      builder.deleteFrom('pull_request_notes').where('repository_id', '=', param('repositoryId')),
     ),
     update: compiler.statement<PullRequestNote & { expectedVersion: number }>()((param) =>
       builder
