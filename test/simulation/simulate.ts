@@ -32,6 +32,7 @@ import {
 } from './invariants.ts';
 import { OTHER_BRANCH, People } from './people.ts';
 import { prepareStore, QUEUE_ID } from './prepare-store.ts';
+import { runToItsEnd } from './run-to-its-end.ts';
 import { Servers } from './servers.ts';
 import { openSimStore, type StoreKind, tapCommits } from './sim-store.ts';
 import { SimWorld } from './sim-world.ts';
@@ -66,18 +67,7 @@ const MAX_TASKS = 200_000;
 const NUDGES = [1, 6, 30];
 
 export async function simulate({ seed, store = defaultStore(seed) }: RunOptions): Promise<RunReport> {
-  const run = new Run(seed, await openSimStore(store));
-  const onRejection = (error: unknown) => run.noteBug(error);
-  process.on('unhandledRejection', onRejection);
-  try {
-    await run.go();
-  } catch (error) {
-    run.noteBug(error);
-  } finally {
-    process.off('unhandledRejection', onRejection);
-    await run.close();
-  }
-  return run.report(store);
+  return runToItsEnd(new Run(seed, await openSimStore(store)), store);
 }
 
 function defaultStore(seed: number): StoreKind {

@@ -22,6 +22,7 @@ import { Coverage } from '../coverage.ts';
 import { describeQueue } from '../describe-queue.ts';
 import { findStuck, findUnexplained, OF_STORED } from '../invariants.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
+import { runToItsEnd } from '../run-to-its-end.ts';
 import { openSimStore, type StoreKind, tapCommits } from '../sim-store.ts';
 import type { RunOptions, RunReport } from '../simulate.ts';
 import { GithubCi } from './ci.ts';
@@ -45,18 +46,7 @@ const KEPT_EVENTS = 1_000;
 
 /** One run under one seed on a real GitHub as far as one fits on this machine: HTTP, git and all. */
 export async function simulateGithub({ seed, store = defaultStore(seed) }: RunOptions): Promise<RunReport> {
-  const run = await GithubRun.create(seed, await openSimStore(store));
-  const onRejection = (error: unknown) => run.noteBug(error);
-  process.on('unhandledRejection', onRejection);
-  try {
-    await run.go();
-  } catch (error) {
-    run.noteBug(error);
-  } finally {
-    await run.close().catch((error: unknown) => run.noteBug(error));
-    process.off('unhandledRejection', onRejection);
-  }
-  return run.report(store);
+  return runToItsEnd(await GithubRun.create(seed, await openSimStore(store)), store);
 }
 
 function defaultStore(seed: number): StoreKind {

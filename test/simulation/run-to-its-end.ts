@@ -1,0 +1,24 @@
+import type { StoreKind } from './sim-store.ts';
+
+/** A run under one seed. */
+interface Run<Report> {
+  go(): Promise<void>;
+  close(): Promise<void>;
+  noteBug(error: unknown): void;
+  report(store: StoreKind): Report;
+}
+
+/** Whatever is thrown, also where nobody waits for it, is a bug that the report names. */
+export async function runToItsEnd<Report>(run: Run<Report>, store: StoreKind): Promise<Report> {
+  const onRejection = (error: unknown) => run.noteBug(error);
+  process.on('unhandledRejection', onRejection);
+  try {
+    await run.go();
+  } catch (error) {
+    run.noteBug(error);
+  } finally {
+    await run.close().catch(onRejection);
+    process.off('unhandledRejection', onRejection);
+  }
+  return run.report(store);
+}
