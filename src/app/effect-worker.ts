@@ -147,8 +147,7 @@ export class EffectWorker {
     // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
     if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
     const asked = decodeEffect(effect);
-    const isInVain = repository.barred !== null && asked.kind === 'land_candidate';
-    const inVain = isInVain ? answerWhereBarred(found.queue, asked) : undefined;
+    const inVain = repository.barred === null ? undefined : answerWhereBarred(found.queue, asked);
     if (inVain !== undefined) return this.#conclude(effect, inVain);
     const forge = getForge(app, repository.host);
     const { checks, junit } = repository;

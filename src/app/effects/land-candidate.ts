@@ -1,5 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
-import type { LandCandidate } from '../../engine/effect.ts';
+import type { Effect, LandCandidate } from '../../engine/effect.ts';
 import type { EntryRefused, LandingStop as Stop } from '../../engine/event.ts';
 import { landingEntries } from '../../engine/evolve-landing.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/queue.ts';
@@ -53,7 +53,8 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
  * What is asked of a repository where nothing may be done is asked in vain, for as long as that is so. Whoever takes a pull
  * request back does not wait for it: nobody can say any more whether it had landed there.
  */
-export function answerWhereBarred(queue: Queue, effect: LandCandidate): EffectAnswer | undefined {
+export function answerWhereBarred(queue: Queue, effect: Effect): EffectAnswer | undefined {
+  if (effect.kind !== 'land_candidate') return undefined;
   const candidate = isStillAsked(queue, effect) ? findCandidate(queue, effect.candidate) : undefined;
   if (candidate === undefined || !isTakenBack(queue, candidate)) return undefined;
   return { kind: 'event', event: toEvent(candidate, effect, { kind: 'called_off' }) };
