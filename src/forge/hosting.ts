@@ -208,10 +208,18 @@ export interface LabelQuestion {
 
 export interface LabelFacts {
   readonly isPresent: boolean;
-  /** The last time it was put on or taken off, and by whom; undefined where the forge does not remember. */
-  readonly last: { readonly by: Person; readonly permission: Permission; readonly at: Instant } | undefined;
+  /** The last time it was put on or taken off; undefined where the forge does not remember. */
+  readonly last: LabelChanged | undefined;
   readonly pr: PullRequestFacts;
   readonly retarget?: Retarget;
+}
+
+export interface LabelChanged {
+  /** Forges tell whole seconds: two changes can have the same instant, but not the same name. */
+  readonly id: string;
+  readonly by: Person;
+  readonly permission: Permission;
+  readonly at: Instant;
 }
 
 export interface WorkflowRunFacts {

@@ -41,7 +41,7 @@ interface FakeComment {
 interface FakeLabel {
   readonly name: string;
   isPresent: boolean;
-  last: { readonly by: Person; readonly at: Instant };
+  last: { readonly id: string; readonly by: Person; readonly at: Instant };
 }
 
 const OWN: Person = { login: 'sluice', isBot: true, isOwn: true };
@@ -72,6 +72,7 @@ export class FakeHosting implements Hosting {
   readonly #now: () => Instant;
   readonly #comments: FakeComment[] = [];
   readonly #labels = new Map<PrNumber, FakeLabel[]>();
+  #labelChanges = 0;
   readonly #checks = new Map<Sha, Map<string, CheckReport>>();
   readonly #updatedAt = new Map<PrNumber, Instant>();
 
@@ -326,9 +327,10 @@ export class FakeHosting implements Hosting {
     { isPresent, by }: { readonly isPresent: boolean; readonly by: Person },
   ): void {
     const labels = this.#labels.get(number) ?? [];
+    this.#labelChanges += 1;
     this.#labels.set(number, [
       ...labels.filter((label) => label.name !== name),
-      { name, isPresent, last: { by, at: this.#now() } },
+      { name, isPresent, last: { id: `LE_${this.#labelChanges}`, by, at: this.#now() } },
     ]);
     this.#touch(number);
     this.tell(`label ${number} ${name}`, { kind: 'label', number, label: name });

@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import { ADA } from '../../../test/helpers/pull-request-pages.ts';
 import { TalkWorld } from '../../../test/helpers/talk-world.ts';
 import type { PullRequestFacts } from '../../engine/pull-request.ts';
-import type { LabelFacts, Retarget } from '../../forge/hosting.ts';
+import type { LabelChanged, Retarget } from '../../forge/hosting.ts';
 import { obeyLabel } from './obey-label.ts';
 
 const LABEL = 'trunk-merge-queue-submit';
+let changes = 0;
 
-interface Given extends Partial<NonNullable<LabelFacts['last']>> {
+interface Given extends Partial<LabelChanged> {
   readonly label?: string;
   readonly retarget?: Retarget;
 }
@@ -16,9 +17,10 @@ interface Given extends Partial<NonNullable<LabelFacts['last']>> {
 /** The label is put on, or taken off, and that is heard of. */
 async function label(world: TalkWorld, pr: PullRequestFacts, isPresent: boolean, given: Given = {}): Promise<string> {
   const { label: name = LABEL, retarget, ...last } = given;
+  changes += 1;
   world.pages.label = {
     isPresent,
-    last: { by: ADA, permission: 'write', at: world.now, ...last },
+    last: { id: `LE_${changes}`, by: ADA, permission: 'write', at: world.now, ...last },
     pr,
     ...(retarget === undefined ? {} : { retarget }),
   };
@@ -49,6 +51,45 @@ describe('the enqueueing label', () => {
     await world.pass(1_000);
     await label(world, pr, true);
     assert.notEqual(await world.stateOf(pr.number), 'FAILED');
+    await world.stop();
+  });
+
+  it('counts when it is put on again within the second in which it was taken off [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const own = { login: 'sluice[bot]', isBot: true, isOwn: true };
+    await label(world, pr, true);
+    await world.told();
+    await world.report(1, 'ci', 'FAILURE');
+    await world.told();
+    const at = world.now;
+    await label(world, pr, false, { at, by: own });
+    await label(world, pr, true, { at, id: 'LE_again' });
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    // An answer of before is no news, also when it comes late.
+    await world.cancel(pr.number);
+    await label(world, pr, true, { at, id: 'LE_again' });
+    assert.equal(await world.stateOf(pr.number), 'CANCELLED');
+    await world.stop();
+  });
+
+  it('is taken off at the end also where it was put on again while that was done before [G57]', async () => {
+    const world = await TalkWorld.create({ commentsEnabled: false, statusCheckEnabled: false });
+    const pr = world.open();
+    await label(world, pr, true);
+    await world.told();
+    world.pages.turn = async () => {
+      world.pages.turn = undefined;
+      await label(world, pr, true);
+    };
+    await world.report(1, 'ci', 'FAILURE');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    world.pages.labels.add(LABEL);
+    await world.report(2, 'ci', 'FAILURE');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'FAILED');
+    assert.deepEqual([...world.pages.labels], []);
     await world.stop();
   });
 

@@ -1,14 +1,14 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findEntry } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
-import type { LabelFacts } from '../../forge/hosting.ts';
+import type { LabelChanged, LabelFacts } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../app.ts';
 import { cancelPullRequest } from '../cancel-pull-request.ts';
 import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../find-queue.ts';
 import { isRefusal } from '../refusal.ts';
 import { submitPullRequest } from '../submit-pull-request.ts';
-import { changeNote, type NoteKey, readNote, rememberHead, wasSeenAt } from '../talk/note.ts';
+import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt } from '../talk/note.ts';
 import { isForBase } from './is-for-base.ts';
 import type { Obeyed } from './obey-comment.ts';
 import { reply } from './reply.ts';
@@ -19,8 +19,6 @@ export interface LabelNotice {
   readonly number: PrNumber;
   readonly label: string;
 }
-
-type Change = NonNullable<LabelFacts['last']>;
 
 /** Putting the enqueueing label on submits, taking it off cancels. Each change counts once. */
 export async function obeyLabel(
@@ -69,23 +67,37 @@ function isFor({ labelCommandsEnabled, enqueueingLabel }: QueueSettings, label: 
 async function isNews(
   app: App,
   key: NoteKey,
-  { label, facts, last }: { readonly label: string; readonly facts: LabelFacts; readonly last: Change },
+  { label, facts, last }: { readonly label: string; readonly facts: LabelFacts; readonly last: LabelChanged },
 ): Promise<boolean> {
-  const enqueueingLabel = facts.isPresent ? label : undefined;
+  const { enqueueingLabel, enqueueingLabelId } = facts.isPresent
+    ? { enqueueingLabel: label, enqueueingLabelId: last.id }
+    : {};
   const note = await changeNote(app, key, (known) =>
-    known.enqueueingLabel === enqueueingLabel ? undefined : { ...known, enqueueingLabel },
+    known.enqueueingLabel === enqueueingLabel && known.enqueueingLabelId === enqueueingLabelId
+      ? undefined
+      : { ...known, enqueueingLabel, enqueueingLabelId },
   );
-  return note.labelHandledAt === undefined || note.labelHandledAt < last.at;
+  return !isHandled(note, last);
 }
 
-async function settle(app: App, key: NoteKey, last: Change): Promise<Obeyed> {
-  await changeNote(app, key, (note) => ({ ...note, labelHandledAt: Math.max(note.labelHandledAt ?? 0, last.at) }));
+async function settle(app: App, key: NoteKey, last: LabelChanged): Promise<Obeyed> {
+  await changeNote(app, key, (note) => {
+    if (isHandled(note, last)) return undefined;
+    const sameInstant = note.labelHandledAt === last.at ? note.labelHandledIds : [];
+    return { ...note, labelHandledAt: last.at, labelHandledIds: [...sameInstant, last.id] };
+  });
   return 'done';
+}
+
+/** What we took off may be put on again within the same second. */
+function isHandled({ labelHandledAt, labelHandledIds }: Note, { at, id }: LabelChanged): boolean {
+  if (labelHandledAt === undefined || labelHandledAt < at) return false;
+  return labelHandledAt > at || labelHandledIds.length === 0 || labelHandledIds.includes(id);
 }
 
 interface Wish {
   readonly facts: LabelFacts;
-  readonly last: Change;
+  readonly last: LabelChanged;
   readonly key: NoteKey;
 }
 
@@ -112,7 +124,12 @@ async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): 
 }
 
 /** Whoever the forge lets take a label off may take back what it stood for. */
-async function cancel(app: App, found: FoundQueue, { pr }: LabelFacts, last: Change): Promise<string | undefined> {
+async function cancel(
+  app: App,
+  found: FoundQueue,
+  { pr }: LabelFacts,
+  last: LabelChanged,
+): Promise<string | undefined> {
   const entry = findEntry(found.queue, pr.number);
   if (entry === undefined) return undefined;
   const caller = await toCaller(app, found.repository, last.by);

@@ -19,8 +19,12 @@ export interface Note {
   readonly labelling?: Writing;
   /** The enqueueing label that somebody put on it, as long as it is there. */
   readonly enqueueingLabel: string | undefined;
+  /** Which change of it put it on; what was noted by earlier versions names none. */
+  readonly enqueueingLabelId?: string | undefined;
   /** The latest change of the enqueueing label that was acted upon. */
   readonly labelHandledAt: Instant | undefined;
+  /** All changes of that instant that were acted upon; what was noted by earlier versions names none. */
+  readonly labelHandledIds: readonly string[];
   /** Closed after it had landed: `<queue>/<submission>`. */
   readonly closed: string | undefined;
   /** Heads, and when each was heard of; the latest last. One that comes back is there again. */
@@ -81,6 +85,7 @@ export const EMPTY_NOTE: Note = {
   labels: [],
   enqueueingLabel: undefined,
   labelHandledAt: undefined,
+  labelHandledIds: [],
   closed: undefined,
   heads: [],
   replies: [],

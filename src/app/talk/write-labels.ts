@@ -26,7 +26,7 @@ export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<
   await begin(talk, note, states.add);
   const { repository, key } = talk;
   await talk.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
-  await finish(talk, { states, submitting });
+  await finish(talk, { states, submitting, submittedBy: note.enqueueingLabelId });
 }
 
 /** Noted first: what we put on it is ours to take off, also after a crash. */
@@ -43,13 +43,16 @@ async function begin(talk: Talk, read: Note, add: readonly string[]): Promise<vo
 interface Changed {
   readonly states: { readonly add: readonly string[]; readonly remove: readonly string[] };
   readonly submitting: readonly string[];
+  readonly submittedBy: string | undefined;
 }
 
-async function finish(talk: Talk, { states, submitting }: Changed): Promise<void> {
+async function finish(talk: Talk, { states, submitting, submittedBy }: Changed): Promise<void> {
   let found: Writing | undefined;
   await changeNote(talk.app, talk.key, ({ labelling, ...note }) => {
     found = labelling;
-    const enqueueingLabel = submitting.includes(note.enqueueingLabel ?? '') ? undefined : note.enqueueingLabel;
+    // Somebody may have put it on again before that was noted.
+    const isOff = submitting.includes(note.enqueueingLabel ?? '') && note.enqueueingLabelId === submittedBy;
+    const enqueueingLabel = isOff ? undefined : note.enqueueingLabel;
     if (labelling?.by === talk.turn && labelling.isDisturbed !== true) {
       return { ...note, labels: note.labels.filter((label) => !states.remove.includes(label)), enqueueingLabel };
     }

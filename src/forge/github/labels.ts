@@ -7,6 +7,7 @@ import { detailsText, type PullRequestDetails } from './pull-request-text.ts';
 import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface LabelEvent {
+  readonly id: string;
   readonly createdAt: string;
   readonly actor: Actor | null;
   readonly label: { readonly name: string };
@@ -21,7 +22,7 @@ interface Labelled extends Retargeted {
   readonly timelineItems: { readonly nodes: readonly (LabelEvent | null)[] | null };
 }
 
-const EVENT = `{ createdAt actor ${ACTOR} label { name } }`;
+const EVENT = `{ id createdAt actor ${ACTOR} label { name } }`;
 
 export async function readLabel(tools: FactsTools, question: LabelQuestion): Promise<LabelFacts | undefined> {
   const { client } = tools;
@@ -53,7 +54,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
 async function lastOf({ client }: FactsTools, { repository }: LabelQuestion, event: LabelEvent) {
   const by = personOf(event.actor, await client.installation(repository));
   const permission = isAccount(event.actor) ? await findPermission(client, repository, by.login) : 'none';
-  return { by, permission, at: instantOf(event.createdAt) ?? 0 };
+  return { id: event.id, by, permission, at: instantOf(event.createdAt) ?? 0 };
 }
 
 export async function changeLabels({ client }: FactsTools, change: LabelChange): Promise<void> {
