@@ -91,6 +91,26 @@ describe('looking around', () => {
     assert.deepEqual(found, expected);
   });
 
+  test('a label of the second in which it was looked is seen by the next look, and asked about no longer [G34]', async (t) => {
+    const world = await createWorld(t);
+    const { clock, repository } = world.world;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const looks = () => world.hosting.asked.get('lookAround') ?? 0;
+    await clock.pass(1_000 - (clock.now() % 1_000));
+    for (let before = looks(); looks() === before; ) {
+      if (clock.now() % 1_000 === 0) world.hosting.comment(number, 'ada', 'hello');
+      await clock.pass(50);
+    }
+    assert.notEqual(clock.now() % 1_000, 0);
+    world.hosting.permissions.set('eve', 'read');
+    world.hosting.label(number, 'eve', 'trunk-merge-queue-submit');
+    await clock.pass(130_000);
+    assert.ok((world.hosting.asked.get('readLabel') ?? 0) > 0);
+    world.hosting.asked.clear();
+    await clock.pass(600_000);
+    assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
+  });
+
   test('an idle repository costs one question a minute [G34]', async (t) => {
     const world = await createWorld(t);
     for (let n = 0; n < 100; n += 1)

@@ -102,7 +102,7 @@ export async function lookAround(app: App, stored: StoredNotice): Promise<Notice
     app.outages.end(repository.id);
     if (isChanged) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
     await takeIn(app, place, look, since);
-    const next = { repositoryId, since: nextSince(look, since) };
+    const next = { repositoryId, since: nextSince(look, since, app.clock.now()) };
     const dueAt = app.clock.now() + (isAlone(app, place) ? HURRIED_MS : EVERY_MS);
     return { kind: 'later', dueAt, isFailure: false, body: encodeLookState(next) };
   } catch (error) {
@@ -167,8 +167,7 @@ async function takeInChanges(
     const key = { repositoryId: repository.id, prNumber: pr.number };
     await rememberHead(app, key, { sha: pr.headSha, at: Math.max(now, pr.updatedAt) });
     notices.push(...commentsOf(repository, pr));
-    // Those of the overlap were seen by the last look.
-    if (pr.updatedAt > since + OVERLAP_MS) notices.push(...labelsOf(place, pr, await readNote(app, key)));
+    if (pr.updatedAt > since) notices.push(...labelsOf(place, pr, await readNote(app, key)));
   }
   if (notices.length === 0) return;
   await app.store.notices.add(notices.map((notice) => encodeNotice(repository, notice, now)));
@@ -203,7 +202,10 @@ function isSameLabel(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** By the forge's own clock. */
-function nextSince({ changed }: Look, since: Instant): Instant {
-  return Math.max(since, ...changed.map(({ updatedAt }) => updatedAt - OVERLAP_MS));
+/** By the forge's own clock. In a second that may still go on, more can happen; what is older was seen whole. */
+function nextSince({ changed }: Look, since: Instant, now: Instant): Instant {
+  const seenUntil = changed.map(({ updatedAt }) =>
+    updatedAt > now - CLOCK_LEEWAY_MS ? updatedAt - OVERLAP_MS : updatedAt,
+  );
+  return Math.max(since, ...seenUntil);
 }

@@ -31,7 +31,9 @@ export class HostedWorld {
     const world = await World.create();
     const { owner, name } = (await world.app.directory.findRepositoryById(world.repositoryId)) as Repository;
     const { forge, repository, clock } = world;
-    const hosting = new FakeHosting({ forge, repository, now: () => clock.now(), name: { owner, name } });
+    // Forges tell whole seconds.
+    const now = () => Math.floor(clock.now() / 1_000) * 1_000;
+    const hosting = new FakeHosting({ forge, repository, now, name: { owner, name } });
     Object.assign(forge, { hosting });
     return new HostedWorld(world, hosting);
   }
