@@ -76,6 +76,8 @@ export interface Candidate {
   readonly composedWith: readonly PrNumber[];
   /** It cannot be tested, and its members were being landed by another then: what did not land is tested again. */
   readonly isPutOff?: true;
+  /** Its people were told that nothing is heard of its checks. */
+  readonly isSilenceTold?: true;
   /** What was known to pass on the target when it was planned; absent where nothing was. */
   readonly lastPasses?: readonly LastPass[];
   readonly endedAt: Instant | undefined;

@@ -13,6 +13,7 @@ import { readinessOf } from './readiness.ts';
 import { reasonText } from './reason.ts';
 import { isTargetSuspected } from './red-target.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
+import { isSilent } from './silence.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
 import { holdEndsAt, openChecks } from './verdict.ts';
 
@@ -86,7 +87,7 @@ const MAX_DEPTH = 4;
 function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason[] {
   if (depth === 0) return [];
   if (entry.setAside !== undefined) return [conflictReason(entry)];
-  if (entry.bisection !== undefined) return [bisectionReason(queue, entry)];
+  if (entry.bisection !== undefined) return [bisectionReason(queue, entry, now)];
   const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
   if (candidate === undefined) return pendingReasons(queue, entry, now, depth);
   if (entry.vouchedBy !== undefined) return [vouchReason(entry)];
@@ -98,11 +99,11 @@ function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): Exp
     case 'waiting':
       return [reason('WAITING_FOR_SLOT', 'Its tests start again as soon as a slot is free.')];
     default:
-      return [testingReason(queue, candidate)];
+      return [testingReason(queue, candidate, now)];
   }
 }
 
-function testingReason(queue: Queue, candidate: Candidate): ExplanationReason {
+function testingReason(queue: Queue, candidate: Candidate, now: Instant): ExplanationReason {
   const { number, state, twin, testingSince, plannedAt, required } = candidate;
   const testRun = number;
   if (state === 'building')
@@ -123,8 +124,20 @@ function testingReason(queue: Queue, candidate: Candidate): ExplanationReason {
   const text = `Its tests run${where}: ${open.length} of ${total} required checks are open${which}.`;
   return {
     ...reason('TESTING', text, { testRun, since }),
-    reasons: [...open.map((check) => openReason(candidate, check)), ...judgementReasons(candidate)],
+    reasons: [
+      ...silenceReasons(candidate, now),
+      ...open.map((check) => openReason(candidate, check)),
+      ...judgementReasons(candidate),
+    ],
   };
+}
+
+/** The most frequent mistake of a new setup: nobody would know of it before the timeout. */
+function silenceReasons(candidate: Candidate, now: Instant): ExplanationReason[] {
+  const { number: testRun, testingSince: since } = candidate;
+  if (since === undefined || !isSilent(candidate, now)) return [];
+  const text = `Nothing was heard of its required checks since ${clockTime(since)}: CI may not run for test branches, or reports under other names.`;
+  return [reason('CI_SILENT', text, { testRun, since })];
 }
 
 function passedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
@@ -264,7 +277,7 @@ function conflictReason(entry: Entry): ExplanationReason {
   return reason('CONFLICT_AHEAD', text, { ...(entry.setAside === undefined ? {} : { prNumber: entry.setAside }) });
 }
 
-function bisectionReason(queue: Queue, entry: Entry): ExplanationReason {
+function bisectionReason(queue: Queue, entry: Entry, now: Instant): ExplanationReason {
   const text = 'Its batch failed, and the batch is split to find out which pull requests are to blame.';
   const bisection = queue.bisections.find(({ number }) => number === entry.bisection);
   const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
@@ -273,10 +286,11 @@ function bisectionReason(queue: Queue, entry: Entry): ExplanationReason {
   const together =
     part?.members.filter(({ prNumber }) => prNumber !== entry.prNumber).map((m) => `#${m.prNumber}`) ?? [];
   const how = together.length === 0 ? 'alone' : `together with ${listOf(together)}`;
+  const testing = run && testingReason(queue, run, now);
   const inner =
-    run === undefined
+    testing === undefined
       ? reason('BISECTION_WAITING', `It is tested ${how} when its turn comes.`)
-      : { ...testingReason(queue, run), text: `It is tested ${how}. ${testingReason(queue, run).text}` };
+      : { ...testing, text: `It is tested ${how}. ${testing.text}` };
   return { ...reason('BISECTION', text), reasons: [inner] };
 }
 

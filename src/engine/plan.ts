@@ -31,6 +31,7 @@ import {
 import { concludeHeadTests, testSuspectedHead } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
+import { tellOfSilence } from './silence.ts';
 import { runOrphans, startCandidate } from './test-run.ts';
 import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers, vouch } from './verdict.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
@@ -44,6 +45,7 @@ export function plan(work: Work): void {
   takeBackWaivers(work);
   denyOverdue(work);
   failOverdue(work);
+  tellOfSilence(work);
   concludeHeadTests(work);
   vouch(work);
   do settle(work);

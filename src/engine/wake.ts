@@ -4,6 +4,7 @@ import { formGroups } from './batch.ts';
 import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { candidatesOf } from './roster.ts';
+import { silentFrom } from './silence.ts';
 import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
 import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
 
@@ -13,6 +14,7 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
   const instants = [
     ...testingDeadlines(queue),
     ...judgementDeadlines(queue),
+    ...silences(queue),
     ...holdEnds(queue, now),
     ...notReadyEnds(queue),
   ];
@@ -28,6 +30,14 @@ function judgementDeadlines(queue: Queue): Instant[] {
   return candidatesOf(queue)
     .flatMap(({ checks }) => checks.map(awaitedUntil))
     .filter(Number.isFinite);
+}
+
+/** Where there is nobody to tell, whoever asks sees by the clock how long it was silent. */
+function silences(queue: Queue): Instant[] {
+  if (!queue.isTold) return [];
+  return candidatesOf(queue)
+    .filter(({ isSilenceTold }) => isSilenceTold !== true)
+    .flatMap((candidate) => silentFrom(candidate) ?? []);
 }
 
 /** A hold that is over and goes on waits for something else than time. */

@@ -43,6 +43,7 @@ function steady(text: string): string {
 it('is what people are told [G45] [G46]', async () => {
   const book = new Book();
   await tellOfOneThatLands(book);
+  await tellOfSilence(book);
   await tellOfReadiness(book);
   await tellOfFailures(book);
   await tellOfOthers(book);
@@ -66,6 +67,19 @@ async function tellOfOneThatLands(book: Book): Promise<void> {
   await world.cancel(second.number);
   await world.told();
   book.add(world, 'Taken out by a person', second.number);
+  await world.stop();
+}
+
+async function tellOfSilence(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ requiredStatuses: ['ci', 'lint'] });
+  const pr = await world.submit();
+  await world.pass(10 * 60_000);
+  await world.tell({ kind: 'time_passed', at: world.now });
+  await world.told();
+  book.add(world, 'Nothing is heard of CI', pr.number);
+  await world.report(1, 'lint', 'SUCCESS');
+  await world.told();
+  book.add(world, 'CI is heard of after all', pr.number);
   await world.stop();
 }
 

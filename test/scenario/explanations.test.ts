@@ -27,6 +27,23 @@ describe('why an entry is where it is', () => {
     ]);
   });
 
+  it('says when nothing was heard of CI for long, until something is [E17]', () => {
+    const told = play({ requiredStatuses: ['unit', 'lint'] }, 'submit A\nwait 9m');
+    assert.deepEqual(
+      why(told, 'A').map((line) => line.split(':')[0]),
+      ['TESTING', '  CHECK_OPEN', '  CHECK_OPEN'],
+    );
+    told.play('wait 1m');
+    assert.equal(
+      why(told, 'A')[1],
+      '  CI_SILENT: Nothing was heard of its required checks since 12:00 UTC: CI may not run for test branches, or reports under other names.',
+    );
+    told.play('fail A by=other');
+    assert.match(why(told, 'A').join(), /CI_SILENT/);
+    told.play('pass A by=unit');
+    assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
+  });
+
   it('says which app must report a check [E12] [G65]', () => {
     const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] }, 'submit A\npass A by=unit');
     assert.deepEqual(why(told, 'A').slice(1), [

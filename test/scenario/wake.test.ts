@@ -12,6 +12,13 @@ describe('when a queue wants to be woken', () => {
     play({}, 'submit A\nwake 5h\nwait 1h\nsubmit B\nwake 4h\npass A\nwake 5h\npass B\nwake never');
   });
 
+  it('is when nothing was heard of CI for ten minutes, once, where people are told [E17]', () => {
+    const told = play({}, '');
+    told.queue = { ...told.queue, isTold: true };
+    told.play('submit A\nwake 10m\nwait 10m\nwake 290m\nwait 1m\nsubmit B\nwake 10m\nfail A+B by=other\nwake 10m');
+    told.play('pass A\nwake 10m\nwait 10m\nwake 290m');
+  });
+
   it('is not the timeout of one that is only built, passed or failed [V1]', () => {
     play({}, 'hold builds\nsubmit A\nwake never\nrelease builds\nwake 5h');
     play({}, 'submit A B\nwait 1h\nrestart A\nfail A+B\nwake 5h\npause\npass A\nwake never');

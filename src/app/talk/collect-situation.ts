@@ -5,6 +5,7 @@ import type { ExplanationReason } from '../../engine/explanation.ts';
 import { isWaived } from '../../engine/judgement.ts';
 import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
 import { unlanded } from '../../engine/roster.ts';
+import { isSilent } from '../../engine/silence.ts';
 import { testingEndsAt } from '../../engine/verdict.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
@@ -87,6 +88,7 @@ async function describeRun(place: Place, { id, queue }: LoadedQueue, candidate: 
     members: candidate.members.map(({ prNumber }) => prNumber),
     beneath: beneath.map(({ prNumber }) => prNumber),
     required: candidate.required?.names ?? [],
+    silentSince: isSilent(candidate, place.app.clock.now()) ? candidate.testingSince : undefined,
     endsAt: testingEndsAt(queue, candidate),
     provenBy: pass?.by === 'reused_run' ? candidateIdOf(id, pass.provenBy) : undefined,
     failed: await collectFailures(place, candidate, candidateId),

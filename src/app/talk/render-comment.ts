@@ -108,10 +108,14 @@ function renderRun({ entry, run, page, ours }: Situation): string[] {
 }
 
 /** A check whose name is wrong, or that CI does not run there, never reports: its author can know before the end. */
-function renderRequired({ required, endsAt }: RunFacts): string {
+function renderRequired({ required, silentSince, endsAt }: RunFacts): string {
   const names = listNames(required);
+  const silence =
+    silentSince === undefined
+      ? ''
+      : ` **Nothing was heard of ${required.length === 1 ? 'it' : 'them'} since ${formatMinute(silentSince)}:** does CI run for this branch, and report under ${required.length === 1 ? 'this name' : 'these names'}?`;
   const rest = endsAt === undefined ? '' : ` What has not reported by ${formatMinute(endsAt)} counts as failed.`;
-  return `Required: ${names}.${rest}`;
+  return `Required: ${names}.${silence}${rest}`;
 }
 
 function formatMinute(at: Instant): string {

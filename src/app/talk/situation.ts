@@ -48,6 +48,8 @@ export interface RunFacts {
   readonly members: readonly PrNumber[];
   readonly beneath: readonly PrNumber[];
   readonly required: readonly string[];
+  /** Since when nothing was heard of them, where that is long. */
+  readonly silentSince: Instant | undefined;
   /** What has not reported by then has failed; undefined where it is waited for without end, or no more. */
   readonly endsAt: Instant | undefined;
   /** The run in which exactly the same files had passed before: this one did not have to run. */
