@@ -23,6 +23,15 @@ function told(story: Scenario): Scenario {
   return story;
 }
 
+/** What happened, step by step. A queue that is told wakes more often: what only tells is no other course. */
+function courseOf(story: Scenario): readonly object[] {
+  return story.steps.flatMap(({ effects, transitions }, index) => {
+    const others = effects.filter((effect) => !isTell(effect));
+    const isIdle = others.length + transitions.length === 0 && story.events[index]?.kind === 'time_passed';
+    return isIdle ? [] : [{ effects: others, transitions }];
+  });
+}
+
 describe('telling people', () => {
   it('tells of every change of state, once for each entry and step, and changes nothing else [G45] [I1]', () => {
     fc.assert(
@@ -33,17 +42,12 @@ describe('telling people', () => {
           perform(silent, each);
           perform(loud, each);
         }
-        for (const [index, step] of loud.steps.entries()) {
+        for (const step of loud.steps) {
           const numbers = toldIn(step.effects);
           assert.equal(new Set(numbers).size, numbers.length);
           for (const { prNumber } of step.transitions) assert.ok(numbers.includes(prNumber));
-          const same = silent.steps[index];
-          assert.deepEqual(
-            step.effects.filter((effect) => !isTell(effect)),
-            same?.effects,
-          );
-          assert.deepEqual(step.transitions, same?.transitions);
         }
+        assert.deepEqual(courseOf(loud), courseOf(silent));
       }),
       { numRuns: 60 },
     );
