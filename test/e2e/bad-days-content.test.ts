@@ -5,9 +5,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TimelineView } from '../../src/app/views/entry-view.ts';
-import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
+import { type BadDay, onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { useServer } from './harness.ts';
+import { until, useServer } from './harness.ts';
 import { commitRaw, pushRaw, type RawFile } from './raw-pull-request.ts';
 
 const IFS = '$' + '{IFS}';
@@ -185,7 +185,9 @@ describe('messages and people', () => {
       await assertLanded(queue, other);
       assert.notEqual(entry.landed?.sha, pushed);
       assert.notEqual(entry.landed?.testRunId, run.testRunId);
-      assert.ok((await queue.alarms()).includes('FOREIGN_PUSH'));
+      await until('there is an alarm', PATIENCE_MS, async () =>
+        (await queue.alarms()).includes('FOREIGN_PUSH') ? true : undefined,
+      );
       assert.match(await queue.git.git(['ls-tree', '--name-only', 'main']), /change-1\.txt/);
     });
   }

@@ -93,6 +93,7 @@ describe('sluice demo', () => {
         includeTimeline: true,
       });
       checkHistory(join(place, 'shop.git'), pullRequests);
+      await untilTidy(join(place, 'shop.git'));
       const flaky = pullRequests.find(({ prNumber }) => prNumber === 10);
       const failed = flaky?.timeline?.find(({ state }) => state === 'FAILED');
       assert.match(out, new RegExp(`sluice logs ${failed?.testRunId}\n`), 'the log of a failure can be looked at');
@@ -153,6 +154,14 @@ describe('sluice demo', () => {
   });
 });
 
+/** The server that goes on removes what was tested, after it has landed or left. */
+async function untilTidy(gitDir: string): Promise<void> {
+  await until('no test branch is left', 30_000, async () => {
+    const args = ['--git-dir', gitDir, 'for-each-ref', 'refs/heads/sluice', 'refs/sluice'];
+    return execFileSync('git', args, { encoding: 'utf8' }) === '' ? true : undefined;
+  });
+}
+
 /** Each step of main is a landing that proves itself; the three that had to leave are not in it. */
 function checkHistory(gitDir: string, records: readonly EntryView[]): void {
   const git = (...args: string[]): string =>
@@ -176,6 +185,5 @@ function checkHistory(gitDir: string, records: readonly EntryView[]): void {
     [1, 3, 5, 6, 8, 9, 10],
   );
   assert.doesNotMatch(git('log', '--format=%s', 'main'), /\(#(?:2|4|7)\)/);
-  assert.equal(git('for-each-ref', 'refs/heads/sluice', 'refs/sluice'), '', 'no test branch is left');
   assert.match(git('show', 'main:tax/rates.js'), /FI: 25\.5/);
 }

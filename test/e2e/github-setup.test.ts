@@ -56,7 +56,7 @@ before(async () => {
 after(async () => {
   await server?.stop();
   await github.close();
-  await rm(dataFolder, { recursive: true, force: true });
+  await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 describe('sluice github setup', () => {

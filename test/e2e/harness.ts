@@ -82,7 +82,8 @@ export async function startServer(environment: Environment = {}): Promise<TestSe
     stop: async () => {
       child.kill('SIGTERM');
       const exit = await exited;
-      if (environment['SLUICE_DATA'] === undefined) await rm(dataFolder, { recursive: true, force: true });
+      if (environment['SLUICE_DATA'] === undefined)
+        await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 });
       return exit;
     },
   };
@@ -96,9 +97,11 @@ export function makeFolder(): Promise<string> {
 export async function until<T>(what: string, timeoutMs: number, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
+    // Asked once more after the deadline: a process that got no time may have slept through the answer.
+    const isLate = performance.now() > deadline;
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    if (isLate) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

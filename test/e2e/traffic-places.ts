@@ -54,7 +54,7 @@ async function startReplaceable(environment: Environment) {
     },
     close: async () => {
       await server.stop();
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -45,9 +45,11 @@ test('what is no YAML, or more than anyone writes, is refused at once', () => {
     '7',
   ];
   for (const text of [...texts, `a0: &a0 [x]\n${bomb}`, `x: ${'['.repeat(60_000)}`, `# ${'x'.repeat(65_536)}\n`]) {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     assert.equal(read(text), PARSING, text.slice(0, 60));
-    assert.ok(performance.now() - startedAt < 2_000, text.slice(0, 60));
+    // Of this process, not by the clock: others on the machine take time, too.
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 2_000_000, text.slice(0, 60));
   }
   assert.equal(read(Buffer.from([0x61, 0x3a, 0x20, 0xff])), PARSING);
 });

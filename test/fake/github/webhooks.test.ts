@@ -67,6 +67,8 @@ beforeEach(async () => {
   repository = await github.createRepository('acme/app', { roles: { ada: 'write' } });
   github.app.hook = { url: urlOf(receiver), secret: SECRET, isActive: true };
   installation = github.install(github.app, 'acme');
+  // Installations and repositories are told of side by side.
+  await settle();
   pr = await github.openPullRequest(repository, { author: 'ada' });
   await settle();
 });
@@ -154,11 +156,14 @@ describe('deliveries on a bad day', () => {
 
   it('are late, and nobody waits for them', async () => {
     github.webhooks.configure({ delayMs: 200 });
+    const madeAt = performance.now();
     github.comment(pr, 'ada', 'late');
     await asPerson(github, 'ada').rest.issues.listComments({ owner: 'acme', repo: 'app', issue_number: pr.number });
-    assert.equal(heard.length, 3);
+    // A busy machine may take as long for the question.
+    assert.ok(heard.length === 3 || performance.now() - madeAt > 199, 'it is not heard of yet');
     await settle();
     assert.equal(heard.length, 4);
+    assert.ok(performance.now() - madeAt > 199, 'it was late');
   });
 
   it('get lost, and can be sent again', async () => {
