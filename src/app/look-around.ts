@@ -165,7 +165,7 @@ async function takeInChanges(
   const notices: Notice[] = [];
   for (const pr of changed) {
     const key = { repositoryId: repository.id, prNumber: pr.number };
-    await rememberHead(app, key, { sha: pr.headSha, at: Math.max(now, pr.updatedAt) });
+    await rememberHead(app, key, { sha: pr.headSha, at: now, changedAt: pr.updatedAt });
     notices.push(...commentsOf(repository, pr));
     if (pr.updatedAt > since) notices.push(...labelsOf(place, pr, await readNote(app, key)));
   }

@@ -190,6 +190,8 @@ export interface CommentFacts {
   readonly createdAt: Instant;
   readonly isEdited: boolean;
   readonly pr: PullRequestFacts;
+  /** When the pull request changed last, by the forge's clock: its head was not pushed later. */
+  readonly changedAt?: Instant | undefined;
   readonly retarget?: Retarget;
 }
 
@@ -211,6 +213,8 @@ export interface LabelFacts {
   /** The last time it was put on or taken off; undefined where the forge does not remember. */
   readonly last: LabelChanged | undefined;
   readonly pr: PullRequestFacts;
+  /** As of a comment. */
+  readonly changedAt?: Instant | undefined;
   readonly retarget?: Retarget;
 }
 

@@ -93,7 +93,7 @@ export class FakeHosting implements Hosting {
       const { prNumber: number } = notice;
       const headSha = options.repository.findPullRequestHead(number);
       this.#touch(number);
-      this.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha });
+      this.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt: this.#now() });
     });
   }
 
@@ -220,7 +220,8 @@ export class FakeHosting implements Hosting {
     const pr = await this.#facts(repository, number);
     if (comment === undefined || pr === undefined) return undefined;
     const { text: body, author, createdAt } = comment;
-    return { body, author, permission: this.#permissionOf(author.login), createdAt, isEdited: false, pr };
+    const changedAt = this.#updatedAt.get(number);
+    return { body, author, permission: this.#permissionOf(author.login), createdAt, isEdited: false, pr, changedAt };
   }
 
   async readLabel({ repository, number, label }: LabelQuestion): Promise<LabelFacts | undefined> {
@@ -229,7 +230,7 @@ export class FakeHosting implements Hosting {
     const known = this.#labels.get(number)?.find(({ name }) => name === label);
     if (pr === undefined) return undefined;
     const last = known && { ...known.last, permission: this.#permissionOf(known.last.by.login) };
-    return { isPresent: known?.isPresent === true, last, pr };
+    return { isPresent: known?.isPresent === true, last, pr, changedAt: this.#updatedAt.get(number) };
   }
 
   async findPermission(_repository: ForgeRepository, login: string): Promise<Permission> {

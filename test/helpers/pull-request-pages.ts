@@ -35,6 +35,7 @@ export interface Remark {
   readonly isOwn?: boolean;
   readonly isEdited?: boolean;
   readonly createdAt?: Instant;
+  readonly changedAt?: Instant;
   readonly retarget?: Retarget;
 }
 
@@ -95,6 +96,7 @@ export class PullRequestPages
       createdAt: remark.createdAt ?? now,
       isEdited: remark.isEdited ?? false,
       pr,
+      changedAt: remark.changedAt,
       ...(remark.retarget === undefined ? {} : { retarget: remark.retarget }),
     });
     return { number: pr.number, commentId, nodeId: `IC_${commentId}` };

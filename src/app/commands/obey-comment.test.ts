@@ -214,6 +214,25 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
+  it('has no fork tested at a head that was pushed after what was said, also where our clock is behind [G83]', async () => {
+    const world = await TalkWorld.create();
+    const repository = await world.repository();
+    const pr = world.open({ isHeadUntrusted: true });
+    const [said, pushed] = [world.now + 60_000, world.now + 65_000];
+    const remark = { body: '/sluice merge', changedAt: pushed };
+    const first = world.pages.say(pr, world.now, { ...remark, createdAt: said });
+    const second = world.pages.say(pr, world.now, { ...remark, createdAt: said + 3_000 });
+    // That nobody can be answered is no reason to believe it the next time.
+    world.pages.failing.add('comment');
+    await assert.rejects(obeyComment(world.app, { repository }, first));
+    world.pages.failing.clear();
+    for (const notice of [first, second]) await obeyComment(world.app, { repository }, notice);
+    assert.equal(await entryOf(world, pr), undefined);
+    await say(world, pr, { ...remark, createdAt: pushed + 1_000 });
+    assert.equal((await entryOf(world, pr))?.pr.headSha, pr.headSha);
+    await world.stop();
+  });
+
   it('has no fork tested at a head that came back after somebody had looked at another [G56]', async () => {
     const world = await TalkWorld.create();
     const evil = world.open({ isHeadUntrusted: true });

@@ -134,7 +134,8 @@ async function hasSeenHead(order: Order): Promise<boolean> {
   const { app, key, comment } = order;
   const { headSha, isHeadUntrusted } = comment.pr;
   if (isHeadUntrusted !== true || wasSeenAt(await readNote(app, key), headSha, comment.createdAt)) return true;
-  await rememberHead(app, key, { sha: headSha, at: app.clock.now() });
+  const changedAt = Math.max(comment.changedAt ?? 0, comment.createdAt);
+  await rememberHead(app, key, { sha: headSha, at: app.clock.now(), changedAt });
   await answer(order, headNotSeen(headSha));
   return false;
 }

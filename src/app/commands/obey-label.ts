@@ -108,7 +108,8 @@ async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): 
   if (!mayCommand(last.by, last.permission, found.queue.settings)) return notPermitted(last.by.login, 'the label');
   if (!isForBase(retarget, last)) return retargeted('the label was put on', pr.baseBranch);
   if (pr.isHeadUntrusted === true && !wasSeenAt(await readNote(app, key), pr.headSha, last.at)) {
-    await rememberHead(app, key, { sha: pr.headSha, at: app.clock.now() });
+    const changedAt = Math.max(facts.changedAt ?? 0, last.at);
+    await rememberHead(app, key, { sha: pr.headSha, at: app.clock.now(), changedAt });
     return headNotSeen(pr.headSha);
   }
   const caller = await toCaller(app, found.repository, last.by);

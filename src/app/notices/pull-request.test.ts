@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
+import { readNote, wasSeenAt } from '../talk/note.ts';
 import { lookAgainSoon } from './look-again.ts';
 
 /** The forge finds out whether something can be merged only when it is allowed to. */
@@ -52,5 +53,33 @@ describe('looking at a pull request', () => {
     await world.world.clock.pass(50_000);
     assert.equal(state.asked.length, asked);
     assert.equal((await world.entry(number))?.pr.mergeability, 'MERGEABLE');
+  });
+
+  test('a head was not there before the second of which the forge tells it, by a delivery or a look [G83]', async (t) => {
+    const world = await HostedWorld.create();
+    t.after(() => world.stop());
+    const { clock, repository } = world.world;
+    const seen = async (number: PrNumber, at: number) => {
+      const key = { repositoryId: (await world.repository()).id, prNumber: number };
+      return wasSeenAt(await readNote(world.app, key), repository.getPullRequestHead(number), at);
+    };
+    // Our clock is a minute behind.
+    const told = clock.now() - (clock.now() % 1_000) + 60_000;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    world.hosting.deliveries.length = 0;
+    const headSha = repository.getPullRequestHead(number);
+    world.hosting.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt: told });
+    const { number: looked } = repository.openPullRequest({ base: 'main', files: { b: 'b' } });
+    world.hosting.deliveries.pop();
+    const lookAround = world.hosting.lookAround.bind(world.hosting);
+    world.hosting.lookAround = async (question) => {
+      const look = await lookAround(question);
+      return { ...look, changed: look.changed.map((pr) => ({ ...pr, updatedAt: told })) };
+    };
+    world.start({ looks: true });
+    await world.deliverAndPass(2_000);
+    for (const each of [number, looked]) {
+      assert.deepEqual([await seen(each, told), await seen(each, told + 1_000)], [false, true]);
+    }
   });
 });

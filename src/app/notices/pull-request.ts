@@ -14,9 +14,7 @@ export async function lookAtPullRequest(run: NoticeRun, notice: NoticeOf<'pull_r
   if (queues.length === 0) return 'done';
   if (notice.headSha !== undefined) {
     const key = { repositoryId: repository.id, prNumber: notice.number };
-    // Comments have the forge's time. Where our clock is behind, a head must not seem older than a comment before it.
-    const at = Math.max(receivedAt, notice.changedAt ?? 0);
-    await rememberHead(app, key, { sha: notice.headSha, at });
+    await rememberHead(app, key, { sha: notice.headSha, at: receivedAt, changedAt: notice.changedAt });
   }
   const live = liveOf(queues, notice.number);
   const [first] = live;

@@ -56,4 +56,30 @@ describe('what was said and heard of a pull request', () => {
     for (let at = 100; at < 130; at += 1) await rememberHead(app, key, { sha: `${at}` as Sha, at });
     assert.equal((await readNote(app, key)).heads.length, 20);
   });
+
+  it('takes no head for older than the second in which the forge says it was there [G83]', async () => {
+    const { app, key } = await aNote();
+    // Our clock is a minute behind. Something was said at 70.1 s, and the head pushed at 70.9 s.
+    await rememberHead(app, key, { sha: A, at: 10_950, changedAt: 70_000 });
+    const note = await readNote(app, key);
+    assert.deepEqual([wasSeenAt(note, A, 70_000), wasSeenAt(note, A, 71_000)], [false, true]);
+  });
+
+  it('knows the order of heads also where the clocks of servers differ [G83]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 70_500, changedAt: 10_000 });
+    await rememberHead(app, key, { sha: B, at: 30_500, changedAt: 30_000 });
+    const note = await readNote(app, key);
+    assert.deepEqual([wasSeenAt(note, B, 90_000), wasSeenAt(note, A, 90_000)], [true, false]);
+    await rememberHead(app, key, { sha: A, at: 95_500, changedAt: 95_000 });
+    assert.equal(wasSeenAt(await readNote(app, key), A, 90_000), false);
+  });
+
+  it('does not take a head for seen after another one was there, however late that was heard of [G83]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 10_500, changedAt: 10_000 });
+    await rememberHead(app, key, { sha: B, at: 35_500, changedAt: 20_000 });
+    const note = await readNote(app, key);
+    assert.deepEqual([wasSeenAt(note, A, 19_000), wasSeenAt(note, A, 25_000)], [true, false]);
+  });
 });

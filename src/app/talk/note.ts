@@ -71,6 +71,8 @@ export interface ReplyNote {
 export interface HeardHead {
   readonly sha: Sha;
   readonly at: Instant;
+  /** It was the head then, by the forge's clock: the last change of the pull request that is known with it. */
+  readonly changedAt?: Instant | undefined;
 }
 
 export interface NoteKey {
@@ -130,19 +132,34 @@ export async function changeNote(
 /** A pull request that is pushed to all day is remembered by its latest heads. */
 const KEPT_HEADS = 20;
 
-/** A head was heard of: from then on, until another is heard of, a command can mean it. */
-export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, head: HeardHead): Promise<void> {
+/** Forges tell whole seconds: it may have been the last moment of one. */
+const SECOND_MS = 1_000;
+
+/**
+ * A head was heard of: from then on, until another is heard of, a command can mean it. Commands have the forge's time.
+ * Where our clock is behind, a head must not seem older than what was said before it was pushed.
+ */
+export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: HeardHead): Promise<void> {
+  const { at, changedAt } = heard;
+  const head = changedAt === undefined ? heard : { ...heard, at: Math.max(at, changedAt + SECOND_MS) };
   await changeNote(app, key, (note) =>
     note.heads.at(-1)?.sha === head.sha
       ? undefined
-      : { ...note, heads: [...note.heads, head].toSorted((a, b) => a.at - b.at).slice(-KEPT_HEADS) },
+      : { ...note, heads: [...note.heads, head].toSorted(byForge).slice(-KEPT_HEADS) },
   );
+}
+
+/** By the clock that all of them have in common: those of servers differ. */
+function byForge(a: HeardHead, b: HeardHead): number {
+  return (a.changedAt ?? a.at) - (b.changedAt ?? b.at);
 }
 
 /**
  * Whether a head is the one that could be seen at an instant. One that was there before, and comes back after somebody
- * looked at another, is not what they meant.
+ * looked at another, is not what they meant; also where that other one was heard of late.
  */
 export function wasSeenAt({ heads }: Note, sha: Sha, at: Instant): boolean {
-  return heads.findLast((head) => head.at <= at)?.sha === sha;
+  const index = heads.findLastIndex((head) => head.at <= at);
+  const isPast = heads.slice(index + 1).some((head) => head.changedAt !== undefined && head.changedAt <= at);
+  return heads[index]?.sha === sha && !isPast;
 }

@@ -12,7 +12,7 @@ import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
 import { COLLABORATOR, type Collaborators, findPermission, permissionIn } from './permissions.ts';
-import { detailsText, type PullRequestDetails } from './pull-request-text.ts';
+import { type Changed, detailsText, type PullRequestDetails } from './pull-request-text.ts';
 import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface CommentNode {
@@ -27,7 +27,7 @@ interface CommentNode {
 interface CommentAnswer {
   readonly node: CommentNode | { readonly body?: undefined } | null;
   readonly repository: {
-    readonly pullRequest: (PullRequestDetails & Retargeted) | null;
+    readonly pullRequest: (PullRequestDetails & Retargeted & Changed) | null;
     readonly collaborators?: Collaborators | null;
   };
 }
@@ -42,7 +42,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     query: `query ReadComment($owner: String!, $name: String!, $id: ID!, $login: String!, $isKnown: Boolean!) {
       node(id: $id) { ... on IssueComment { body createdAt includesCreatedEdit lastEditedAt author ${ACTOR}
         pullRequest { id } } }
-      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { ${detailsText(number)} ${RETARGETS} }
+      repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { ${detailsText(number)} updatedAt ${RETARGETS} }
         ... @include(if: $isKnown) { ${COLLABORATOR} } } }`,
     variables: { owner, name, id: nodeId, login: hint, isKnown: hint !== '' && !hint.endsWith('[bot]') },
     urgency: 'read',
@@ -62,6 +62,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     createdAt: instantOf(node.createdAt) ?? 0,
     isEdited: node.includesCreatedEdit || node.lastEditedAt !== null,
     pr: await factsOfDetails(tools, repository, pullRequest),
+    changedAt: instantOf(pullRequest.updatedAt),
     ...retargetOf(pullRequest, own),
   };
 }

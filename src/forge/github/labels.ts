@@ -3,7 +3,7 @@ import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
 import { findPermission } from './permissions.ts';
-import { detailsText, type PullRequestDetails } from './pull-request-text.ts';
+import { type Changed, detailsText, type PullRequestDetails } from './pull-request-text.ts';
 import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface LabelEvent {
@@ -17,7 +17,7 @@ interface LabelAnswer {
   readonly repository: { readonly pullRequest: (PullRequestDetails & Labelled) | null };
 }
 
-interface Labelled extends Retargeted {
+interface Labelled extends Retargeted, Changed {
   readonly labels: { readonly nodes: readonly ({ readonly name: string } | null)[] | null } | null;
   readonly timelineItems: { readonly nodes: readonly (LabelEvent | null)[] | null };
 }
@@ -31,7 +31,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
   const { data } = await client.graphql<LabelAnswer>({
     repository,
     query: `query ReadLabel($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
-      pullRequest(number: ${number}) { ${detailsText(number)} labels(first: 100) { nodes { name } } ${RETARGETS}
+      pullRequest(number: ${number}) { ${detailsText(number)} updatedAt labels(first: 100) { nodes { name } } ${RETARGETS}
         timelineItems(last: 100, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) { nodes {
           ... on LabeledEvent ${EVENT} ... on UnlabeledEvent ${EVENT} } } } } }`,
     variables: { owner, name },
@@ -47,6 +47,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
     isPresent: (pullRequest.labels?.nodes ?? []).some(isIt),
     last: last === null || last === undefined ? undefined : await lastOf(tools, question, last),
     pr: await factsOfDetails(tools, repository, pullRequest),
+    changedAt: instantOf(pullRequest.updatedAt),
     ...retargetOf(pullRequest, await client.installation(repository)),
   };
 }

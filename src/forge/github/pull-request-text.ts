@@ -30,6 +30,11 @@ export interface PullRequestDetails extends PullRequestNode {
   readonly recent: { readonly nodes: readonly ({ readonly commit: RecentCommit } | null)[] | null };
 }
 
+/** Asked for where somebody said something: a push changes it, too. */
+export interface Changed {
+  readonly updatedAt: string;
+}
+
 export interface ReviewThreads {
   readonly totalCount: number;
   readonly nodes: readonly ({ readonly isResolved: boolean } | null)[] | null;
