@@ -11,12 +11,15 @@ export function reportOfCheck(reports: readonly CheckReport[], name: string, app
   );
 }
 
-/** Began when the last of them did: an attempt of all of them is as new as its newest part. */
+/**
+ * Began when the last of them did: an attempt of all of them is as new as its newest part, and newer than one of fewer. Of
+ * forges, which tell whole seconds, a part that joins may have begun within the same one.
+ */
 export function combineReports(reports: readonly CheckReport[]): CheckReport | undefined {
   const [worst] = reports.toSorted((a, b) => badness(b) - badness(a));
   if (worst === undefined) return undefined;
   const starts = reports.flatMap(({ startedAt }) => startedAt ?? []);
-  return { ...worst, startedAt: starts.length === 0 ? undefined : Math.max(...starts) };
+  return { ...worst, startedAt: starts.length === 0 ? undefined : Math.max(...starts) + reports.length - 1 };
 }
 
 /** Pending before failed before passed. */

@@ -202,4 +202,31 @@ describe('the enqueueing label', () => {
     assert.notEqual(await world.stateOf(pr.number), undefined);
     await world.stop();
   });
+
+  it('has no fork tested at a head that was pushed after it was put on, also where our clock is behind [G83]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open({ isHeadUntrusted: true });
+    const given = { id: 'LE_once', at: world.now + 60_000 };
+    world.pages.failing.add('comment');
+    await assert.rejects(label(world, pr, true, given));
+    world.pages.failing.clear();
+    await label(world, pr, true, given);
+    assert.equal(await world.stateOf(pr.number), undefined);
+    await label(world, pr, true, { at: given.at + 1_000 });
+    assert.notEqual(await world.stateOf(pr.number), undefined);
+    await world.stop();
+  });
+
+  it('is answered each time that it is put on in vain, also twice within a second [G51] [G57]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const given = { at: world.now, permission: 'read' as const };
+    await label(world, pr, true, given);
+    await label(world, pr, true, { ...given, by: { ...ADA, login: 'eve' } });
+    assert.deepEqual(
+      world.pages.textsOn(pr.number).map((text) => /ada|eve/.exec(text)?.[0]),
+      ['ada', 'eve'],
+    );
+    await world.stop();
+  });
 });

@@ -27,7 +27,7 @@ export async function obeyLabel(
   { number, label }: LabelNotice,
 ): Promise<Obeyed> {
   const { hosting } = getForge(app, repository.host);
-  if (hosting === undefined || !(await isCommand(app, repository, label))) return 'done';
+  if (hosting === undefined || !(await isEnqueueingLabel(app, repository, label))) return 'done';
   const at = toForgeRepository(repository);
   const facts = await hosting.readLabel({ repository: at, number, label });
   if (facts?.last === undefined) return 'done';
@@ -46,12 +46,12 @@ export async function obeyLabel(
     ? await submit(app, found, { facts, last, key })
     : await cancel(app, found, facts, last);
   if (problem !== undefined && !last.by.isBot)
-    await reply(app, { hosting, repository: at, key, to: `label-${last.at}`, text: problem });
+    await reply(app, { hosting, repository: at, key, to: `label-${last.id}`, text: problem });
   return settle(app, key, last);
 }
 
 /** Most labels are no commands: nothing is asked of the forge for them. */
-async function isCommand(app: App, { id }: Repository, label: string): Promise<boolean> {
+export async function isEnqueueingLabel(app: App, { id }: Repository, label: string): Promise<boolean> {
   for (const queueId of await app.directory.listQueueIds(id)) {
     const loaded = await app.runner.find(queueId);
     if (loaded !== undefined && isFor(loaded.queue.settings, label)) return true;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CHECK_CONCLUSIONS, CHECK_STATUSES } from '../../engine/check.ts';
+import { CHECK_CONCLUSIONS, CHECK_STATUSES, type Check, withReport } from '../../engine/check.ts';
 import { reportOfCheck } from '../report-of-check.ts';
 import { type CheckRunNode, type Context, reportsOf, reportsOfTest, type StatusNode } from './checks.ts';
 
@@ -46,6 +46,16 @@ const only = (contexts: readonly Context[]) => {
   assert.equal(reports.length, 1);
   return reports[0];
 };
+
+/** What the queue makes of what was read at one time after the other. */
+function told(...readings: readonly (readonly Context[])[]) {
+  let checks: readonly Check[] = [];
+  for (const contexts of readings) {
+    const report = reportOfCheck(reportsOfTest(contexts), 'test');
+    if (report !== undefined) checks = withReport(checks, { ...report, reportedAt: Date.parse(at('12:30')) }, true);
+  }
+  return checks[0]?.conclusion;
+}
 
 const at = (time: string) => `2026-03-01T${time}:00Z`;
 
@@ -135,7 +145,8 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(only([passed, failed])?.conclusion, 'FAILURE');
     assert.equal(only([failed, passed])?.conclusion, 'FAILURE');
     assert.equal(only([failed, passed, pending])?.status, 'IN_PROGRESS');
-    assert.equal(only([failed, passed])?.startedAt, Date.parse(at('12:05')));
+    assert.equal(only([failed])?.startedAt, Date.parse(at('12:00')));
+    assert.equal(Math.floor((only([failed, passed])?.startedAt ?? 0) / 1_000), Date.parse(at('12:05')) / 1_000);
   });
 
   it('several apps that report under one name count all, unless one is named [G13]', () => {
@@ -171,6 +182,43 @@ describe('what CI says, as GitHub tells it', () => {
       assert.deepEqual(verdicts(contexts.toReversed()), verdicts(contexts));
     });
     fc.assert(property);
+  });
+
+  it('of attempts that began within one second the worse counts, and a cancelled one least [G82]', () => {
+    const [failed, cancelled] = [run({ conclusion: 'FAILURE' }), run({ conclusion: 'CANCELLED' })];
+    for (const order of [(them: Context[]) => them, (them: Context[]) => them.toReversed()]) {
+      assert.equal(only(order([run({}), failed]))?.conclusion, 'FAILURE');
+      assert.equal(only(order([cancelled, run({})]))?.conclusion, 'SUCCESS');
+      assert.equal(only(order([cancelled, failed]))?.conclusion, 'FAILURE');
+      const suites = [
+        run({ suite: 'CS_1', workflow: 'W', conclusion: 'CANCELLED' }),
+        run({ suite: 'CS_2', workflow: 'W' }),
+      ];
+      assert.deepEqual(
+        reportsOfTest(order(suites)).map(({ conclusion }) => conclusion),
+        ['SUCCESS'],
+      );
+    }
+  });
+
+  it('a status that is set again within one second ends what waits, and a failure stands [G82]', () => {
+    assert.deepEqual(told([status({ state: 'PENDING' })], [status({})]), 'SUCCESS');
+    assert.deepEqual(told([status({})], [status({ state: 'FAILURE' })]), 'FAILURE');
+    assert.deepEqual(told([status({ state: 'ERROR' })], [status({})]), 'ERROR');
+    assert.deepEqual(told([status({})], [status({ state: 'PENDING' })], [status({ state: 'FAILURE' })]), 'FAILURE');
+    const later = status({ createdAt: '2026-03-01T12:00:01Z' });
+    assert.deepEqual(told([status({ state: 'FAILURE' })], [later]), 'SUCCESS');
+  });
+
+  it('another that joins under the name counts, also when it began in the same second or before [G82] [G13]', () => {
+    const ofOther = { id: 'CS_9', app: { slug: 'other-ci', databaseId: 42 }, workflowRun: null };
+    const failed = run({ conclusion: 'FAILURE', startedAt: at('11:59'), checkSuite: ofOther });
+    const waiting = run({ status: 'QUEUED', conclusion: null, startedAt: null, suite: 'CS_2' });
+    assert.equal(told([run({})], [run({}), failed]), 'FAILURE');
+    assert.equal(told([run({})], [run({}), status({ state: 'FAILURE' })]), 'FAILURE');
+    assert.equal(told([run({})], [run({}), waiting]), undefined);
+    // What was read before and is told late changes nothing.
+    assert.equal(told([run({}), failed], [run({})]), 'FAILURE');
   });
 
   it('links are http or none, and what CI says of itself is cut', () => {

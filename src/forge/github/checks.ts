@@ -204,10 +204,14 @@ function isCancelled({ conclusion }: CheckReport): boolean {
   return conclusion === 'CANCELLED' || conclusion === 'STALE';
 }
 
-/** An attempt that has not begun is newer than any that has; of two that began together, the worse counts. */
+/**
+ * An attempt that has not begun is newer than any that has. Of two that began within one second nobody knows which was the
+ * first: the worse counts, and one that was cancelled gives way, as to a newer one.
+ */
 function isNewer(report: CheckReport, known: CheckReport): boolean {
   const [began, before] = [report, known].map(({ startedAt }) => startedAt ?? Number.POSITIVE_INFINITY);
-  return began === before ? isWorse(report, known) : (began ?? 0) > (before ?? 0);
+  if (began !== before) return (began ?? 0) > (before ?? 0);
+  return isCancelled(report) === isCancelled(known) ? isWorse(report, known) : isCancelled(known);
 }
 
 export function reportOf(context: Context): CheckReport {
@@ -275,10 +279,16 @@ function statusReport(node: StatusNode): CheckReport {
     app: node.creator?.__typename === 'Bot' ? node.creator.login : undefined,
     status: conclusion === undefined ? 'QUEUED' : 'COMPLETED',
     conclusion,
-    startedAt: instantOf(node.createdAt),
+    startedAt: withinSecond(instantOf(node.createdAt), conclusion),
     url: webUrl(node.targetUrl),
     summary: summaryOf(node.description),
   };
+}
+
+/** Set several times within one second, it is as many attempts: what ended is newer than what waits, and what failed newest. */
+function withinSecond(createdAt: Instant | undefined, conclusion: CheckConclusion | undefined): Instant | undefined {
+  if (createdAt === undefined || conclusion === undefined) return createdAt;
+  return createdAt + (conclusion === 'SUCCESS' ? 1 : 2);
 }
 
 export function instantOf(text: string | null | undefined): Instant | undefined {
