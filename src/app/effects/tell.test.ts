@@ -215,6 +215,21 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
+  it('is told however long the forge takes nothing more [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.refusing.add('comment');
+    const pr = await world.submit();
+    await world.told();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(4 * 60 * 60_000);
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    world.pages.refusing.clear();
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
   it('catches up when the forge answers again [G49]', async () => {
     const world = await TalkWorld.create();
     world.pages.failing.add('comment');

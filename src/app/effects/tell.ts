@@ -3,7 +3,9 @@ import { compositionOf } from '../../engine/candidate.ts';
 import type { Tell } from '../../engine/effect.ts';
 import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
 import type { Hosting } from '../../forge/hosting.ts';
+import { isNotDone } from '../../forge/not-done.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../app.ts';
 import { spreadOf } from '../leases.ts';
@@ -83,10 +85,16 @@ async function sayLast(run: EffectRun, speech: Speech): Promise<EffectAnswer> {
     try {
       return await say(run, speech);
     } catch (error) {
+      if (isLimited(error)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(speech.id)) };
       if (!(error instanceof Overtaken)) throw error;
     }
   }
   throw leftToOther();
+}
+
+/** A forge that takes nothing more for an hour is no failure: who landed meanwhile is told so then. */
+function isLimited(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isNotDone(error);
 }
 
 const MAX_OVERTAKEN = 5;

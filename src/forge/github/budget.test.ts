@@ -108,6 +108,42 @@ describe('what may be asked of GitHub', () => {
     await assert.rejects(ask('too long', LAND), /rate limit/);
   });
 
+  it('what people are told waits ever longer where it meets secondary limits, and nobody else does [G8]', async () => {
+    const { clock, budget, started, ask } = world();
+    const refused = { status: 403, headers: {}, message: 'You have exceeded a secondary rate limit' };
+    for (const minutes of [1, 2, 4, 8, 15, 15]) {
+      // Two that were under way together are refused together.
+      const turns = [await budget.take(TALK)];
+      const other = budget.take(TALK);
+      await clock.advance(1_000);
+      turns.push(await other);
+      for (const turn of turns) turn.end(refused);
+      await clock.advance(60_000);
+      await ask('land', LAND);
+      if (minutes > 1) await assert.rejects(ask('talk', TALK), /rate limit/);
+      await clock.advance((minutes - 1) * 60_000);
+    }
+    assert.equal(started.length, 6);
+    await ask('talk', TALK);
+    const turn = budget.take(TALK);
+    await clock.advance(1_000);
+    (await turn).end(refused);
+    await clock.advance(60_000);
+    await ask('talk again', TALK);
+  });
+
+  it('a limit that is refilled by our clock and not by GitHub’s is asked for again only now and then [G8]', async () => {
+    const { clock, budget, started, ask } = world();
+    const headers = left(clock, 0, -40_000);
+    assert.equal(await learn(budget, { status: 403, headers, message: 'API rate limit exceeded' }), true);
+    const asked = ask('land', LAND);
+    await clock.advance(9_000);
+    assert.deepEqual(started, []);
+    await clock.advance(2_000);
+    await asked;
+    assert.deepEqual(started, ['land']);
+  });
+
   it('GraphQL says with a status of 200 that it is limited', async () => {
     const { clock, budget } = world();
     const headers = { ...left(clock, 0, 5_000), 'x-ratelimit-resource': 'graphql' };

@@ -63,8 +63,15 @@ const MAX_WAIT_MS = 30_000;
 const MAX_AT_ONCE = 20;
 /** What GitHub asks to wait for where it does not say how long. */
 const SECONDARY_WAIT_MS = 60_000;
+/**
+ * GitHub lets an installation write some hundred things an hour, and then refuses everybody for a while. Were people told
+ * the next thing as soon as that is over, hardly anything could land in between.
+ */
+const MAX_SILENCE_MS = 15 * 60_000;
 /** Its clock and ours are not the same. */
 const RESET_LEEWAY_MS = 1_000;
+/** Where a limit should be refilled by our clock, and is not. */
+const AHEAD_WAIT_MS = 10_000;
 /** The share of the limit that is left to those who are more urgent. */
 const RESERVED: Readonly<Record<Urgency, number>> = { land: 0, read: 0.05, talk: 0.15 };
 const ORDER: readonly Urgency[] = ['land', 'read', 'talk'];
@@ -81,6 +88,8 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
   let waiters: readonly Waiter[] = [];
   let blockedUntil: Instant = 0;
   let nextActAt: Instant = 0;
+  /** How often in a row what people should be told met a secondary limit, and until when they are told nothing. */
+  let silence = { times: 0, until: 0 as Instant };
   let isClosed = false;
   let cancelTimer = (): void => undefined;
 
@@ -91,7 +100,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
     const reserved = Math.floor((limit?.limit ?? 0) * RESERVED[need.urgency]);
     const isShort = limit !== undefined && limit.remaining - running[need.resource] <= reserved;
     const refilledAt = isShort && limit.resetAt > now ? limit.resetAt : now;
-    const pacedAt = isPaced(need) ? nextActAt + paced * paceMs : now;
+    const pacedAt = isPaced(need) ? Math.max(nextActAt, silence.until) + paced * paceMs : now;
     return Math.max(now, blockedUntil, refilledAt, pacedAt);
   }
 
@@ -126,22 +135,35 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
     waiters = behind === -1 ? [...waiters, waiter] : waiters.toSpliced(behind, 0, waiter);
   }
 
-  function learn(resource: Resource, { status, headers, message, isLimited = false }: AnswerFacts): boolean {
-    const known = limitOf(resource, headers);
+  /** Those that were under way together count once. */
+  function fallSilent(waitMs: number): void {
+    const now = clock.now();
+    if (now < silence.until) return;
+    const times = silence.times + 1;
+    silence = { times, until: now + Math.min(MAX_SILENCE_MS, waitMs * 2 ** (times - 1)) };
+  }
+
+  function learn(need: Need, { status, headers, message, isLimited = false }: AnswerFacts): boolean {
+    const known = limitOf(need.resource, headers);
     if (known !== undefined) limits.set(known.resource, newerOf(limits.get(known.resource), known));
-    if (!isLimited && !isRefusedForLimit(status, headers, message)) return false;
+    if (!isLimited && !isRefusedForLimit(status, headers, message)) {
+      if (isPaced(need) && clock.now() >= silence.until) silence = { times: 0, until: 0 };
+      return false;
+    }
     const waitMs = secondsOf(headers['retry-after']);
     // A limit that is used up says when it is refilled; a secondary one says how long to wait, or nothing.
-    if (waitMs === undefined && known?.remaining === 0) return true;
-    blockedUntil = Math.max(blockedUntil, clock.now() + (waitMs ?? SECONDARY_WAIT_MS));
+    const isUsedUp = waitMs === undefined && known?.remaining === 0;
+    if (isUsedUp && known.resetAt > clock.now()) return true;
+    blockedUntil = Math.max(blockedUntil, clock.now() + (waitMs ?? (isUsedUp ? AHEAD_WAIT_MS : SECONDARY_WAIT_MS)));
+    if (isPaced(need) && !isUsedUp) fallSilent(waitMs ?? SECONDARY_WAIT_MS);
     return true;
   }
 
-  function turnOf({ resource }: Need): Turn {
+  function turnOf(need: Need): Turn {
     return {
       end(answer) {
-        running[resource] -= 1;
-        const isRefused = answer !== undefined && learn(resource, answer);
+        running[need.resource] -= 1;
+        const isRefused = answer !== undefined && learn(need, answer);
         pump();
         return isRefused;
       },
