@@ -69,8 +69,9 @@ export async function selectRepositories(
 export async function loadQueues(app: App, repositories: readonly Repository[]): Promise<FoundQueue[]> {
   const found: FoundQueue[] = [];
   for (const repository of repositories) {
-    for (const queueId of await app.directory.listQueueIds(repository.id)) {
-      const loaded = await app.runner.find(queueId);
+    // Together: on a shared store each of them is a question.
+    const queueIds = await app.directory.listQueueIds(repository.id);
+    for (const loaded of await Promise.all(queueIds.map((queueId) => app.runner.find(queueId)))) {
       if (loaded !== undefined) found.push({ ...loaded, repository });
     }
   }

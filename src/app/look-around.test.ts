@@ -111,6 +111,38 @@ describe('looking around', () => {
     assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
   });
 
+  test('a label of the second of a look is seen by the next one, also when that look took long [G34]', async (t) => {
+    const world = await createWorld(t);
+    const { clock, repository } = world.world;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    await clock.pass(10_000);
+    const lookAround = world.hosting.lookAround.bind(world.hosting);
+    world.hosting.lookAround = async (question) => {
+      world.hosting.lookAround = lookAround;
+      world.hosting.comment(number, 'ada', 'hello');
+      const look = await lookAround(question);
+      world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
+      await new Promise<void>((resolve) => clock.after(90_000, resolve));
+      return look;
+    };
+    await clock.pass(300_000);
+    assert.ok(await world.entry(number));
+  });
+
+  test('a first look sees also what was said in the second in which it was wanted, and where our clock is ahead [G34]', async (t) => {
+    const world = await HostedWorld.create();
+    t.after(() => world.stop());
+    world.start();
+    const { clock, repository } = world.world;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    await clock.pass(1_500 - (clock.now() % 1_000));
+    world.hosting.comment(number, 'ada', '/sluice merge');
+    world.hosting.deliveries.length = 0;
+    world.hosting.tell('rules', { kind: 'rules' });
+    await world.deliverAndPass(5_000);
+    assert.ok(await world.entry(number));
+  });
+
   test('an idle repository costs one question a minute [G34]', async (t) => {
     const world = await createWorld(t);
     for (let n = 0; n < 100; n += 1)
@@ -119,6 +151,29 @@ describe('looking around', () => {
     world.hosting.asked.clear();
     await world.world.clock.pass(600_000);
     assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
+  });
+
+  test('where a forge finds out again about all that wait, a few questions are enough [G85]', async (t) => {
+    const world = await createWorld(t);
+    const { forge, clock } = world.world;
+    const find = forge.findPullRequest.bind(forge);
+    let isUndecided = true;
+    forge.findPullRequest = async (query) => {
+      const pr = await find(query);
+      return pr && isUndecided ? { ...pr, mergeability: 'IN_PROGRESS' } : pr;
+    };
+    await clock.pass(1_000);
+    const numbers: PrNumber[] = [];
+    // They are not admitted: their base was another branch.
+    for (let count = 0; count < 50; count += 1) numbers.push(await world.world.submit(undefined, 'another'));
+    const before = world.hosting.asked.get('lookAround');
+    while (world.hosting.asked.get('lookAround') === before) await clock.pass(500);
+    isUndecided = false;
+    world.hosting.asked.clear();
+    await clock.pass(10_000);
+    for (const number of numbers) assert.equal((await world.entry(number))?.pr.mergeability, 'MERGEABLE');
+    const asked = world.hosting.asked.get('findPullRequests') ?? 0;
+    assert.ok(asked >= 3 && asked <= 25, `${asked} questions about 50 of them`);
   });
 
   test('while something is under test and nothing is delivered, it looks more often [G34]', async (t) => {

@@ -1,4 +1,3 @@
-import type { PullRequestFacts } from '../engine/pull-request.ts';
 import { type Entry, findEntry, isAdmitted } from '../engine/queue.ts';
 import type { ChangedPullRequest, Hosting, Look, Notice } from '../forge/hosting.ts';
 import type { Instant } from '../lib/clock.ts';
@@ -10,7 +9,14 @@ import type { App } from './app.ts';
 import { describeRepository, type FoundQueue } from './find-queue.ts';
 import { loadQueues } from './list-queues.ts';
 import { lookAgainSoon } from './notices/look-again.ts';
-import { decodeLookState, encodeLook, encodeLookState, encodeNotice } from './notices/notice-codec.ts';
+import {
+  CLOCK_LEEWAY_MS,
+  decodeLookState,
+  encodeLook,
+  encodeLookState,
+  encodeNotice,
+  firstLook,
+} from './notices/notice-codec.ts';
 import { findOpenCandidates, reportChecks } from './notices/report-checks.ts';
 import { settleIdentity } from './notices/settle-identity.ts';
 import { observePullRequest } from './observe-pull-request.ts';
@@ -28,8 +34,6 @@ const ROUND_MS = 5_000;
 const SURE_MS = 5 * 60_000;
 /** Instants of a forge are whole seconds: what happened later within the same one is not missed. */
 const OVERLAP_MS = 1_000;
-/** Our clock may be ahead of the forge's. */
-const CLOCK_LEEWAY_MS = 60_000;
 
 /**
  * Sees to it that every repository on a forge with people on it is looked at again and again, by one of the servers:
@@ -67,12 +71,12 @@ async function ensureLook(app: App, known: Known, { repository, queues }: Place)
   const now = app.clock.now();
   const ensuredAt = known.get(repository.id);
   // Also where the clock goes back: what is due by it may be hours away.
-  const isSure = ensuredAt !== undefined && Math.abs(now - ensuredAt) < SURE_MS;
   const isHurried = isAlone(app, { repository, queues });
+  const isSure = ensuredAt !== undefined && Math.abs(now - ensuredAt) < (isHurried ? HURRIED_MS : SURE_MS);
   // Who looks sees to the next time.
-  if (isSure && !isHurried) return;
+  if (isSure) return;
   const delayMs = ensuredAt === undefined ? 0 : isHurried ? HURRIED_MS : EVERY_MS;
-  const state = { repositoryId: repository.id, since: now - CLOCK_LEEWAY_MS };
+  const state = firstLook(repository.id, now);
   await app.store.notices.ensure(encodeLook(repository.host, state, { now, dueAt: now + delayMs }));
   known.set(repository.id, now);
   app.notices.wake();
@@ -96,13 +100,14 @@ export async function lookAround(app: App, stored: StoredNotice): Promise<Notice
   if (hosting === undefined) return { kind: 'later', dueAt: app.clock.now() + EVERY_MS, isFailure: false };
   const place = { repository, queues };
   try {
+    const askedAt = app.clock.now();
     const look = await ask(hosting, place, since);
     const { identity } = look;
     const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
     app.outages.end(repository.id);
     if (isChanged) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
     await takeIn(app, place, look, since);
-    const next = { repositoryId, since: nextSince(look, since, app.clock.now()) };
+    const next = { repositoryId, since: nextSince(look, since, askedAt) };
     const dueAt = app.clock.now() + (isAlone(app, place) ? HURRIED_MS : EVERY_MS);
     return { kind: 'later', dueAt, isFailure: false, body: encodeLookState(next) };
   } catch (error) {
@@ -138,18 +143,18 @@ async function takeInQueue(app: App, found: FoundQueue, look: Look): Promise<voi
     const reports = candidate.commit && look.checks.get(candidate.commit.sha);
     if (reports !== undefined) await reportChecks(app, found, candidate, reports);
   }
-  for (const entry of valuesOf(queue.entries)) {
-    if (!look.pullRequests.has(entry.prNumber)) continue;
-    await takeInEntry(app, found, entry, look.pullRequests.get(entry.prNumber));
-  }
+  const seen = [...valuesOf(queue.entries)].filter(({ prNumber }) => look.pullRequests.has(prNumber));
+  // Together: what is news about hundreds of them is stored at once.
+  await Promise.all(seen.map((entry) => takeInEntry(app, found, entry, look)));
 }
 
-async function takeInEntry(app: App, found: FoundQueue, entry: Entry, pr: PullRequestFacts | undefined): Promise<void> {
+async function takeInEntry(app: App, found: FoundQueue, entry: Entry, { pullRequests }: Look): Promise<void> {
+  const pr = pullRequests.get(entry.prNumber);
   await observePullRequest(app, found, entry, pr);
   app.outages.end(entry.id);
   // Every landing makes the forge forget it of all others; of those that are admitted nobody asks.
   if (pr?.mergeability === 'IN_PROGRESS' && !isAdmitted(entry)) {
-    await lookAgainSoon(app, found.repository, entry.prNumber);
+    await lookAgainSoon(app, found.repository, entry.prNumber, { isUndecided: true });
   }
 }
 
@@ -203,9 +208,9 @@ function isSameLabel(a: string, b: string): boolean {
 }
 
 /** By the forge's own clock. In a second that may still go on, more can happen; what is older was seen whole. */
-function nextSince({ changed }: Look, since: Instant, now: Instant): Instant {
+function nextSince({ changed }: Look, since: Instant, askedAt: Instant): Instant {
   const seenUntil = changed.map(({ updatedAt }) =>
-    updatedAt > now - CLOCK_LEEWAY_MS ? updatedAt - OVERLAP_MS : updatedAt,
+    updatedAt + OVERLAP_MS > askedAt - CLOCK_LEEWAY_MS ? updatedAt - OVERLAP_MS : updatedAt,
   );
   return Math.max(since, ...seenUntil);
 }

@@ -1,6 +1,7 @@
 import type { Delivery, Notice } from '../forge/hosting.ts';
 import type { NoticeRow } from '../storage/notices.ts';
 import type { App } from './app.ts';
+import { concernsQueue } from './notices/concerns-queue.ts';
 import { encodeNotice } from './notices/notice-codec.ts';
 
 export type Receipt =
@@ -24,7 +25,7 @@ export async function receiveDelivery(app: App, delivery: Delivery): Promise<Rec
   return { kind: 'unsigned' };
 }
 
-/** What it says of repositories that are not registered here is dropped. */
+/** What it says of repositories that are not registered here, or of what no queue goes by, is dropped. */
 async function keep(app: App, host: string, notices: readonly Notice[]): Promise<number> {
   const rows: NoticeRow[] = [];
   for (const notice of notices) rows.push(...(await toOurs(app, host, notice)));
@@ -36,6 +37,9 @@ async function keep(app: App, host: string, notices: readonly Notice[]): Promise
 
 async function toOurs(app: App, host: string, notice: Notice): Promise<readonly NoticeRow[]> {
   const found = await app.directory.findRepositoriesAt({ host, owner: notice.owner, name: notice.name });
-  const now = app.clock.now();
-  return found.map((repository) => encodeNotice(repository, notice, now));
+  const rows: NoticeRow[] = [];
+  for (const repository of found) {
+    if (await concernsQueue(app, repository, notice)) rows.push(encodeNotice(repository, notice, app.clock.now()));
+  }
+  return rows;
 }

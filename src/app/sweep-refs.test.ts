@@ -99,18 +99,23 @@ describe('the sweep of refs', LIMIT, () => {
     assert.equal(world.repository.git.findRef(`refs/sluice/candidates/${id}`), undefined);
   });
 
-  it('passes over repositories that are known by their test results alone [N5]', async (context) => {
+  it('passes over repositories that are known by their test results alone [N5] [G86]', async (context) => {
     const world = await createWorld(context);
     const [known] = await world.app.store.repositories.listAll();
     assert.ok(known !== undefined);
-    for (const host of [PLAIN_GIT_HOST, 'elsewhere.example'])
+    const hosted = 'hosted.example';
+    for (const host of [PLAIN_GIT_HOST, 'elsewhere.example', hosted])
       await world.app.store.repositories.save({ ...known, id: host as RepositoryId, host, owner: 'them', git: null });
+    const queued = { ...known, id: 'queued' as RepositoryId, host: hosted, git: null, forgeId: '7' };
+    await world.app.store.repositories.save(queued);
     const asked: string[] = [];
     const local: Forge = Object.create(world.forge, {
       listCandidateIds: { value: async ({ id }: ForgeRepository) => asked.push(id) && [] },
     });
-    await sweepRefs({ ...world.app, forges: new Map([...world.app.forges, [PLAIN_GIT_HOST, local]]) });
-    assert.deepEqual(asked, []);
+    const people: Forge = Object.create(local, { hosting: { value: {} } });
+    const forges = new Map([...world.app.forges, [PLAIN_GIT_HOST, local], [hosted, people]]);
+    await sweepRefs({ ...world.app, forges });
+    assert.deepEqual(asked, ['queued']);
   });
 
   it('goes on with a forge that was away [N5]', async (context) => {

@@ -49,9 +49,14 @@ export async function sweepRefs(
   }
 }
 
-/** Some have test results and nothing else. */
-function isAtForge(app: App, { host, git }: Repository): boolean {
-  return host === PLAIN_GIT_HOST ? git !== null : app.forges.has(host);
+/**
+ * Some have test results and nothing else, and a company may have thousands of them. On a forge with people on it one that
+ * ever had a queue is known by the forge's id.
+ */
+function isAtForge(app: App, { host, git, forgeId }: Repository): boolean {
+  if (host === PLAIN_GIT_HOST) return git !== null;
+  const forge = app.forges.get(host);
+  return forge !== undefined && (forge.hosting === undefined || forgeId !== null);
 }
 
 async function sweepRepository(app: App, swept: Repository, places: Places, isStopped: () => boolean): Promise<void> {

@@ -86,6 +86,8 @@ export type NoticeAbout =
       readonly number: PrNumber;
       readonly headSha: Sha | undefined;
       readonly changedAt?: Instant;
+      /** Only to find out whether it can be merged. */
+      readonly isUndecided?: true;
     }
   | { readonly kind: 'label'; readonly number: PrNumber; readonly label: string }
   /** Acted upon once, however often it is told of. */
@@ -143,7 +145,7 @@ export interface ChangedPullRequest {
   readonly baseBranch: string;
   readonly updatedAt: Instant;
   readonly labels: readonly string[];
-  /** Made after `since`. */
+  /** Made after `since`; those that hold no command may be left out. */
   readonly comments: readonly {
     readonly id: string;
     readonly nodeId: string;

@@ -33,7 +33,10 @@ export type NoticeSettlement =
   | { readonly kind: 'done' }
   /** Done, and remembered until `until`: told of again by then, nobody looks again. */
   | { readonly kind: 'remember'; readonly until: Instant }
-  /** With a body: it takes the place of the one that was looked at. */
+  /**
+   * With a body: it takes the place of the one that is there, also where it was ensured meanwhile. Not for what is added,
+   * which brings a body of its own.
+   */
   | { readonly kind: 'later'; readonly dueAt: Instant; readonly isFailure: boolean; readonly body?: string };
 
 export interface DueNotices {

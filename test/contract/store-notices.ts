@@ -134,6 +134,16 @@ function additionPromises(world: NoticeWorld): void {
     assert.equal(await notices().settle(claimed, 'x', { kind: 'done' }), 'again');
     assert.deepEqual(await claim('x'), [asStored(notice, { version: 2 })]);
   });
+
+  test('what is ensured during a look has the body that the look leaves', async () => {
+    const notice = aNotice();
+    await notices().ensure(notice);
+    const claimed = await claimOne(world, 'x');
+    await notices().ensure({ ...notice, body: 'new' });
+    const later = { kind: 'later', dueAt: NOON + 9, isFailure: false, body: '{"since":7}' } as const;
+    assert.equal(await notices().settle(claimed, 'x', later), 'again');
+    assert.deepEqual(await claim('x'), [asStored({ ...notice, body: '{"since":7}' }, { version: 2 })]);
+  });
 }
 
 function claimPromises({ notices, claim }: NoticeWorld): void {

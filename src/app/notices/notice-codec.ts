@@ -18,6 +18,14 @@ export interface LookState {
 
 export const LOOK_KIND = 'look';
 
+/** Our clock may be ahead of the forge's. */
+export const CLOCK_LEEWAY_MS = 60_000;
+
+/** Of a repository that was never looked at: what changed from about now on is new. */
+export function firstLook(repositoryId: RepositoryId, now: Instant): LookState {
+  return { repositoryId, since: now - CLOCK_LEEWAY_MS };
+}
+
 /** One of our repositories, which several organizations may have, and which may be renamed before somebody looks. */
 export interface PlacedNotice {
   readonly repositoryId: RepositoryId;

@@ -22,8 +22,9 @@ export async function lookAtPullRequest(run: NoticeRun, notice: NoticeOf<'pull_r
   // What is seen of it now the engine passes over; we merge it ourselves, and are told so before we have noted it.
   if (live.every(({ found, entry }) => isLanding(found.queue, entry))) return 'later';
   const isWaitedFor = live.some(({ entry }) => !isAdmitted(entry));
-  // A look for another one found it ready meanwhile.
+  // A look for another one found it ready meanwhile, or found out what it waits for.
   if (notice.headSha === undefined && !isWaitedFor) return 'done';
+  if (notice.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
   const undecided = isWaitedFor ? undecidedIn(queues, notice.number) : [];
   const facts = await ask(run, [notice.number, ...undecided], first.found.queue.branch);
   for (const number of [notice.number, ...undecided]) {
@@ -50,13 +51,17 @@ function liveOf(queues: readonly FoundQueue[], number: PrNumber): readonly Live[
 /** Others of which the forge was finding out whether they can be merged: one question is enough for all of them. */
 function undecidedIn(queues: readonly FoundQueue[], number: PrNumber): readonly PrNumber[] {
   const entries = queues.flatMap(({ queue }) => [...valuesOf(queue.entries)]);
-  const undecided = entries.filter((entry) => !isAdmitted(entry) && entry.pr.mergeability === 'IN_PROGRESS');
+  const undecided = entries.filter(isUndecided);
   const numbers = new Set(undecided.map(({ prNumber }) => prNumber));
   numbers.delete(number);
   return [...numbers].slice(0, MORE_AT_ONCE);
 }
 
 const MORE_AT_ONCE = 19;
+
+function isUndecided(entry: Entry): boolean {
+  return !isAdmitted(entry) && entry.pr.mergeability === 'IN_PROGRESS';
+}
 
 async function ask(
   { forge, hosting, repository }: NoticeRun,

@@ -46,7 +46,9 @@ export function createBlockedMemory(): BlockedMemory {
         const old = numbers.includes(number) ? undefined : before.known.get(number);
         known.set(number, old ?? { mark: markOf(node), facts: asked.get(number), askedIn: looks });
       }
-      memory.set(repositoryId, { looks, known });
+      // What GitHub is still finding out is no reason to keep.
+      const found = [...known].filter(([, { facts }]) => facts?.mergeability !== 'IN_PROGRESS');
+      memory.set(repositoryId, { looks, known: new Map(found) });
       return new Map([...known].flatMap(([number, { facts }]) => (facts === undefined ? [] : [[number, facts]])));
     },
     forget: () => memory.clear(),

@@ -1,10 +1,12 @@
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckReport } from '../hosting.ts';
 import { combineReports, isWorse } from '../report-of-check.ts';
 import type { GithubClient } from './client.ts';
+import { inHalves } from './in-halves.ts';
 
 /** What CI says about a commit, as GraphQL tells it. `state` is left out: asked beside `contexts`, it is another. */
 export interface Rollup {
@@ -77,29 +79,27 @@ export async function readChecks(
   repository: ForgeRepository,
   commits: readonly Sha[],
 ): Promise<ReadonlyMap<Sha, readonly CheckReport[]>> {
-  const reports = new Map<Sha, readonly CheckReport[]>();
-  const shas = [...new Set(commits)];
-  for (let start = 0; start < shas.length; start += COMMITS_AT_ONCE) {
-    const some = shas.slice(start, start + COMMITS_AT_ONCE);
-    const answers = await ask(
-      client,
-      repository,
-      some.map((sha) => commitText(sha)),
-    );
-    for (const [index, sha] of some.entries()) {
-      reports.set(sha, await readReports(client, repository, sha, answers[index] ?? null));
+  const first = new Map<Sha, CommitAnswer>();
+  for (const some of chunksOf([...new Set(commits)], COMMITS_AT_ONCE)) {
+    const texts = some.map((sha) => commitText(sha));
+    for (const [index, answer] of (await inHalves(texts, (some) => ask(client, repository, some))).entries()) {
+      first.set(some[index] as Sha, answer);
     }
   }
-  return reports;
+  return readReports(client, repository, first);
 }
 
 export async function readReports(
   client: GithubClient,
   repository: ForgeRepository,
-  sha: Sha,
-  first: CommitAnswer,
-): Promise<readonly CheckReport[]> {
-  const { contexts, isWhole } = await readContexts(client, repository, { sha, first: first?.statusCheckRollup });
+  first: ReadonlyMap<Sha, CommitAnswer>,
+): Promise<ReadonlyMap<Sha, readonly CheckReport[]>> {
+  const begun = [...first].map(([sha, answer]) => ({ sha, first: answer?.statusCheckRollup }));
+  const read = await readContexts(client, repository, begun);
+  return new Map(begun.map(({ sha }, index) => [sha, reportsIn(read[index])]));
+}
+
+function reportsIn({ contexts, isWhole }: Contexts = NO_CONTEXTS): readonly CheckReport[] {
   const reports = reportsOfTest(contexts);
   // What failed may be among those that nobody read: then nothing is known to have passed.
   return isWhole ? reports : reports.filter((report) => !hasPassed(report));
@@ -111,22 +111,56 @@ export interface Contexts {
   readonly isWhole: boolean;
 }
 
-/** Goes on with the pages that the first answer left out. */
+export const NO_CONTEXTS: Contexts = { contexts: [], isWhole: true };
+
+/** A commit, and what the first answer said of it. */
+export interface Begun {
+  readonly sha: Sha;
+  readonly first: Rollup | null | undefined;
+  readonly required?: string;
+}
+
+/**
+ * Goes on with the pages that the first answers left out. The next page of all commits is one question: otherwise a look
+ * would be as many questions as there are commits with more than one page.
+ */
 export async function readContexts(
   client: GithubClient,
   repository: ForgeRepository,
-  of: { readonly sha: Sha; readonly first: Rollup | null | undefined; readonly required?: string },
-): Promise<Contexts> {
-  let page = of.first ?? undefined;
-  const contexts = [...contextsIn(page)];
-  for (let pages = 1; page?.contexts.pageInfo.hasNextPage === true && pages < MAX_PAGES; pages += 1) {
-    const after = page.contexts.pageInfo.endCursor ?? '';
-    const [next] = await ask(client, repository, [commitText(of.sha, after, of.required)]);
-    page = next?.statusCheckRollup ?? undefined;
-    if (page === undefined) return { contexts, isWhole: false };
-    contexts.push(...contextsIn(page));
+  commits: readonly Begun[],
+): Promise<readonly Contexts[]> {
+  const reads = commits.map(startReading);
+  for (let pages = 1; pages < MAX_PAGES; pages += 1) {
+    const open = reads.filter(({ page }) => hasNext(page));
+    for (const some of chunksOf(open, COMMITS_AT_ONCE)) await readOn(client, repository, some);
   }
-  return { contexts, isWhole: page?.contexts.pageInfo.hasNextPage !== true };
+  return reads.map(({ contexts, page }) => ({ contexts, isWhole: page !== null && !hasNext(page) }));
+}
+
+interface Reading extends Begun {
+  readonly contexts: Context[];
+  /** The last one that was read; null: it was asked for, and GitHub did not tell it. */
+  page: Rollup | null | undefined;
+}
+
+function startReading(begun: Begun): Reading {
+  const { first } = begun;
+  return { ...begun, contexts: [...contextsIn(first)], page: first ?? undefined };
+}
+
+async function readOn(client: GithubClient, repository: ForgeRepository, some: readonly Reading[]): Promise<void> {
+  const texts = some.map(({ sha, page, required }) =>
+    commitText(sha, page?.contexts.pageInfo.endCursor ?? '', required),
+  );
+  const answers = await inHalves(texts, (some) => ask(client, repository, some));
+  for (const [index, read] of some.entries()) {
+    read.page = answers[index]?.statusCheckRollup ?? null;
+    read.contexts.push(...contextsIn(read.page));
+  }
+}
+
+function hasNext(page: Rollup | null | undefined): boolean {
+  return page?.contexts.pageInfo.hasNextPage === true;
 }
 
 async function ask(

@@ -6,10 +6,27 @@ import type { Log } from '../../lib/log.ts';
 import { type Budget, createBudget, type Limit, type Urgency } from './budget.ts';
 import { type GithubConnection, graphqlUrlOf } from './connection.ts';
 import { createCredentials } from './credentials.ts';
-import { type Ask, exchange, type Line, messageIn, type Problem, problemsIn, type Received } from './exchange.ts';
+import {
+  type Ask,
+  exchange,
+  isTooMuch,
+  type Line,
+  messageIn,
+  type Problem,
+  problemsIn,
+  type Received,
+} from './exchange.ts';
 import { createInstallations, type Installation, keyOf } from './installations.ts';
 import { createPullRequestIds, type PullRequestIds } from './pull-request-ids.ts';
-import { forbidden, lostAnswer, neededFor, notInstalled, type RepositoryName, refusedAnswer } from './unavailable.ts';
+import {
+  forbidden,
+  lostAnswer,
+  neededFor,
+  notInstalled,
+  type RepositoryName,
+  refusedAnswer,
+  tooMuch,
+} from './unavailable.ts';
 
 /** The only way to GitHub's API. What it throws is a Fault, and says nothing that must not be read. */
 export interface GithubClient {
@@ -230,9 +247,11 @@ export function createGithubClient(options: ClientOptions): GithubClient {
     return { data: data.data, problems };
   }
 
-  function faultOf(repository: RepositoryName, { type, path, message }: Problem): Fault {
-    if (type !== 'FORBIDDEN') return new Fault('FORGE_UNAVAILABLE', `GitHub could not answer: ${message}`);
-    return forbidden(repository, credentials.current().kind, neededFor(path), message);
+  function faultOf(repository: RepositoryName, problem: Problem): Fault {
+    const { type, path, message } = problem;
+    if (type === 'FORBIDDEN') return forbidden(repository, credentials.current().kind, neededFor(path), message);
+    const detail = `GitHub could not answer: ${message}`;
+    return isTooMuch(problem) ? tooMuch(detail) : new Fault('FORGE_UNAVAILABLE', detail);
   }
 
   function forget(owner: string, name?: string): void {

@@ -289,9 +289,24 @@ describe('looking around', () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const since = Date.now() - 60_000;
-    for (let index = 0; index < 25; index += 1) github.comment(pr, 'ada', `word ${index}`);
+    for (let index = 0; index < 25; index += 1) github.comment(pr, 'ada', `/sluice merge ${index}`);
     const look = await hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal(look.changed[0]?.comments.length, 25);
+  });
+
+  it('of many comments those that hold no command are left out, which is one question for all of them [G87]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const prs = [await github.openPullRequest(repository), await github.openPullRequest(repository)];
+    const since = Date.now() - 60_000;
+    for (const pr of prs) for (let index = 0; index < 5; index += 1) github.comment(pr, 'ada', `word ${index}`);
+    const { nodeId } = github.comment(prs[0] as PullRequest, 'ada', 'Well done!\n\n/Sluice merge');
+    const ask = () => hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    const { changed } = await ask();
+    assert.deepEqual(
+      changed.flatMap(({ comments }) => comments.map((comment) => comment.nodeId)),
+      [nodeId],
+    );
+    assert.equal(await countCalls(ask), 2);
   });
 
   it('more pull requests and entries than one page holds are asked for', async () => {
@@ -304,6 +319,29 @@ describe('looking around', () => {
     assert.equal(look.changed.length, 30);
     assert.equal([...look.pullRequests.values()].filter((pr) => pr !== undefined).length, 30);
     assert.equal(look.checks.size, 30);
+  });
+
+  it('further pages of checks are one question for all commits, and one for all blocked entries [G85]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
+    const prs: PullRequest[] = [];
+    for (let index = 0; index < 3; index += 1) prs.push(await github.openPullRequest(repository));
+    for (const { headSha: sha } of prs) {
+      for (let index = 0; index < 230; index += 1) {
+        github.reportCheck(repository, { sha, name: `job ${index}`, status: 'completed', conclusion: 'success' });
+      }
+    }
+    const question = { repository: APP, branches: ['main'], since: Date.now() };
+    await hosting.findByBranch(APP, 'warm-up');
+    const tested = () => hosting.lookAround({ ...question, entries: [], commits: prs.map(shaOf) });
+    assert.deepEqual(
+      [...(await tested()).checks.values()].map((reports) => reports.length),
+      [230, 230, 230],
+    );
+    assert.equal(await countCalls(tested), 3);
+    const waiting = () => hosting.lookAround({ ...question, entries: prs.map(numberOf), commits: [] });
+    // The look, what holds them, and two further pages.
+    assert.equal(await countCalls(waiting), 4);
   });
 
   it('blocked entries cost one more question, and none while they stay as they are [G15]', async () => {
@@ -345,6 +383,50 @@ describe('looking around', () => {
     await assert.rejects(ask, /GitHub answered 502/);
     assert.equal(await countCalls(ask), 2);
     assert.equal((await ask()).pullRequests.size, 62);
+  });
+
+  const TOO_MUCH = {
+    kind: 'answer',
+    when: 'before',
+    answer: {
+      status: 200,
+      body: {
+        data: { repository: null },
+        errors: [{ type: 'RESOURCE_LIMITS_EXCEEDED', message: 'Resource limits for this query exceeded.' }],
+      },
+    },
+  } as const;
+
+  it('one that costs GitHub too much is made in parts, commits too, and whole again after many that went well [G85]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const pr = await github.openPullRequest(repository);
+    const commits = Array.from({ length: 12 }, (_, index) => String(index).padStart(40, '0') as Sha);
+    const question = { repository: APP, branches: [], entries: [numberOf(pr)], commits, since: Date.now() };
+    const ask = () => hosting.lookAround(question);
+    await ask();
+    github.faults.once('POST /graphql LookAround', TOO_MUCH);
+    await assert.rejects(ask, /Resource limits for this query exceeded/);
+    assert.equal(await countCalls(ask), 2);
+    for (let looks = 2; looks < 30; looks += 1) await ask();
+    assert.equal(await countCalls(ask), 2);
+    assert.equal(await countCalls(ask), 1);
+  });
+
+  it('details and checks that are too much for GitHub are asked for in halves [G85]', async () => {
+    const { github, repository, hosting, countCalls } = await world();
+    const prs: PullRequest[] = [];
+    for (let index = 0; index < 3; index += 1) prs.push(await github.openPullRequest(repository));
+    await hosting.findByBranch(APP, 'warm-up');
+    for (const [query, ask] of [
+      ['ReadPullRequests', async () => (await hosting.findPullRequests(APP, prs.map(numberOf))).size],
+      ['ReadChecks', async () => (await hosting.readChecks(APP, prs.map(shaOf))).size],
+    ] as const) {
+      github.faults.once(`POST /graphql ${query}`, TOO_MUCH);
+      assert.equal(await countCalls(async () => assert.equal(await ask(), 3)), 3);
+      const stop = github.faults.always(`POST /graphql ${query}`, TOO_MUCH);
+      await assert.rejects(ask, /Resource limits for this query exceeded/);
+      stop();
+    }
   });
 
   it('a repository that was renamed says so', async () => {

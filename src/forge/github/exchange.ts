@@ -119,6 +119,11 @@ export function isPassing(message: string): boolean {
   return /something went wrong|timed? ?out|try again|temporarily/i.test(message);
 }
 
+/** Of a query that asks for too much at once, GraphQL says so instead of giving up, and may answer a part. */
+export function isTooMuch({ type, message }: Problem): boolean {
+  return type === undefined ? isPassing(message) : /^(RESOURCE_LIMITS|MAX_NODE_LIMIT)_EXCEEDED$/.test(type);
+}
+
 export interface Problem {
   readonly type: string | undefined;
   readonly path: readonly string[];

@@ -2,8 +2,9 @@ import type { PassedCheck, PrNumber, PullRequestFacts, Sha, UpToDate } from '../
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { BlockedMemory } from './blocked.ts';
-import { type Contexts, hasPassed, isRequiredText, readContexts, reportsOf } from './checks.ts';
+import { type Contexts, hasPassed, isRequiredText, NO_CONTEXTS, readContexts, reportsOf } from './checks.ts';
 import type { GithubClient } from './client.ts';
+import { inHalves } from './in-halves.ts';
 import { loginOf } from './people.ts';
 import type { BranchRules, Protection } from './protection.ts';
 import { detailsText, isAskable, type PullRequestDetails, type PullRequestNode } from './pull-request-text.ts';
@@ -50,9 +51,12 @@ export async function findPullRequests(
   const askable = numbers.filter(isAskable);
   const facts = new Map<PrNumber, PullRequestFacts>();
   for (let start = 0; start < askable.length; start += DETAILED_AT_ONCE) {
-    const details = await askDetails(tools, repository, askable.slice(start, start + DETAILED_AT_ONCE));
-    for (const node of details) {
-      if (node !== undefined) facts.set(node.number, await factsOfDetails(tools, repository, node));
+    const details = await inHalves(askable.slice(start, start + DETAILED_AT_ONCE), (some) =>
+      askDetails(tools, repository, some),
+    );
+    const checks = await readHeadChecks(tools, repository, details);
+    for (const [index, node] of details.entries()) {
+      facts.set(node.number, await factsWith(tools, repository, node, checks[index]));
     }
   }
   return facts;
@@ -62,7 +66,7 @@ async function askDetails(
   { client }: FactsTools,
   { owner, name }: ForgeRepository,
   numbers: readonly PrNumber[],
-): Promise<readonly (PullRequestDetails | undefined)[]> {
+): Promise<readonly PullRequestDetails[]> {
   const fields = numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ${detailsText(number)} }`);
   const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, PullRequestDetails | null>> }>({
     repository: { owner, name },
@@ -70,19 +74,27 @@ async function askDetails(
     variables: { owner, name },
     urgency: 'read',
   });
-  return numbers.map((number) => data.repository[`p${number}`] ?? undefined);
+  return numbers.flatMap((number) => data.repository[`p${number}`] ?? []);
 }
 
 export async function factsOfDetails(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  node: PullRequestDetails,
+): Promise<PullRequestFacts> {
+  const [checks] = await readHeadChecks(tools, repository, [node]);
+  return factsWith(tools, repository, node, checks);
+}
+
+async function factsWith(
   { client, protection }: FactsTools,
   repository: ForgeRepository,
   node: PullRequestDetails,
+  checks = NO_CONTEXTS,
 ): Promise<PullRequestFacts> {
   client.pullRequestIds.keep(repository, node);
   const known = readinessOf(node);
   const targetHead = findContainedTarget(node);
-  const isAsked = known === undefined || targetHead !== undefined;
-  const checks = isAsked ? await readHeadChecks(client, repository, node) : NO_CHECKS;
   const upToDate = targetHead === undefined ? undefined : upToDateOf(node, targetHead, checks);
   if (known !== undefined) return { ...factsOf(node, known), ...(upToDate !== undefined && { upToDate }) };
   const { login } = await client.installation(repository);
@@ -141,15 +153,18 @@ function headOf(node: PullRequestDetails) {
   return commit?.oid === node.headRefOid ? commit : undefined;
 }
 
-const NO_CHECKS: Contexts = { contexts: [], isWhole: true };
-
-async function readHeadChecks(
-  client: GithubClient,
+/** Of those of which somebody wants to know them. */
+function readHeadChecks(
+  { client }: FactsTools,
   repository: ForgeRepository,
-  node: PullRequestDetails,
-): Promise<Contexts> {
-  const first = headOf(node)?.statusCheckRollup;
-  return readContexts(client, repository, { sha: node.headRefOid, first, required: isRequiredText(node.number) });
+  nodes: readonly PullRequestDetails[],
+): Promise<readonly Contexts[]> {
+  const heads = nodes.map((node) => {
+    const isWanted = readinessOf(node) === undefined || findContainedTarget(node) !== undefined;
+    const first = isWanted ? headOf(node)?.statusCheckRollup : undefined;
+    return { sha: node.headRefOid, first, required: isRequiredText(node.number) };
+  });
+  return readContexts(client, repository, heads);
 }
 
 /** The target's head, where the pull request's contains it. */

@@ -1,11 +1,14 @@
 import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { ChangedPullRequest, CheckReport, Look, LookQuestion, RepositoryIdentity } from '../hosting.ts';
+import type { ChangedPullRequest, Look, LookQuestion, RepositoryIdentity } from '../hosting.ts';
 import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
 import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
 import type { GithubClient } from './client.ts';
 import { type FactsTools, factsOfNodes } from './facts.ts';
+import { inHalves } from './in-halves.ts';
+import { mayCommand } from './may-command.ts';
 import { ACTOR, type Actor, loginOf } from './people.ts';
 import { FACTS, isAskable, type PullRequestNode } from './pull-request-text.ts';
 import { isOverwhelmed } from './unavailable.ts';
@@ -47,11 +50,19 @@ type Answer = {
 
 const ENTRIES_AT_ONCE = 100;
 const FEWEST_AT_ONCE = 10;
-const COMMITS_AT_ONCE = 20;
-/** Few change within a minute: further pages are asked for only where all of one did. */
+/** For so many entries, one commit: each has up to a hundred checks. */
+const ENTRIES_FOR_COMMIT = 5;
+/** What was too much while GitHub was in trouble need not be too much for ever. */
+const GOOD_LOOKS = 30;
+/**
+ * Few change within a minute: further pages are asked for only where all of one did. After an outage of hours that may be
+ * hundreds, and among them is somebody's command.
+ */
 const CHANGED_AT_ONCE = 25;
-const MAX_CHANGED_PAGES = 8;
+const MAX_CHANGED_PAGES = 40;
 const COMMENTS_AT_ONCE = 10;
+/** GitHub takes no more ids. */
+const BODIES_AT_ONCE = 100;
 /** So many comments on one pull request between two looks are no conversation. */
 const MAX_COMMENTS = 100;
 
@@ -62,27 +73,44 @@ export interface Looker {
 
 /**
  * GitHub gives up on a query after ten seconds, and works out for each entry whether it can be merged. Where it gave up,
- * the next look at that repository asks about half as many at once.
+ * the next look at that repository asks about half as many at once; after many that went well, about twice as many.
  */
 export function createLooker(tools: FactsTools): Looker {
-  const sizes = new Map<string, number>();
+  const paces = new Map<string, Pace>();
   const blocked = createBlockedMemory();
   return {
     async lookAround(question) {
       const { id } = question.repository;
-      const size = sizes.get(id) ?? ENTRIES_AT_ONCE;
+      const pace = paces.get(id) ?? { atOnce: ENTRIES_AT_ONCE, goodLooks: 0 };
       try {
-        return await look({ ...tools, blocked }, question, size);
+        const found = await look({ ...tools, blocked }, question, pace.atOnce);
+        paces.set(id, faster(pace));
+        return found;
       } catch (error) {
-        if (isOverwhelmed(error)) sizes.set(id, Math.max(FEWEST_AT_ONCE, Math.floor(size / 2)));
+        if (isOverwhelmed(error)) paces.set(id, slower(pace));
         throw error;
       }
     },
     forget() {
-      sizes.clear();
+      paces.clear();
       blocked.forget();
     },
   };
+}
+
+interface Pace {
+  /** How many entries. */
+  readonly atOnce: number;
+  readonly goodLooks: number;
+}
+
+function slower({ atOnce }: Pace): Pace {
+  return { atOnce: Math.max(FEWEST_AT_ONCE, Math.floor(atOnce / 2)), goodLooks: 0 };
+}
+
+function faster({ atOnce, goodLooks }: Pace): Pace {
+  if (goodLooks + 1 < GOOD_LOOKS) return { atOnce, goodLooks: goodLooks + 1 };
+  return { atOnce: Math.min(ENTRIES_AT_ONCE, atOnce * 2), goodLooks: 0 };
 }
 
 type LookTools = FactsTools & { readonly blocked: BlockedMemory };
@@ -95,7 +123,8 @@ async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: num
   const { client } = tools;
   const { repository, branches, since } = question;
   const entries = chunksOf([...new Set(question.entries)].filter(isAskable), entriesAtOnce);
-  const commits = chunksOf([...new Set(question.commits)], COMMITS_AT_ONCE);
+  const commitsAtOnce = Math.ceil(entriesAtOnce / ENTRIES_FOR_COMMIT);
+  const commits = chunksOf([...new Set(question.commits)], commitsAtOnce);
   const answers: Answer[] = [];
   let identity: RepositoryIdentity | undefined;
   for (let part = 0; part < Math.max(1, entries.length, commits.length); part += 1) {
@@ -116,9 +145,9 @@ async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: num
   return {
     ...(identity !== undefined && { identity }),
     heads: new Map(branches.map((branch, index) => [branch, first?.[`b${index}`]?.target?.oid])),
-    pullRequests: await pullRequestsIn(tools, repository, question.entries, answers),
-    checks: await checksIn(client, repository, commits, answers),
-    changed: await changedSince(client, repository, since, first?.changed),
+    pullRequests: await pullRequestsIn(tools, question, answers),
+    checks: await readReports(client, repository, commitsIn(commits, answers)),
+    changed: await withoutTalk(client, repository, await changedSince(client, repository, since, first?.changed)),
   };
 }
 
@@ -168,8 +197,7 @@ function commentsText(count: number): string {
 
 async function pullRequestsIn(
   tools: LookTools,
-  repository: ForgeRepository,
-  numbers: readonly PrNumber[],
+  { repository, entries: numbers }: LookQuestion,
   answers: readonly Answer[],
 ): Promise<ReadonlyMap<PrNumber, PullRequestFacts | undefined>> {
   const nodes = answers.flatMap((answer) => numbers.flatMap((number) => answer[`p${number}`] ?? []));
@@ -177,19 +205,10 @@ async function pullRequestsIn(
   return new Map(numbers.map((number) => [number, facts.get(number)]));
 }
 
-async function checksIn(
-  client: GithubClient,
-  repository: ForgeRepository,
-  commits: readonly (readonly Sha[])[],
-  answers: readonly Answer[],
-): Promise<ReadonlyMap<Sha, readonly CheckReport[]>> {
-  const checks = new Map<Sha, readonly CheckReport[]>();
-  for (const [part, shas] of commits.entries()) {
-    for (const [index, sha] of shas.entries()) {
-      checks.set(sha, await readReports(client, repository, sha, answers[part]?.[`c${index}`] ?? null));
-    }
-  }
-  return checks;
+function commitsIn(commits: readonly (readonly Sha[])[], answers: readonly Answer[]): ReadonlyMap<Sha, CommitAnswer> {
+  return new Map(
+    commits.flatMap((shas, part) => shas.map((sha, index) => [sha, answers[part]?.[`c${index}`] ?? null] as const)),
+  );
 }
 
 async function changedSince(
@@ -211,6 +230,39 @@ async function changedSince(
     page = (await ask(client, repository, [`changed: ${changedText(endCursor)}`])).changed;
   }
   return changed;
+}
+
+/**
+ * Nearly all comments are no commands. Who obeys reads each of them again, with everything about it: where there are
+ * several, one question finds out which of them are worth that.
+ */
+async function withoutTalk(
+  client: GithubClient,
+  repository: ForgeRepository,
+  changed: readonly ChangedPullRequest[],
+): Promise<readonly ChangedPullRequest[]> {
+  const ids = changed.flatMap(({ comments }) => comments.map(({ nodeId }) => nodeId));
+  if (ids.length < 2) return changed;
+  const commands = new Set<string>();
+  for (const some of chunksOf(ids, BODIES_AT_ONCE)) {
+    for (const id of await inHalves(some, (half) => askCommands(client, repository, half))) commands.add(id);
+  }
+  return changed.map((pr) => ({ ...pr, comments: pr.comments.filter(({ nodeId }) => commands.has(nodeId)) }));
+}
+
+async function askCommands(
+  client: GithubClient,
+  { owner, name }: ForgeRepository,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const { data } = await client.graphql<{ readonly nodes: readonly ({ readonly body?: string } | null)[] }>({
+    repository: { owner, name },
+    query: 'query ReadBodies($ids: [ID!]!) { nodes(ids: $ids) { ... on IssueComment { body } } }',
+    variables: { ids },
+    urgency: 'read',
+  });
+  // In the order of the ids; null where one is gone.
+  return ids.filter((_, index) => mayCommand(data.nodes[index]?.body ?? ''));
 }
 
 /** What we said ourselves is never obeyed: there is no need to read it again. */
@@ -263,10 +315,4 @@ function freshIn({ nodes }: CommentsNode, since: Instant): ChangedPullRequest['c
     const { id, fullDatabaseId, author } = comment;
     return [{ id: String(fullDatabaseId), nodeId: id, createdAt, author: loginOf(author) }];
   });
-}
-
-function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }

@@ -78,10 +78,15 @@ export function refusedAnswer(repository: RepositoryName, kind: 'app' | 'token',
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: { status } });
 }
 
-/** GitHub began, and did not get ready in time. */
+/** It was asked for more than GitHub answers at once. */
+export function tooMuch(detail: string): Fault {
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { isTooMuch: true } });
+}
+
+/** GitHub did not get ready in time, or says that it would not: with less to answer, it may. One that is down says 503. */
 export function isOverwhelmed(error: unknown): boolean {
   if (!(error instanceof Fault) || typeof error.cause !== 'object' || error.cause === null) return false;
-  return 'status' in error.cause && [502, 503, 504].includes(Number(error.cause.status));
+  return 'isTooMuch' in error.cause || ('status' in error.cause && [502, 504].includes(Number(error.cause.status)));
 }
 
 export function forbidden(

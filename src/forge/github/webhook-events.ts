@@ -1,6 +1,7 @@
 import type { PrNumber, Sha } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Notice, NoticeAbout, RepositoryName } from '../hosting.ts';
+import { mayCommand } from './may-command.ts';
 import { countAt, dig, type Payload, textAt } from './webhook-json.ts';
 
 interface Event {
@@ -94,7 +95,7 @@ function ofComment({ payload, action, ownAppId }: Event): readonly Notice[] {
     return [];
   }
   const body = dig(payload, 'comment', 'body');
-  if (typeof body === 'string' && !/\/(sluice|trunk)\b/i.test(body)) return [];
+  if (typeof body === 'string' && !mayCommand(body)) return [];
   const author = textAt(payload, 'comment', 'user', 'login');
   const about = {
     kind: 'comment',

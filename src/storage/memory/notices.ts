@@ -116,7 +116,8 @@ function settle(
   } else if (settlement.kind === 'later' && settlement.isFailure) {
     change(notice, { dueAt: settlement.dueAt, attempts: attempts + 1 });
   } else if (wasToldAgain) {
-    change(notice, { attempts: 0 });
+    const body = settlement.kind === 'later' ? settlement.body : undefined;
+    change(notice, { attempts: 0, body: body ?? notice.row.body });
     return 'again';
   } else if (settlement.kind === 'later') {
     change(notice, { dueAt: settlement.dueAt, attempts: 0, body: settlement.body ?? notice.row.body });

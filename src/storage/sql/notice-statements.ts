@@ -168,6 +168,13 @@ function settlementStatements(compiler: StatementCompiler) {
         .where('lease_holder', '=', param('holder'))
         .where('version', '=', param('version')),
     ),
+    releaseWith: compiler.statement<Lease & { readonly body: string }>()((param) =>
+      update
+        .set({ attempts: 0, body: param('body') })
+        .where('host', '=', param('host'))
+        .where('key', '=', param('key'))
+        .where('lease_holder', '=', param('holder')),
+    ),
     release: compiler.statement<Lease>()((param) =>
       update
         .set({ attempts: 0 })

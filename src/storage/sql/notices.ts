@@ -84,7 +84,11 @@ function* settle(
   settlement: NoticeSettlement,
 ): Operation<'settled' | 'again' | 'lost'> {
   if ((yield* settleAsSeen(statements, lease, settlement)) > 0) return 'settled';
-  return (yield* execute(statements.release, lease)) > 0 ? 'again' : 'lost';
+  const body = settlement.kind === 'later' ? settlement.body : undefined;
+  const released = yield* body === undefined
+    ? execute(statements.release, lease)
+    : execute(statements.releaseWith, { ...lease, body });
+  return released > 0 ? 'again' : 'lost';
 }
 
 function settleAsSeen(statements: NoticeStatements, lease: Lease, settlement: NoticeSettlement): Operation<number> {

@@ -1,0 +1,15 @@
+import { isOverwhelmed } from './unavailable.ts';
+
+/** GitHub gives up on what takes it ten seconds. Where it did, the same is asked in two parts. */
+export async function inHalves<Item, Answer>(
+  items: readonly Item[],
+  ask: (items: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  try {
+    return await ask(items);
+  } catch (error) {
+    if (!isOverwhelmed(error) || items.length < 2) throw error;
+    const half = Math.ceil(items.length / 2);
+    return [...(await inHalves(items.slice(0, half), ask)), ...(await inHalves(items.slice(half), ask))];
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { type ScriptedGithub, startScriptedGithub } from '../../../test/helpers/scripted-github.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createJsonLog } from '../../lib/json-log.ts';
+import type { ForgeRepository } from '../forge.ts';
+import { createGithubClient } from './client.ts';
+import { githubConnection } from './connection.ts';
+import { createLooker, type Looker } from './look.ts';
+import { createProtection } from './protection.ts';
+
+const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
+const PAGE = 25;
+const AN_HOUR_MS = 3_600_000;
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A GitHub with more open pull requests than anybody makes for a test, the one that changed last first. */
+async function world(
+  open: number,
+  updatedAt: (index: number) => number,
+): Promise<{ github: ScriptedGithub; looker: Looker }> {
+  const aPullRequest = (index: number) => ({
+    number: index + 1,
+    headRefOid: 'a'.repeat(40),
+    baseRefName: 'main',
+    updatedAt: new Date(updatedAt(index)).toISOString(),
+    labels: { nodes: [] },
+    comments: { pageInfo: { hasPreviousPage: false }, nodes: [] },
+  });
+  const github = await startScriptedGithub(({ route, body }) => {
+    if (route !== 'POST /graphql') return { body: { login: 'sluice', id: 1 } };
+    const after = Number(/after: \\"(\d+)\\"/.exec(body)?.[1] ?? 0);
+    const count = Math.min(PAGE, open - after);
+    const nodes = Array.from({ length: count }, (_, index) => aPullRequest(after + index));
+    const pageInfo = { hasNextPage: after + count < open, endCursor: String(after + count) };
+    return {
+      body: {
+        data: { repository: { databaseId: 7, owner: { login: 'acme' }, name: 'app', changed: { pageInfo, nodes } } },
+      },
+    };
+  });
+  const auth = { kind: 'token', token: 'a token of the tests' } as const;
+  const client = createGithubClient({
+    connection: githubConnection({ host: 'github.com', apiUrl: github.url, auth }),
+    clock: systemClock,
+    log: createJsonLog('error', () => undefined),
+  });
+  closers.push(
+    () => client.close(),
+    () => github.close(),
+  );
+  return { github, looker: createLooker({ client, protection: createProtection({ client, clock: systemClock }) }) };
+}
+
+describe('a look at thousands of open pull requests', () => {
+  it('after an outage of hours finds all that changed: somebody may have given a command there [G87]', async () => {
+    const since = Date.now() - AN_HOUR_MS;
+    const { looker } = await world(900, () => Date.now());
+    const { changed } = await looker.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    assert.equal(changed.length, 900);
+  });
+
+  it('is one question while few change', async () => {
+    const since = Date.now() - AN_HOUR_MS;
+    const { github, looker } = await world(3_000, (index) => since + (index < 20 ? 1_000 : -1_000));
+    const ask = () => looker.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    assert.equal((await ask()).changed.length, 20);
+    const asked = github.asked.length;
+    await ask();
+    assert.equal(github.asked.length, asked + 1);
+  });
+});
