@@ -165,6 +165,8 @@ export interface CheckReport {
   readonly startedAt: Instant | undefined;
   readonly url: string | undefined;
   readonly summary: string | undefined;
+  /** How many of one name were taken together, also those that gave way. */
+  readonly parts?: number;
 }
 
 export type Permission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin';

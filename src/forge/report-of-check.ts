@@ -6,9 +6,12 @@ import type { CheckReport } from './hosting.ts';
  * while one of them is, failed when one of them did. With `app`, only that app's word counts.
  */
 export function reportOfCheck(reports: readonly CheckReport[], name: string, app?: string): CheckReport | undefined {
-  return combineReports(
+  const combined = combineReports(
     reports.filter((report) => report.name === name && (app === undefined || isReportedBy(app, report))),
   );
+  if (combined === undefined) return undefined;
+  const { parts = 1, ...report } = combined;
+  return report.startedAt === undefined ? report : { ...report, startedAt: report.startedAt + parts - 1 };
 }
 
 /**
@@ -19,7 +22,8 @@ export function combineReports(reports: readonly CheckReport[]): CheckReport | u
   const [worst] = reports.toSorted((a, b) => badness(b) - badness(a));
   if (worst === undefined) return undefined;
   const starts = reports.flatMap(({ startedAt }) => startedAt ?? []);
-  return { ...worst, startedAt: starts.length === 0 ? undefined : Math.max(...starts) + reports.length - 1 };
+  const parts = reports.reduce((sum, report) => sum + (report.parts ?? 1), 0);
+  return { ...worst, startedAt: starts.length === 0 ? undefined : Math.max(...starts), parts };
 }
 
 /** Pending before failed before passed. */

@@ -236,4 +236,23 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(only([run({ title: 'x'.repeat(5_000) })])?.summary?.length, 1_000);
     assert.equal(only([run({ title: ' ' })])?.summary, undefined);
   });
+
+  it('a suite that is cancelled for another, when both were seen, does not hold up what the other says [G82]', () => {
+    const one = { suite: 'CS_1', workflow: 'W', event: 'pull_request', startedAt: at('12:00') };
+    const two = { suite: 'CS_2', workflow: 'W', event: 'pull_request', startedAt: at('12:01') };
+    const open = { status: 'IN_PROGRESS', conclusion: null };
+    const both = [run({ ...one, ...open }), run({ ...two, ...open })];
+    const after = (conclusion: string) => [run({ ...one, conclusion: 'CANCELLED' }), run({ ...two, conclusion })];
+    assert.deepEqual([told(both, after('SUCCESS')), told(both, after('FAILURE'))], ['SUCCESS', 'FAILURE']);
+  });
+
+  it('another suite of one app counts, also where another app began later under the name [G82]', () => {
+    const jenkins = (more: object) => {
+      const made = run(more) as CheckRunNode;
+      return { ...made, checkSuite: { ...made.checkSuite, app: { slug: 'jenkins', databaseId: 7 } } };
+    };
+    const first = [run({ suite: 'CS_1', startedAt: at('12:01') }), jenkins({ suite: 'CS_9', startedAt: at('12:05') })];
+    const joined = [...first, run({ suite: 'CS_2', startedAt: at('12:01'), conclusion: 'FAILURE' })];
+    assert.equal(told(first, joined), 'FAILURE');
+  });
 });

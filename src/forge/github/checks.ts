@@ -200,8 +200,13 @@ export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] 
 export function reportsOfTest(contexts: readonly Context[]): readonly CheckReport[] {
   const newest = new Set(newestOfEach(contexts, originOf).map(({ context }) => context));
   const ofSuites = newestOfEach(contexts, suiteOf);
-  const counted = ofSuites.filter(({ context, report }) => newest.has(context) || !isCancelled(report));
-  return combine(counted.map(({ report }) => report));
+  const isCounted = (each: (typeof ofSuites)[number]) => newest.has(each.context) || !isCancelled(each.report);
+  const passedOver = ofSuites.filter((each) => !isCounted(each)).map(({ report }) => report);
+  return combine(ofSuites.filter(isCounted).map(({ report }) => report)).map((report) => {
+    // They were parts before they were cancelled: what is left must not seem older than all of them were.
+    const former = passedOver.filter(({ name, app }) => name === report.name && app === report.app).length;
+    return { ...report, parts: (report.parts ?? 1) + former };
+  });
 }
 
 function newestOfEach(contexts: readonly Context[], keyOf: (context: Context) => readonly string[]) {
