@@ -214,6 +214,23 @@ describe('looking around', () => {
     assert.equal(world.hosting.asked.get('readComment'), 2);
   });
 
+  test('of one reading, what failed or runs again counts before what passed [G82]', async (t) => {
+    for (const conclusion of ['FAILURE', undefined] as const) {
+      const world = await createWorld(t);
+      const { forge, clock } = world.world;
+      forge.protection = ['build', 'test'];
+      const number = await world.world.submit();
+      await clock.pass(10_000);
+      const sha = await world.testedSha();
+      world.hosting.report(sha, 'test', 'SUCCESS');
+      await clock.pass(70_000);
+      world.hosting.report(sha, 'build', 'SUCCESS');
+      world.hosting.report(sha, 'test', conclusion);
+      await clock.pass(70_000);
+      assert.equal(await world.stateOf(number), conclusion === undefined ? 'TESTING' : 'FAILED');
+    }
+  });
+
   test('two servers look as often as one', async (t) => {
     const world = await HostedWorld.create();
     for (let n = 0; n < 2; n += 1) world.start({ looks: true, app: world.createServer() });

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
-import { type Check, withReport } from '../../engine/check.ts';
+import { type Check, verdictOfCheck, withReport } from '../../engine/check.ts';
 import type { Sha } from '../../engine/pull-request.ts';
 import { findCandidate, type Queue } from '../../engine/queue.ts';
 import { appFor } from '../../engine/required.ts';
@@ -32,8 +32,10 @@ export async function reportChecks(
 ): Promise<void> {
   const at = app.clock.now();
   const news = checksOf(candidate, reports).filter((check) => isNews(candidate, { ...check, reportedAt: at }));
+  // What ends the test well must not be counted before what is known to have failed, or to run again.
+  const inOrder = news.toSorted((a, b) => Number(hasPassed(a, at)) - Number(hasPassed(b, at)));
   await Promise.all(
-    news.map((check) =>
+    inOrder.map((check) =>
       app.runner.run(found.id, (queue) => {
         // Another report may have told it meanwhile, or ended the candidate.
         const present = findCandidate(queue, candidate.number);
@@ -57,4 +59,8 @@ function checksOf({ required }: Candidate, reports: readonly CheckReport[]): rea
 
 function isNews({ checks, required }: Candidate, report: Check): boolean {
   return withReport(checks, report, required?.names.includes(report.name) === true) !== checks;
+}
+
+function hasPassed(check: Omit<Check, 'reportedAt'>, reportedAt: Check['reportedAt']): boolean {
+  return verdictOfCheck({ ...check, reportedAt }) === 'passed';
 }
