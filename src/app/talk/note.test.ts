@@ -82,4 +82,25 @@ describe('what was said and heard of a pull request', () => {
     const note = await readNote(app, key);
     assert.deepEqual([wasSeenAt(note, A, 19_000), wasSeenAt(note, A, 25_000)], [true, false]);
   });
+
+  it('a head that another followed is not seen, also where that other was heard of last [G83]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
+    // B was there at 10 s, and A again at 20 s; what tells of B comes late.
+    await rememberHead(app, key, { sha: A, at: 20_500, changedAt: 20_000 });
+    await rememberHead(app, key, { sha: B, at: 25_000, changedAt: 10_000 });
+    const note = await readNote(app, key);
+    assert.deepEqual([wasSeenAt(note, B, 40_000), wasSeenAt(note, A, 40_000)], [false, true]);
+  });
+
+  it('of two heads of one second neither is seen: nobody knows which was the last [G83]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 20_900, changedAt: 20_000 });
+    await rememberHead(app, key, { sha: B, at: 21_000, changedAt: 20_000 });
+    const note = await readNote(app, key);
+    assert.deepEqual([wasSeenAt(note, B, 40_000), wasSeenAt(note, A, 40_000)], [false, false]);
+    // Until one of them is still there later.
+    await rememberHead(app, key, { sha: B, at: 50_500, changedAt: 50_000 });
+    assert.equal(wasSeenAt(await readNote(app, key), B, 60_000), true);
+  });
 });

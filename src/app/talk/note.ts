@@ -142,11 +142,14 @@ const SECOND_MS = 1_000;
 export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: HeardHead): Promise<void> {
   const { at, changedAt } = heard;
   const head = changedAt === undefined ? heard : { ...heard, at: Math.max(at, changedAt + SECOND_MS) };
-  await changeNote(app, key, (note) =>
-    note.heads.at(-1)?.sha === head.sha
-      ? undefined
-      : { ...note, heads: [...note.heads, head].toSorted(byForge).slice(-KEPT_HEADS) },
-  );
+  await changeNote(app, key, (note) => {
+    const last = note.heads.at(-1);
+    if (last?.sha !== head.sha) return { ...note, heads: [...note.heads, head].toSorted(byForge).slice(-KEPT_HEADS) };
+    // When it was there last tells that what is heard of late was before it.
+    if (head.changedAt === undefined || head.changedAt <= (last.changedAt ?? last.at)) return undefined;
+    const before = note.heads.at(-2)?.sha === head.sha ? note.heads.slice(0, -1) : note.heads;
+    return { ...note, heads: [...before, head].slice(-KEPT_HEADS) };
+  });
 }
 
 /** By the clock that all of them have in common: those of servers differ. */
@@ -159,7 +162,16 @@ function byForge(a: HeardHead, b: HeardHead): number {
  * looked at another, is not what they meant; also where that other one was heard of late.
  */
 export function wasSeenAt({ heads }: Note, sha: Sha, at: Instant): boolean {
-  const index = heads.findLastIndex((head) => head.at <= at);
-  const isPast = heads.slice(index + 1).some((head) => head.changedAt !== undefined && head.changedAt <= at);
-  return heads[index]?.sha === sha && !isPast;
+  const seen = heads.findLast((head) => head.at <= at);
+  const since = seen?.changedAt ?? Number.POSITIVE_INFINITY;
+  const index = seen === undefined ? -1 : heads.indexOf(seen);
+  // Of two that were there in one second nobody knows which was the last.
+  const isPast = heads.some(
+    (head, place) =>
+      head.sha !== sha &&
+      head.changedAt !== undefined &&
+      head.changedAt <= at &&
+      (place > index || head.changedAt >= since),
+  );
+  return seen?.sha === sha && !isPast;
 }

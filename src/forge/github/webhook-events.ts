@@ -71,7 +71,8 @@ function ofReview({ payload }: Event): readonly Notice[] {
 function aboutPullRequest(place: Place, number: number, payload: Payload): Notice {
   const headSha = shaAt(payload, 'pull_request', 'head', 'sha');
   const changedAt = instantOf(textAt(payload, 'pull_request', 'updated_at'));
-  return notice(place, `pull_request ${number}`, {
+  // Heads are heard of one by one: what is told late of a former one takes no other's place.
+  return notice(place, `pull_request ${number} ${headSha ?? ''}`, {
     kind: 'pull_request',
     number: number as PrNumber,
     headSha,
