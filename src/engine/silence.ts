@@ -12,11 +12,15 @@ export function isSilent(candidate: Candidate, now: Instant): boolean {
   return silentAt !== undefined && now >= silentAt;
 }
 
-/** From when on nothing being heard is worth a word; undefined where something was, or nothing is to be. */
+/**
+ * From when on nothing being heard is worth a word; undefined where something was, or nothing is to be. While other checks
+ * run, CI has begun: what is required may be its last job, of which nothing is heard before.
+ */
 export function silentFrom({ state, twin, testingSince, required, checks }: Candidate): Instant | undefined {
   if (state !== 'testing' || twin !== undefined || testingSince === undefined) return undefined;
-  const isHeardOf = required?.names.some((name) => checks.some((check) => check.name === name)) ?? false;
-  return isHeardOf ? undefined : testingSince + SILENT_AFTER_MS;
+  const isRequired = (name: string) => required?.names.includes(name) === true;
+  if (checks.some(({ name, status }) => isRequired(name) || status !== 'COMPLETED')) return undefined;
+  return Math.max(testingSince, ...checks.map(({ reportedAt }) => reportedAt)) + SILENT_AFTER_MS;
 }
 
 /** Its people are told when CI is silent, and when it is no more. */

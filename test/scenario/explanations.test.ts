@@ -38,7 +38,9 @@ describe('why an entry is where it is', () => {
       why(told, 'A')[1],
       '  CI_SILENT: Nothing was heard of its required checks since 12:00 UTC: CI may not run for test branches, or reports under other names.',
     );
-    told.play('fail A by=other');
+    told.play('fail A by=other\nwait 9m');
+    assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
+    told.play('wait 1m');
     assert.match(why(told, 'A').join(), /CI_SILENT/);
     told.play('pass A by=unit');
     assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
