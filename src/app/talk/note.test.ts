@@ -103,4 +103,28 @@ describe('what was said and heard of a pull request', () => {
     await rememberHead(app, key, { sha: B, at: 50_500, changedAt: 50_000 });
     assert.equal(wasSeenAt(await readNote(app, key), B, 60_000), true);
   });
+
+  it('can be meant by a second word, however it is heard of, where the first came in doubt [G83]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
+    await rememberHead(app, key, { sha: B, at: 1_600, changedAt: 1_000 });
+    const seen: boolean[] = [];
+    for (let said = 600_000; said < 2_000_000; said += 600_000) {
+      // Each word changes the pull request, and a look that finds it hears of the head once more before it is obeyed.
+      await rememberHead(app, key, { sha: B, at: said + 30_000, changedAt: said });
+      seen.push(wasSeenAt(await readNote(app, key), B, said));
+      await rememberHead(app, key, { sha: B, at: said + 90_000, changedAt: said + 32_000 });
+    }
+    assert.deepEqual(seen, [false, true, true]);
+  });
+
+  it('what is told of a former head again and again is noted once [G83]', async () => {
+    const { app, key } = await aNote();
+    await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
+    await rememberHead(app, key, { sha: B, at: 9_500, changedAt: 9_000 });
+    for (let again = 0; again < 5; again += 1) {
+      await rememberHead(app, key, { sha: A, at: 10_000 + again, changedAt: 5_000 });
+    }
+    assert.equal((await readNote(app, key)).heads.length, 3);
+  });
 });

@@ -143,13 +143,19 @@ export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard:
   const { at, changedAt } = heard;
   const head = changedAt === undefined ? heard : { ...heard, at: Math.max(at, changedAt + SECOND_MS) };
   await changeNote(app, key, (note) => {
-    const last = note.heads.at(-1);
+    const [third, second, last] = [note.heads.at(-3), note.heads.at(-2), note.heads.at(-1)];
+    if (last?.sha !== head.sha && note.heads.some((known) => isSame(known, head))) return undefined;
     if (last?.sha !== head.sha) return { ...note, heads: [...note.heads, head].toSorted(byForge).slice(-KEPT_HEADS) };
-    // When it was there last tells that what is heard of late was before it.
+    // When it was there last tells that what is heard of late was before it. The first two tell since when it can be meant.
     if (head.changedAt === undefined || head.changedAt <= (last.changedAt ?? last.at)) return undefined;
-    const before = note.heads.at(-2)?.sha === head.sha ? note.heads.slice(0, -1) : note.heads;
-    return { ...note, heads: [...before, head].slice(-KEPT_HEADS) };
+    const isLong = second?.sha === head.sha && third?.sha === head.sha;
+    return { ...note, heads: [...(isLong ? note.heads.slice(0, -1) : note.heads), head].slice(-KEPT_HEADS) };
   });
+}
+
+/** The same news once more: of a former head, it is told for as long as nobody could look. */
+function isSame(a: HeardHead, b: HeardHead): boolean {
+  return a.sha === b.sha && a.changedAt !== undefined && a.changedAt === b.changedAt;
 }
 
 /** By the clock that all of them have in common: those of servers differ. */
