@@ -5,6 +5,8 @@ import { keepCandidate, tell, type Work } from './work.ts';
 
 /** CI that was shown a commit as a rule says within seconds that it has begun. */
 const SILENT_AFTER_MS = 10 * 60_000;
+/** What is open for so long, and not required, may stay so for ever. */
+const NEVER_ENDS_AFTER_MS = 2 * 3_600_000;
 
 /** Nothing was heard of any required check for so long that CI may never have begun. */
 export function isSilent(candidate: Candidate, now: Instant): boolean {
@@ -14,13 +16,17 @@ export function isSilent(candidate: Candidate, now: Instant): boolean {
 
 /**
  * From when on nothing being heard is worth a word; undefined where something was, or nothing is to be. While other checks
- * run, CI has begun: what is required may be its last job, of which nothing is heard before.
+ * run, CI has begun: what is required may be its last job, of which nothing is heard before. The built-in runner always
+ * begins, when its turn comes.
  */
 export function silentFrom({ state, twin, testingSince, required, checks }: Candidate): Instant | undefined {
-  if (state !== 'testing' || twin !== undefined || testingSince === undefined) return undefined;
-  const isRequired = (name: string) => required?.names.includes(name) === true;
-  if (checks.some(({ name, status }) => isRequired(name) || status !== 'COMPLETED')) return undefined;
-  return Math.max(testingSince, ...checks.map(({ reportedAt }) => reportedAt)) + SILENT_AFTER_MS;
+  if (state !== 'testing' || twin !== undefined || testingSince === undefined || required === undefined)
+    return undefined;
+  if (required.commands !== '' || checks.some(({ name }) => required.names.includes(name))) return undefined;
+  const busyUntil = checks.map(({ status, reportedAt }) =>
+    status === 'COMPLETED' ? reportedAt : reportedAt + NEVER_ENDS_AFTER_MS,
+  );
+  return Math.max(testingSince, ...busyUntil) + SILENT_AFTER_MS;
 }
 
 /** Its people are told when CI is silent, and when it is no more. */

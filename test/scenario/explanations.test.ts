@@ -46,6 +46,16 @@ describe('why an entry is where it is', () => {
     assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
   });
 
+  it('takes CI for silent neither while other checks run, nor where it is the built-in runner [E17]', () => {
+    const told = play({}, 'submit A\nwait 5m\nreport A RUNNING by=first\nwait 2h\nwait 9m');
+    assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
+    // One that is not required, and never ends.
+    told.play('wait 1m');
+    assert.match(why(told, 'A').join(), /CI_SILENT/);
+    const own = play({}, 'sources protection=ci commands=v1\nsubmit A\nwait 1h');
+    assert.doesNotMatch(why(own, 'A').join(), /CI_SILENT/);
+  });
+
   it('says which app must report a check [E12] [G65]', () => {
     const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] }, 'submit A\npass A by=unit');
     assert.deepEqual(why(told, 'A').slice(1), [

@@ -7,8 +7,8 @@ import { hasWaiting, isWaitedFor } from './checks.ts';
 
 /**
  * Whether a queue goes by it. Most of what happens at a busy repository is about commits, branches and labels that no
- * queue has anything to do with: to store it, and to look, would be most of the work. What a queue waits for it knows
- * before anybody outside can speak of it; only a head that was just pushed may be heard of here after its checks.
+ * queue has anything to do with: to store it, and to look, would be most of the work. Of a candidate a queue knows before
+ * anybody outside can speak of it. A head may be heard of here after its checks: then the next look around sees them.
  */
 export async function concernsQueue(app: App, repository: Repository, notice: Notice): Promise<boolean> {
   switch (notice.kind) {
