@@ -22,8 +22,6 @@ function toLeftFile([name, text]: readonly [string, string]): LeftFile {
 /** Runs nothing: jobs begin at once, and end when the test says so or they are stopped. */
 export class FakeJobs implements Runner {
   readonly asked: FakeJob[] = [];
-  /** Jobs begin when this lets them. */
-  turn: Promise<void> | undefined;
   isCrowded = false;
 
   async run(job: Job, stop: AbortSignal): Promise<JobEnd> {
@@ -44,7 +42,6 @@ export class FakeJobs implements Runner {
     };
     if (stop.aborted) onStop();
     stop.addEventListener('abort', onStop, { once: true });
-    await this.turn;
     await job.onStart();
     return promise;
   }

@@ -61,24 +61,6 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
   });
 
-  it('[R6] that wait for their turn for long are reported as waiting', async () => {
-    const world = await World.create(CHECKS);
-    const turn = Promise.withResolvers<void>();
-    world.jobs.turn = turn.promise;
-    world.worker.start();
-    await world.submit();
-    const statuses = async () => (await candidateOf(world))?.checks.map(({ status }) => status);
-    await world.clock.pass(59_000);
-    assert.deepEqual(await statuses(), []);
-    await world.clock.pass(2_000);
-    assert.deepEqual(await statuses(), ['QUEUED', 'QUEUED']);
-    turn.resolve();
-    await world.clock.pass(10);
-    assert.deepEqual(await statuses(), ['IN_PROGRESS', 'IN_PROGRESS']);
-    assert.ok((await candidateOf(world))?.checks.every(({ isRepeated }) => isRepeated === undefined));
-    await world.worker.stop();
-  });
-
   it('[R1] say how they ended', async () => {
     const ends = [
       [{ kind: 'exited', code: 3 }, 'FAILURE', /Failed with exit code 3/],

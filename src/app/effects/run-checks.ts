@@ -15,8 +15,6 @@ import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 import { handInReports } from './hand-in-reports.ts';
 
 const DEFAULT_TIMEOUT_MINUTES = 60;
-/** Whoever waits for their turn this long is told that they do. */
-const WAITS_LONG_MS = 60_000;
 /** Another server may decide about the candidate; this one hears of it by looking. */
 const LOOK_EVERY_MS = 2_000;
 /** A server that is to end with its checks knows it by then. */
@@ -88,10 +86,6 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   // The newest attempt counts, also where the clock of the server that began the last one was ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
-  const stopWaiting = app.clock.after(WAITS_LONG_MS, () => {
-    // Only a word: what comes of it is reported anyway.
-    report(run, check, { startedAt: undefined, status: 'QUEUED' }).catch(() => undefined);
-  });
   const job = app.jobs.run(
     {
       share: found.id,
@@ -101,7 +95,6 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
       variables: checkVariables(run, candidate, check),
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
       onStart: async () => {
-        stopWaiting();
         startedAt = begin();
         await log.add(Buffer.from(heading(run, check)));
         await report(run, check, { startedAt, status: 'IN_PROGRESS' });
@@ -111,7 +104,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
     },
     stop,
   );
-  const end = await withoutShutdown(run, await job.finally(stopWaiting));
+  const end = await withoutShutdown(run, await job);
   const words = wordsOf(end, { timeoutMinutes, ranMs: Math.max(0, app.clock.now() - startedAt) });
   await log.end(`\n[Sluice] ${words.text}\n`);
   if (words.conclusion === undefined) return;
@@ -186,8 +179,7 @@ function wordsOf(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly
 }
 
 interface Progress {
-  /** Undefined: it has not begun. */
-  readonly startedAt: Instant | undefined;
+  readonly startedAt: Instant;
   readonly status: CheckStatus;
   readonly conclusion?: CheckConclusion;
   readonly summary?: string;
