@@ -70,8 +70,8 @@ type Known = Map<RepositoryId, Instant>;
 async function ensureLook(app: App, known: Known, { repository, queues }: Place): Promise<void> {
   const now = app.clock.now();
   const ensuredAt = known.get(repository.id);
-  // Also where the clock goes back: what is due by it may be hours away.
   const isHurried = isAlone(app, { repository, queues });
+  // Also where the clock goes back: what is due by it may be hours away.
   const isSure = ensuredAt !== undefined && Math.abs(now - ensuredAt) < (isHurried ? HURRIED_MS : SURE_MS);
   // Who looks sees to the next time.
   if (isSure) return;

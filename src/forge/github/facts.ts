@@ -1,4 +1,5 @@
 import type { PassedCheck, PrNumber, PullRequestFacts, Sha, UpToDate } from '../../engine/pull-request.ts';
+import { chunksOf } from '../../lib/chunks-of.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { BlockedMemory } from './blocked.ts';
@@ -50,10 +51,8 @@ export async function findPullRequests(
 ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
   const askable = numbers.filter(isAskable);
   const facts = new Map<PrNumber, PullRequestFacts>();
-  for (let start = 0; start < askable.length; start += DETAILED_AT_ONCE) {
-    const details = await inHalves(askable.slice(start, start + DETAILED_AT_ONCE), (some) =>
-      askDetails(tools, repository, some),
-    );
+  for (const some of chunksOf(askable, DETAILED_AT_ONCE)) {
+    const details = await inHalves(some, (part) => askDetails(tools, repository, part));
     const checks = await readHeadChecks(tools, repository, details);
     for (const [index, node] of details.entries()) {
       facts.set(node.number, await factsWith(tools, repository, node, checks[index]));
