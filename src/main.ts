@@ -28,7 +28,7 @@ import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
-import { createJsonLog, createTextLog } from './lib/json-log.ts';
+import { createJsonLog, createTextLog, type LogLevel } from './lib/json-log.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import type { Log } from './lib/log.ts';
 import { readVersion } from './lib/version.ts';
@@ -260,9 +260,11 @@ export async function serve(environment: Environment): Promise<number> {
 /** JSON lines to standard error, readable lines on a terminal. */
 export function createLog({ logLevel }: Config): { readonly log: Log; flush(): Promise<void> } {
   const lines = new LineWriter(2);
-  process.on('exit', () => lines.flushSync());
+  process.on('exit', () => lines.writeOut());
   const create = process.stderr.isTTY ? createTextLog : createJsonLog;
-  return { log: create(logLevel, (line) => lines.write(line)), flush: () => lines.flush() };
+  const write = (line: string, level: LogLevel) =>
+    lines.write(line, { isUrgent: level === 'warn' || level === 'error' });
+  return { log: create(logLevel, write), flush: () => lines.flush() };
 }
 
 function announce(running: Running): void {

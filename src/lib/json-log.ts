@@ -6,20 +6,23 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Format = (level: LogLevel, facts: object, text: string) => string;
 
+/** Takes a line that ends itself, and its level. */
+type WriteLine = (line: string, level: LogLevel) => void;
+
 /** One JSON object on each line, for programs. */
-export function createJsonLog(level: LogLevel, write: (line: string) => void): Log {
+export function createJsonLog(level: LogLevel, write: WriteLine): Log {
   return createLog(level, write, formatJson);
 }
 
 /** One line of words, for people at a terminal. */
-export function createTextLog(level: LogLevel, write: (line: string) => void): Log {
+export function createTextLog(level: LogLevel, write: WriteLine): Log {
   return createLog(level, write, formatText);
 }
 
-function createLog(level: LogLevel, write: (line: string) => void, format: Format): Log {
+function createLog(level: LogLevel, write: WriteLine, format: Format): Log {
   const least = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) =>
-    LOG_LEVELS.indexOf(own) < least ? () => {} : (facts: object, text: string) => write(format(own, facts, text));
+    LOG_LEVELS.indexOf(own) < least ? () => {} : (facts: object, text: string) => write(format(own, facts, text), own);
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 

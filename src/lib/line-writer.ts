@@ -1,4 +1,6 @@
-import { write, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openNonBlocking } from './open-non-blocking.ts';
 
 /** Lines wait at most this long, or for this much to come together: a write for each would cost more than a request. */
 const WAIT_MS = 200;
@@ -7,24 +9,29 @@ const FULL_LENGTH = 65_536;
 const MAX_WAITING_LENGTH = 16_000_000;
 const RETRY_MS = 20;
 
+const NOTHING = Buffer.alloc(0);
+
 /**
- * Writes lines to a file descriptor, in order, many at a time, while nobody waits for it. Where the reader is gone it
- * goes silent; where he is too slow it drops lines, and says so when he is back.
+ * Writes lines to a file descriptor, in order, many at a time. Every write ends at once with as much as the reader takes,
+ * so no write is ever under way: either nothing waits, or a timer runs that will write what does. Where the reader is
+ * gone it goes silent; where he is too slow it drops lines, and says so when he is back.
  */
 export class LineWriter {
   readonly #fd: number;
   #lines: string[] = [];
   #length = 0;
   #dropped = 0;
-  #writing: Promise<void> | undefined;
+  /** Taken from the lines, and not yet by the reader. */
+  #rest: Buffer = NOTHING;
   #timer: NodeJS.Timeout | undefined;
   #isBroken = false;
 
   constructor(fd: number) {
-    this.#fd = fd;
+    this.#fd = openNonBlocking(fd);
   }
 
-  write(line: string): void {
+  /** An urgent line is out of the process when this returns, with those before it, if the reader takes them. */
+  write(line: string, { isUrgent = false }: { readonly isUrgent?: boolean } = {}): void {
     if (this.#isBroken) return;
     if (this.#length > MAX_WAITING_LENGTH) {
       this.#dropped += 1;
@@ -32,62 +39,42 @@ export class LineWriter {
     }
     this.#lines.push(line);
     this.#length += line.length;
-    if (this.#length >= FULL_LENGTH) this.#start();
-    else this.#timer ??= setTimeout(() => this.#start(), WAIT_MS).unref();
+    const isReaderBehind = this.#rest.length > 0;
+    if (!isReaderBehind && (isUrgent || this.#length >= FULL_LENGTH)) this.writeOut();
+    else this.#timer ??= setTimeout(() => this.writeOut(), WAIT_MS).unref();
+  }
+
+  /** As much as the reader takes at once. */
+  writeOut(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      while (this.#hasMore()) {
+        if (this.#rest.length === 0) this.#rest = this.#take();
+        this.#rest = this.#rest.subarray(writeSync(this.#fd, this.#rest));
+      }
+    } catch (error) {
+      this.#isBroken = (error as NodeJS.ErrnoException).code !== 'EAGAIN';
+    }
+    if (this.#hasMore()) this.#timer = setTimeout(() => this.writeOut(), RETRY_MS).unref();
   }
 
   /** Everything so far is written, or never will be. */
   async flush(): Promise<void> {
-    while (!this.#isBroken && (this.#writing !== undefined || this.#lines.length > 0)) {
-      this.#start();
-      await this.#writing;
-    }
+    for (this.writeOut(); this.#hasMore(); this.writeOut()) await sleep(RETRY_MS);
   }
 
-  /** For the very end, when nothing can be waited for: as much as the reader takes at once. */
-  flushSync(): void {
-    if (this.#isBroken || this.#lines.length === 0) return;
-    try {
-      writeSync(this.#fd, this.#take());
-    } catch {
-      // The process ends, and there is nobody left to tell.
-      this.#isBroken = true;
-    }
+  #hasMore(): boolean {
+    return !this.#isBroken && (this.#rest.length > 0 || this.#lines.length > 0);
   }
 
-  #start(): void {
-    if (this.#writing !== undefined || this.#lines.length === 0) return;
-    this.#writing = this.#writeAll(Buffer.from(this.#take())).finally(() => {
-      this.#writing = undefined;
-      if (this.#length >= FULL_LENGTH) this.#start();
-    });
-  }
-
-  #take(): string {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+  #take(): Buffer {
     if (this.#dropped > 0)
       this.#lines.push(`{"level":"warn","dropped":${this.#dropped},"text":"log lines were lost"}\n`);
     const text = this.#lines.join('');
     this.#lines = [];
     this.#length = 0;
     this.#dropped = 0;
-    return text;
-  }
-
-  async #writeAll(bytes: Buffer): Promise<void> {
-    let rest = bytes;
-    while (rest.length > 0 && !this.#isBroken) rest = rest.subarray(await this.#writeSome(rest));
-  }
-
-  #writeSome(bytes: Buffer): Promise<number> {
-    return new Promise((resolve) => {
-      write(this.#fd, bytes, 0, bytes.length, null, (error, written) => {
-        if (error === null) return resolve(written);
-        if (error.code === 'EAGAIN') return setTimeout(() => resolve(0), RETRY_MS);
-        this.#isBroken = true;
-        return resolve(0);
-      });
-    });
+    return Buffer.from(text);
   }
 }
