@@ -43,10 +43,14 @@ export async function checkReadable(gitDir: string, objectsDir: string): Promise
   }
 }
 
-/** Whether a ref has a file of its own. Faults where that cannot be told. */
+/**
+ * Whether a ref has a file of its own, other than one that names another ref: where that one is gone, so are both. Faults
+ * where it cannot be told.
+ */
 export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean> {
   try {
-    return (await stat(join(gitDir, ref))).isFile();
+    const file = join(gitDir, ref);
+    return (await stat(file)).isFile() && !(await readFile(file, 'latin1')).startsWith('ref:');
   } catch (error) {
     const problem = problemOf(error);
     if (problem === ABSENT) return false;

@@ -4,7 +4,7 @@ import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
 import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
 import { diffTrees } from './diff-tree.ts';
-import { checkReadable, hasLooseRef, hasPackedRef } from './folder.ts';
+import { checkReadable, hasLooseRef, hasPackedRef, unreadable } from './folder.ts';
 import { forEachRef } from './for-each-ref.ts';
 import type {
   AncestryPair,
@@ -238,10 +238,15 @@ export class CliRepository implements GitRepository {
   async #findCommitSlowly(ref: string, isShadowed: boolean): Promise<Commit | undefined> {
     const { gitDir, objectsDir, catFile } = this.#parts;
     await checkReadable(gitDir, objectsDir);
-    const isThere = (await hasLooseRef(gitDir, ref)) || (await hasPackedRef(gitDir, ref));
-    if (!isThere && !isShadowed) return undefined;
+    const isThere = async () => (await hasLooseRef(gitDir, ref)) || (await hasPackedRef(gitDir, ref));
+    const wasThere = await isThere();
+    if (!wasThere && !isShadowed) return undefined;
     const exact = (await forEachRef(gitDir, ref)).find(({ name }) => name === ref);
-    if (exact === undefined) return undefined;
+    if (exact === undefined) {
+      // Git leaves out a ref whose file it cannot read. One that was deleted meanwhile is not there the second time.
+      if (wasThere && (await isThere())) throw unreadable(`${ref} is damaged. Write the ref anew, or delete it`);
+      return undefined;
+    }
     const [answer] = await catFile.ask([`${exact.sha}^{commit}`]);
     return answer?.kind === 'object' ? parseCommit(answer.sha, answer.bytes) : undefined;
   }

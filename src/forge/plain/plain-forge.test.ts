@@ -245,11 +245,27 @@ describe('plain git', () => {
     assert.equal((await find(1, { repository: at(shallow) }))?.mergeability, 'MERGEABLE');
   });
 
-  test('a damaged repository is a fault, or has no such pull request', async () => {
+  test('a ref whose file is damaged is a fault that names it, one that leads to a branch that is gone is gone [C16]', async () => {
+    await world.commitTo('refs/pull/1/head', main, { files: { b: 'b\n' } });
+    await world.createBranch('other', main);
+    for (const content of ['', 'garbage\n', `${'0'.repeat(40)}\n`, main.slice(0, 20), '\0'.repeat(41)]) {
+      await writeFile(join(world.path, 'refs/heads/main'), content);
+      const isNamed = (error: Error) => isUnavailable(error) && /refs\/heads\/main is damaged/.test(error.message);
+      await assert.rejects(world.forge.findBranchHead(world.repository, 'main'), isNamed, content);
+      await assert.rejects(find(1), isNamed, content);
+      assert.equal(await world.forge.findBranchHead(world.repository, 'other'), main);
+    }
+    await writeFile(join(world.path, 'refs/heads/main'), 'ref: refs/heads/gone\n');
+    assert.equal(await world.forge.findBranchHead(world.repository, 'main'), undefined);
+    await rm(join(world.path, 'refs/heads/main'));
+    assert.equal(await world.forge.findBranchHead(world.repository, 'main'), undefined);
+  });
+
+  test('a damaged pull request is a fault, and no matter to the others [C16]', async () => {
     await world.commitTo('refs/pull/1/head', main, { files: { b: 'b\n' } });
     await mkdir(join(world.path, 'refs/pull/2'), { recursive: true });
     await writeFile(join(world.path, 'refs/pull/2/head'), 'garbage\n');
-    assert.equal(await find(2), undefined);
+    await assert.rejects(find(2), isUnavailable);
     await writeFile(join(world.path, 'refs/pull/2/head'), `${MISSING}\n`);
     await assert.rejects(find(2), isUnavailable);
     assert.equal((await find(1))?.mergeability, 'MERGEABLE');
