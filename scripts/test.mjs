@@ -3,10 +3,11 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './lib/install.mjs';
 import { findNode24, projectRoot } from './lib/node24.mjs';
-import { exitCodeOf, runChild } from './lib/run-child.mjs';
+import { exitCodeOf } from './lib/run-child.mjs';
+import { runTestFiles } from './lib/test-files.mjs';
+import { limitOf } from './lib/test-limits.mjs';
 
 const only = parseArguments(process.argv.slice(2));
 await ensureInstalled({ dev: true });
@@ -68,17 +69,16 @@ async function runTests() {
     process.exit(1);
   }
   // Tests of the real process, and those that wait for git and servers most of the time, get a process per file, two at
-  // a time. All others share one process: starting one per file costs more than the tests. Both kinds in one run, so
-  // that there is one summary.
+  // a time. All others share one process: starting one per file costs more than the tests.
   const isApart = (file) => file.startsWith('test/e2e/') || /^(?:src|test)\/.*github/.test(file);
   const apart = files.filter(isApart);
   const together = files.filter((file) => !isApart(file));
-  const shared = together.length === 0 ? [] : [fileURLToPath(new URL('lib/shared-tests.mjs', import.meta.url))];
   heading(`tests: ${together.length} files in one process, ${apart.length} in a process each`);
-  const result = await runChild(node, ['--test', '--test-concurrency=2', ...shared, ...apart], {
-    env: { ...process.env, SLUICE_TEST_FILES: together.join('\n') },
-  });
-  process.exit(exitCodeOf(result));
+  const write = (text) => process.stdout.write(text);
+  const { passed, failed, problems } = await runTestFiles({ node, together, apart, limitOf, write });
+  for (const problem of problems) heading(problem);
+  heading(`${passed} tests passed, ${failed} failed`);
+  process.exit(problems.length === 0 && failed === 0 ? 0 : 1);
 }
 
 /** `fs.glob` is younger than Node 20. */
