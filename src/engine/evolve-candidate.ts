@@ -1,4 +1,5 @@
 import { unreachable } from '../lib/assert.ts';
+import type { Instant } from '../lib/clock.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import { type Candidate, compositionOf } from './candidate.ts';
 import { type Check, withReport } from './check.ts';
@@ -62,7 +63,10 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
   if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);
   else if (typeof required === 'string') failStart(work, built, { reason: required });
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
-  else beginChecks(work, built, required);
+  else {
+    beginChecks(work, built, required);
+    countEarlyReports(work, built);
+  }
   return APPLIED;
 }
 
@@ -128,6 +132,7 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
 }
 
 function report(work: Work, candidate: Candidate, { at, check }: CheckReported): Outcome {
+  if (candidate.state === 'waiting' || candidate.state === 'building') return keepForLater(work, candidate, at, check);
   const isOpen = candidate.state === 'testing' && candidate.twin === undefined;
   // A failure may still be cleared by running its check again; a pass, or a timeout, is final.
   const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
@@ -136,11 +141,37 @@ function report(work: Work, candidate: Candidate, { at, check }: CheckReported):
   const app = candidate.required && appFor(candidate.required, check.name);
   if (app !== undefined && !isReportedBy(app, check)) return ignored(notTheApp(check, app));
   const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
-  if (checks === candidate.checks) return ignored(`${check.name} was reported before.`);
+  if (checks === candidate.checks) return reportedBefore(check);
   const reported = { ...candidate, checks: askForJudgement(work, candidate, checks, check.name) };
   keepCandidate(work, reported);
   judge(work, reported);
   return APPLIED;
+}
+
+/** Which checks are required, and who may report them, is known once the commit is built: until then it counts for nothing. */
+function keepForLater(work: Work, candidate: Candidate, at: Instant, check: CheckReported['check']): Outcome {
+  const checks = withReport(candidate.checks, { ...check, reportedAt: at }, false);
+  if (checks === candidate.checks) return reportedBefore(check);
+  keepCandidate(work, { ...candidate, checks });
+  return APPLIED;
+}
+
+/** The commit is there: what came before it is reported now. One that waits for the run of another takes nothing. */
+function countEarlyReports(work: Work, { number, checks }: Candidate): void {
+  const begun = findCandidate(work.queue, number);
+  if (begun?.state !== 'testing' || checks.length === 0) return;
+  keepCandidate(work, { ...begun, checks: [] });
+  const isRequired = ({ name }: Check) => begun.required?.names.includes(name) === true;
+  // Once the required ones have decided it, nothing more is taken.
+  for (const { reportedAt, ...check } of checks.toSorted((a, b) => Number(isRequired(a)) - Number(isRequired(b)))) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate !== undefined)
+      report(work, candidate, { kind: 'check_reported', at: reportedAt, candidate: number, check });
+  }
+}
+
+function reportedBefore({ name }: CheckReported['check']): Outcome {
+  return ignored(`${name} was reported before.`);
 }
 
 /** Anybody who may write could set a status of that name. */

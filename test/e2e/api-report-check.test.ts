@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import type { TestRunView } from '../../src/app/views/test-run-view.ts';
 import { createCi } from './ci.ts';
-import { type Client, createClient, type TestQueue, useServer } from './harness.ts';
+import { type Client, createClient, type TestQueue, until, useServer } from './harness.ts';
+
+const PATIENCE_MS = 20_000;
 
 describe('reportCheck [C13]', { concurrency: 4 }, () => {
   const world = useServer();
@@ -114,6 +117,23 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     assert.deepEqual([late.status, late.testBranchSha], ['SUCCEEDED', run.testBranchSha]);
     assert.equal(late.checkSuites[0]?.checkRuns[0]?.conclusion, 'SUCCESS');
     assert.equal((await queue.get(number)).state, 'MERGED');
+  });
+
+  test('early: a result that comes while the commit is built counts once it is built [C21]', async () => {
+    const queue = await aQueue();
+    const ci = createCi(queue);
+    const number = await queue.openPullRequest();
+    await queue.api.ok('updateQueue', { ...queue.ref, state: 'PAUSED' });
+    await queue.submit(number);
+    await rename(queue.git.path, `${queue.git.path}.away`);
+    await queue.api.ok('updateQueue', { ...queue.ref, state: 'RUNNING' });
+    const run = await until('the run is planned', PATIENCE_MS, async () => (await ci.runs())[0]);
+    assert.equal(run.testBranchSha, '');
+    const answer = await ci.report(run, 'SUCCESS');
+    assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'SUCCESS');
+    assert.equal(answer.status, 'IN_PROGRESS');
+    await rename(`${queue.git.path}.away`, queue.git.path);
+    await ci.untilState(number, 'MERGED');
   });
 
   test('an unknown run is 404, and that of another repository too', async () => {

@@ -345,3 +345,128 @@ describe('reports that are repeated, late or out of order', () => {
     ]);
   });
 });
+
+describe('results that come before the commit is built', () => {
+  it('count once it is built: it passes at once [C21]', () => {
+    play(
+      {},
+      `
+      hold builds
+      submit A
+      pass A
+      states A=testing
+      release builds
+      states A=merged
+      `,
+    );
+  });
+
+  it('count once it is built: it fails at once [C21]', () => {
+    play({}, 'hold builds\nsubmit A\nfail A\nrelease builds\nstates A=failed\nchecks A=ci');
+  });
+
+  it('count together with those that come later [C21]', () => {
+    play(
+      {},
+      `
+      sources protection=a,b
+      hold builds
+      submit A
+      pass A by=a
+      release builds
+      states A=testing
+      pass A by=b
+      states A=merged
+      `,
+    );
+  });
+
+  it('are worth what the newest attempt says [C21] [V2]', () => {
+    play(
+      {},
+      `
+      hold builds
+      submit A
+      report A SUCCESS started=-1m
+      report A FAILURE started=-5m
+      report A RUNNING started=-2m
+      release builds
+      states A=merged
+      `,
+    );
+  });
+
+  it('count only when the app that is required reported them [C21]', () => {
+    play(
+      {},
+      `
+      sources protection=ci@bot
+      hold builds
+      submit A
+      pass A
+      release builds
+      states A=testing
+      pass A by=ci@bot
+      states A=merged
+      `,
+    );
+  });
+
+  it('count for nothing when another candidate takes the place of theirs [C21] [C11]', () => {
+    play(
+      {},
+      `
+      hold builds
+      submit A
+      pass A
+      push A
+      submit A
+      release builds
+      states A=testing
+      `,
+    );
+  });
+
+  it('are no answer where they say none: it is tried again [C21] [V3]', () => {
+    play(
+      {},
+      'hold builds\nsubmit A\ncut A\nrelease builds\nstates A=testing\ntrail A TEST_RUN_INCONCLUSIVE TEST_RUN_STARTED',
+    );
+  });
+
+  it('are judged by quarantine like any other [C21] [V12]', () => {
+    play(
+      { honorQuarantine: 'ON' },
+      `
+      hold builds
+      submit A
+      fail A
+      release builds
+      states A=testing
+      waive A
+      states A=merged
+      `,
+    );
+  });
+
+  it('count for nothing where the run of an equal tree is waited for: its own run asks again [C21] [C10]', () => {
+    play(
+      {},
+      `
+      empty B
+      submit A
+      hold builds
+      submit B
+      fail A+B
+      release builds
+      states AB=testing
+      runs A
+      cancel A
+      states B=testing
+      runs A B
+      pass B
+      states B=merged
+      `,
+    );
+  });
+});
