@@ -53,7 +53,7 @@ export function formatRecord(record: EntryRecord): string {
   facts.push(['Head', record.prSha]);
   if (impactedTargets !== undefined) facts.push(['Targets', formatTargets(impactedTargets)]);
   if (record.verifiedByTestRun !== null) facts.push(['Passed in', clean(record.verifiedByTestRun)]);
-  if (record.landed !== undefined) facts.push(['Landed', formatLanded(record.landed)]);
+  if (record.landed !== undefined) facts.push(['Landed', record.landed.sha]);
   const title = `${paint('bold', `#${record.prNumber} ${clean(record.prTitle)}`)}  by ${clean(record.prAuthor)}\n`;
   return [
     title + formatFacts(facts),
@@ -65,22 +65,6 @@ export function formatRecord(record: EntryRecord): string {
 
 function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['impactedTargets']>): string {
   return `${impactsAll ? 'all' : count}. ${clean(note)}`;
-}
-
-function formatLanded({ sha, kind, testedSha, composedWith }: NonNullable<EntryRecord['landed']>): string {
-  const others = composedWith.map((number) => `#${number}`).join(', ');
-  switch (kind) {
-    case 'IDENTICAL':
-      return sha === testedSha ? `${sha}, exactly as tested` : `${sha}, beneath ${testedSha}, which was tested`;
-    case 'SAME_TREE':
-      return `${sha}, the tree that was tested as ${testedSha}`;
-    case 'COMPOSED':
-      return `${sha}, tested as ${testedSha}, with ${others} beside it`;
-    case 'PREFIX':
-      return `${sha}, a part of what was tested as ${testedSha}`;
-    case 'UNPROVEN':
-      return `${sha}, merged onto something that it was not tested with`;
-  }
 }
 
 function formatExplanation(explanation: Explanation | undefined): string[] {

@@ -7,6 +7,7 @@ import type { CandidateLanded, EntryRefused, LandedEntry, LandingRefused, Landin
 import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { retargetLanded } from './impact.ts';
+import { landedText } from './landed-text.ts';
 import { abandon } from './line.ts';
 import type { Sha } from './pull-request.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
@@ -145,13 +146,9 @@ function mergeEntry(
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, vouchedBy: undefined, candidate: undefined, removalAskedBy: undefined, landed };
-  const more = kind === 'UNPROVEN' ? { detail: UNPROVEN } : {};
-  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, ...more });
+  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, detail: landedText(landed) });
   releaseSetAside(work, prNumber);
 }
-
-const UNPROVEN =
-  'The forge merged it onto something else than what it was tested on: what is there now was not tested.';
 
 interface Strayed {
   readonly asked: readonly Entry[];

@@ -1,6 +1,7 @@
 // Lanes, batches, bisections, conflicts and priorities over the API, on a real repository.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { EntryView } from '../../src/app/views/entry-view.ts';
 import { assertLanded, createCi } from './ci.ts';
 import { type TestQueue, useServer } from './harness.ts';
 
@@ -78,6 +79,11 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
       await assertLanded(queue, entry);
       assert.deepEqual([entry.landed?.testRunId, entry.landed?.base], [run?.testRunId, before]);
       assert.equal(entry.landed?.pushedSha, await queue.git.git(['rev-parse', 'main']));
+      const { explanation } = await queue.get(number, { includeExplanation: true });
+      assert.ok(
+        explanation?.summary.endsWith(` Landed on main. ${await provenBy(queue, entry)}`),
+        explanation?.summary,
+      );
     }
   });
 
@@ -184,3 +190,13 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     assert.equal(landed?.base, await queue.git.git(['rev-parse', 'main~3']));
   });
 });
+
+/** What git says about the commit of one entry of a batch that landed with one push. */
+async function provenBy({ git }: TestQueue, { landed }: EntryView): Promise<string> {
+  const head = await git.git(['rev-parse', 'main']);
+  const own = `Its commit ${landed?.sha.slice(0, 12)}`;
+  if (landed?.sha === head) return `${own} is exactly the one that was tested.`;
+  assert.notEqual(await git.git(['rev-parse', `${landed?.sha}^{tree}`]), landed?.testedTree);
+  assert.equal(head, landed?.testedSha);
+  return `${own} landed together with others; the last of them, ${head.slice(0, 12)}, is exactly the commit that was tested.`;
+}

@@ -35,7 +35,7 @@ class Book {
 function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{40}\b/g, 'c0ffee…')
-    .replace(/\b[0-9a-f]{12}(?=`\]|$)/gm, 'c0ffee')
+    .replace(/(?<![-0-9a-f])[0-9a-f]{12}\b/g, 'c0ffee')
     .replace(/(org|repo)-[0-9a-f-]{36}/g, '$1')
     .trimEnd();
 }
@@ -48,6 +48,7 @@ it('is what people are told [G45] [G46]', async () => {
   await tellOfFailures(book);
   await tellOfOthers(book);
   await tellOfBatches(book);
+  await tellOfTestedWholes(book);
   await tellOfLandings(book);
   await tellOfLeaving(book);
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(FILE, book.text);
@@ -187,6 +188,24 @@ async function tellOfBatches(book: Book): Promise<void> {
   await world.told();
   book.add(world, 'Cleared of blame, and landed', first.number);
   await world.stop();
+}
+
+async function tellOfTestedWholes(book: Book): Promise<void> {
+  const batch = { batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 };
+  const pushed = await TalkWorld.create({ ...batch, landingMode: 'PUSH' });
+  const [first, last] = [await pushed.submit(), await pushed.submit()];
+  await pushed.report(1, 'ci', 'SUCCESS');
+  await pushed.told();
+  book.add(pushed, 'Landed beneath the last of its batch', first.number);
+  book.add(pushed, 'Landed as the last of its batch', last.number);
+  await pushed.stop();
+  const merged = await TalkWorld.create({ ...batch, landingMode: 'API' });
+  const early = await merged.submit();
+  await merged.submit();
+  await merged.report(1, 'ci', 'SUCCESS');
+  await merged.told();
+  book.add(merged, 'Merged by the forge before the last of its batch', early.number);
+  await merged.stop();
 }
 
 async function tellOfLeaving(book: Book): Promise<void> {

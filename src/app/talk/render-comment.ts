@@ -1,4 +1,5 @@
-import type { Landed, LandedKind } from '../../engine/candidate.ts';
+import type { Landed } from '../../engine/candidate.ts';
+import { landingProof } from '../../engine/landed-text.ts';
 import { type Entry, isLive } from '../../engine/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { isUntested, renderHeadline } from './headline.ts';
@@ -145,25 +146,12 @@ function listNames(names: readonly string[]): string {
   return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ');
 }
 
-const PROOFS: { readonly [Kind in LandedKind]: string } = {
-  IDENTICAL: 'The branch was moved to exactly the commit that was tested.',
-  SAME_TREE: 'The branch then held exactly the files that were tested.',
-  COMPOSED: 'The branch then held the files that were tested, and what others had landed beside them in other files.',
-  PREFIX: 'It landed before the last of a batch that was tested as a whole: its own commit was not tested by itself.',
-  UNPROVEN: 'Something else came onto the branch at the same time: what is there now was not tested as a whole.',
-};
-
-/** A batch lands as the commits that were tested: those beneath its last one were so only with it. */
-const BENEATH = 'It is beneath the last commit of its batch, which is exactly what was tested.';
-
-function renderLanded({ entry, run, branch, page, ours }: Situation): string[] {
+function renderLanded({ entry, branch, page, ours }: Situation): string[] {
   const { landed } = entry;
   if (landed === undefined || entry.state !== 'MERGED') return [];
   const commit = link(code(landed.sha.slice(0, 12)), page === undefined ? undefined : `${page}/commit/${landed.sha}`);
-  const beside = landed.composedWith.length === 0 ? '' : ` (${listNumbers(landed.composedWith, ours)})`;
-  const isBeneath = landed.kind === 'IDENTICAL' && run?.sha !== undefined && run.sha !== landed.sha;
-  const proof = isBeneath ? BENEATH : PROOFS[landed.kind].replace(/\.$/, `${beside}.`);
-  return ['', `It is on ${code(branch)} as ${commit}. ${proof}`, ...renderWaived(landed)];
+  const proof = words(landingProof(landed), { ours });
+  return ['', `It is on ${code(branch)}. Its commit ${commit} ${proof}.`, ...renderWaived(landed)];
 }
 
 function renderWaived({ waived = [] }: Landed): string[] {

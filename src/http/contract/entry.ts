@@ -228,7 +228,7 @@ export const EXAMPLE_LANDED_RECORD = {
       at: '2026-09-17T10:20:04.000Z',
       state: 'MERGED',
       reason: 'MERGE_GRAPH_MERGE',
-      text: 'Landed on main.',
+      text: 'Landed on main. Its commit 9c1185a5c5e9 is exactly the one that was tested.',
       testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
     },
   ],
