@@ -73,12 +73,17 @@ const STOP_RATE = 0.5;
 export class FakeCi {
   /** What it runs from now on. */
   checks: readonly string[];
+  /** It is out of order: whatever ends now fails, or is never heard of. */
+  outage: 'failing' | 'silent' | undefined;
   readonly #options: FakeCiOptions;
   /** By candidate. */
   readonly #runs = new Map<string, Run[]>();
   readonly #reports = new Map<string, CiReport>();
   readonly #passed = new Map<Sha, Set<string>>();
   readonly #failed = new Map<Sha, Set<string>>();
+  readonly #flaked = new Map<Sha, Set<string>>();
+  readonly #cutOff = new Map<Sha, Set<string>>();
+  readonly #brokeDown = new Map<Sha, Set<string>>();
   readonly #commitsOf = new Map<Sha, Set<Sha>>();
 
   constructor(options: FakeCiOptions) {
@@ -100,6 +105,21 @@ export class FakeCi {
   /** Names of the checks that failed on this commit, once at least, or were cut off. */
   failedOn(sha: Sha): readonly string[] {
     return [...(this.#failed.get(sha) ?? [])];
+  }
+
+  /** Names of the checks that failed on this commit although its tree is green, by a flake of that attempt alone. */
+  flakedOn(sha: Sha): readonly string[] {
+    return [...(this.#flaked.get(sha) ?? [])];
+  }
+
+  /** Names of the checks of which an attempt on this commit was cut off without a result. */
+  cutOffOn(sha: Sha): readonly string[] {
+    return [...(this.#cutOff.get(sha) ?? [])];
+  }
+
+  /** Names of the checks that failed, or never answered, on this commit because CI was out of order. */
+  brokeDownOn(sha: Sha): readonly string[] {
+    return [...(this.#brokeDown.get(sha) ?? [])];
   }
 
   /** Whether all these checks passed on one commit with this tree. */
@@ -152,18 +172,28 @@ export class FakeCi {
   #finish(run: Run, tree: Sha): void {
     if (run.isOver) return;
     run.isOver = true;
+    if (this.outage !== undefined) return this.#breakDown(run, this.outage);
     if (this.#happens('lost')) return;
     const { random } = this.#options;
     if (this.#happens('cancelled')) {
-      this.#failed.set(run.sha, (this.#failed.get(run.sha) ?? new Set()).add(run.name));
+      note(this.#failed, run);
+      note(this.#cutOff, run);
       return this.#report(run, 'COMPLETED', random.pick(STOPS));
     }
     const isGood = this.isGreen(tree, run.name);
     const isPass = isGood ? !this.#happens('flaky') : this.#happens('blind');
-    const book = isPass ? this.#passed : this.#failed;
-    book.set(run.sha, (book.get(run.sha) ?? new Set()).add(run.name));
+    note(isPass ? this.#passed : this.#failed, run);
+    if (isGood && !isPass) note(this.#flaked, run);
     this.#report(run, 'COMPLETED', isPass ? random.pick(PASSES) : random.pick(FAILURES));
     if (!isPass && this.#happens('rerun')) this.#runAgain(run, tree);
+  }
+
+  #breakDown(run: Run, outage: 'failing' | 'silent'): void {
+    note(this.#brokeDown, run);
+    this.#options.weather.count(`ci.outage ${outage}`);
+    if (outage === 'silent') return;
+    note(this.#failed, run);
+    this.#report(run, 'COMPLETED', this.#options.random.pick(FAILURES));
   }
 
   #runAgain({ sha, candidateId, name, attempt }: Run, tree: Sha): void {
@@ -199,4 +229,8 @@ export class FakeCi {
     weather.count(`ci.${fault}`);
     return true;
   }
+}
+
+function note(book: Map<Sha, Set<string>>, { sha, name }: Run): void {
+  book.set(sha, (book.get(sha) ?? new Set()).add(name));
 }

@@ -14,11 +14,22 @@ export function pairPath(pair: string, side: PairSide): string {
 
 /** What CI thinks of a tree, always. */
 export function isGreen(files: Files, check: string): boolean {
+  return findCause(files, check).next().done === true;
+}
+
+/** Why a tree is red: the paths of each file, or pair of files, that makes it so. */
+export function redCauses(files: Files, check: string): readonly (readonly string[])[] {
+  return [...findCause(files, check)];
+}
+
+function* findCause(files: Files, check: string): Generator<readonly string[], undefined> {
   for (const [path, content] of files) {
-    if (path.endsWith('.left') && files.has(pairPath(path.slice(0, -'.left'.length), 'right'))) return false;
+    if (path.endsWith('.left')) {
+      const other = pairPath(path.slice(0, -'.left'.length), 'right');
+      if (files.has(other)) yield [path, other];
+    }
     if (content.includes('red: ') && content.split('\n').some((l) => l === redLine('*') || l === redLine(check))) {
-      return false;
+      yield [path];
     }
   }
-  return true;
 }

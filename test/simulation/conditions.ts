@@ -3,6 +3,7 @@ import { Prng } from '../../src/lib/prng.ts';
 import type { CourierRates } from '../fake/courier.ts';
 import type { CiRates } from '../fake/fake-ci.ts';
 import type { FaultRates } from './faulty.ts';
+import { TROUBLES, type Trouble } from './troubles.ts';
 
 export const CHECKS = ['unit', 'lint'] as const;
 export const AREAS = ['x', 'y', 'z'] as const;
@@ -26,6 +27,8 @@ export interface Conditions {
   /** How many calls to the store take any time. */
   readonly storeDelayRate: number;
   readonly rates: Rates;
+  /** What goes wrong for everybody at once. */
+  readonly troubles: readonly Trouble[];
 }
 
 export interface Rates {
@@ -44,9 +47,11 @@ const REQUIRED = [['unit', 'lint'], ['unit', 'lint'], ['unit', 'lint'], ['unit']
 export const FIRST_QUARANTINE_SEED = 10_001;
 /** The same for merge APIs: before this one, the target is always pushed to. */
 export const FIRST_API_SEED = 20_001;
+/** From this one on, troubles make innocent changes look guilty, and little else goes wrong. */
+export const FIRST_TROUBLED_SEED = 30_001;
 
 export function drawConditions(random: Prng, seed: number): Conditions {
-  const drawn = draw(random);
+  const drawn = seed < FIRST_TROUBLED_SEED ? draw(random) : drawTroubled(random);
   const honorQuarantine = drawQuarantine(new Prng(`honor ${seed}`), seed);
   return { ...drawn, settings: { ...drawn.settings, honorQuarantine, landingMode: drawLandingMode(seed) } };
 }
@@ -73,6 +78,31 @@ function draw(random: Prng): Conditions {
     wideRate: random.pick([0, 0.2, 0.5] as const),
     storeDelayRate: random.pick([0.03, 0.1, 0.4] as const),
     rates: drawRates(random, strength),
+    troubles: [],
+  };
+}
+
+/** Where checks flake and requests get lost all the time, next to nothing can be said about who was wronged. */
+function drawTroubled(random: Prng): Conditions {
+  const drawn = draw(random);
+  const rates = drawRates(random, random.pick([0, 0, 0.2, 0.5] as const));
+  const isQuiet = random.chance(0.7);
+  const quiet = { flaky: 0, blind: 0, cancelled: 0.02, lost: 0, ahead: 0, rerun: random.pick([0, 0.2] as const) };
+  const count = random.between(3, 7);
+  return {
+    ...drawn,
+    pullRequests: random.between(6, 12),
+    busyMs: random.between(60_000, 120_000),
+    acts: random.pick([0, 2, 5] as const),
+    hasBadClocks: false,
+    settings: {
+      ...drawn.settings,
+      batch: random.chance(0.6),
+      canOptimisticallyMerge: random.chance(0.5),
+      requiredStatuses: random.pick([['unit', 'lint'], ['unit'], null, null] as const) ?? null,
+    },
+    rates: { ...rates, ci: { ...rates.ci, ...(isQuiet ? quiet : { blind: 0 }) } },
+    troubles: Array.from({ length: count }, () => random.pick(TROUBLES)),
   };
 }
 

@@ -7,7 +7,6 @@ import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import type { Sha } from '../../src/engine/pull-request.ts';
 import { type Entry, findCandidate, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
 import { REASON_CODES } from '../../src/engine/reason.ts';
-import type { ImpactedTargets } from '../../src/engine/targets.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { TransitionRow } from '../../src/storage/queues.ts';
@@ -15,6 +14,8 @@ import { planLanding } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { BranchMove, FakeRepository } from '../fake/fake-repository.ts';
 import type { Chapter, Chronicle } from './chronicle.ts';
+import { findUndone } from './movers.ts';
+import { findPausedBeginning, overlap } from './order.ts';
 
 /** What there is to judge by: what was stored, what the forge has, and what CI truly said. */
 export interface Evidence {
@@ -63,6 +64,11 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
   return red && `${red} is red at ${move.to}`;
 }
 
+/** Those that remember what came before: see `Jury` and `Turns`. */
+export const INNOCENT = 'nobody innocent is removed';
+export const IN_ORDER = 'equals land in the order of their admission';
+export const MOVABLE = 'something can move every entry';
+
 /** Seen from what is stored alone, wherever the pull requests are. */
 export const OF_STORED: Readonly<
   Record<string, (evidence: Pick<Evidence, 'chronicle'>, chapter: Chapter) => string | undefined>
@@ -71,6 +77,8 @@ export const OF_STORED: Readonly<
   'I1 no queue is parked': isNotParked,
   'I1 what is true of every queue': keepsEngineInvariants,
   'C10 a tree that passed is not run again': runsNothingTwice,
+  '6 no landing begins while the queue is paused': (_evidence, chapter) => findPausedBeginning(chapter),
+  'a plan is complete in one step': (_evidence, chapter) => findUndone(chapter),
 };
 
 export const OF_CHAPTERS: Readonly<Record<string, OfChapter>> = {
@@ -333,12 +341,6 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
   if (queue.redTarget !== undefined) return false;
   return other.priority.value === 0 && landing.every(({ priority }) => priority.value > 0);
-}
-
-/** An empty list overlaps with nothing but ALL. */
-function overlap(one: ImpactedTargets | undefined, other: ImpactedTargets | undefined): boolean {
-  if (one === undefined || other === undefined || one.kind === 'all' || other.kind === 'all') return true;
-  return one.targets.some((target) => other.targets.includes(target));
 }
 
 function isNotParked(_evidence: unknown, { step: { outcome, queue } }: Chapter): string | undefined {

@@ -93,10 +93,38 @@ export class People {
     return true;
   }
 
-  #open(): void {
+  /** For whoever reads what happened. */
+  note(text: string): void {
+    this.#options.chronicle.note(`-- ${text}`);
+  }
+
+  openSome(trait: Trait): void {
+    this.#open(trait);
+  }
+
+  /** Somebody who is in the queue, or was, wants to be first. */
+  hurry(): void {
+    const number = this.#pick();
+    if (number !== undefined) this.makeUrgent(number);
+  }
+
+  restartSome(): void {
+    const number = this.#pick();
+    if (number !== undefined) this.restartTests(number);
+  }
+
+  #pick(): PrNumber | undefined {
+    const { repository, chronicle } = this.#options;
+    const live = [...valuesOf(chronicle.queue.entries)].map(({ prNumber }) => prNumber);
+    return this.#random.chance(0.8)
+      ? this.#random.pick(live)
+      : this.#random.pick(repository.listPullRequests())?.number;
+  }
+
+  #open(trait?: Trait): void {
     const { repository, world, conditions } = this.#options;
     if (repository.findHead(BRANCH) === undefined) return;
-    const change = this.#make(repository.getHead(BRANCH));
+    const change = this.#make(repository.getHead(BRANCH), trait);
     const isDraft = this.#random.chance(0.05);
     const { number, headSha } = repository.openPullRequest({ base: BRANCH, isDraft, ...change });
     this.#note(number, change);
@@ -231,10 +259,12 @@ export class People {
   }
 
   /** The target is red for a while. */
-  breakTarget(): void {
+  breakTarget(forMs: PrNumber | readonly [min: number, max: number]): void {
     const { repository, world } = this.#options;
+    if (repository.findHead(BRANCH) === undefined) return;
     repository.commit(BRANCH, this.#make(repository.getHead(BRANCH), 'red'));
-    world.schedule(this.#random.between(20_000, 60_000), () => {
+    const [min, max] = typeof forMs === 'number' ? [20_000, 60_000] : forMs;
+    world.schedule(this.#random.between(min, max), () => {
       this.repairTarget();
     });
   }

@@ -11,27 +11,28 @@ export interface SeedsOptions {
   readonly forge?: ForgeKind | undefined;
   readonly store?: StoreKind | undefined;
   readonly jobs?: number | undefined;
+  readonly isStrict?: boolean | undefined;
   readonly onReport: (report: RunReport) => void;
 }
 
 /** Runs every seed once, on as many threads as there are cores. */
 export async function runSeeds(options: SeedsOptions): Promise<void> {
-  const { seeds, store, forge, jobs = availableParallelism(), onReport } = options;
+  const { seeds, jobs = availableParallelism() } = options;
   const waiting = seeds.values();
   const count = Math.max(1, Math.min(jobs, seeds.length));
-  await Promise.all(Array.from({ length: count }, () => runWorker(waiting, { store, forge, onReport })));
+  await Promise.all(Array.from({ length: count }, () => runWorker(waiting, options)));
 }
 
 function runWorker(
   waiting: Iterator<number, undefined>,
-  { store, forge = 'model', onReport }: Pick<SeedsOptions, 'store' | 'forge' | 'onReport'>,
+  { store, forge = 'model', isStrict, onReport }: SeedsOptions,
 ): Promise<void> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
   return new Promise((resolve, reject) => {
     const next = () => {
       const { value: seed, done } = waiting.next();
       if (done === true) void worker.terminate().then(() => resolve(), reject);
-      else worker.postMessage({ seed, store, forge });
+      else worker.postMessage({ seed, store, forge, isStrict });
     };
     worker.on('message', (report: RunReport) => {
       onReport(report);

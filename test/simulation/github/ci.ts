@@ -43,6 +43,8 @@ export class GithubCi {
   readonly #seen = new Set<string>();
   readonly #passed = new Map<string, Set<string>>();
   readonly #failed = new Map<string, Set<string>>();
+  readonly #flaked = new Map<string, Set<string>>();
+  readonly #cutOff = new Map<string, Set<string>>();
   #isCalm = false;
 
   constructor(options: GithubCiOptions) {
@@ -61,6 +63,14 @@ export class GithubCi {
 
   failedOn(sha: string): ReadonlySet<string> {
     return this.#failed.get(sha) ?? new Set();
+  }
+
+  flakedOn(sha: string): ReadonlySet<string> {
+    return this.#flaked.get(sha) ?? new Set();
+  }
+
+  cutOffOn(sha: string): ReadonlySet<string> {
+    return this.#cutOff.get(sha) ?? new Set();
   }
 
   async isGreen(sha: string, name: string): Promise<boolean> {
@@ -104,6 +114,7 @@ export class GithubCi {
     const { random, sha, name, number } = attempt;
     const { rates } = this.#options;
     if (fate === 'cancelled') {
+      noteIn(this.#cutOff, sha, name);
       this.#say(attempt, 'cancelled');
     } else if (isRight && fate !== 'flaky') {
       noteIn(this.#passed, sha, name);
@@ -111,6 +122,7 @@ export class GithubCi {
       return;
     } else {
       noteIn(this.#failed, sha, name);
+      if (isRight) noteIn(this.#flaked, sha, name);
       this.#say(attempt, random.pick(RED) ?? 'failure');
     }
     if (number >= MAX_ATTEMPTS || !random.chance(fate === 'cancelled' ? 0.7 : rates.rerun)) return;

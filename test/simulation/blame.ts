@@ -1,0 +1,185 @@
+import type { Candidate } from '../../src/engine/candidate.ts';
+import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import { type Entry, findLiveMember, type Queue } from '../../src/engine/queue.ts';
+import { getIn } from '../../src/lib/int-map.ts';
+import type { Files } from '../fake/git-model.ts';
+import { redCauses } from '../fake/is-green.ts';
+import type { Chapter, Chronicle } from './chronicle.ts';
+
+/** What is true of the world, whatever the queue believes. */
+export interface Truth {
+  /** What a run tested; undefined where nobody knows any more. */
+  filesOfRun(run: Candidate): Files | undefined;
+  /** What the target had at this commit. */
+  filesOfHead(sha: Sha): Files | undefined;
+  /** What a pull request changes, at this commit; undefined where nobody knows any more. */
+  ownPaths(head: Sha, base: Sha): ReadonlySet<string> | undefined;
+  /** Whether merging it into this head of the target conflicts. */
+  conflicts(head: Sha, base: Sha): boolean | undefined;
+  /** Names of checks that failed on a green tree, were cut off, or were run by a CI that was out of order. */
+  flakedOn(sha: Sha): readonly string[];
+  cutOffOn(sha: Sha): readonly string[];
+  brokeDownOn(sha: Sha): readonly string[];
+  /** Some red trees pass. */
+  readonly isBlind: boolean;
+}
+
+/** Two failures alike cast suspicion on the head: nobody is removed after them before the head was tested by itself. */
+const REMOVED_BEFORE_SUSPICION = 2;
+/** An attempt that was cut off is tried again this often. */
+const MAX_TRIES = 2;
+const BY_TESTS = ['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT', 'TEST_RUN_FAILED_BY_OPTIMIZATION'];
+
+/**
+ * Watches who is removed, and knows who deserves it: an entry is innocent where what it changes makes nothing red. On a
+ * head that is red by itself, or while CI is out of order, the queue may be wrong about so many as it takes to suspect
+ * the head, and about nobody else.
+ */
+export class Jury {
+  readonly #chronicle: Chronicle;
+  readonly #truth: Truth;
+  /** By the head they were tested on. */
+  readonly #wronged = new Map<Sha, Set<PrNumber>>();
+
+  constructor(chronicle: Chronicle, truth: Truth) {
+    this.#chronicle = chronicle;
+    this.#truth = truth;
+  }
+
+  /** Who was removed and should not have been, as a sentence. */
+  findWronged(chapter: Chapter): string | undefined {
+    for (const entry of chapter.step.ended) {
+      const wrong = entry.state === 'FAILED' ? this.#judge(chapter, entry) : undefined;
+      if (wrong !== undefined) return `#${entry.prNumber} is removed for ${entry.because.reason}: ${wrong}`;
+    }
+    return undefined;
+  }
+
+  #judge({ before, step: { queue, endedCandidates } }: Chapter, entry: Entry): string | undefined {
+    const { reason } = entry.because;
+    const voucher = endedCandidates.find((other) => isTornDown(before, other, entry));
+    if (voucher !== undefined && BY_TESTS.includes(reason)) return `run ${voucher.number} passed with it`;
+    const isHeld = before.redTarget !== undefined && queue.redTarget !== undefined;
+    if (isHeld && BY_TESTS.includes(reason)) return 'the target is known to be red';
+    switch (reason) {
+      case 'TEST_RUN_REQUIRED_STATUS_FAILED':
+      case 'TEST_RUN_TIMEOUT':
+        return this.#judgeRun(before, entry);
+      case 'TEST_RUN_FAILED_BY_OPTIMIZATION':
+        return this.#judgeSet(entry);
+      case 'START_TEST_RUN_NO_REQUIRED_STATUSES':
+        return this.#judgeStart(entry);
+      case 'START_TEST_RUN_MERGE_CONFLICT':
+        return this.#judgeConflict(queue, entry);
+      default:
+        return undefined;
+    }
+  }
+
+  #judgeRun(queue: Queue, entry: Entry): string | undefined {
+    const { candidate, checks = [] } = entry.because;
+    const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
+    if (run?.commit === undefined) return 'no run is named';
+    if (run.members.length !== 1 || run.members[0]?.submission !== entry.submission) {
+      return `run ${run.number} tested ${run.members.map(({ prNumber }) => `#${prNumber}`).join(' ')}`;
+    }
+    const { sha } = run.commit;
+    if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name))) return this.#count(queue, run, 'CI');
+    if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
+    if (checks.some((name) => this.#truth.flakedOn(sha).includes(name))) return undefined;
+    const isGreen = (name: string) => redCauses(this.#truth.filesOfRun(run) ?? new Map(), name).length === 0;
+    if (checks.every((name) => isGreen(name) && this.#truth.cutOffOn(sha).includes(name))) {
+      return run.tries >= MAX_TRIES ? undefined : `its checks were cut off after ${run.tries} other tries`;
+    }
+    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(queue, run, checks);
+  }
+
+  /** What it changes is part of what makes the tree of the run red. */
+  #isGuilty(run: Candidate, entry: Entry, checks: readonly string[]): boolean {
+    const files = this.#truth.filesOfRun(run);
+    const own = this.#truth.ownPaths(entry.pr.headSha, run.base.sha);
+    if (files === undefined || own === undefined) return true;
+    return checks.some((name) => redCauses(files, name).some((paths) => paths.some((path) => own.has(path))));
+  }
+
+  #findExcuse(queue: Queue, run: Candidate, checks: readonly string[]): string | undefined {
+    const base = this.#truth.filesOfHead(run.base.sha);
+    if (base === undefined || this.#truth.isBlind) return undefined;
+    if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(queue, run, 'the target');
+    // Those beneath that passed did so by other checks, or by a waiver: people wanted it so.
+    const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks));
+    return isLax ? undefined : `nothing that it changes makes ${checks.join()} red in run ${run.number}`;
+  }
+
+  #hasPassedTruly(submission: number, checks: readonly string[]): boolean {
+    const passes = [...this.#chronicle.candidates.values()].filter(
+      ({ pass, members }) => pass !== undefined && members.some((member) => member.submission === submission),
+    );
+    return passes.every(
+      ({ pass, required }) =>
+        pass?.waived === undefined && checks.every((name) => required?.names.includes(name) === true),
+    );
+  }
+
+  /** Nobody's change makes a protection go away. */
+  #judgeStart({ because: { candidate } }: Entry): string | undefined {
+    const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
+    return run === undefined ? 'no run is named' : this.#add(run, 'what is required');
+  }
+
+  #count(queue: Queue, run: Candidate, culprit: string): string | undefined {
+    // Whoever failed on top of what has not landed says nothing about the head.
+    if (run.beneath.some((member) => findLiveMember(queue, member) !== undefined)) return undefined;
+    return this.#isCleared(run) ? undefined : this.#add(run, culprit);
+  }
+
+  #add(run: Candidate, culprit: string): string | undefined {
+    const wronged = this.#wronged.get(run.base.sha) ?? new Set();
+    this.#wronged.set(run.base.sha, wronged);
+    for (const { prNumber } of run.members) wronged.add(prNumber);
+    if (wronged.size <= REMOVED_BEFORE_SUSPICION) return undefined;
+    return `${culprit} is to blame, as for ${wronged.size - 1} others on ${run.base.sha.slice(0, 10)}`;
+  }
+
+  /** The head was tested by itself since, and passed: CI that is in order again proves what it can. */
+  #isCleared({ base }: Candidate): boolean {
+    return [...this.#chronicle.candidates.values()].some(
+      ({ purpose, base: { sha }, pass }) => purpose.kind === 'head' && sha === base.sha && pass !== undefined,
+    );
+  }
+
+  /** Some run that failed had it inside, and failed because of it, or by chance. */
+  #judgeSet(entry: Entry): string | undefined {
+    const runs = [...this.#chronicle.candidates.values()].filter(
+      ({ failure, members, beneath }) =>
+        failure !== undefined && [...members, ...beneath].some(({ submission }) => submission === entry.submission),
+    );
+    const justifies = (run: Candidate) => {
+      const { commit, failure } = run;
+      if (commit === undefined || failure === undefined || failure.reason === 'TEST_RUN_TIMEOUT') return true;
+      const { flakedOn, cutOffOn, brokeDownOn } = this.#truth;
+      const lies = [flakedOn, cutOffOn, brokeDownOn].flatMap((of) => of.call(this.#truth, commit.sha));
+      if (failure.checks.some((name) => lies.includes(name))) return true;
+      const base = this.#truth.filesOfHead(run.base.sha);
+      const isBaseRed = base !== undefined && failure.checks.some((name) => redCauses(base, name).length > 0);
+      return isBaseRed || this.#isGuilty(run, entry, failure.checks);
+    };
+    return runs.some(justifies) ? undefined : 'no run failed because of it';
+  }
+
+  #judgeConflict(queue: Queue, entry: Entry): string | undefined {
+    const { candidate } = entry.because;
+    const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
+    const heads = [run?.base.sha, queue.target?.sha].filter((sha) => sha !== undefined);
+    const answers = heads.map((sha) => this.#truth.conflicts(entry.pr.headSha, sha));
+    return answers.includes(true) || answers.includes(undefined) ? undefined : 'it conflicts with no head';
+  }
+}
+
+/** The other one had passed with the entry beneath it, and is given up only because the entry leaves. */
+function isTornDown({ settings, candidates }: Queue, other: Candidate, entry: Entry): boolean {
+  const then = getIn(candidates, other.number);
+  if (!settings.canOptimisticallyMerge || then?.state !== 'passed' || then.pass?.waived !== undefined) return false;
+  const isInside = then.beneath.some(({ submission }) => submission === entry.submission);
+  return isInside && other.ending?.prNumber === entry.prNumber;
+}

@@ -1,0 +1,63 @@
+import type { Candidate } from '../../../src/engine/candidate.ts';
+import type { Sha } from '../../../src/engine/pull-request.ts';
+import type { Files } from '../../fake/git-model.ts';
+import { gitLines, gitText } from '../../fake/github/git.ts';
+import { Jury, type Truth } from '../blame.ts';
+import type { Chapter, Chronicle } from '../chronicle.ts';
+import type { GithubCi } from './ci.ts';
+import { readFiles } from './real-git.ts';
+
+export interface RemovalsOptions {
+  readonly chronicle: Chronicle;
+  readonly ci: GithubCi;
+  readonly gitDir: string;
+  /** The chapters in which somebody was removed. */
+  readonly chapters: readonly Chapter[];
+}
+
+/** Judges everybody who was removed, once everything is over: real git answers later than a chapter can wait. */
+export async function findWrongedOnGithub({ chronicle, ci, gitDir, chapters }: RemovalsOptions) {
+  const truth = await readTruth({ chronicle, ci, gitDir, chapters });
+  const jury = new Jury(chronicle, truth);
+  for (const chapter of chapters) {
+    const wronged = jury.findWronged(chapter);
+    if (wronged !== undefined) return wronged;
+  }
+  return undefined;
+}
+
+async function readTruth({ chronicle, ci, gitDir, chapters }: RemovalsOptions): Promise<Truth> {
+  const files = new Map<string, Files>();
+  const paths = new Map<string, ReadonlySet<string>>();
+  const learn = async (run: Candidate, head: Sha) => {
+    for (const sha of [run.commit?.sha, run.base.sha]) {
+      if (sha !== undefined && !files.has(sha)) files.set(sha, await readFiles(gitDir, sha));
+    }
+    const key = `${head} ${run.base.sha}`;
+    if (!paths.has(key)) paths.set(key, await readOwnPaths(gitDir, head, run.base.sha));
+  };
+  for (const { step } of chapters) {
+    for (const { state, pr, submission } of step.ended) {
+      const isInside = ({ members, beneath }: Candidate) =>
+        [...members, ...beneath].some((member) => member.submission === submission);
+      const runs = state === 'FAILED' ? [...chronicle.candidates.values()].filter(isInside) : [];
+      // What is not in the repository any more, or never was, leaves a question without an answer.
+      for (const run of runs) await learn(run, pr.headSha).catch(() => undefined);
+    }
+  }
+  return {
+    filesOfRun: ({ commit }) => (commit === undefined ? undefined : files.get(commit.sha)),
+    filesOfHead: (sha) => files.get(sha),
+    ownPaths: (head, base) => paths.get(`${head} ${base}`),
+    conflicts: () => undefined,
+    flakedOn: (sha) => [...ci.flakedOn(sha)],
+    cutOffOn: (sha) => [...ci.cutOffOn(sha)],
+    brokeDownOn: () => [],
+    isBlind: false,
+  };
+}
+
+async function readOwnPaths(gitDir: string, head: string, base: string): Promise<ReadonlySet<string>> {
+  const fork = (await gitText(gitDir, ['merge-base', head, base])).trim();
+  return new Set(await gitLines(gitDir, ['diff', '--name-only', fork, head]));
+}

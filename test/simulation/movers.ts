@@ -1,0 +1,83 @@
+import type { Candidate } from '../../src/engine/candidate.ts';
+import { type Entry, findCandidate, findEntry, isAdmitted, mayWork, type Queue } from '../../src/engine/queue.ts';
+import { candidatesOf } from '../../src/engine/roster.ts';
+import { step } from '../../src/engine/step.ts';
+import { awaitedUntil, testingEndsAt } from '../../src/engine/verdict.ts';
+import { nextWakeAt } from '../../src/engine/wake.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { valuesOf } from '../../src/lib/int-map.ts';
+import type { StoredEffect } from '../../src/storage/queues.ts';
+import type { Chapter } from './chronicle.ts';
+
+/** What a plan leaves undone would wait for the next event, whatever that is and whenever it comes. */
+export function findUndone({ event, step: { queue, outcome } }: Chapter): string | undefined {
+  if (outcome.kind !== 'applied' || queue.parked !== undefined) return undefined;
+  const again = step(queue, { kind: 'time_passed', at: event.at });
+  const moves = again.transitions.map(({ prNumber, to }) => `#${prNumber} becomes ${to}`);
+  const effects = again.effects.map(({ kind }) => kind);
+  if (again.outcome.kind === 'parked') return again.outcome.detail;
+  return moves.length + effects.length === 0 ? undefined : `left undone: ${[...moves, ...effects].join(', ')}`;
+}
+
+export interface Outlook {
+  readonly now: Instant;
+  /** What waits to be carried out, as the store has it at the same moment. */
+  readonly effects: readonly StoredEffect[];
+}
+
+/**
+ * An entry that nothing can ever move, as a sentence. What can: an effect that waits to be carried out, a run with a
+ * deadline, a timer, or somebody outside who was told (a pause, a branch that is gone, a queue that is parked).
+ */
+export function findUnmoved(queue: Queue, outlook: Outlook): string | undefined {
+  if (queue.parked !== undefined) return undefined;
+  for (const candidate of candidatesOf(queue)) {
+    const stuck = findStill(queue, candidate, outlook);
+    if (stuck !== undefined) return `candidate ${candidate.number} ${stuck}`;
+  }
+  const { landing } = queue;
+  if (landing !== undefined && !hasEffect(outlook, 'land_candidate', landing.candidate)) {
+    return `nobody carries out the landing of candidate ${landing.candidate}`;
+  }
+  for (const entry of valuesOf(queue.entries)) {
+    const { prNumber, setAside } = entry;
+    if (setAside !== undefined && findEntry(queue, setAside) === undefined)
+      return `#${prNumber} is set aside for #${setAside}, which is gone`;
+  }
+  return isDead(queue, outlook) ? describeDead(queue) : undefined;
+}
+
+/** Why a candidate that is under way is not. */
+function findStill(queue: Queue, candidate: Candidate, outlook: Outlook): string | undefined {
+  const { number, state, twin } = candidate;
+  if (state === 'building') {
+    const isLeft = candidate.isPutOff === true || hasEffect(outlook, 'build_candidate', number);
+    return isLeft ? undefined : 'is built by nobody';
+  }
+  if (state !== 'testing') return undefined;
+  if (twin !== undefined) {
+    const isWaiting = twin === number || findCandidate(queue, twin)?.state === 'testing' || !mayWork(queue);
+    return isWaiting ? undefined : `waits for candidate ${twin}, which is over`;
+  }
+  const hasDeadline = testingEndsAt(queue, candidate) !== undefined || queue.settings.testingTimeoutMinutes === 0;
+  const isJudged = candidate.checks.some((check) => Number.isFinite(awaitedUntil(check)));
+  return hasDeadline || isJudged || candidate.isPutOff === true ? undefined : 'has no deadline';
+}
+
+function hasEffect({ effects }: Outlook, kind: string, candidate: number): boolean {
+  return effects.some((effect) => effect.kind === kind && JSON.parse(effect.body).candidate === candidate);
+}
+
+/** Somebody is in the line, the queue may work, and nothing is under way or due. */
+function isDead(queue: Queue, { now, effects }: Outlook): boolean {
+  if (!mayWork(queue) || queue.landing !== undefined) return false;
+  if (![...valuesOf(queue.entries)].some(isAdmitted)) return false;
+  if (candidatesOf(queue).some(({ state }) => state === 'building' || state === 'testing')) return false;
+  return effects.length === 0 && nextWakeAt(queue, now) === undefined;
+}
+
+function describeDead(queue: Queue): string {
+  const entries = [...valuesOf(queue.entries)].filter(isAdmitted);
+  const names = entries.map(({ prNumber, state }: Entry) => `#${prNumber} ${state}`).join(', ');
+  return `nothing is under way and nothing is due for ${names}${queue.redTarget === undefined ? '' : ': the target is red'}`;
+}

@@ -1,0 +1,75 @@
+import { targetsOf } from '../../src/engine/footprint.ts';
+import { type Entry, findCandidate, type Queue } from '../../src/engine/queue.ts';
+import type { ImpactedTargets } from '../../src/engine/targets.ts';
+import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
+import type { Chapter } from './chronicle.ts';
+
+/** What is known of one stay, for whoever asks whether it was overtaken. */
+interface Place {
+  readonly admission: number;
+  readonly priority: number;
+  readonly targets: ImpactedTargets | undefined;
+  /** Something took it out of the order of admission: a conflict, a search, another priority, other targets. */
+  isMoved: boolean;
+}
+
+/**
+ * Of two entries of one priority that overlap, the one that was admitted first lands first. This follows admissions
+ * alone, and knows nothing of the line.
+ */
+export class Turns {
+  /** By submission. */
+  readonly #places = new Map<number, Place>();
+
+  /** Who lands before somebody whose turn it was, as a sentence. */
+  findOvertaken({ before, step: { queue, ended } }: Chapter): string | undefined {
+    for (const prNumber of changedKeys(before.entries, queue.entries)) this.#follow(getIn(queue.entries, prNumber));
+    const landed = ended.filter((entry) => entry.landed !== undefined && entry.admission !== undefined);
+    for (const [index, entry] of landed.entries()) {
+      const others = [...valuesOf(queue.entries), ...landed.slice(index + 1)];
+      const first = others.find((other) => this.#isOvertaken(before, other, entry));
+      if (first !== undefined) return `#${entry.prNumber} lands before #${first.prNumber}, which was admitted earlier`;
+    }
+    return undefined;
+  }
+
+  #follow(entry: Entry | undefined): void {
+    if (entry?.admission === undefined) return;
+    const { submission, admission, priority, targets } = entry;
+    const known = this.#places.get(submission);
+    if (known === undefined || known.admission !== admission.ordinal) {
+      const place = { admission: admission.ordinal, priority: priority.value, targets, isMoved: isOutOfLine(entry) };
+      this.#places.set(submission, place);
+      return;
+    }
+    const isChanged = known.priority !== priority.value || known.targets !== targets;
+    known.isMoved ||= isChanged || isOutOfLine(entry);
+  }
+
+  #isOvertaken(queue: Queue, other: Entry, entry: Entry): boolean {
+    const [theirs, own] = [this.#places.get(other.submission), this.#places.get(entry.submission)];
+    if (theirs === undefined || own === undefined || theirs.isMoved || own.isMoved) return false;
+    if (theirs.priority !== own.priority || theirs.admission >= own.admission) return false;
+    return overlap(targetsOf(queue, other), targetsOf(queue, entry));
+  }
+}
+
+function isOutOfLine({ setAside, bisection, clearedIn, apart, because }: Entry): boolean {
+  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE') return true;
+  return [setAside, bisection, clearedIn, apart].some((mark) => mark !== undefined);
+}
+
+/** An empty list overlaps with nothing but ALL. */
+export function overlap(one: ImpactedTargets | undefined, other: ImpactedTargets | undefined): boolean {
+  if (one === undefined || other === undefined || one.kind === 'all' || other.kind === 'all') return true;
+  return one.targets.some((target) => other.targets.includes(target));
+}
+
+/** A landing that begins in a queue that is paused or parked; one that had begun before goes on. */
+export function findPausedBeginning({ before, step: { queue } }: Chapter): string | undefined {
+  const isNew = queue.landing?.isBegun === true && before.landing?.isBegun !== true;
+  const isStill = before.state === 'PAUSED' || before.parked !== undefined;
+  if (!isNew || !isStill) return undefined;
+  const members = findCandidate(queue, queue.landing.candidate)?.members ?? [];
+  return `the landing of ${members.map(({ prNumber }) => `#${prNumber}`).join(' ')} begins while the queue is ${before.state}`;
+}

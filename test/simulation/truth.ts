@@ -1,0 +1,32 @@
+import type { Sha } from '../../src/engine/pull-request.ts';
+import type { FakeCi } from '../fake/fake-ci.ts';
+import type { FakeRepository } from '../fake/fake-repository.ts';
+import type { Truth } from './blame.ts';
+
+export interface TruthOptions {
+  readonly repository: FakeRepository;
+  readonly ci: FakeCi;
+  readonly isBlind: boolean;
+}
+
+/** Trees stay when commits are collected; commits that are gone leave a question without an answer. */
+export function truthOf({ repository: { git, moves }, ci, isBlind }: TruthOptions): Truth {
+  const hasBoth = (one: Sha, other: Sha) => git.findCommit(one) !== undefined && git.findCommit(other) !== undefined;
+  return {
+    filesOfRun: ({ commit }) => (commit === undefined ? undefined : git.getTree(commit.tree).files),
+    filesOfHead: (sha) => {
+      const tree = git.findCommit(sha)?.tree ?? moves.find(({ to }) => to === sha)?.tree;
+      return tree === undefined ? undefined : git.getTree(tree).files;
+    },
+    ownPaths: (head, base) => {
+      const fork = hasBoth(head, base) ? git.findMergeBase(head, base) : undefined;
+      if (fork === undefined) return undefined;
+      return new Set(git.listChanges(git.getCommit(fork).tree, git.getCommit(head).tree).keys());
+    },
+    conflicts: (head, base) => (hasBoth(head, base) ? git.merge(base, head).kind !== 'clean' : undefined),
+    flakedOn: (sha) => ci.flakedOn(sha),
+    cutOffOn: (sha) => ci.cutOffOn(sha),
+    brokeDownOn: (sha) => ci.brokeDownOn(sha),
+    isBlind,
+  };
+}
