@@ -126,7 +126,7 @@ describe('pass on retry', () => {
       events.map(({ kind }) => kind),
       ['monitor_activated', 'status_changed'],
     );
-    assert.equal(world.state?.statusReason, 'pass_on_retry: It failed and then passed on commit c1 in unit.');
+    assert.equal(world.state?.statusReason, 'pass_on_retry: It failed and passed on commit c1 in unit.');
     assert.equal(world.state?.nextCheckAt, START + 2 * MINUTE + 3 * DAY);
     const before = expire(world.state, monitors, START + 2 * MINUTE + 3 * DAY - 1);
     assert.deepEqual(before.events, []);

@@ -8,6 +8,7 @@ import {
   submitPullRequest,
 } from './contract/pull-requests.ts';
 import { createQueue } from './contract/queues.ts';
+import { updateTestSettings } from './contract/test-settings.ts';
 import { Problem } from './problem.ts';
 import { createValidator } from './validate.ts';
 
@@ -71,6 +72,10 @@ describe('validation', () => {
     });
     assert.deepEqual(errorsOf(createQueue.body, { ...QUEUE, ['x'.repeat(200)]: 3 }), {
       [`/${'x'.repeat(200)}`]: 'is not known here',
+    });
+    const scope = { repo: QUEUE.repo, org_url_slug: 'acme' };
+    assert.deepEqual(errorsOf(updateTestSettings.body, { ...scope, quarantining_enabled: false }), {
+      '/quarantining_enabled': 'is not known here; did you mean "quarantine_enabled"?',
     });
   });
 

@@ -61,6 +61,35 @@ for (const { name, open } of INGEST_STORES) {
       assert.equal(await world.store.tests.getWatermark(world.repository.id), 0);
     });
 
+    it('takes a report without cases for one: processed, with no runs and a word about it [U30]', async () => {
+      const world = await IngestWorld.create(await open());
+      const { id } = await world.accept('<testsuites tests="0"/>');
+      await world.loop.runUntilIdle();
+      const upload = await world.find(id);
+      assert.deepEqual([upload.status, upload.testRuns], ['PROCESSED', 0]);
+      assert.deepEqual([...new Set(upload.issues.map(({ level }) => level))], ['info']);
+      const { id: declared } = await world.accept('<testsuites><testsuite name="s" tests="1"/></testsuites>');
+      await world.loop.runUntilIdle();
+      assert.equal((await world.find(declared)).status, 'FAILED');
+    });
+
+    it('tells whoever judges a check that a failure belongs to no failing test [J14]', async () => {
+      const world = await IngestWorld.create(await open());
+      const results = async (inside: string, check: string) => {
+        const { id } = await world.accept(inside, { candidateId: 'c-1', check });
+        await world.loop.runUntilIdle();
+        const found = await world.store.testIngest.findCheckResults(world.repository.id, 'c-1', check);
+        return [(await world.find(id)).status, found?.isWhole, found?.failing.length];
+      };
+      const suite = (inside: string) => `<testsuite name="s">${inside}</testsuite>`;
+      const quarantined = '<testcase name="a" classname="C"><failure/></testcase>';
+      const teardown = '<testcase name="b" classname="C"><skipped/><error/></testcase>';
+      assert.deepEqual(await results(suite(quarantined + teardown), 'teardown'), ['PROCESSED', true, 2]);
+      assert.deepEqual(await results(suite(`${quarantined}<error/>`), 'outside'), ['PROCESSED', false, 1]);
+      const nameless = '<testcase name="" classname="t.B"><error/></testcase>';
+      assert.deepEqual(await results(suite(quarantined + nameless), 'class'), ['PROCESSED', true, 2]);
+    });
+
     it('says that results are missing to whoever waits for those of a check', async () => {
       const world = await IngestWorld.create(await open());
       const tie = { candidateId: 'c-1', check: 'unit' };

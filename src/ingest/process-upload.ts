@@ -62,7 +62,8 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
     }
     testRuns += part.runs.length;
     if (part.summary !== undefined && testRuns === 0) {
-      return end(deps, upload, { facts: part.facts, summary: part.summary, verdict: undefined });
+      const verdict = part.summary.isWhole ? 'EMPTY' : undefined;
+      return end(deps, upload, { facts: part.facts, summary: part.summary, verdict });
     }
     const isStored = part.no < upload.partsDone;
     if (isStored && part.summary !== undefined) return addMissing(deps, upload, { ...part, summary: part.summary });
@@ -251,12 +252,12 @@ async function end(
   of: {
     readonly facts: ReadFacts | undefined;
     readonly summary: ReadSummary;
-    readonly verdict: 'SKIPPED' | undefined;
+    readonly verdict: 'SKIPPED' | 'EMPTY' | undefined;
   },
 ): Promise<Processed> {
   const at = deps.clock.now();
-  const status = of.verdict ?? 'FAILED';
-  const issues = status === 'SKIPPED' ? [...of.summary.issues, SKIPPED_ISSUE] : withReason(of.summary.issues);
+  const status = of.verdict === 'EMPTY' ? 'PROCESSED' : (of.verdict ?? 'FAILED');
+  const issues = issuesOf(of.summary.issues, status);
   const fields = of.facts?.fields ?? upload.fields;
   const outcome: UploadOutcome = {
     uploadId: upload.id,
@@ -267,18 +268,25 @@ async function end(
     testRuns: 0,
     issues,
   };
-  const problem = of.summary.problem ?? issues.at(-1)?.message ?? null;
-  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { problem, at }) };
+  const isWhole = of.verdict === 'EMPTY';
+  const problem = isWhole ? null : (of.summary.problem ?? issues.at(-1)?.message ?? null);
+  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, at }) };
 }
 
-/** Nothing more of it is stored. Whoever waits for its results is told that they are not whole. */
+function issuesOf(issues: readonly UploadIssue[], status: UploadOutcome['status']): readonly UploadIssue[] {
+  if (status === 'PROCESSED') return issues;
+  return status === 'SKIPPED' ? [...issues, SKIPPED_ISSUE] : withReason(issues);
+}
+
+/** Nothing more of it is stored. Whoever waits for its results is told whether they are whole. */
 export async function endUpload(
   deps: Pick<ProcessingDeps, 'store' | 'use'>,
   upload: UploadOutcome,
-  { problem, at }: { readonly problem: string | null; readonly at: Instant },
+  of: { readonly isWhole?: boolean; readonly problem: string | null; readonly at: Instant },
 ): Promise<CheckResults | undefined> {
   const { fields, uploadId } = upload;
-  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, problem, at });
+  const { at } = of;
+  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of });
   if (!checkResults) {
     await deps.store.uploads.finish(upload);
     return undefined;

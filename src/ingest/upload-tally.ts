@@ -1,3 +1,4 @@
+import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/tries.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
@@ -16,7 +17,7 @@ export class CheckTally {
       if (no === undefined) continue;
       this.#seen.set(testId, no);
       if (runs.some(({ conclusion }) => conclusion !== 'SKIPPED')) this.#ran.add(testId);
-      if (runs.some((run) => isFailure(run, runs))) this.#failed.add(testId);
+      if (failsInTheEnd(runs.reduce(noteRun, NO_TRIES))) this.#failed.add(testId);
     }
   }
 
@@ -47,14 +48,10 @@ function ascending(numbers: readonly number[]): readonly number[] {
   return numbers.toSorted((one, other) => one - other);
 }
 
-/**
- * A failed try of a case that ended well is none, nor one that passed at a later try by the report's own count. Any other
- * case of the same name that passed may be another test, as with parameters, and excuses nothing.
- */
-function isFailure({ conclusion, rerunOf, attempt }: ReadRun, runs: readonly ReadRun[]): boolean {
-  if (conclusion !== 'FAILURE' || rerunOf === 'SUCCESS') return false;
-  if (attempt === null) return true;
-  return !runs.some((run) => run.conclusion === 'SUCCESS' && run.attempt !== null && run.attempt > attempt);
+/** A failed try of a case that ended well is none. */
+function noteRun(tries: Tries, { conclusion, rerunOf, attempt }: ReadRun): Tries {
+  if (conclusion === 'SKIPPED' || rerunOf === 'SUCCESS') return tries;
+  return noteTry(tries, { hasFailed: conclusion === 'FAILURE', attempt });
 }
 
 export function isTied({ fields }: ReadFacts): boolean {

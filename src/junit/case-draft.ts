@@ -11,7 +11,7 @@ export interface TextSink {
   text: string;
 }
 
-interface OutcomeDraft extends TextSink {
+export interface OutcomeDraft extends TextSink {
   readonly kind: JunitOutcome['kind'];
   readonly message: string | null;
   readonly type: string | null;
@@ -35,6 +35,10 @@ export interface CaseDraft extends JunitCase {
   outcome: OutcomeDraft | null;
   reruns: RerunDraft[];
   closed: boolean;
+  /** `failure` and `error` elements in it, wherever they stand. */
+  failedElements: number;
+  /** `<skipped type="todo">`, as node writes it. */
+  isTodo: boolean;
 }
 
 /** Shared by all cases without reruns. */
@@ -51,9 +55,11 @@ export function openCase(
   const outer = suites[suites[0]?.isReport === true ? 1 : 0];
   const inner = suites.at(-1);
   const ownAt = read.timestampAt(attributes);
+  const classname = read.text(attributes.classname);
   return {
-    name: read.text(attributes.name) ?? '',
-    classname: read.text(attributes.classname),
+    // Surefire tells of a class that could not be set up as a case without a name.
+    name: read.text(attributes.name) ?? classname ?? '',
+    classname,
     file: read.text(attributes.file) ?? read.text(attributes.filepath) ?? outer?.file ?? null,
     suite: outer?.name ?? '',
     suites: inner?.names ?? NO_NAMES,
@@ -66,6 +72,8 @@ export function openCase(
     reruns: NO_RERUNS,
     attempt: findAttemptMarker(attributes),
     closed: true,
+    failedElements: 0,
+    isTodo: false,
     line,
   };
 }

@@ -21,10 +21,10 @@ describe('cases', () => {
     assert.deepEqual(files, ['f', 'p', 'sp']);
   });
 
-  it('are judged by the first child that tells [J3]', () => {
+  it('are judged by the first failure or error, else by what they say of skipping [J3]', () => {
     const { cases } = readReport(
       suite(
-        '<testcase name="a"><system-out>x</system-out><skipped message="m"/><failure/></testcase><testcase name="b"><error type="T">t</error><failure/></testcase>',
+        '<testcase name="a"><system-out>x</system-out><skipped message="m"/><skipped/></testcase><testcase name="b"><error type="T">t</error><failure/></testcase>',
       ),
     );
     assert.deepEqual(
@@ -89,13 +89,13 @@ describe('cases', () => {
   });
 
   it('outside a suite are kept, with a warning; without a name dropped, with an error [J6]', () => {
-    const report = readReport('<testsuites>\n<testcase name="a"/>\n<testcase classname="c"/>\n</testsuites>');
+    const report = readReport('<testsuites>\n<testcase name="a"/>\n<testcase file="c"/>\n</testsuites>');
     assert.deepEqual(
       report.cases.map(({ name, suite: own }) => [name, own]),
       [['a', '']],
     );
     assert.match(messages(report), /^warning 2: .*outside any <testsuite>/);
-    assert.match(messages(report), /error 3: .*no name/);
+    assert.match(messages(report), /error 3: .*neither a name nor a class/);
   });
 
   it('have element names of any case and prefix [J1]', () => {

@@ -35,7 +35,7 @@ const KINDS = {
   },
   noCases: {
     level: 'info',
-    message: 'The report holds suites but no test case.',
+    message: 'The report holds no test case.',
     hint: 'Check that the tests were not all filtered out.',
   },
   truncated: {
@@ -90,7 +90,7 @@ const KINDS = {
   },
   caseWithoutName: {
     level: 'error',
-    message: 'A test case has no name; it was dropped.',
+    message: 'A test case has neither a name nor a class; it was dropped.',
     hint: 'Give each <testcase> a name attribute.',
   },
   caseOutsideSuite: {
@@ -109,9 +109,14 @@ const KINDS = {
     hint: 'The test process was probably killed, or the reporter wrote broken XML.',
   },
   resultOutsideCase: {
+    level: 'error',
+    message: '<%> is outside any <testcase>: something failed that no test stands for.',
+    hint: 'Report failures of a whole suite as a test case of its own.',
+  },
+  ignoredOutsideCase: {
     level: 'warning',
     message: '<%> is outside any <testcase>; it was ignored.',
-    hint: 'Report failures of a whole suite as a test case of its own.',
+    hint: 'Write it in the <testcase> that it belongs to.',
   },
   badTimestamp: {
     level: 'info',

@@ -75,6 +75,8 @@ export interface JunitSummary {
   readonly declared: DeclaredCounts;
   /** Suites and reports that declare other counts of tests or failures than were seen in them. */
   readonly disagreements: number;
+  /** Failures that elements or suites tell of, and that no failing case stands for. */
+  readonly unaccounted: number;
   readonly suites: number;
   /** `testsuites` elements, or outermost `testsuite` elements, that stand beside each other in the file. */
   readonly reports: number;

@@ -1,9 +1,10 @@
 import { parseAttemptMarker } from './attempt-marker.ts';
 import { createAttributeReader } from './attribute-reader.ts';
-import { type CaseDraft, finishCase, NO_RERUNS, openCase, type TextSink } from './case-draft.ts';
+import { type CaseDraft, finishCase, NO_RERUNS, type OutcomeDraft, openCase, type TextSink } from './case-draft.ts';
 import { hasLiteralMarkup } from './clean-text.ts';
 import { addDeclared, agrees, emptyTally, firstDeclared, NO_COUNTS, seenCounts } from './declared-counts.ts';
 import { type ElementKind, elementKind } from './element-kind.ts';
+import { createFailureAccount } from './failure-account.ts';
 import type { IssueList } from './issue-list.ts';
 import type { DeclaredCounts, JunitCase, JunitSummary, RerunKind } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
@@ -41,6 +42,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   const elements: Element[] = [];
   const suites: SuiteFrame[] = [];
   const tally = emptyTally();
+  const account = createFailureAccount();
   let done: JunitCase[] = [];
   let draft: CaseDraft | null = null;
   let declared: DeclaredCounts | null = null;
@@ -48,11 +50,13 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   let reports = 0;
   let disagreements = 0;
   let damaged = false;
+  /** Inside a root that is not of JUnit XML: cases in it are those of another format. */
   let isForeign = false;
 
   function open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void {
-    const kind = elementKind(name);
-    if (elements.length === 0 && !enterRoot(name, kind, line)) return;
+    const said = elementKind(name);
+    if (elements.length === 0 && !enterRoot(name, said, line)) return;
+    const kind = isForeign ? 'other' : said;
     if (draft !== null && (kind === 'case' || kind === 'suite' || kind === 'suites')) abandonCase();
     if (elements.length >= limits.depth) {
       issues.add('tooDeep', line, String(limits.depth));
@@ -70,14 +74,14 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   function enterRoot(name: string, kind: ElementKind, line: number): boolean {
     if (kind === 'html') {
       issues.add('html', line);
-      isForeign = true;
       source.stop();
       return false;
     }
-    if (kind === 'other' && !isForeign) {
-      issues.add('otherFormat', line, name);
-      isForeign = true;
-    }
+    // `TestCase` is the root of QTest; a case of JUnit XML by itself is written in small letters.
+    isForeign = kind === 'other' || (kind === 'case' && name !== 'testcase');
+    if (!isForeign) return true;
+    issues.add('otherFormat', line, name);
+    damaged = true;
     return true;
   }
 
@@ -133,22 +137,37 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     attributes: Attributes,
     line: number,
   ): TextSink | null {
+    const around = elements.at(-1);
+    // What a test printed is no result, whatever it looks like.
+    if (elements.some((element) => element.kind === 'output')) return around?.sink ?? null;
     if (draft === null) {
-      issues.add('resultOutsideCase', line, name);
+      issues.add(kind === 'skipped' ? 'ignoredOutsideCase' : 'resultOutsideCase', line, name);
+      if (kind !== 'skipped') {
+        tally.failedElements += 1;
+        account.stray(1);
+      }
       return null;
     }
-    const around = elements.at(-1);
+    if (kind !== 'skipped') draft.failedElements += 1;
     if (around !== undefined && around.kind !== 'case') return around.sink;
     if (kind !== 'skipped') tally.failedElements += 1;
-    if (draft.outcome !== null) return null;
-    draft.outcome = { kind, ...readTelling(attributes), text: '' };
-    draft.status = kind === 'skipped' ? 'skipped' : 'failure';
-    return draft.outcome;
+    else if (attributes.type === 'todo') draft.isTodo = true;
+    return takeOutcome(draft, { kind, ...readTelling(attributes), text: '' });
+  }
+
+  /** Of several the first failure or error counts: no test that failed is one that was skipped. */
+  function takeOutcome(test: CaseDraft, said: OutcomeDraft): TextSink | null {
+    const { outcome } = test;
+    if (outcome !== null && (outcome.kind !== 'skipped' || said.kind === 'skipped')) return null;
+    test.outcome = said;
+    if (said.kind !== 'skipped') test.status = 'failure';
+    else if (test.status !== 'failure') test.status = 'skipped';
+    return said;
   }
 
   function enterRerun(name: string, kind: RerunKind, attributes: Attributes, line: number): TextSink | null {
     if (draft === null) {
-      issues.add('resultOutsideCase', line, name);
+      issues.add('ignoredOutsideCase', line, name);
       return null;
     }
     if (draft.reruns === NO_RERUNS) draft.reruns = [];
@@ -207,12 +226,16 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     const ended = draft;
     draft = null;
     if (ended === null) return;
+    // A failing todo of node does not fail the run.
+    if (ended.isTodo) ended.status = 'skipped';
+    const isTold = ended.name !== '' && (closed || ended.status === 'failure');
+    if (!isTold || (ended.status !== 'failure' && !ended.isTodo)) account.stray(ended.failedElements);
     if (ended.name === '') {
       issues.add('caseWithoutName', ended.line);
       damaged = true;
       return;
     }
-    if (!closed && ended.status !== 'failure') {
+    if (!isTold) {
       issues.add('caseNotClosed', ended.line, ended.name);
       return;
     }
@@ -239,7 +262,9 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     const suite = suites.pop();
     if (suite === undefined) return;
     const direct = suite.isReport ? null : { tests: suite.directTests, failed: suite.directFailed };
-    if (closed && !agrees(suite.declared, suite.before, tally, direct)) {
+    const isExplained = agrees(suite.declared, suite.before, tally, direct);
+    account.endSuite(suite.declared, { before: suite.before, now: tally }, isExplained);
+    if (closed && !isExplained) {
       disagreements += 1;
       issues.add('counts', suite.line, suite.name);
     }
@@ -278,12 +303,13 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
       if (innermost !== undefined && !damagedByDepth()) issues.add('truncated', line, `<${innermost.name}>`);
       else if (!wholeXml && reports > 0 && !damagedByDepth()) issues.add('truncated', line, 'a tag');
       while (elements.length > 0) leave((elements.pop() as Element).kind, false);
-      if (tally.tests === 0 && suiteCount > 0) issues.add('noCases', line);
-      if (tally.tests === 0 && suiteCount === 0 && issues.counts().error === 0) issues.add('noResults', line);
+      if (tally.tests === 0 && reports > 0) issues.add('noCases', line);
+      if (tally.tests === 0 && reports === 0 && issues.counts().error === 0) issues.add('noResults', line);
       return {
         seen: seenCounts(tally),
         declared: declared ?? NO_COUNTS,
         disagreements,
+        unaccounted: account.unaccounted(),
         suites: suiteCount,
         reports,
         whole,

@@ -251,7 +251,7 @@ describe('what a repository says about its tests', () => {
 
   test("another organization's slug or repository is not found", async () => {
     for (const url of [GET, UPDATE, LIST, SET, DELETE]) {
-      const all = body({ monitor: RATE, monitor_id: randomUUID() });
+      const all = url === UPDATE ? body({}) : body({ monitor: RATE, monitor_id: randomUUID() });
       await world.refused('404 ORGANIZATION_NOT_FOUND', url, { ...all, org_url_slug: 'other' });
       await world.refused('404 REPOSITORY_NOT_FOUND', url, { ...all, repo: { ...world.scope.repo, name: 'other' } });
     }

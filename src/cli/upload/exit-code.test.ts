@@ -7,6 +7,7 @@ const END: UploadEnd = {
   given: undefined,
   files: 1,
   failing: 2,
+  unaccounted: 0,
   isWhole: true,
   quarantine: known('a'),
   sent: 'sent',
@@ -27,6 +28,16 @@ const TABLE: readonly [
   [
     'every failing test is quarantined, and a report is cut off',
     { quarantine: known('a', 'b'), isWhole: false },
+    [1, 0, 3],
+  ],
+  [
+    'every failing test is quarantined, and a failure belongs to no test',
+    { quarantine: known('a', 'b'), unaccounted: 1 },
+    [1, 0, 3],
+  ],
+  [
+    'no test fails, and a failure belongs to no test',
+    { failing: 0, unaccounted: 1, quarantine: { kind: 'not_asked' } },
     [1, 0, 3],
   ],
   ['some are not', {}, [1, 0, 3]],

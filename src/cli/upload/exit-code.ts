@@ -4,6 +4,8 @@ export interface UploadEnd {
   readonly given: number | undefined;
   readonly files: number;
   readonly failing: number;
+  /** Failures that no failing test stands for: nobody can have quarantined them. */
+  readonly unaccounted: number;
   /** Every report could be read to its end. What else failed in one that was cut off, nobody knows. */
   readonly isWhole: boolean;
   readonly quarantine: Quarantine;
@@ -30,7 +32,8 @@ export function exitCodeOf(end: UploadEnd): number {
 }
 
 /** Without what became of the upload. */
-function testExitCode({ given, failing, isWhole, quarantine }: UploadEnd): number {
+function testExitCode({ given, failing, unaccounted, isWhole, quarantine }: UploadEnd): number {
+  if (unaccounted > 0) return given ?? 1;
   if (failing === 0 || quarantine.kind === 'not_asked' || quarantine.kind === 'switched_off') return given ?? 0;
   if (quarantine.kind === 'known' && quarantine.ids.size === failing && isWhole) return 0;
   return given ?? 1;

@@ -1,12 +1,11 @@
 import type { TestIds, TestNames } from '../../flaky/identity/test-id.ts';
 import type { JunitCase } from '../../junit/junit-case.ts';
+import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../../junit/tries.ts';
 
 /** A test that failed in the end. */
 export interface FailingTest {
   readonly id: string;
   readonly names: TestNames;
-  /** Of its last failure; 0 where the reports do not say. */
-  readonly failedAt: number;
   readonly message: string;
 }
 
@@ -23,13 +22,9 @@ export interface OutcomeReader {
   end(): Outcome;
 }
 
-/**
- * Which tests count as failing over all files of an upload: a pass that is later than the last failure takes it back. Equal
- * times, and none, take nothing back: which of the two came last is not known then.
- */
+/** Which tests count as failing over all files of an upload, by the rule that the server judges checks by. */
 export function createOutcomeReader(testIds: TestIds): OutcomeReader {
-  /** When each last passed, where it did: reports have many of these. */
-  const passes = new Map<string, number>();
+  const tries = new Map<string, Tries>();
   const failures = new Map<string, FailingTest>();
   let skipped = 0;
   return {
@@ -40,18 +35,14 @@ export function createOutcomeReader(testIds: TestIds): OutcomeReader {
       }
       const names = namesOf(testCase);
       const id = testIds(names);
-      const at = timeOf(testCase);
-      const failedAt = failures.get(id)?.failedAt;
-      if (testCase.status === 'success') passes.set(id, Math.max(passes.get(id) ?? at, at));
-      else if (failedAt === undefined || at > failedAt) {
-        failures.set(id, { id, names: copyNames(names), failedAt: at, message: copy(messageOf(testCase)) });
-      }
+      const hasFailed = testCase.status === 'failure';
+      const attempt = testCase.attempt?.value ?? null;
+      tries.set(id, noteTry(tries.get(id) ?? NO_TRIES, { hasFailed, attempt }));
+      if (hasFailed) failures.set(id, { id, names: copyNames(names), message: copy(messageOf(testCase)) });
     },
     end() {
-      const all = [...failures.values()];
-      const alone = all.filter(({ id }) => !passes.has(id)).length;
-      const failing = all.filter(({ id, failedAt }) => (passes.get(id) ?? failedAt) <= failedAt);
-      return { tests: passes.size + alone, skipped, failing };
+      const failing = [...failures.values()].filter(({ id }) => failsInTheEnd(tries.get(id) ?? NO_TRIES));
+      return { tests: tries.size, skipped, failing };
     },
   };
 }
@@ -73,11 +64,6 @@ function copyNames({ file, classname, parent, name, infoId }: TestNames): TestNa
     name: copy(name),
     infoId: copy(infoId),
   };
-}
-
-/** The time of a whole report says nothing about the order of two of its cases. */
-function timeOf({ timestampAt, timestampFrom }: JunitCase): number {
-  return timestampAt === null || timestampFrom === 'report' ? 0 : timestampAt;
 }
 
 function messageOf({ outcome }: JunitCase): string {

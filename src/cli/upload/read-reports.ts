@@ -5,6 +5,7 @@ import type { TestIds } from '../../flaky/identity/test-id.ts';
 import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
+import { reportProblem } from '../../junit/report-problem.ts';
 import { createOutcomeReader, type Outcome } from './failing-tests.ts';
 import type { ReportFile } from './find-reports.ts';
 import { type Packing, packingOf, readHead } from './packing.ts';
@@ -12,22 +13,31 @@ import { type Packing, packingOf, readHead } from './packing.ts';
 export interface ReadReports extends Outcome {
   /** Files that could not be read whole, with the first reason. */
   readonly troubled: readonly { readonly name: string; readonly problem: string }[];
+  /** Failures that the reports tell of, and that no failing test stands for. */
+  readonly unaccounted: number;
 }
 
 /** Reads the reports as the server will, for what has to be known here: which tests fail. */
 export async function readReports(files: readonly ReportFile[], testIds: TestIds): Promise<ReadReports> {
   const outcome = createOutcomeReader(testIds);
   const troubled: { name: string; problem: string }[] = [];
+  let unaccounted = 0;
   for (const file of files) {
-    const problem = await readReport(file, (cases) => {
+    const end = await readReport(file, (cases) => {
       for (const one of cases) outcome.add(one);
     });
-    if (problem !== undefined) troubled.push({ name: file.name, problem });
+    if (end.problem !== undefined) troubled.push({ name: file.name, problem: end.problem });
+    unaccounted += end.unaccounted;
   }
-  return { ...outcome.end(), troubled };
+  return { ...outcome.end(), troubled, unaccounted };
 }
 
-async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) => void): Promise<string | undefined> {
+interface ReportEnd {
+  readonly problem: string | undefined;
+  readonly unaccounted: number;
+}
+
+async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) => void): Promise<ReportEnd> {
   const decoder = createXmlDecoder();
   const parser = createJunitParser();
   let problem: string | undefined;
@@ -42,7 +52,7 @@ async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) 
   take(parser.write(decoder.end().text));
   const { cases, summary } = parser.end();
   take(cases);
-  return problem ?? problemOf(summary);
+  return { problem: problem ?? problemOf(summary), unaccounted: summary.unaccounted };
 }
 
 function unpack(file: string, packing: Packing): AsyncIterable<Uint8Array> {
@@ -52,9 +62,13 @@ function unpack(file: string, packing: Packing): AsyncIterable<Uint8Array> {
   return pipeline(source, packing === 'gzip' ? createGunzip() : createZstdDecompress(), () => undefined);
 }
 
-function problemOf({ issues, seen }: JunitSummary): string | undefined {
+function problemOf(summary: JunitSummary): string | undefined {
+  const { issues, seen } = summary;
   const worst = issues.find(({ level }) => level === 'error');
-  if (worst === undefined) return undefined;
+  if (worst === undefined) {
+    const problem = reportProblem(summary);
+    return problem === null ? undefined : `It ${problem}`;
+  }
   const place = worst.line > 1 ? `Line ${worst.line}: ` : '';
   return `${place}${worst.message}${seen.tests === 0 ? ` ${worst.hint}` : ''}`;
 }

@@ -44,9 +44,10 @@ export function explainExit(end: UploadEnd, code: number): string {
   return `Exit code ${code}${isOwn ? ', that of the test process' : ''}: ${explain(end)}`;
 }
 
-function explain({ sent, files, isEmptyAllowed, failing, isWhole, quarantine }: UploadEnd): string {
+function explain({ sent, files, isEmptyAllowed, failing, unaccounted, isWhole, quarantine }: UploadEnd): string {
   if (sent === 'refused') return 'the upload was refused, and trying again would not help.';
   if (files === 0) return isEmptyAllowed ? 'no report was found.' : 'there must be a report.';
+  if (unaccounted > 0) return 'a report tells of a failure that belongs to no failing test.';
   if (failing === 0) return 'no test fails.';
   switch (quarantine.kind) {
     case 'not_asked':

@@ -62,7 +62,8 @@ Exit codes:
   0    no test fails, or every failing test is quarantined, or quarantine is
        switched off for the repository
   1    a failing test is not quarantined, or that could not be found out; or a
-       report is broken beside quarantined failures
+       report is broken beside quarantined failures, or tells of a failure
+       that belongs to no test
   N    with --exit-code N: N instead of 0 and 1, except that 0 stays where every
        failing test is quarantined
   2    wrong usage; also where repository, commit or branch are not known
@@ -104,6 +105,7 @@ function describeEnd(options: UploadOptions, files: number, found?: Found): Uplo
     given: options.exitCode,
     files,
     failing: found?.reports.failing.length ?? 0,
+    unaccounted: found?.reports.unaccounted ?? 0,
     isWhole: found === undefined || found.reports.troubled.length === 0,
     quarantine: found?.quarantine ?? { kind: 'not_asked' },
     sent: found?.sent.kind ?? 'none',

@@ -60,9 +60,9 @@ function recoversAt(event: RetryEvent, monitor: Monitor<'pass_on_retry'>): numbe
   return event.at + monitor.parameters.recoveryDays * DAY_MS;
 }
 
-function reasonOf({ sha, job, passedAt, failedAt }: RetryEvent): string {
-  const where = `commit ${sha.slice(0, 12)}${job === '' ? '' : ` in ${job}`}`;
-  return passedAt >= failedAt ? `It failed and then passed on ${where}.` : `It passed and then failed on ${where}.`;
+function reasonOf({ sha, job }: RetryEvent): string {
+  // In which order is not known where reports name no times.
+  return `It failed and passed on commit ${sha.slice(0, 12)}${job === '' ? '' : ` in ${job}`}.`;
 }
 
 function recoveredReason({ parameters: { recoveryDays } }: Monitor<'pass_on_retry'>): string {

@@ -79,51 +79,54 @@ export const updateTestSettings = operation({
   summary: 'Change what a repository says about its tests',
   description:
     'What is not named stays. Switching quarantine off also switches automatic quarantine off. A value out of range changes nothing at all.',
-  body: Type.Object({
-    ...testScope,
-    quarantine_enabled: Type.Optional(
-      Type.Boolean({ default: DEFAULTS.quarantineEnabled, description: 'The master switch.' }),
-    ),
-    auto_quarantine: Type.Optional(
-      Type.Boolean({
-        default: DEFAULTS.autoQuarantine,
-        description: 'Quarantines flaky tests without anybody asking; needs quarantine_enabled. Never broken ones.',
-      }),
-    ),
-    infrastructure_protection_enabled: Type.Optional(
-      Type.Boolean({
-        default: DEFAULTS.infrastructureProtectionEnabled,
-        description: 'An upload in which too many tests failed counts nowhere.',
-      }),
-    ),
-    infrastructure_failure_threshold: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        default: DEFAULTS.infrastructureFailureThreshold,
-        description: 'Too many: more than this fraction.',
-        'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%',
-      }),
-    ),
-    retention_days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 365,
-        default: DEFAULTS.retentionDays,
-        description: 'Older runs are invisible at once; their space returns later.',
-        'x-sluice-message': 'must be a whole number from 1 to 365',
-      }),
-    ),
-    ticket_url_template: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        minLength: 1,
-        maxLength: 1000,
-        description: TEMPLATE,
-        'x-sluice-message': 'must be a text of 1 to 1000 characters, or null',
-      }),
-    ),
-  }),
+  body: Type.Object(
+    {
+      ...testScope,
+      quarantine_enabled: Type.Optional(
+        Type.Boolean({ default: DEFAULTS.quarantineEnabled, description: 'The master switch.' }),
+      ),
+      auto_quarantine: Type.Optional(
+        Type.Boolean({
+          default: DEFAULTS.autoQuarantine,
+          description: 'Quarantines flaky tests without anybody asking; needs quarantine_enabled. Never broken ones.',
+        }),
+      ),
+      infrastructure_protection_enabled: Type.Optional(
+        Type.Boolean({
+          default: DEFAULTS.infrastructureProtectionEnabled,
+          description: 'An upload in which too many tests failed counts nowhere.',
+        }),
+      ),
+      infrastructure_failure_threshold: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: DEFAULTS.infrastructureFailureThreshold,
+          description: 'Too many: more than this fraction.',
+          'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%',
+        }),
+      ),
+      retention_days: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 365,
+          default: DEFAULTS.retentionDays,
+          description: 'Older runs are invisible at once; their space returns later.',
+          'x-sluice-message': 'must be a whole number from 1 to 365',
+        }),
+      ),
+      ticket_url_template: Type.Optional(
+        Type.Unsafe<string | null>({
+          type: ['string', 'null'],
+          minLength: 1,
+          maxLength: 1000,
+          description: TEMPLATE,
+          'x-sluice-message': 'must be a text of 1 to 1000 characters, or null',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   reply,
   errors: SCOPE_NOT_FOUND,
   example: { body: { ...EXAMPLE_SCOPE, auto_quarantine: true }, reply: EXAMPLE_SETTINGS },

@@ -13,9 +13,11 @@ import type { BranchRules } from '../../flaky/identity/branch.ts';
 import type { CodeOwners } from '../../flaky/identity/code-owners.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import { createFindingCounts } from '../../flaky/identity/validate.ts';
+import type { JunitCase } from '../../junit/junit-case.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import { bundleFacts } from './bundle-facts.ts';
 import type { CaseSources } from './case-runs.ts';
+import { FailureLedger } from './failure-ledger.ts';
 import { inspectBundle } from './inspect-bundle.ts';
 import { internalRun } from './internal-runs.ts';
 import { createOwnerLists, parseOwners } from './owner-lists.ts';
@@ -68,6 +70,7 @@ export class BundleReading {
   #hasList = false;
   #listed = 0;
   #cases = 0;
+  readonly #ledger = new FailureLedger();
 
   constructor(upload: Upload, sources: BundleSources) {
     this.#upload = upload;
@@ -86,6 +89,9 @@ export class BundleReading {
     }
     if (this.#source === 'internal' && !this.#hasList && this.files > 0) yield* this.#readCases();
     if (this.#listed > 0 && this.#listed < this.#cases) this.#onIssue(shortList(this.#cases - this.#listed));
+    // Of targets that did not run, reports of an earlier build may lie beside those of this one.
+    const unlisted = this.#hasList && this.#listed < Number.POSITIVE_INFINITY ? this.#ledger.missing : 0;
+    if (unlisted > 0) this.#onIssue(unlistedFailures(unlisted));
     this.problem ??= silentFailure(this.#targets, this.#failedLabels);
     for (const issue of [...this.#findings.list(null), ...(this.#owners?.issues() ?? [])]) issues.add(issue);
   }
@@ -138,6 +144,7 @@ export class BundleReading {
         this.#note(item);
         const run = item.kind === 'run' ? internalRun(item, of) : undefined;
         if (run !== undefined) runs.push(run);
+        else if (item.kind === 'run') this.problem ??= 'The list of runs has one without a name or a result.';
         if (runs.length === RUNS_AT_ONCE) yield await this.#tell(runs.splice(0));
       }
       if (runs.length > 0) yield await this.#tell(runs);
@@ -174,7 +181,8 @@ export class BundleReading {
     const { identify } = this.#getBegun();
     const { receivedAt } = this.#upload;
     const limits = this.#sources.limits.junit;
-    return readJunit(body, { identify, receivedAt, ownersOf: this.#ownersOf, take, file, issues, limits });
+    const onFailing = take === 'reruns' ? (test: JunitCase) => this.#ledger.noteReported(test) : () => {};
+    return readJunit(body, { identify, receivedAt, ownersOf: this.#ownersOf, take, file, issues, limits, onFailing });
   }
 
   async #readEvents({ body, path: file }: BundleFile): Promise<void> {
@@ -184,6 +192,7 @@ export class BundleReading {
   #note(item: InternalItem): void {
     this.#hasList ||= item.kind !== 'uploader';
     if (item.kind === 'run') this.#listed += 1;
+    if (item.kind === 'run' && item.status === 'FAILURE') this.#ledger.noteListed(item);
     // Bazel may have more reports than runs that are listed: those of targets that did not run.
     if (item.kind === 'build') this.#listed = Number.POSITIVE_INFINITY;
     if (item.kind === 'run' && item.status === 'FAILURE' && item.bazelLabel !== null) {
@@ -232,6 +241,12 @@ function lacksOwners(item: InternalItem): boolean {
 function shortList(missing: number): Issue {
   const message = `The list of runs lacks ${missing} of the tests that the reports hold.`;
   const hint = 'The uploader reads UTF-8 and well-formed XML only, and passes over tests outside a suite.';
+  return { level: 'error', file: null, line: null, message, hint };
+}
+
+function unlistedFailures(count: number): Issue {
+  const message = `The reports hold ${count} failures that the list of runs does not have.`;
+  const hint = 'The uploader takes them for something else. Upload the reports with `sluice upload`.';
   return { level: 'error', file: null, line: null, message, hint };
 }
 

@@ -32,15 +32,16 @@ const NO_RESULT: Finding = {
   hint: 'Use a newer uploader.',
 };
 
-/** A run of internal.bin; undefined: it says too little to be one. */
+/** A run of internal.bin; undefined: it says too little to be one. A nameless one is that of its class, as in reports. */
 export function internalRun(run: InternalRun, sources: InternalSources): ReadRun | undefined {
   const { findings, receivedAt } = sources;
-  if (run.name === '' || run.status === 'UNSPECIFIED') {
-    findings.count([run.name === '' ? NO_NAME : NO_RESULT], null);
+  const { file, classname, parent, infoId } = run;
+  const name = run.name || classname;
+  if (name === '' || run.status === 'UNSPECIFIED') {
+    findings.count([name === '' ? NO_NAME : NO_RESULT], null);
     return undefined;
   }
-  if (sources.isOnlySource) findings.count(checkCase({ ...run, suite: run.parent }, receivedAt), null);
-  const { file, classname, parent, name, infoId } = run;
+  if (sources.isOnlySource) findings.count(checkCase({ ...run, name, suite: parent }, receivedAt), null);
   const known = sources.identify({ file, classname, parent, name, infoId });
   const hasOwners = run.codeOwners.length > 0;
   return {

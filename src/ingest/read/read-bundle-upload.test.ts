@@ -255,7 +255,7 @@ describe('an uploaded bundle', () => {
     const result = await read(
       meta({ file_sets: [] }),
       internal(
-        run({ name: '' }),
+        run({ name: '', more: [field(3, '')] }),
         run({ name: 'none', status: 0 }),
         run({ name: 'old', more: at(0) }),
         run({ name: 'future', more: at(STARTED + 7_200) }),
@@ -269,6 +269,21 @@ describe('an uploaded bundle', () => {
     assert.match(issueTexts(result), /A run has no name and is left out/);
     assert.match(issueTexts(result), /A run has no result and is left out/);
     assert.match(issueTexts(result), /A timestamp is in the future/);
+    assert.equal(result.summary.isWhole, false);
+  });
+
+  it('whose list of runs has no name for a failing class is read by the class [J6]', async () => {
+    const result = await read(meta(), internal(run({ name: '', status: 2 })));
+    assert.deepEqual(told(result), ['math FAILURE']);
+  });
+
+  it('whose reports hold a failure that its list does not have is not whole [J14]', async () => {
+    const failing = '<testcase name="adds" classname="math"><skipped/><error/></testcase>';
+    const skipped = await read(meta(), internal(run({ name: 'adds', status: 3 })), report(failing));
+    assert.equal(skipped.summary.isWhole, false);
+    assert.match(issueTexts(skipped), /The reports hold 1 failures that the list of runs does not have/);
+    const before = await read(meta(), report(failing), internal(run({ name: 'adds', status: 2 })));
+    assert.equal(before.summary.isWhole, true);
   });
 
   it('throws nothing, whatever its bytes [U27]', async () => {

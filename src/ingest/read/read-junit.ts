@@ -4,6 +4,7 @@ import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
 import type { JunitLimits } from '../../junit/limits.ts';
+import { reportProblem } from '../../junit/report-problem.ts';
 import { addCaseRuns, type CaseSources } from './case-runs.ts';
 import type { ReadRun } from './read-run.ts';
 import type { UploadIssues } from './upload-issues.ts';
@@ -13,6 +14,8 @@ export interface JunitSources extends CaseSources {
   readonly file: string;
   readonly issues: UploadIssues;
   readonly limits: JunitLimits;
+  /** Told of every case that failed. */
+  readonly onFailing?: (test: JunitCase) => void;
 }
 
 /** What a file was, when it is over. */
@@ -43,6 +46,7 @@ export async function* readJunit(
   const add = (cases: readonly JunitCase[]) => {
     for (const test of cases) {
       check(test, findings, receivedAt);
+      if (test.status === 'failure') sources.onFailing?.(test);
       addCaseRuns(runs, test, sources);
     }
   };
@@ -119,6 +123,6 @@ const HINTS: Readonly<Record<Unreadable['code'], string>> = {
 
 function problemOf(summary: JunitSummary, unreadable: Unreadable | undefined, file: string): string | null {
   if (unreadable !== undefined) return `${file} could not be read to its end: ${unreadable.detail}`;
-  if (!summary.whole) return `${file} is not a whole report.`;
-  return summary.disagreements > 0 ? `${file} does not hold as many tests or failures as it declares.` : null;
+  const problem = reportProblem(summary);
+  return problem === null ? null : `${file} ${problem}`;
 }
