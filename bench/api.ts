@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { measureHostileBodies } from './api-hostile.ts';
 import type { Child } from './lib/child.ts';
 import { serve, startChild } from './lib/child.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
@@ -34,17 +35,20 @@ const SUBMIT: Case = {
   goal: 2.8,
 };
 
-export async function run(): Promise<void> {
+/** Everything, or the one question that is named. */
+export async function run([question, part]: readonly string[] = []): Promise<void> {
+  const isAsked = (name: string) => question === undefined || question === name;
   progress('api: making a repository, a queue and a history');
   const world = await createWorld({ pullRequests: PULL_REQUESTS, live: LIVE, ended: 100 });
   try {
-    await compareWithBareFastify(world);
-    await measureStart(world);
-    await measureLargeBody(world);
+    if (isAsked('requests')) await compareWithBareFastify(world);
+    if (isAsked('start')) await measureStart(world);
+    if (isAsked('large')) await measureLargeBody(world);
+    if (isAsked('hostile')) await measureHostileBodies(world, part);
   } finally {
     world.remove();
   }
-  await compareHistories();
+  if (isAsked('history')) await compareHistories();
 }
 
 async function compareWithBareFastify(world: World): Promise<void> {

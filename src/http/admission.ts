@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { App } from '../app/app.ts';
 import { type Caller, hasScope } from '../app/caller.ts';
 import type { Operation } from './contract/operation.ts';
 import { Problem } from './problem.ts';
@@ -12,7 +13,7 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
   const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
   return (operation) => (request, reply, done) => {
     const secret = findSecret(request);
-    if (secret === undefined) return done(mayBeFork(operation, request) ? undefined : tokenRequired());
+    if (secret === undefined) return done(mayBeFork(app, operation, request) ? undefined : tokenRequired());
     const admit = (caller: Caller | undefined): void => {
       request.caller = caller;
       done(refusalOf(caller, { operation, limit, reply }));
@@ -51,9 +52,10 @@ function findSecret({ headers }: FastifyRequest): string | undefined {
   return headers.authorization === undefined ? undefined : /^Bearer +(\S+)$/i.exec(headers.authorization)?.[1];
 }
 
-/** Who it is, is proven when its body was read: it says which pull request. */
-function mayBeFork({ isForForks }: Operation, request: FastifyRequest): boolean {
-  return isForForks === true && findForkRunId(request) !== undefined;
+/** Who it is, is proven when its body was read: it says which pull request. Only a forge with people on it can prove it. */
+function mayBeFork({ forges }: App, { isForForks }: Operation, request: FastifyRequest): boolean {
+  if (isForForks !== true || findForkRunId(request) === undefined) return false;
+  return [...forges.values()].some(({ hosting }) => hosting !== undefined);
 }
 
 /** As GitHub numbers runs; anything else is as if it were absent. */

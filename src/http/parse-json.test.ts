@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { LongList } from './contract/operation.ts';
+import { JsonScan } from './json-scan.ts';
 import { parseJson } from './parse-json.ts';
 import { Problem } from './problem.ts';
 
-const parse = (text: string | Buffer): unknown => parseJson(Buffer.from(text));
+/** As it is read from a request: scanned in pieces, of a length that cuts anything anywhere. */
+function parse(text: string | Buffer, { longList, piece = 7 }: { longList?: LongList; piece?: number } = {}): unknown {
+  const bytes = Buffer.from(text);
+  const scan = new JsonScan(longList);
+  for (let at = 0; at < bytes.length; at += piece) scan.feed(bytes.subarray(at, at + piece));
+  return parseJson(bytes, scan);
+}
+const isTooLarge = (error: unknown): boolean => error instanceof Problem && error.code === 'BODY_TOO_LARGE';
 const isMalformed = (error: unknown): boolean => error instanceof Problem && error.code === 'MALFORMED_JSON';
 
 describe('parseJson', () => {
@@ -15,7 +24,12 @@ describe('parseJson', () => {
       list: fc.array(tie('value'), { maxLength: 4 }),
       object: fc.dictionary(text, tie('value'), { maxKeys: 4, noNullPrototype: true }),
     })).value;
-    fc.assert(fc.property(value, (each) => assert.deepEqual(parse(JSON.stringify(each)), each)));
+    const indent = fc.constantFrom(0, 1);
+    fc.assert(
+      fc.property(value, indent, fc.integer({ min: 1, max: 9 }), (each, blanks, piece) =>
+        assert.deepEqual(parse(JSON.stringify(each, null, blanks), { piece }), each),
+      ),
+    );
   });
 
   for (const [what, text] of [
@@ -38,22 +52,82 @@ describe('parseJson', () => {
     });
   }
 
-  it('cuts lists, and objects, where nobody looks any further, and keeps what stands around them', () => {
-    const list = Array.from({ length: 250_000 }, (_, index) => index);
-    const text = JSON.stringify({ a: 1, list, b: { inner: [list, ['x']] }, c: 2 });
-    const value = parse(text) as { a: number; list: number[]; b: { inner: [number[], string[]] }; c: number };
-    assert.deepEqual([value.a, value.c, value.b.inner[1]], [1, 2, ['x']]);
-    assert.deepEqual([value.list.length, value.list.at(-1)], [100_001, 100_000]);
-    assert.equal(value.b.inner[0].length, 100_001);
-    const wide = Object.fromEntries(list.map((key) => [`k${key}`, key]));
-    assert.equal(Object.keys(parse(JSON.stringify({ wide })) as object).length, 1);
-    assert.deepEqual(parse(JSON.stringify(list.slice(0, 100_001))), list.slice(0, 100_001));
+  const targets = { key: 'targets', fields: 0 };
+  const numbers = (length: number) => Array.from({ length }, (_, index) => index);
+
+  it('cuts a long list where nobody looks any further, and keeps what stands around it [H13]', () => {
+    const text = JSON.stringify({ a: 1, targets: numbers(250_000), b: { inner: [['x']] }, c: 2 });
+    const value = parse(text, { longList: targets }) as { a: number; targets: number[]; b: unknown; c: number };
+    assert.deepEqual([value.a, value.c, value.b], [1, 2, { inner: [['x']] }]);
+    assert.deepEqual([value.targets.length, value.targets.at(-1)], [100_001, 100_000]);
+    const whole = { targets: numbers(100_001) };
+    assert.deepEqual(parse(JSON.stringify(whole), { longList: targets }), whole);
+  });
+
+  for (const [what, make] of [
+    ['a list', () => numbers(99_998)],
+    ['lists in lists', () => Array.from({ length: 1_612 }, () => JSON.parse('['.repeat(62) + ']'.repeat(62)))],
+    ['an object', () => Object.fromEntries(numbers(99_998).map((key) => [`k${key}`, key]))],
+    ['objects, texts, words and numbers', () => Array.from({ length: 20_000 }, () => ({ a: 'a', b: null, c: -1.5e3 }))],
+  ] as const) {
+    it(`reads ${what} of up to 100,000 values, and refuses the next one [H13]`, () => {
+      const value = { a: make() };
+      assert.deepEqual(parse(JSON.stringify(value)), value);
+      const more = JSON.stringify({ ...value, b: numbers(20_000) });
+      assert.throws(() => parse(more), isTooLarge);
+    });
+  }
+
+  it('counts exactly: objects, lists, texts, numbers and words are values, and keys are not [H13]', () => {
+    assert.ok(parse(JSON.stringify({ a: { b: ['x', 1, true, null] }, c: numbers(99_992) })));
+    assert.throws(() => parse(JSON.stringify({ a: { b: ['x', 1, true, null] }, c: numbers(99_993) })), isTooLarge);
+  });
+
+  it('refuses too many values before the body has arrived [H13]', () => {
+    const scan = new JsonScan();
+    assert.throws(() => scan.feed(Buffer.from(`[${'0,'.repeat(100_001)}`)), isTooLarge);
+  });
+
+  it('counts the items of a long list apart, and their fields, as many as there can be [H13]', () => {
+    const longList = { key: 'tests', fields: 2 };
+    const value = { tests: Array.from({ length: 90_000 }, (_, index) => ({ id: index, name: 'n' })) };
+    assert.deepEqual(parse(JSON.stringify(value), { longList }), value);
+    for (const odd of [
+      { tests: value.tests.map((test) => ({ ...test, more: 1, most: 2 })) },
+      { tests: value.tests.map(() => [[1, 2]]) },
+      { other: value.tests },
+      { in: { tests: value.tests } },
+      { tests: { tests: value.tests } },
+      { x: 'tests', y: value.tests },
+      [value.tests],
+    ]) {
+      assert.throws(() => parse(JSON.stringify(odd), { longList }), isTooLarge);
+    }
+  });
+
+  it('refuses more than 4 MiB of texts, keys, numbers and words outside the long list [H13]', () => {
+    const piece = 65_536;
+    const texts = Array.from({ length: 110 }, () => 'x'.repeat(40_000));
+    assert.throws(() => parse(JSON.stringify({ a: texts }), { piece }), isTooLarge);
+    assert.throws(() => parse(`{"a":${'1'.repeat(4_200_000)}}`, { piece }), isTooLarge);
+    const fitting = { a: texts.slice(10), targets: texts };
+    assert.deepEqual(parse(JSON.stringify(fitting), { piece, longList: targets }), fitting);
+    assert.deepEqual(parse(`{"a":1${' '.repeat(5_000_000)}}`, { piece }), { a: 1 });
+  });
+
+  it('takes one list for the long one, however often it is named [H13]', () => {
+    const list = JSON.stringify(numbers(90_000));
+    assert.throws(() => parse(`{"targets":${list},"targets":${list},"a":${list}}`, { longList: targets }), isTooLarge);
   });
 
   it('refuses a text that is longer than any can be', () => {
     assert.throws(() => parse(JSON.stringify({ a: 'x'.repeat(65_537) })), /VALIDATION_FAILED/);
     assert.throws(() => parse(JSON.stringify({ ['x'.repeat(65_537)]: 1 })), /VALIDATION_FAILED/);
+    assert.throws(() => parse(JSON.stringify({ a: 'é'.repeat(65_537) })), /VALIDATION_FAILED/);
     assert.ok(parse(JSON.stringify({ a: 'x'.repeat(65_536) })));
+    assert.ok(parse(`{"a":"${'\\u0041'.repeat(65_536)}"}`));
+    const scan = new JsonScan();
+    assert.throws(() => scan.feed(Buffer.from(`"${'\\u0041'.repeat(65_537)}`)), /VALIDATION_FAILED/);
   });
 
   it('accepts 64 levels', () => {

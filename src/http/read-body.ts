@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
+import type { BodyBudget, HeldBody } from './body-budget.ts';
 import { Problem } from './problem.ts';
 
 /** For every operation and webhook, also after decompression. */
@@ -8,43 +9,120 @@ export const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
 const ZSTD_WINDOW_LOG = 23;
 
-type Done = (error: Error | null, body?: Buffer) => void;
+/** How long a body waits at most for room in memory. */
+const MAX_WAIT_MS = 30_000;
+
+export interface BodyReading {
+  readonly timeoutMs: number;
+  /** Less than others may send. */
+  readonly limitBytes?: number;
+  readonly budget: BodyBudget;
+  /** Whose body it is, for the budget. */
+  readonly owner: string;
+  /** Sees each piece as it comes, and refuses the body by throwing. */
+  readonly look?: (piece: Buffer) => void;
+}
+
+export interface ReadBody {
+  readonly bytes: Buffer;
+  /** To be released by whoever asked for the body. */
+  readonly held: HeldBody;
+}
+
+type Done = (error: Error | null, body?: ReadBody) => void;
 
 /**
  * Reads a whole body, as it was before it was compressed for the way. One that is too large is refused by its announced
  * length, or as soon as it is; what still arrives then is read and thrown away, so that a client that is still sending
- * comes to read the answer. One that does not arrive in time is refused too.
+ * comes to read the answer. One that does not arrive in time, or finds no room in time, is refused too.
  */
-export function readBody(request: IncomingMessage, timeoutMs: number, done: Done): void {
-  if (isAnnouncedTooLarge(request)) return done(tooLarge());
-  let source: Readable;
+export function readBody(request: IncomingMessage, reading: BodyReading, done: Done): void {
+  const { limitBytes = BODY_LIMIT_BYTES } = reading;
+  if (isAnnouncedTooLarge(request, limitBytes)) return done(tooLarge(limitBytes));
   try {
-    source = decode(request);
+    new Reading(decode(request), request, reading, done);
   } catch (error) {
-    return done(error as Error);
+    done(error as Error);
   }
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let isOver = false;
-  const timer = setTimeout(() => finish(late()), timeoutMs);
-  const finish = (error: Error | null): void => {
-    if (isOver) return;
-    isOver = true;
-    clearTimeout(timer);
-    if (error === null) return done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
-    chunks.length = 0;
-    if (source !== request) source.destroy();
-    request.resume();
-    done(error);
-  };
-  source.on('data', (chunk: Buffer) => {
-    if (isOver) return;
-    length += chunk.length;
-    if (length > BODY_LIMIT_BYTES) finish(tooLarge());
-    else chunks.push(chunk);
-  });
-  source.on('end', () => finish(null));
-  source.on('error', finish);
+}
+
+class Reading {
+  readonly #source: Readable;
+  readonly #request: IncomingMessage;
+  readonly #options: BodyReading;
+  readonly #done: Done;
+  readonly #held: HeldBody;
+  readonly #chunks: Buffer[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #waiting: NodeJS.Timeout | undefined;
+  #length = 0;
+  #isOver = false;
+
+  constructor(source: Readable, request: IncomingMessage, options: BodyReading, done: Done) {
+    this.#source = source;
+    this.#request = request;
+    this.#options = options;
+    this.#done = done;
+    this.#held = options.budget.hold(options.owner, () => this.#goOn());
+    this.#timer = setTimeout(() => this.#refuse(this.#waiting === undefined ? late() : busy()), options.timeoutMs);
+    source.on('data', (chunk: Buffer) => {
+      if (!this.#isOver) this.#take(chunk);
+    });
+    source.on('end', () => this.#finish());
+    source.on('error', (error) => this.#refuse(error));
+  }
+
+  #take(chunk: Buffer): void {
+    const { limitBytes = BODY_LIMIT_BYTES, look } = this.#options;
+    this.#length += chunk.length;
+    if (this.#length > limitBytes) return this.#refuse(tooLarge(limitBytes));
+    try {
+      look?.(chunk);
+    } catch (problem) {
+      return this.#refuse(problem as Error);
+    }
+    this.#chunks.push(chunk);
+    const next = this.#held.add(chunk.length);
+    if (next === 'give_up') this.#refuse(busy());
+    else if (next === 'wait') this.#wait();
+  }
+
+  #wait(): void {
+    this.#source.pause();
+    this.#waiting = setTimeout(() => this.#refuse(busy()), MAX_WAIT_MS);
+  }
+
+  #goOn(): void {
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
+    this.#source.resume();
+  }
+
+  #finish(): void {
+    if (!this.#end()) return;
+    const [only] = this.#chunks;
+    const bytes = this.#chunks.length === 1 ? (only as Buffer) : Buffer.concat(this.#chunks, this.#length);
+    this.#chunks.length = 0;
+    this.#done(null, { bytes, held: this.#held });
+  }
+
+  #refuse(error: Error): void {
+    if (!this.#end()) return;
+    this.#chunks.length = 0;
+    this.#held.release();
+    if (this.#source !== this.#request) this.#source.destroy();
+    this.#request.resume();
+    this.#done(error);
+  }
+
+  /** False where it was over before. */
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#waiting);
+    return true;
+  }
 }
 
 /**
@@ -105,9 +183,12 @@ function createDecoder(encoding: string): ReturnType<typeof zlib.createGunzip> {
   }
 }
 
-export function tooLarge(): Problem {
-  return new Problem(
-    'BODY_TOO_LARGE',
-    'The body is larger than 20 MiB. Where a list of impacted targets is, send "ALL".',
-  );
+export function tooLarge(limitBytes = BODY_LIMIT_BYTES): Problem {
+  return limitBytes < BODY_LIMIT_BYTES
+    ? new Problem('BODY_TOO_LARGE', `Without a token, a body may have ${limitBytes / 1024} KiB. Send "ALL" instead.`)
+    : new Problem('BODY_TOO_LARGE', 'The body is larger than 20 MiB. Where a list of impacted targets is, send "ALL".');
+}
+
+function busy(): Problem {
+  return new Problem('UNAVAILABLE', 'Too many large bodies are being read at once. Try again in a moment.');
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller } from '../app/caller.ts';
 import { ForkProofs } from '../app/fork-proofs.ts';
@@ -5,16 +6,18 @@ import { isRefusal } from '../app/refusal.ts';
 import { UploadBodies } from '../app/upload-body.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission, findForkRunId } from './admission.ts';
+import { BodyBudget } from './body-budget.ts';
 import type { Operation } from './contract/operation.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
 import { NOT_JSON, toProblem } from './error-response.ts';
 import { answerBrokenRequest, answerExpectations, findOddity } from './odd-requests.ts';
 import { query } from './parse.ts';
-import { parseJson } from './parse-json.ts';
+import { ParseTurns } from './parse-turns.ts';
 import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { publicSchema } from './public-schema.ts';
-import { BODY_LIMIT_BYTES, endIfUnread, readBody } from './read-body.ts';
+import { BODY_LIMIT_BYTES, endIfUnread } from './read-body.ts';
+import { type BodyDeps, readJson } from './read-json.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import type { RequestContext, Route } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -27,6 +30,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
     arrivedAt: number;
+    /** Where the answer is written. */
+    answer: ServerResponse;
   }
   interface FastifyContextConfig {
     dialect?: Dialect;
@@ -44,6 +49,8 @@ const UPLOAD_PATIENCE = 15;
 
 /** When a fork whose run could not be proven yet should come back. */
 const FORK_RETRY_S = 10;
+/** When whoever meets a server that cannot do it now should. */
+const RETRY_S = 5;
 
 /** Clients put their path behind the address that they were told, which often ends with a slash. */
 const MOUNT = /^\/+(trunk\/)?\/*(?=v1\/)/;
@@ -77,13 +84,16 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   server.decorate('isClosing', false);
   server.decorateRequest('caller', undefined);
   server.decorateRequest('arrivedAt', 0);
+  server.decorateRequest('answer', null as never);
   addHooks(server, deps);
-  addBodyParser(server, deps);
+  const budget = new BodyBudget();
+  const turns = new ParseTurns();
+  addBodyParser(server, { ...deps, budget, turns });
   registerPublicPages(server, deps);
   const admission = createAdmission(deps);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
-  registerWebhooks(server, deps);
+  registerWebhooks(server, { ...deps, budget, turns });
   const addRoute = createRouteAdder(server, { ...deps, admission, bodies, forks: new ForkProofs(deps.app) });
   for (const dialect of [sluiceDialect, trunkDialect]) for (const route of ROUTES) addRoute(route, dialect);
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
@@ -94,6 +104,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 function addHooks(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): void {
   server.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now();
+    request.answer = reply.raw;
     reply.header('x-request-id', request.id);
     done(findOddity(server, request, reply));
   });
@@ -107,7 +118,7 @@ function addHooks(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): vo
   });
 }
 
-function addBodyParser(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): void {
+function addBodyParser(server: FastifyInstance, deps: BodyDeps): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (request, _payload, done) => {
     if (request.routeOptions.config.readsBody) return done(null);
@@ -119,14 +130,7 @@ function addBodyParser(server: FastifyInstance, { requestTimeoutMs }: ServerDeps
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
       return done(new Problem('UNSUPPORTED_MEDIA_TYPE', 'JSON is always UTF-8: send it without another charset.'));
     }
-    readBody(request.raw, requestTimeoutMs, (error, body) => {
-      if (error !== null) return done(error);
-      try {
-        done(null, parseJson(body as Buffer));
-      } catch (problem) {
-        done(problem as Error);
-      }
-    });
+    readJson(request, deps, done);
   });
 }
 
@@ -229,6 +233,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   // Fastify would close the connection, and so reset it under a client that still sends and never reads the answer.
   reply.removeHeader('connection');
   if (problem.code === 'RATE_LIMITED' && !reply.hasHeader('retry-after')) reply.header('retry-after', FORK_RETRY_S);
+  if (status === 503) reply.header('retry-after', RETRY_S);
   if (problem.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close');
   closeIfStopping(request.server, reply);
   logRequest(log, request, status);

@@ -1,19 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { receiveDelivery } from '../app/receive-delivery.ts';
+import { type Receipt, receiveDelivery } from '../app/receive-delivery.ts';
+import type { Log } from '../lib/log.ts';
+import { STRANGER } from './body-budget.ts';
 import { Problem } from './problem.ts';
-import { BODY_LIMIT_BYTES, isAnnouncedTooLarge, readBody, tooLarge } from './read-body.ts';
+import { isAnnouncedTooLarge, type ReadBody, readBody, tooLarge } from './read-body.ts';
+import type { BodyDeps } from './read-json.ts';
 import { logRequest } from './request-log.ts';
 import type { ServerDeps } from './server-deps.ts';
 
-/** Anybody may send something here: whoever did not prove himself fills no more of the memory than this. */
-const MAX_HELD_BYTES = 8 * BODY_LIMIT_BYTES;
-/** Nearly all deliveries are smaller. Half of the memory is for them: a few large ones do not keep them out. */
-const SMALL_BYTES = 256 * 1024;
-const RETRY_AFTER_S = 5;
+type WebhookDeps = ServerDeps & BodyDeps;
 
 /** Where forges tell what happened. The signature stands for a token; it is over the whole body, which is read first. */
-export function registerWebhooks(server: FastifyInstance, deps: ServerDeps): void {
-  const held = { bytes: 0 };
+export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): void {
   server.route({
     method: 'POST',
     url: '/webhooks/github',
@@ -25,11 +23,7 @@ export function registerWebhooks(server: FastifyInstance, deps: ServerDeps): voi
       if (request.headers['content-encoding'] !== undefined) {
         throw new Problem('UNSUPPORTED_MEDIA_TYPE', 'Send the delivery as it is, without a content encoding.');
       }
-      if (held.bytes > (isSmall(request) ? MAX_HELD_BYTES - SMALL_BYTES : MAX_HELD_BYTES / 2)) {
-        reply.header('retry-after', RETRY_AFTER_S);
-        throw new Problem('RATE_LIMITED', `Too much is being delivered. Try again in ${RETRY_AFTER_S} s.`);
-      }
-      await counted(held, request, () => receive(deps, request));
+      await receive(deps, request);
       if (request.server.isClosing) reply.header('connection', 'close');
       logRequest(deps.log, request, 202);
       return reply.code(202).send({ status: 'received' });
@@ -37,31 +31,20 @@ export function registerWebhooks(server: FastifyInstance, deps: ServerDeps): voi
   });
 }
 
-function isSmall({ headers }: FastifyRequest): boolean {
-  return Number(headers['content-length'] ?? Number.NaN) <= SMALL_BYTES;
-}
-
-/** Counts what is held of it; cuts it off where all of them together are too much. */
-async function counted(held: { bytes: number }, { raw }: FastifyRequest, work: () => Promise<void>): Promise<void> {
-  let own = 0;
-  const count = (chunk: Buffer) => {
-    own += chunk.length;
-    held.bytes += chunk.length;
-    if (held.bytes > MAX_HELD_BYTES) raw.destroy();
-  };
-  raw.on('data', count);
+async function receive(deps: WebhookDeps, request: FastifyRequest): Promise<void> {
+  const { app, log } = deps;
+  const { bytes, held } = await read(deps, request);
   try {
-    await work();
+    // To compare a signature takes as long as parsing.
+    await new Promise<void>((resolve) => deps.turns.run(bytes.length, resolve));
+    const receipt = await receiveDelivery(app, { headers: headersOf(request), body: bytes });
+    answerFor(receipt, { log, request });
   } finally {
-    raw.off('data', count);
-    held.bytes -= own;
-    raw.resume();
+    held.release();
   }
 }
 
-async function receive({ app, log, requestTimeoutMs }: ServerDeps, request: FastifyRequest): Promise<void> {
-  const body = await read(request, requestTimeoutMs);
-  const receipt = await receiveDelivery(app, { headers: headersOf(request), body });
+function answerFor(receipt: Receipt, { log, request }: { readonly log: Log; readonly request: FastifyRequest }): void {
   switch (receipt.kind) {
     case 'unsigned':
       log.warn(
@@ -76,11 +59,10 @@ async function receive({ app, log, requestTimeoutMs }: ServerDeps, request: Fast
   }
 }
 
-function read(request: FastifyRequest, timeoutMs: number): Promise<Buffer> {
+function read({ requestTimeoutMs, budget }: WebhookDeps, request: FastifyRequest): Promise<ReadBody> {
+  const reading = { timeoutMs: requestTimeoutMs, budget, owner: STRANGER };
   return new Promise((resolve, reject) => {
-    readBody(request.raw, timeoutMs, (error, body) =>
-      error === null ? resolve(body ?? Buffer.alloc(0)) : reject(error),
-    );
+    readBody(request.raw, reading, (error, body) => (body === undefined ? reject(error) : resolve(body)));
   });
 }
 

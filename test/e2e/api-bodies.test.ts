@@ -77,6 +77,22 @@ describe('bodies', () => {
       assert.equal((await connection.answer()).status, 200);
     });
 
+    test('many of 20 MiB at once wait for each other, and all are accepted [H14]', async () => {
+      const body = uploadOf(LIMIT);
+      const answers = await Promise.all(Array.from({ length: 6 }, () => send(body)));
+      for (const { status, text } of answers) assert.equal(status, 200, text);
+    });
+
+    test('more than 100,000 values are refused, wherever they are but in the list that is meant [H13]', async () => {
+      const about = { ...queue.ref, pr: { number } };
+      const many = Array.from({ length: 100_000 }, () => 0);
+      const targets = Array.from({ length: 100_000 }, (_, index) => `//t${index}`);
+      await server.api.refused(TOO_LARGE, 'getSubmittedPullRequest', { ...about, impactedTargets: targets });
+      await server.api.refused(TOO_LARGE, 'setImpactedTargets', { ...about, impactedTargets: 'ALL', more: many });
+      await server.api.refused('400 VALIDATION_FAILED', 'setImpactedTargets', { ...about, impactedTargets: many });
+      await server.api.ok('setImpactedTargets', { ...about, impactedTargets: targets });
+    });
+
     test('one byte more is refused for its length, before it is sent [H3]', async () => {
       const connection = await raw();
       connection.write(head('/v1/setImpactedTargets', json({ 'content-length': LIMIT + 1 })));

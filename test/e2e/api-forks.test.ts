@@ -190,6 +190,26 @@ describe('impacted targets of a fork', () => {
     assert.equal(impactedTargets?.count, 0);
   });
 
+  it('come as they are, and in 256 KiB: nothing else of a stranger is read [G88]', async () => {
+    const headers = { 'x-forked-workflow-run-id': '123' };
+    const packed = await send(BODY, { ...headers, 'content-encoding': 'gzip' });
+    assert.deepEqual([packed.status, packed.answer.code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+    const target = '//app/a-target-of-some-length';
+    const fitting = { ...BODY, impactedTargets: Array.from({ length: 7_000 }, (_, index) => `${target}${index}`) };
+    assert.equal((await send(fitting)).answer.impactedTargets.count, 7_000);
+    asked = [];
+    const large = { ...BODY, impactedTargets: Array.from({ length: 9_000 }, () => target) };
+    const refused = await send(large);
+    assert.deepEqual([refused.status, refused.answer.code, asked], [413, 'BODY_TOO_LARGE', []]);
+    assert.equal((await send(large, { 'x-api-token': TOKEN })).status, 200);
+  });
+
+  it('need a token where no forge is connected that could prove a run [G88]', async () => {
+    (place.app.forges as Map<string, Forge>).delete(HOST);
+    const { status, answer } = await send(BODY);
+    assert.deepEqual([status, answer.code], [401, 'AUTHENTICATION_REQUIRED']);
+  });
+
   it('do not wait in a crowd for a forge that does not answer [G66]', async () => {
     let open = (): void => undefined;
     gate = new Promise((resolve) => {

@@ -189,16 +189,16 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch', 'branch']);
   });
 
-  test('strangers who send much, slowly, keep no delivery out [G30]', async (t) => {
+  test('strangers who send much, slowly, keep no delivery out [G30] [H14]', async (t) => {
     const strangers: Socket[] = [];
     t.after(() => {
       for (const socket of strangers) socket.destroy();
     });
     const world = await createWorld(t);
     const { port } = new URL(world.url);
-    const piece = Buffer.alloc(17 * 1024 * 1024);
+    const piece = Buffer.alloc(5.2 * 1024 * 1024);
     const head = `POST /webhooks/github HTTP/1.1\r\nhost: x\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\n`;
-    while (strangers.length < 5) strangers.push(connect(Number(port), '127.0.0.1'));
+    while (strangers.length < 4) strangers.push(connect(Number(port), '127.0.0.1'));
     const sent = strangers.map(
       (socket) =>
         new Promise<void>((resolve) => {
@@ -210,7 +210,7 @@ describe('POST /webhooks/github', () => {
     await Promise.all(sent);
     // All of it has arrived when more of the same is refused.
     const more = Buffer.alloc(1024 * 1024);
-    const isRefused = async () => (await world.send(more, signed(more, 'another'))).status === 429 || undefined;
+    const isRefused = async () => (await world.send(more, signed(more, 'another'))).status === 503 || undefined;
     await until('large ones are refused', 20_000, isRefused);
     assert.equal((await world.send(PUSH)).status, 202);
   });

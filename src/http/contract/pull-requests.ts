@@ -184,6 +184,7 @@ export const setImpactedTargets = operation({
   description:
     "For parallel queues. May come before the pull request is submitted; the last upload for a head commit counts, except that a fork's never replaces one that came with a token. More than 100,000 targets count as ALL.\n\nCI of a fork has no token: on GitHub it sends the id of its own run in `x-forked-workflow-run-id` instead, and `pr.sha`. That run must be alive, started by `pull_request` in this repository, and for this pull request at this commit.",
   isForForks: true,
+  longList: { key: 'impactedTargets', fields: 0 },
   body: Type.Object({
     ...queueRef,
     pr: Type.Object(

@@ -66,6 +66,7 @@ export const getQuarantineConfig = operation({
   path: '/metrics/getQuarantineConfig',
   tag: 'Uploaders',
   scope: 'upload',
+  longList: { key: 'testIdentifiers', fields: 6 },
   summary: 'Ask which failing tests are quarantined',
   description:
     'Answers those of the ids that are quarantined, as they were sent; without any, every quarantined id. A repository that is not known has none.',

@@ -1,0 +1,219 @@
+import type { LongList } from './contract/operation.ts';
+import { Problem } from './problem.ts';
+
+const MAX_DEPTH = 64;
+/** A parser makes an object of each, in one go, while everybody else waits: 20 MiB hold ten million of them. */
+const MAX_VALUES = 100_000;
+/** Of all texts, keys, numbers and words: no operation needs as much of them outside its long list. */
+const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
+/** No operation looks at more items of a long list than one above its limit, which is 100,000: the others are not parsed. */
+const MAX_ITEMS = 100_001;
+/** No text of any operation is longer, and patterns need not be tried on one that is. */
+export const MAX_TEXT_LENGTH = 65_536;
+/** `\u0041`: a text of more bytes is longer for sure. */
+const MAX_TEXT_BYTES = 6 * MAX_TEXT_LENGTH;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const BLANK = 0x20;
+
+/** Bytes of the body, counted from its beginning. */
+export interface Cut {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Looks at JSON while it arrives, and builds nothing. Refuses what would be too much to build: the piece that goes too far
+ * is the last one that is kept. Of bytes that are no JSON it says something, and parsing refuses them.
+ */
+export class JsonScan {
+  /** Colons outside texts and the cut. */
+  keys = 0;
+  hasEscapes = false;
+  /** Where the long list goes on after its last item that counts. */
+  cut: Cut | undefined;
+
+  readonly #longList: LongList | undefined;
+  /** Whether each level is an object. */
+  readonly #isObject = new Uint8Array(MAX_DEPTH + 1);
+  #level = 0;
+  #values = 0;
+  #expectsValue = true;
+  #isInText = false;
+  #isEscaped = false;
+  #isInWord = false;
+  #textBytes = 0;
+  #contentBytes = 0;
+  /** How many bytes were looked at before this piece. */
+  #seen = 0;
+  /** The beginning of a text of the body's own level: it may be the key of the long list. */
+  #key = '';
+  #isLongListNext = false;
+  /** 2 while the long list is open, which can be once only. */
+  #longLevel: 0 | 2 | undefined = undefined;
+  #items = 0;
+  #fieldsLeft = 0;
+  #cutStart = -1;
+
+  constructor(longList?: LongList) {
+    this.#longList = longList;
+  }
+
+  feed(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length; at++) {
+      if (this.#isInText) {
+        at = this.#passText(piece, at);
+        continue;
+      }
+      const byte = piece[at] as number;
+      if (byte > COMMA && byte !== COLON && byte < OPEN_BRACKET) at = this.#passWord(piece, at);
+      else if (byte === COMMA) this.#comma(at);
+      else if (byte === QUOTE) this.#openText();
+      else if (byte === COLON) this.#colon();
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#open(byte === OPEN_BRACE);
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#close(at);
+      else if (byte > BLANK) at = this.#passWord(piece, at);
+      else this.#isInWord = false;
+    }
+    this.#seen += piece.length;
+  }
+
+  #openText(): void {
+    this.#isInWord = false;
+    this.#isInText = true;
+    this.#textBytes = 0;
+    this.#key = '';
+    if (this.#expectsValue) this.#count();
+  }
+
+  /** To the end of the text, or of the piece; answers the last place it looked at. */
+  #passText(piece: Uint8Array, start: number): number {
+    let at = start;
+    if (this.#isEscaped) {
+      this.#isEscaped = false;
+      at++;
+    }
+    while (at < piece.length) {
+      const byte = piece[at] as number;
+      if (byte === QUOTE) break;
+      if (byte === BACKSLASH) {
+        this.hasEscapes = true;
+        at++;
+      }
+      at++;
+    }
+    this.#isEscaped = at > piece.length;
+    this.#isInText = at >= piece.length;
+    const end = Math.min(at, piece.length);
+    this.#textBytes += end - start;
+    if (this.#textBytes > MAX_TEXT_BYTES) throw textTooLong();
+    this.#countContent(end - start);
+    if (this.#level === 1 && !this.#expectsValue) this.#readKey(piece, start, end);
+    return end;
+  }
+
+  #readKey(piece: Uint8Array, start: number, end: number): void {
+    if (this.#longList === undefined || this.#textBytes > this.#longList.key.length) this.#key = '';
+    else this.#key += Buffer.from(piece.buffer, piece.byteOffset + start, end - start).toString('latin1');
+  }
+
+  /** A number, true, false or null, or what cannot be any of them. */
+  #passWord(piece: Uint8Array, start: number): number {
+    if (!this.#isInWord) this.#count();
+    this.#isInWord = true;
+    let at = start + 1;
+    while (at < piece.length && isOfWord(piece[at] as number)) at++;
+    this.#countContent(at - start);
+    return at - 1;
+  }
+
+  #colon(): void {
+    this.#isInWord = false;
+    this.#expectsValue = true;
+    if (this.#cutStart === -1) this.keys += 1;
+    this.#isLongListNext = this.#level === 1 && this.#longLevel === undefined && this.#key === this.#longList?.key;
+  }
+
+  #comma(at: number): void {
+    this.#isInWord = false;
+    this.#expectsValue = this.#isObject[this.#level] === 0;
+    this.#isLongListNext = false;
+    if (this.#level !== this.#longLevel || this.#cutStart !== -1) return;
+    this.#items += 1;
+    if (this.#items === MAX_ITEMS) this.#cutStart = this.#seen + at;
+  }
+
+  #open(isObject: boolean): void {
+    this.#isInWord = false;
+    this.#count();
+    this.#level += 1;
+    if (this.#level > MAX_DEPTH) throw malformed(`The body is nested more than ${MAX_DEPTH} levels deep.`);
+    if (this.#isLongListNext && !isObject) this.#longLevel = 2;
+    this.#isLongListNext = false;
+    if (this.#longLevel === 2 && this.#level === 3) this.#fieldsLeft = this.#longList?.fields ?? 0;
+    this.#isObject[this.#level] = isObject ? 1 : 0;
+    this.#expectsValue = !isObject;
+  }
+
+  #close(at: number): void {
+    this.#isInWord = false;
+    if (this.#longLevel === 2 && this.#level === 2) {
+      if (this.#cutStart !== -1) this.cut = { start: this.#cutStart, end: this.#seen + at };
+      this.#cutStart = -1;
+      this.#longLevel = 0;
+    }
+    this.#level = Math.max(0, this.#level - 1);
+    this.#expectsValue = false;
+  }
+
+  #count(): void {
+    if (this.#longLevel === 2) {
+      if (this.#cutStart !== -1 || this.#level === 2) return;
+      if (this.#level === 3 && this.#fieldsLeft > 0) {
+        this.#fieldsLeft -= 1;
+        return;
+      }
+    }
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) {
+      throw new Problem('BODY_TOO_LARGE', `The body has more than ${MAX_VALUES} values. Send less at once.`);
+    }
+  }
+
+  #countContent(bytes: number): void {
+    if (this.#longLevel === 2 && (this.#cutStart !== -1 || this.#level === 2 || this.#isField())) return;
+    this.#contentBytes += bytes;
+    if (this.#contentBytes > MAX_CONTENT_BYTES) {
+      const mib = MAX_CONTENT_BYTES / 1024 / 1024;
+      throw new Problem(
+        'BODY_TOO_LARGE',
+        `The texts and numbers of the body have more than ${mib} MiB. Send less at once.`,
+      );
+    }
+  }
+
+  #isField(): boolean {
+    return this.#level === 3 && (this.#longList?.fields ?? 0) > 0;
+  }
+}
+
+function isOfWord(byte: number): boolean {
+  if (byte <= BLANK || byte === COMMA || byte === COLON || byte === QUOTE) return false;
+  return byte !== OPEN_BRACE && byte !== CLOSE_BRACE && byte !== OPEN_BRACKET && byte !== CLOSE_BRACKET;
+}
+
+export function textTooLong(): Problem {
+  const detail = `The body has a text longer than ${MAX_TEXT_LENGTH} characters.`;
+  return new Problem('VALIDATION_FAILED', detail, [{ path: '', message: 'has a text that is too long' }]);
+}
+
+export function malformed(detail: string): Problem {
+  return new Problem('MALFORMED_JSON', detail);
+}

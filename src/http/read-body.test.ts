@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { describe, it } from 'node:test';
+import { BodyBudget } from './body-budget.ts';
+import { Problem } from './problem.ts';
+import { type BodyReading, type ReadBody, readBody } from './read-body.ts';
+
+const MIB = 1024 * 1024;
+
+/** A request of which the bytes come when a test says so. */
+function arriving(headers: Record<string, string> = {}): PassThrough & IncomingMessage {
+  return Object.assign(new PassThrough(), { headers }) as never;
+}
+
+function reading(request: IncomingMessage, options: Partial<BodyReading> & { budget: BodyBudget }): Promise<ReadBody> {
+  return new Promise((resolve, reject) => {
+    readBody(request, { timeoutMs: 60_000, owner: 'a', ...options }, (error, body) =>
+      body === undefined ? reject(error) : resolve(body),
+    );
+  });
+}
+
+/** A budget that is full, and whose place ahead is taken. */
+function fullBudget(): { budget: BodyBudget; release: () => void } {
+  const budget = new BodyBudget();
+  const held = [1, 2, 3].map(() => budget.hold('greedy', () => undefined));
+  for (const body of held) body.add(20 * MIB);
+  const release = (): void => {
+    for (const body of held) body.release();
+  };
+  return { budget, release };
+}
+
+const isCode = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
+
+describe('reading a body', () => {
+  it('waits where bodies fill the memory, and goes on when there is room [H14]', async () => {
+    const { budget, release } = fullBudget();
+    const request = arriving();
+    const body = reading(request, { budget });
+    request.write(Buffer.alloc(MIB, 'x'));
+    while (!request.isPaused()) await new Promise((resolve) => setImmediate(resolve));
+    request.end(Buffer.alloc(MIB, 'y'));
+    release();
+    assert.equal((await body).bytes.length, 2 * MIB);
+  });
+
+  it('is given up with a sentence where no room came in time [H14]', async () => {
+    const { budget, release } = fullBudget();
+    const request = arriving();
+    const body = reading(request, { budget, timeoutMs: 1 });
+    request.write(Buffer.alloc(MIB, 'x'));
+    await assert.rejects(body, isCode('UNAVAILABLE'));
+    release();
+  });
+
+  it('lets go of the memory of a body that is refused in the middle [H14]', async () => {
+    const budget = new BodyBudget();
+    for (let count = 0; count < 10; count += 1) {
+      const request = arriving();
+      let pieces = 0;
+      const look = (): void => {
+        pieces += 1;
+        if (pieces === 2) throw new Problem('MALFORMED_JSON', 'Enough.');
+      };
+      const body = reading(request, { budget, look });
+      for (let sent = 0; sent < 2; sent += 1) request.write(Buffer.alloc(9 * MIB));
+      await assert.rejects(body, isCode('MALFORMED_JSON'));
+    }
+    const last = arriving();
+    const body = reading(last, { budget });
+    last.end(Buffer.alloc(20 * MIB));
+    assert.equal((await body).bytes.length, 20 * MIB);
+  });
+});

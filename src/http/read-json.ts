@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import { type BodyBudget, STRANGER } from './body-budget.ts';
+import { JsonScan } from './json-scan.ts';
+import { parseJson } from './parse-json.ts';
+import type { ParseTurns } from './parse-turns.ts';
+import { Problem } from './problem.ts';
+import { type BodyReading, readBody } from './read-body.ts';
+
+export interface BodyDeps {
+  readonly requestTimeoutMs: number;
+  readonly budget: BodyBudget;
+  readonly turns: ParseTurns;
+}
+
+/** Whoever has no token yet (a fork, which its body will prove) gets no more of the server than its targets need. */
+const STRANGER_LIMIT_BYTES = 256 * 1024;
+
+type Done = (error: Error | null, value?: unknown) => void;
+
+/** The body of a request to an operation, scanned while it arrives and parsed when it is whole. */
+export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, turns }: BodyDeps, done: Done): void {
+  const { caller, raw } = request;
+  if (caller === undefined && isEncoded(request)) {
+    return done(new Problem('UNSUPPORTED_MEDIA_TYPE', 'Without a token, send the body without a content encoding.'));
+  }
+  const scan = new JsonScan(request.routeOptions.config.operation?.longList);
+  const reading: BodyReading = {
+    timeoutMs: requestTimeoutMs,
+    ...(caller === undefined ? { limitBytes: STRANGER_LIMIT_BYTES } : {}),
+    budget,
+    owner: caller?.tokenId ?? STRANGER,
+    look: (piece) => scan.feed(piece),
+  };
+  readBody(raw, reading, (error, body) => {
+    if (body === undefined) return done(error);
+    body.held.releaseAfter(request.answer);
+    turns.run(body.bytes.length, () => {
+      try {
+        done(null, parseJson(body.bytes, scan));
+      } catch (problem) {
+        done(problem as Error);
+      }
+    });
+  });
+}
+
+function isEncoded({ headers }: FastifyRequest): boolean {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return encoding !== '' && encoding !== 'identity';
+}
