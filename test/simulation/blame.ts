@@ -24,6 +24,11 @@ export interface Truth {
   readonly isBlind: boolean;
 }
 
+interface Removal {
+  readonly prNumber: PrNumber;
+  readonly checks: readonly string[];
+}
+
 /** Two failures alike cast suspicion on the head: nobody is removed after them before the head was tested by itself. */
 const REMOVED_BEFORE_SUSPICION = 2;
 /** An attempt that was cut off is tried again this often. */
@@ -38,8 +43,11 @@ const BY_TESTS = ['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT', 'TEST_R
 export class Jury {
   readonly #chronicle: Chronicle;
   readonly #truth: Truth;
-  /** By the head they were tested on. */
+  /** The innocent that were removed, by the head they were tested on. */
   readonly #wronged = new Map<Sha, Set<PrNumber>>();
+  /** Whoever was removed after a test alone on a head, in order. */
+  readonly #rows = new Map<Sha, Removal[]>();
+  #excess: string | undefined;
 
   constructor(chronicle: Chronicle, truth: Truth) {
     this.#chronicle = chronicle;
@@ -48,11 +56,25 @@ export class Jury {
 
   /** Who was removed and should not have been, as a sentence. */
   findWronged(chapter: Chapter): string | undefined {
+    this.#forgetWhereReleased(chapter);
     for (const entry of chapter.step.ended) {
       const wrong = entry.state === 'FAILED' ? this.#judge(chapter, entry) : undefined;
       if (wrong !== undefined) return `#${entry.prNumber} is removed for ${entry.because.reason}: ${wrong}`;
     }
     return undefined;
+  }
+
+  /** An operator wants to go on on a red head: whoever fails then is judged anew. */
+  #forgetWhereReleased({ before, step: { queue } }: Chapter): void {
+    const head = before.target?.sha;
+    if (before.redTarget === undefined || queue.redTarget !== undefined || head === undefined) return;
+    this.#rows.delete(head);
+    this.#wronged.delete(head);
+  }
+
+  /** More are removed on one broken head than it takes to suspect it, though no three in a row by one check [V10]. */
+  findExcess(): string | undefined {
+    return this.#excess;
   }
 
   #judge({ before, step: { queue, endedCandidates } }: Chapter, entry: Entry): string | undefined {
@@ -84,14 +106,15 @@ export class Jury {
       return `run ${run.number} tested ${run.members.map(({ prNumber }) => `#${prNumber}`).join(' ')}`;
     }
     const { sha } = run.commit;
-    if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name))) return this.#count(queue, run, 'CI');
+    const isThird = this.#isThirdInARow(queue, run, checks);
+    if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name))) return this.#count(run, 'CI', isThird);
     if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
     if (checks.some((name) => this.#truth.flakedOn(sha).includes(name))) return undefined;
     const isGreen = (name: string) => redCauses(this.#truth.filesOfRun(run) ?? new Map(), name).length === 0;
     if (checks.every((name) => isGreen(name) && this.#truth.cutOffOn(sha).includes(name))) {
       return run.tries >= MAX_TRIES ? undefined : `its checks were cut off after ${run.tries} other tries`;
     }
-    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(queue, run, checks);
+    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, isThird);
   }
 
   /** What it changes is part of what makes the tree of the run red. */
@@ -102,10 +125,10 @@ export class Jury {
     return checks.some((name) => redCauses(files, name).some((paths) => paths.some((path) => own.has(path))));
   }
 
-  #findExcuse(queue: Queue, run: Candidate, checks: readonly string[]): string | undefined {
+  #findExcuse(run: Candidate, checks: readonly string[], isThird: boolean): string | undefined {
     const base = this.#truth.filesOfHead(run.base.sha);
     if (base === undefined || this.#truth.isBlind) return undefined;
-    if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(queue, run, 'the target');
+    if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(run, 'the target', isThird);
     // Those beneath that passed did so by other checks, or by a waiver: people wanted it so.
     const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks));
     return isLax ? undefined : `nothing that it changes makes ${checks.join()} red in run ${run.number}`;
@@ -127,10 +150,11 @@ export class Jury {
     return run === undefined ? 'no run is named' : this.#add(run, 'what is required');
   }
 
-  #count(queue: Queue, run: Candidate, culprit: string): string | undefined {
-    // Whoever failed on top of what has not landed says nothing about the head.
-    if (run.beneath.some((member) => findLiveMember(queue, member) !== undefined)) return undefined;
-    return this.#isCleared(run) ? undefined : this.#add(run, culprit);
+  #count(run: Candidate, culprit: string, isThird: boolean): string | undefined {
+    if (this.#isCleared(run)) return undefined;
+    const excess = this.#add(run, culprit);
+    this.#excess ??= excess && `#${run.members[0]?.prNumber}: ${excess}`;
+    return isThird ? `${culprit} is to blame, as for two others just before` : undefined;
   }
 
   #add(run: Candidate, culprit: string): string | undefined {
@@ -139,6 +163,18 @@ export class Jury {
     for (const { prNumber } of run.members) wronged.add(prNumber);
     if (wronged.size <= REMOVED_BEFORE_SUSPICION) return undefined;
     return `${culprit} is to blame, as for ${wronged.size - 1} others on ${run.base.sha.slice(0, 10)}`;
+  }
+
+  /** Two others failed just before, alone on the same head, by a check that this one failed too. */
+  #isThirdInARow(queue: Queue, run: Candidate, checks: readonly string[]): boolean {
+    const head = testedAloneOn(queue, run);
+    const prNumber = run.members[0]?.prNumber;
+    if (head === undefined || prNumber === undefined) return false;
+    const row = this.#rows.get(head) ?? [];
+    this.#rows.set(head, [...row.filter((other) => other.prNumber !== prNumber), { prNumber, checks }]);
+    const [first, second] = row.slice(-REMOVED_BEFORE_SUSPICION);
+    if (first === undefined || second === undefined || row.some((other) => other.prNumber === prNumber)) return false;
+    return checks.some((name) => first.checks.includes(name) && second.checks.includes(name));
   }
 
   /** The head was tested by itself since, and passed: CI that is in order again proves what it can. */
@@ -182,4 +218,11 @@ function isTornDown({ settings, candidates }: Queue, other: Candidate, entry: En
   if (!settings.canOptimisticallyMerge || then?.state !== 'passed' || then.pass?.waived !== undefined) return false;
   const isInside = then.beneath.some(({ submission }) => submission === entry.submission);
   return isInside && other.ending?.prNumber === entry.prNumber;
+}
+
+/** The head on which a run tested one entry and nothing else that has not landed. */
+function testedAloneOn(queue: Queue, { purpose, base, beneath, composedWith }: Candidate): Sha | undefined {
+  if (purpose.kind === 'bisection') return beneath.length === 0 ? base.sha : undefined;
+  const isAlone = beneath.every((member) => findLiveMember(queue, member) === undefined);
+  return isAlone && composedWith.length === 0 ? queue.target?.sha : undefined;
 }

@@ -5,7 +5,7 @@ import { landingEntries } from '../../src/engine/evolve-landing.ts';
 import { targetsOf } from '../../src/engine/footprint.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import type { Sha } from '../../src/engine/pull-request.ts';
-import { type Entry, findCandidate, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
+import { type Entry, findCandidate, findLiveMember, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
 import { REASON_CODES } from '../../src/engine/reason.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
@@ -66,6 +66,7 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
 
 /** Those that remember what came before: see `Jury` and `Turns`. */
 export const INNOCENT = 'nobody innocent is removed';
+export const FEW_WRONGED = 'no more are removed on a broken head than it takes to suspect it';
 export const IN_ORDER = 'equals land in the order of their admission';
 export const MOVABLE = 'something can move every entry';
 
@@ -74,6 +75,7 @@ export const OF_STORED: Readonly<
   Record<string, (evidence: Pick<Evidence, 'chronicle'>, chapter: Chapter) => string | undefined>
 > = {
   '5 landing respects dependencies': keepsOrder,
+  'C4 only what is disjoint lands beside a candidate': staysDisjoint,
   'I1 no queue is parked': isNotParked,
   'I1 what is true of every queue': keepsEngineInvariants,
   'C10 a tree that passed is not run again': runsNothingTwice,
@@ -341,6 +343,27 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
   if (queue.redTarget !== undefined) return false;
   return other.priority.value === 0 && landing.every(({ priority }) => priority.value > 0);
+}
+
+/** What landed beside a candidate shared no target with what it tests, and still shares none. */
+function staysDisjoint(
+  { chronicle: { stays } }: Pick<Evidence, 'chronicle'>,
+  { step: { queue } }: Chapter,
+): string | undefined {
+  for (const candidate of valuesOf(queue.candidates)) {
+    if (candidate.composedWith.length === 0 || candidate.purpose.kind !== 'main') continue;
+    // What is being landed, by it or by another, is past that question.
+    if (queue.landing !== undefined) return undefined;
+    const beside = [...stays.values()].filter(
+      ({ entry }) => entry.landed !== undefined && candidate.composedWith.includes(entry.prNumber),
+    );
+    for (const member of candidate.members) {
+      const own = findLiveMember(queue, member);
+      const other = own && beside.find(({ targets }) => overlap(targetsOf(queue, own), targets));
+      if (other !== undefined) return `candidate ${candidate.number} overlaps with #${other.entry.prNumber} beside it`;
+    }
+  }
+  return undefined;
 }
 
 function isNotParked(_evidence: unknown, { step: { outcome, queue } }: Chapter): string | undefined {

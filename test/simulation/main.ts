@@ -25,6 +25,7 @@ times as fast. The same seed plans the same; what happens first may differ. A ru
   --store KIND     memory or sqlite; otherwise every 20th seed is on SQLite
   --jobs J         how many threads (one for each core)
   --strict         fail for what is known to be broken, too (test/simulation/open-findings.ts)
+  --bail           stop after the first seed that fails
   --verbose        a line for each seed
   --help           this
 
@@ -42,6 +43,7 @@ const options = {
   forge: { type: 'string', default: 'model' },
   store: { type: 'string' },
   jobs: { type: 'string' },
+  bail: { type: 'boolean', default: false },
   strict: { type: 'boolean', default: false },
   verbose: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -54,9 +56,25 @@ if (process.argv[2] === 'policy') {
   process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 }
 
-async function run({ seeds, forge, store, jobs, isStrict, isVerbose }: ReturnType<typeof parse>): Promise<number> {
+async function run({
+  seeds,
+  forge,
+  store,
+  jobs,
+  isStrict,
+  isBailing,
+  isVerbose,
+}: ReturnType<typeof parse>): Promise<number> {
   const summary = new Summary(forge === 'model' ? MUST_OCCUR : []);
-  await runSeeds({ seeds, forge, store, jobs, isStrict, onReport: (report) => tell(summary, report, isVerbose) });
+  await runSeeds({
+    seeds,
+    forge,
+    store,
+    jobs,
+    isStrict,
+    isBailing,
+    onReport: (report) => tell(summary, report, isVerbose),
+  });
   if (seeds.length > 1) say(`\n${summary.table}\n`);
   say(`\n${summary.speed}, ${summary.failed.length} failed\n`);
   if (summary.failed.length > 0) say(`failed: ${summary.failed.map(({ seed }) => seed).join(' ')}\n`);
@@ -77,6 +95,7 @@ function parse(args: readonly string[]) {
     store: values.store as StoreKind | undefined,
     jobs: values.jobs === undefined ? undefined : toNumber('jobs', values.jobs),
     isStrict: values.strict,
+    isBailing: values.bail,
     isVerbose: values.verbose,
     isHelp: values.help,
   };

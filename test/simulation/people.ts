@@ -39,6 +39,7 @@ export class People {
   readonly #random: Prng;
   /** What each pull request truly impacts. */
   readonly #areas = new Map<PrNumber, Set<string>>();
+  #isRetargeting = false;
 
   constructor(options: PeopleOptions) {
     this.#options = options;
@@ -57,7 +58,11 @@ export class People {
 
   /** Just when it is about to land, somebody changes something about it. */
   meddle(number: PrNumber): void {
-    const { world } = this.#options;
+    const { world, clients } = this.#options;
+    if (this.#isRetargeting && !world.isCalm) {
+      const input = { ...QUEUE, prNumber: number, sha: undefined, impactedTargets: 'ALL' as const };
+      world.schedule(this.#random.between(0, 400), () => clients.ask((app) => setImpactedTargets(app, ADA, input)));
+    }
     if (world.isCalm || !this.#random.chance(MEDDLING_RATE)) return;
     world.schedule(this.#random.between(0, 400), () => this.#do(this.#random.pick(MEDDLINGS), number));
   }
@@ -106,6 +111,11 @@ export class People {
   hurry(): void {
     const number = this.#pick();
     if (number !== undefined) this.makeUrgent(number);
+  }
+
+  /** From now on whatever lands is found to impact everything, just while it does. */
+  retargetWhileLanding(): void {
+    this.#isRetargeting = true;
   }
 
   restartSome(): void {

@@ -12,26 +12,34 @@ export interface SeedsOptions {
   readonly store?: StoreKind | undefined;
   readonly jobs?: number | undefined;
   readonly isStrict?: boolean | undefined;
+  /** Nothing more is begun after a seed that failed. */
+  readonly isBailing?: boolean | undefined;
   readonly onReport: (report: RunReport) => void;
 }
 
 /** Runs every seed once, on as many threads as there are cores. */
 export async function runSeeds(options: SeedsOptions): Promise<void> {
-  const { seeds, jobs = availableParallelism() } = options;
+  const { seeds, jobs = availableParallelism(), isBailing = false } = options;
   const waiting = seeds.values();
+  let isOver = false;
+  const onReport = (report: RunReport) => {
+    options.onReport(report);
+    isOver ||= isBailing && report.failure !== undefined;
+  };
+  const take = () => (isOver ? undefined : waiting.next().value);
   const count = Math.max(1, Math.min(jobs, seeds.length));
-  await Promise.all(Array.from({ length: count }, () => runWorker(waiting, options)));
+  await Promise.all(Array.from({ length: count }, () => runWorker(take, { ...options, onReport })));
 }
 
 function runWorker(
-  waiting: Iterator<number, undefined>,
+  take: () => number | undefined,
   { store, forge = 'model', isStrict, onReport }: SeedsOptions,
 ): Promise<void> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
   return new Promise((resolve, reject) => {
     const next = () => {
-      const { value: seed, done } = waiting.next();
-      if (done === true) void worker.terminate().then(() => resolve(), reject);
+      const seed = take();
+      if (seed === undefined) void worker.terminate().then(() => resolve(), reject);
       else worker.postMessage({ seed, store, forge, isStrict });
     };
     worker.on('message', (report: RunReport) => {

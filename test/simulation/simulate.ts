@@ -22,6 +22,7 @@ import { describeQueue } from './describe-queue.ts';
 import { withFakeResults } from './fake-results.ts';
 import {
   type Evidence,
+  FEW_WRONGED,
   findPausedLanding,
   findStuck,
   findUnexplained,
@@ -384,6 +385,7 @@ class Run {
   #judgeChapter(chapter: Chapter): void {
     for (const [name, find] of Object.entries(OF_CHAPTERS)) this.#fail(name, find(this.#evidence, chapter));
     this.#fail(INNOCENT, this.#jury.findWronged(chapter));
+    this.#fail(FEW_WRONGED, this.#jury.findExcess());
     this.#fail(IN_ORDER, this.#turns.findOvertaken(chapter));
     this.#noteSights(chapter);
     const { landing, candidates } = chapter.step.queue;
@@ -492,7 +494,8 @@ class Run {
   /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
   #release(): void {
     const { queue } = this.#chronicle;
-    if (this.#people.repairTarget()) return;
+    // What is held for another reason than a red target goes on by itself.
+    if (this.#people.repairTarget() || !OPEN_INVARIANTS.has(MOVABLE)) return;
     this.#people.update({}, 'RUNNING');
     const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
     // A queue that is switching modes takes no other state.

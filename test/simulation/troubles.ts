@@ -21,6 +21,7 @@ export const TROUBLES = [
   'mode switch',
   'clashes',
   'a pair',
+  'new targets',
 ] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
@@ -80,6 +81,8 @@ export class Troubles {
         return people.changeMode();
       case 'clashes':
         return this.#several(() => people.openSome('clash'));
+      case 'new targets':
+        return people.retargetWhileLanding();
       case 'a pair':
         people.openSome('left');
         return people.openSome('right');

@@ -8,6 +8,7 @@ import { ZEROS } from '../../fake/github/refs.ts';
 import { isGreen } from '../../fake/is-green.ts';
 import { CHECKS } from '../conditions.ts';
 import type { Coverage } from '../coverage.ts';
+import type { CiOutage } from './conditions.ts';
 import { readFiles } from './real-git.ts';
 
 export interface GithubCiOptions {
@@ -20,6 +21,7 @@ export interface GithubCiOptions {
   readonly statuses: readonly string[];
   /** Pull requests are tested too, not only what the queue shows. */
   readonly testsHeads: boolean;
+  readonly outage: CiOutage | undefined;
   readonly coverage: Coverage;
   readonly onBug: (error: unknown) => void;
 }
@@ -45,10 +47,13 @@ export class GithubCi {
   readonly #failed = new Map<string, Set<string>>();
   readonly #flaked = new Map<string, Set<string>>();
   readonly #cutOff = new Map<string, Set<string>>();
+  readonly #brokeDown = new Map<string, Set<string>>();
+  readonly #startedAt: number;
   #isCalm = false;
 
   constructor(options: GithubCiOptions) {
     this.#options = options;
+    this.#startedAt = options.clock.now();
     options.github.world.onHappening((happening) => this.#hear(happening));
   }
 
@@ -71,6 +76,10 @@ export class GithubCi {
 
   cutOffOn(sha: string): ReadonlySet<string> {
     return this.#cutOff.get(sha) ?? new Set();
+  }
+
+  brokeDownOn(sha: string): ReadonlySet<string> {
+    return this.#brokeDown.get(sha) ?? new Set();
   }
 
   async isGreen(sha: string, name: string): Promise<boolean> {
@@ -112,7 +121,13 @@ export class GithubCi {
 
   #end(attempt: Attempt, { isRight, fate }: { readonly isRight: boolean; readonly fate: Fate }): void {
     const { random, sha, name, number } = attempt;
-    const { rates } = this.#options;
+    const { rates, outage } = this.#options;
+    if (outage !== undefined && this.#isOutOfOrder(outage)) {
+      this.#options.coverage.note(`ci.outage ${outage.kind}`);
+      noteIn(this.#brokeDown, sha, name);
+      if (outage.kind === 'failing') this.#say(attempt, 'failure');
+      return;
+    }
     if (fate === 'cancelled') {
       noteIn(this.#cutOff, sha, name);
       this.#say(attempt, 'cancelled');
@@ -128,6 +143,11 @@ export class GithubCi {
     if (number >= MAX_ATTEMPTS || !random.chance(fate === 'cancelled' ? 0.7 : rates.rerun)) return;
     this.#options.coverage.note('ci.rerun');
     this.#schedule(random.between(...DURATION_MS), { ...attempt, number: number + 1 });
+  }
+
+  #isOutOfOrder({ at, forMs }: CiOutage): boolean {
+    const sinceMs = this.#options.clock.now() - this.#startedAt;
+    return !this.#isCalm && sinceMs >= at && sinceMs < at + forMs;
   }
 
   /** Undefined: it has begun. */

@@ -13,7 +13,18 @@ export interface GithubConditions extends Conditions {
   readonly crashes: readonly Planned[];
   /** When deliveries stop for a while. */
   readonly silence: { readonly at: number; readonly forMs: number } | undefined;
+  /** When CI is out of order: whatever ends then fails, or is never heard of. */
+  readonly outage: CiOutage | undefined;
 }
+
+export interface CiOutage {
+  readonly at: number;
+  readonly forMs: number;
+  readonly kind: 'failing' | 'silent';
+}
+
+/** Seeds before this one are older than outages, and stay the plans they were. */
+const FIRST_TROUBLED_SEED = 1_001;
 
 /** When something happens, and the seed of what it is. */
 export interface Planned {
@@ -42,7 +53,14 @@ export function drawGithubConditions(seed: number): GithubConditions {
     silence: random.chance(0.4)
       ? { at: random.between(0, busyMs / 2), forMs: random.between(20_000, busyMs / 2) }
       : undefined,
+    outage: seed < FIRST_TROUBLED_SEED ? undefined : drawOutage(random, busyMs),
   };
+}
+
+function drawOutage(random: Prng, busyMs: number): CiOutage | undefined {
+  if (random.chance(0.3)) return undefined;
+  const kind = random.pick(['failing', 'failing', 'silent'] as const);
+  return { at: random.between(10_000, busyMs / 2), forMs: random.between(10_000, 60_000), kind };
 }
 
 function drawSettings(drawn: QueueSettings, random: Prng): QueueSettings {

@@ -20,7 +20,7 @@ import { BRANCH } from '../clients.ts';
 import { AREAS, CHECKS } from '../conditions.ts';
 import { Coverage } from '../coverage.ts';
 import { describeQueue } from '../describe-queue.ts';
-import { findStuck, findUnexplained, IN_ORDER, INNOCENT, OF_STORED } from '../invariants.ts';
+import { findStuck, findUnexplained, IN_ORDER, INNOCENT, MOVABLE, OF_STORED } from '../invariants.ts';
 import { OPEN_INVARIANTS } from '../open-findings.ts';
 import { Turns } from '../order.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
@@ -109,9 +109,9 @@ class GithubRun {
       random: new Prng(`lives ${seed}`),
     });
     const testsHeads = conditions.isProtected || conditions.settings.directMergeMode === 'ALWAYS';
-    const { rates, statuses } = conditions;
+    const { rates, statuses, outage } = conditions;
     const shared = { github, repository, clock, seed, coverage, onBug };
-    this.#ci = new GithubCi({ ...shared, rates: rates.ci, statuses, testsHeads });
+    this.#ci = new GithubCi({ ...shared, rates: rates.ci, statuses, testsHeads, outage });
     this.#people = new GithubPeople({
       ...shared,
       conditions,
@@ -345,7 +345,7 @@ class GithubRun {
 
   /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
   async #release(): Promise<void> {
-    if (await this.#people.repairTarget()) return;
+    if ((await this.#people.repairTarget()) || !OPEN_INVARIANTS.has(MOVABLE)) return;
     this.#people.update({}, 'RUNNING');
     const { queue } = this.#chronicle;
     const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');

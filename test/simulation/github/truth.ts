@@ -52,7 +52,7 @@ async function readTruth({ chronicle, ci, gitDir, chapters }: RemovalsOptions): 
     conflicts: () => undefined,
     flakedOn: (sha) => [...ci.flakedOn(sha)],
     cutOffOn: (sha) => [...ci.cutOffOn(sha)],
-    brokeDownOn: () => [],
+    brokeDownOn: (sha) => [...ci.brokeDownOn(sha)],
     isBlind: false,
   };
 }

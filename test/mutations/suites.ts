@@ -1,0 +1,25 @@
+/** What a suite runs: words after `node`, each list a process of its own. The first that fails has noticed. */
+export const SUITES = {
+  scenario: [test('test/scenario')],
+  property: [test('test/property/engine.test.ts')],
+  /** 150 seeds, most of them from where the innocent look guilty. */
+  simulation: [simulate(30_001, 90), simulate(1, 30), simulate(20_001, 30)],
+  /** Ports, with real git. */
+  contract: [test('test/contract/forge-plain.test.ts')],
+  landing: [test('src/forge/candidate/land.test.ts')],
+  audit: [test('src/app/audit-line.test.ts'), test('src/app/audit.test.ts')],
+  auditing: [test('test/property/audit.test.ts')],
+  effects: [test('src/app/effects/effects.test.ts')],
+  e2e: [test('test/e2e/api-testing.test.ts'), test('test/e2e/bad-days-content.test.ts')],
+} as const satisfies Record<string, readonly (readonly string[])[]>;
+
+export type SuiteName = keyof typeof SUITES;
+
+function test(path: string): readonly string[] {
+  return ['scripts/test.mjs', '--only', path];
+}
+
+function simulate(from: number, seeds: number): readonly string[] {
+  const count = ['--from', String(from), '--seeds', String(seeds)];
+  return ['scripts/run.mjs', 'test/simulation/main.ts', ...count, '--jobs', '1', '--bail'];
+}

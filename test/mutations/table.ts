@@ -1,0 +1,181 @@
+import type { SuiteName } from './suites.ts';
+
+/** One fault on purpose: text of a file, and what stands there instead. */
+export interface Edit {
+  readonly file: string;
+  /** Occurs exactly once. */
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface Mutation {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** Where it may be noticed. At least two of them must. */
+  readonly suites: readonly SuiteName[];
+}
+
+const ENGINE: readonly SuiteName[] = ['scenario', 'property', 'simulation'];
+
+function engine(name: string, file: string, before: string, after: string, more: readonly SuiteName[] = []): Mutation {
+  return { name, edits: [{ file: `src/engine/${file}`, before, after }], suites: [...ENGINE, ...more] };
+}
+
+/** Faults that stand between red code and the target, or between an innocent change and the exit. */
+export const MUTATIONS: readonly Mutation[] = [
+  engine(
+    'composed: what overlaps with a landing stays good',
+    'evolve-landing.ts',
+    'if (!isDisjoint || mustBeExact(work.queue)) {',
+    'if (mustBeExact(work.queue)) {',
+  ),
+  {
+    name: 'composed: paths of both sides are mixed',
+    edits: [
+      {
+        file: 'src/forge/candidate/plan-landing.ts',
+        before: "return overlap === undefined ? landing('COMPOSED', remade) : refuse(overlap);",
+        after: "return landing('COMPOSED', remade);",
+      },
+    ],
+    suites: ['contract', 'landing', 'e2e'],
+  },
+  {
+    name: 'compare-and-swap: the target is moved from wherever it is',
+    edits: [
+      {
+        file: 'src/forge/candidate/land.ts',
+        before: "const move: RefChange = { kind: 'set', ref: branchRef(targetBranch), sha, expected };",
+        after: "void expected; const move: RefChange = { kind: 'set', ref: branchRef(targetBranch), sha };",
+      },
+    ],
+    suites: ['contract', 'landing', 'e2e'],
+  },
+  {
+    name: 'heads: a pull request that was pushed to lands',
+    edits: [
+      {
+        file: 'src/forge/candidate/land.ts',
+        before: 'return entries.find(({ headSha }, index) => heads[index]?.sha !== headSha)?.prNumber;',
+        after: 'return entries.find((_entry, index) => heads[index] === undefined)?.prNumber;',
+      },
+      {
+        file: 'src/forge/candidate/land.ts',
+        before: 'const answer = await git.changeRefs([move, ...verifications]);',
+        after: 'void verifications; const answer = await git.changeRefs([move]);',
+      },
+    ],
+    suites: ['contract', 'landing', 'e2e'],
+  },
+  {
+    name: 'heads: they are not verified in the transaction',
+    edits: [
+      {
+        file: 'src/forge/candidate/land.ts',
+        before: 'const answer = await git.changeRefs([move, ...verifications]);',
+        after: 'void verifications; const answer = await git.changeRefs([move]);',
+      },
+    ],
+    suites: ['contract', 'landing', 'e2e'],
+  },
+  engine(
+    'reuse: a tree that was itself taken over proves another',
+    'test-run.ts',
+    "if (other.pass?.by === 'own_run') return other;",
+    'if (other.pass !== undefined) return other;',
+  ),
+  {
+    name: 'paused: the landing effect does not look',
+    edits: [
+      {
+        file: 'src/app/effects/land-candidate.ts',
+        before: "if (now.state === 'PAUSED' || now.parked !== undefined)",
+        after: 'if (now.parked !== undefined)',
+      },
+    ],
+    suites: ['effects', 'simulation', 'e2e'],
+  },
+  engine(
+    'paused: plan lands',
+    'plan.ts',
+    'if (!mayWork(work.queue) || work.queue.landing !== undefined) return;',
+    'if (work.queue.landing !== undefined) return;',
+  ),
+  engine(
+    'order: a candidate lands before what it is built on',
+    'plan.ts',
+    'return entry === undefined || entry.vouchedBy !== undefined;',
+    "return entry === undefined || entry.state !== 'PENDING_FAILURE';",
+  ),
+  engine(
+    'order: the last of equals goes first',
+    'entry-index.ts',
+    'return entry.priority.value * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission);',
+    'return (entry.priority.value + 1) * PRIORITY_WEIGHT - (entry.admission?.ordinal ?? entry.submission);',
+  ),
+  {
+    name: 'audit: the tree of a landing is not compared with the one that passed',
+    edits: [
+      {
+        file: 'src/app/audit-line.ts',
+        before: 'return pushedTree === tree ? undefined : `has the tree',
+        after: 'return pushedTree !== undefined ? undefined : `has the tree',
+      },
+    ],
+    suites: ['audit', 'auditing', 'e2e'],
+  },
+  {
+    name: 'audit: the tree of a commit is not read from git',
+    edits: [
+      {
+        file: 'src/app/audit-line.ts',
+        before: 'return tree === pushedTree ? undefined : `was recorded',
+        after: 'return pushedTree !== undefined ? undefined : `was recorded',
+      },
+      {
+        file: 'src/app/audit-line.ts',
+        before: 'const doubted = entries.find(({ sha, tree }) => trees.get(sha) !== tree);',
+        after: 'const doubted = entries.find(({ sha }) => !trees.has(sha));',
+      },
+    ],
+    suites: ['audit', 'auditing', 'e2e'],
+  },
+  engine(
+    'vouch: a pass by a waiver vouches',
+    'verdict.ts',
+    "if (candidate.state !== 'passed' || candidate.pass?.waived !== undefined) continue;",
+    "if (candidate.state !== 'passed') continue;",
+  ),
+  engine(
+    'vouch: a failure that was vouched for is blamed',
+    'verdict.ts',
+    "return candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => e.vouchedBy === undefined);",
+    "return candidate.state === 'failed' && unlanded(queue, candidate.members).length > 0;",
+  ),
+  engine(
+    'restart: what landed beside is forgotten',
+    'work.ts',
+    'composedWith: replaced?.composedWith ?? [],',
+    'composedWith: [],',
+  ),
+  engine(
+    'blame: a search removes the last of the chain',
+    'bisect.ts',
+    '  const [entry] = unlanded(work.queue, run.members);\n  assert(entry !== undefined && run.failure !== undefined',
+    '  const last = getBisection(work, place.number).chains[place.index]?.parts.at(-1)?.members.slice(-1) ?? [];\n  const [entry] = unlanded(work.queue, last);\n  assert(entry !== undefined && run.failure !== undefined',
+  ),
+  engine('blame: a suspected head is not tested', 'red-target.ts', 'const ENOUGH = 2;', 'const ENOUGH = 2_000;'),
+  engine('blame: what was cut off counts as failed', 'verdict.ts', 'const MAX_TRIES = 2;', 'const MAX_TRIES = 0;'),
+  engine(
+    'blame: what lies beneath need not have passed',
+    'verdict.ts',
+    "if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;",
+    'if (ahead.length > 100) return false;',
+  ),
+  engine(
+    'hold: it never ends',
+    'verdict.ts',
+    'if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;',
+    'if (depth === 0) return false;',
+  ),
+];
