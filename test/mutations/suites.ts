@@ -10,7 +10,6 @@ export const SUITES = {
   audit: [test('src/app/audit-line.test.ts'), test('src/app/audit.test.ts')],
   auditing: [test('test/property/audit.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],
-  e2e: [test('test/e2e/api-testing.test.ts'), test('test/e2e/bad-days-content.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 export type SuiteName = keyof typeof SUITES;

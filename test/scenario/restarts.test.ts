@@ -25,6 +25,13 @@ describe('restarting tests', () => {
     assert.equal(actor, 'ada');
   });
 
+  it('keeps in mind what landed beside the candidate that is run again [C12] [C4] [L3]', () => {
+    play(
+      { mode: 'PARALLEL' },
+      'submit A[x] B[y] C[z]\npass A\nrestart B\npass C\nrestart B\npass B\nproof B=COMPOSED+A+C\ntarget M+A+C+B',
+    );
+  });
+
   it('clears a held failure and begins anew [C12] [E7]', () => {
     play(
       {},

@@ -29,6 +29,20 @@ interface Removal {
   readonly checks: readonly string[];
 }
 
+/** What is broken where somebody is removed who should not be, by what misled the queue. */
+export const WRONGS = {
+  innocent: 'nobody innocent is removed',
+  searched: 'nobody is removed by a search on a broken head',
+  required: 'nobody is removed because what is required is gone',
+  excess: 'no more are removed on a broken head than it takes to suspect it',
+} as const;
+type Wrong = keyof typeof WRONGS;
+
+export interface Finding {
+  readonly invariant: (typeof WRONGS)[Wrong];
+  readonly text: string;
+}
+
 /** Two failures alike cast suspicion on the head: nobody is removed after them before the head was tested by itself. */
 const REMOVED_BEFORE_SUSPICION = 2;
 /** An attempt that was cut off is tried again this often. */
@@ -47,21 +61,25 @@ export class Jury {
   readonly #wronged = new Map<Sha, Set<PrNumber>>();
   /** Whoever was removed after a test alone on a head, in order. */
   readonly #rows = new Map<Sha, Removal[]>();
-  #excess: string | undefined;
+  readonly #findings: Finding[] = [];
 
   constructor(chronicle: Chronicle, truth: Truth) {
     this.#chronicle = chronicle;
     this.#truth = truth;
   }
 
-  /** Who was removed and should not have been, as a sentence. */
-  findWronged(chapter: Chapter): string | undefined {
+  /** Who was removed and should not have been. */
+  judge(chapter: Chapter): readonly Finding[] {
     this.#forgetWhereReleased(chapter);
     for (const entry of chapter.step.ended) {
       const wrong = entry.state === 'FAILED' ? this.#judge(chapter, entry) : undefined;
-      if (wrong !== undefined) return `#${entry.prNumber} is removed for ${entry.because.reason}: ${wrong}`;
+      if (wrong !== undefined) this.#add('innocent', entry, wrong);
     }
-    return undefined;
+    return this.#findings.splice(0);
+  }
+
+  #add(wrong: Wrong, { prNumber }: Pick<Entry, 'prNumber'>, text: string): undefined {
+    this.#findings.push({ invariant: WRONGS[wrong], text: `#${prNumber} is removed: ${text}` });
   }
 
   /** An operator wants to go on on a red head: whoever fails then is judged anew. */
@@ -70,11 +88,6 @@ export class Jury {
     if (before.redTarget === undefined || queue.redTarget !== undefined || head === undefined) return;
     this.#rows.delete(head);
     this.#wronged.delete(head);
-  }
-
-  /** More are removed on one broken head than it takes to suspect it, though no three in a row by one check [V10]. */
-  findExcess(): string | undefined {
-    return this.#excess;
   }
 
   #judge({ before, step: { queue, endedCandidates } }: Chapter, entry: Entry): string | undefined {
@@ -145,24 +158,32 @@ export class Jury {
   }
 
   /** Nobody's change makes a protection go away. */
-  #judgeStart({ because: { candidate } }: Entry): string | undefined {
+  #judgeStart(entry: Entry): string | undefined {
+    const { candidate } = entry.because;
     const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
-    return run === undefined ? 'no run is named' : this.#add(run, 'what is required');
+    if (run === undefined) return 'no run is named';
+    const others = this.#countWronged(run);
+    return others < REMOVED_BEFORE_SUSPICION
+      ? undefined
+      : this.#add('required', entry, `so were ${others} others on ${run.base.sha.slice(0, 10)}`);
   }
 
-  #count(run: Candidate, culprit: string, isThird: boolean): string | undefined {
-    if (this.#isCleared(run)) return undefined;
-    const excess = this.#add(run, culprit);
-    this.#excess ??= excess && `#${run.members[0]?.prNumber}: ${excess}`;
-    return isThird ? `${culprit} is to blame, as for two others just before` : undefined;
+  /** An innocent one is removed, because the head or CI is broken. */
+  #count(run: Candidate, culprit: string, isThird: boolean): undefined {
+    const [member] = run.members;
+    if (member === undefined || this.#isCleared(run)) return;
+    const others = this.#countWronged(run);
+    const text = `${culprit} is to blame, as for ${others} others on ${run.base.sha.slice(0, 10)}`;
+    if (isThird) this.#add(run.purpose.kind === 'bisection' ? 'searched' : 'innocent', member, text);
+    if (others >= REMOVED_BEFORE_SUSPICION) this.#add('excess', member, text);
   }
 
-  #add(run: Candidate, culprit: string): string | undefined {
-    const wronged = this.#wronged.get(run.base.sha) ?? new Set();
-    this.#wronged.set(run.base.sha, wronged);
-    for (const { prNumber } of run.members) wronged.add(prNumber);
-    if (wronged.size <= REMOVED_BEFORE_SUSPICION) return undefined;
-    return `${culprit} is to blame, as for ${wronged.size - 1} others on ${run.base.sha.slice(0, 10)}`;
+  /** How many others were wronged on the same head. */
+  #countWronged({ base, members }: Candidate): number {
+    const wronged = this.#wronged.get(base.sha) ?? new Set();
+    this.#wronged.set(base.sha, wronged);
+    for (const { prNumber } of members) wronged.add(prNumber);
+    return wronged.size - members.length;
   }
 
   /** Two others failed just before, alone on the same head, by a check that this one failed too. */

@@ -64,11 +64,11 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
   return red && `${red} is red at ${move.to}`;
 }
 
-/** Those that remember what came before: see `Jury` and `Turns`. */
-export const INNOCENT = 'nobody innocent is removed';
-export const FEW_WRONGED = 'no more are removed on a broken head than it takes to suspect it';
+/** Those that remember what came before: see `Turns` and `Jury`, which has names of its own. */
 export const IN_ORDER = 'equals land in the order of their admission';
+export const NAMED_BESIDE = 'C4 a candidate names what landed beside it';
 export const MOVABLE = 'something can move every entry';
+export const RED_HOLD_ENDS = 'a red hold has a timer';
 
 /** Seen from what is stored alone, wherever the pull requests are. */
 export const OF_STORED: Readonly<

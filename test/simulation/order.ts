@@ -59,6 +59,41 @@ function isOutOfLine({ setAside, bisection, clearedIn, apart, because }: Entry):
   return [setAside, bisection, clearedIn, apart].some((mark) => mark !== undefined);
 }
 
+/** What moved the target last, and what that brought. */
+interface Arrival {
+  readonly ordinal: number;
+  readonly epoch: number;
+  readonly submission: number;
+  readonly prNumber: number;
+}
+
+/** A candidate that is built on an older head names everything that landed since and is not in it. */
+export class Neighbours {
+  readonly #arrivals: Arrival[] = [];
+
+  findForgotten({ step: { queue, ended } }: Chapter): string | undefined {
+    const { target } = queue;
+    if (target === undefined) return undefined;
+    for (const { landed, submission, prNumber } of ended) {
+      if (landed !== undefined && landed.kind !== 'UNPROVEN') this.#arrivals.push({ ...target, submission, prNumber });
+    }
+    for (const { number, purpose, base, composedWith, ...candidate } of valuesOf(queue.candidates)) {
+      if (purpose.kind !== 'main' || base.epoch !== target.epoch) continue;
+      const inside = new Set([...candidate.beneath, ...candidate.members].map((member) => member.submission));
+      const isForgotten = ({ ordinal, epoch, submission, prNumber }: Arrival) =>
+        epoch === base.epoch && ordinal > base.ordinal && !inside.has(submission) && !isNamed(composedWith, prNumber);
+      const forgotten = this.#arrivals.find(isForgotten);
+      if (forgotten !== undefined)
+        return `candidate ${number} does not know that #${forgotten.prNumber} landed beside it`;
+    }
+    return undefined;
+  }
+}
+
+function isNamed(composedWith: readonly number[], prNumber: number): boolean {
+  return composedWith.includes(prNumber);
+}
+
 /** An empty list overlaps with nothing but ALL. */
 export function overlap(one: ImpactedTargets | undefined, other: ImpactedTargets | undefined): boolean {
   if (one === undefined || other === undefined || one.kind === 'all' || other.kind === 'all') return true;

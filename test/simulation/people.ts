@@ -307,6 +307,11 @@ export class People {
     this.#submit(number, 'urgent');
   }
 
+  pauseFor([min, max]: readonly [number, number]): void {
+    this.update({}, 'PAUSED');
+    this.#options.world.schedule(this.#random.between(min, max), () => this.update({}, 'RUNNING'));
+  }
+
   halt(): void {
     const { world } = this.#options;
     this.update({}, this.#random.pick(['PAUSED', 'PAUSED', 'DRAINING'] as const));

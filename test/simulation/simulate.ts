@@ -22,22 +22,22 @@ import { describeQueue } from './describe-queue.ts';
 import { withFakeResults } from './fake-results.ts';
 import {
   type Evidence,
-  FEW_WRONGED,
   findPausedLanding,
   findStuck,
   findUnexplained,
   findUnrecorded,
   IN_ORDER,
-  INNOCENT,
   isLandingMove,
   MOVABLE,
+  NAMED_BESIDE,
   OF_CHAPTERS,
   OF_LANDINGS,
+  RED_HOLD_ENDS,
   staysGreen,
 } from './invariants.ts';
 import { findUnmoved } from './movers.ts';
 import { OPEN_INVARIANTS } from './open-findings.ts';
-import { Turns } from './order.ts';
+import { Neighbours, Turns } from './order.ts';
 import { OTHER_BRANCH, People } from './people.ts';
 import { prepareStore, QUEUE_ID } from './prepare-store.ts';
 import { runToItsEnd } from './run-to-its-end.ts';
@@ -102,6 +102,7 @@ class Run {
   readonly #evidence: Evidence;
   readonly #jury: Jury;
   readonly #turns = new Turns();
+  readonly #neighbours = new Neighbours();
   readonly #servers: Servers;
   readonly #people: People;
   readonly #troubles: Troubles;
@@ -356,8 +357,9 @@ class Run {
         const effects = await this.#bare.queues.listEffects(QUEUE_ID);
         // Servers whose clocks are wrong wake at other instants than this one.
         const now = this.#conditions.hasBadClocks ? this.#chronicle.lastAt : world.now;
-        const unmoved = findUnmoved(this.#chronicle.queue, { now, effects });
-        this.#fail(MOVABLE, unmoved);
+        const { queue } = this.#chronicle;
+        const unmoved = findUnmoved(queue, { now, effects });
+        this.#fail(queue.redTarget === undefined ? MOVABLE : RED_HOLD_ENDS, unmoved);
       });
       this.#lookAround();
     });
@@ -384,14 +386,15 @@ class Run {
 
   #judgeChapter(chapter: Chapter): void {
     for (const [name, find] of Object.entries(OF_CHAPTERS)) this.#fail(name, find(this.#evidence, chapter));
-    this.#fail(INNOCENT, this.#jury.findWronged(chapter));
-    this.#fail(FEW_WRONGED, this.#jury.findExcess());
+    for (const { invariant, text } of this.#jury.judge(chapter)) this.#fail(invariant, text);
     this.#fail(IN_ORDER, this.#turns.findOvertaken(chapter));
+    this.#fail(NAMED_BESIDE, this.#neighbours.findForgotten(chapter));
     this.#noteSights(chapter);
     const { landing, candidates } = chapter.step.queue;
     const isBegun = landing !== undefined && chapter.before.landing !== landing;
     const member = isBegun ? getIn(candidates, landing.candidate)?.members[0] : undefined;
     if (member !== undefined) this.#people.meddle(member.prNumber);
+    if (landing?.isBegun === true && chapter.before.landing?.isBegun !== true) this.#troubles.hearOfLanding();
   }
 
   #noteSights({ before, step: { queue, transitions, endedCandidates, outcome } }: Chapter): void {
@@ -495,7 +498,7 @@ class Run {
   #release(): void {
     const { queue } = this.#chronicle;
     // What is held for another reason than a red target goes on by itself.
-    if (this.#people.repairTarget() || !OPEN_INVARIANTS.has(MOVABLE)) return;
+    if (this.#people.repairTarget() || !OPEN_INVARIANTS.has(RED_HOLD_ENDS)) return;
     this.#people.update({}, 'RUNNING');
     const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
     // A queue that is switching modes takes no other state.

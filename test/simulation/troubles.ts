@@ -5,7 +5,10 @@ import type { Conditions } from './conditions.ts';
 import type { People } from './people.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What goes wrong for everybody at once, and makes innocent changes look guilty. */
+/**
+ * What goes wrong for everybody at once, and makes innocent changes look guilty. Another one changes what every seed draws:
+ * frozen seeds are then looked for anew.
+ */
 export const TROUBLES = [
   'red target',
   'red target',
@@ -22,6 +25,7 @@ export const TROUBLES = [
   'clashes',
   'a pair',
   'new targets',
+  'pauses in a landing',
 ] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
@@ -37,6 +41,7 @@ export interface TroublesOptions {
 /** Brings about the troubles that a seed plans; calm ends those that last. */
 export class Troubles {
   readonly #options: TroublesOptions;
+  #landingsToPause = 0;
 
   constructor(options: TroublesOptions) {
     this.#options = options;
@@ -53,6 +58,7 @@ export class Troubles {
     const { ci, forge, conditions } = this.#options;
     ci.outage = undefined;
     forge.protection = conditions.protection;
+    forge.isBroken = false;
   }
 
   #bring(trouble: Trouble): void {
@@ -81,12 +87,27 @@ export class Troubles {
         return people.changeMode();
       case 'clashes':
         return this.#several(() => people.openSome('clash'));
+      case 'pauses in a landing':
+        this.#landingsToPause = 3;
+        return;
       case 'new targets':
         return people.retargetWhileLanding();
       case 'a pair':
         people.openSome('left');
         return people.openSome('right');
     }
+  }
+
+  /** It has begun: the forge does not answer just then, and when it does, somebody has paused the queue. */
+  hearOfLanding(): void {
+    const { world, forge, people } = this.#options;
+    if (this.#landingsToPause === 0 || world.isCalm) return;
+    this.#landingsToPause -= 1;
+    forge.isBroken = true;
+    people.pauseFor([5_000, 15_000]);
+    this.#later([1_000, 2_000], () => {
+      forge.isBroken = false;
+    });
   }
 
   #several(act: () => void): void {

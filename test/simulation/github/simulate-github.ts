@@ -20,9 +20,9 @@ import { BRANCH } from '../clients.ts';
 import { AREAS, CHECKS } from '../conditions.ts';
 import { Coverage } from '../coverage.ts';
 import { describeQueue } from '../describe-queue.ts';
-import { findStuck, findUnexplained, IN_ORDER, INNOCENT, MOVABLE, OF_STORED } from '../invariants.ts';
+import { findStuck, findUnexplained, IN_ORDER, NAMED_BESIDE, OF_STORED, RED_HOLD_ENDS } from '../invariants.ts';
 import { OPEN_INVARIANTS } from '../open-findings.ts';
-import { Turns } from '../order.ts';
+import { Neighbours, Turns } from '../order.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
 import { runToItsEnd } from '../run-to-its-end.ts';
 import { openSimStore, type StoreKind, tapCommits } from '../sim-store.ts';
@@ -33,7 +33,7 @@ import { createFastClock } from './fast-clock.ts';
 import { type Evidence, IN_THE_END, readTarget } from './judge.ts';
 import { Lives, SECRET } from './lives.ts';
 import { FORK_OWNER, GithubPeople, OTHER_BRANCH, READER, REPO, WRITER } from './people.ts';
-import { findWrongedOnGithub } from './truth.ts';
+import { judgeRemovals } from './truth.ts';
 import { spoilWeather } from './weather.ts';
 
 /** How fast its clocks run: a minute passes in three seconds. */
@@ -81,6 +81,7 @@ class GithubRun {
   readonly #said: string[] = [];
   readonly #crashRandom: Prng;
   readonly #turns = new Turns();
+  readonly #neighbours = new Neighbours();
   readonly #removals: Chapter[] = [];
   #isCalm = false;
   #failure: string | undefined;
@@ -225,6 +226,7 @@ class GithubRun {
     for (const [name, find] of Object.entries(OF_STORED))
       this.#fail(name, find({ chronicle: this.#chronicle }, chapter));
     this.#fail(IN_ORDER, this.#turns.findOvertaken(chapter));
+    this.#fail(NAMED_BESIDE, this.#neighbours.findForgotten(chapter));
     if (chapter.step.ended.some(({ state }) => state === 'FAILED')) this.#removals.push(chapter);
     const { transitions, ended } = chapter.step;
     for (const { because, to } of transitions) {
@@ -345,7 +347,7 @@ class GithubRun {
 
   /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
   async #release(): Promise<void> {
-    if ((await this.#people.repairTarget()) || !OPEN_INVARIANTS.has(MOVABLE)) return;
+    if ((await this.#people.repairTarget()) || !OPEN_INVARIANTS.has(RED_HOLD_ENDS)) return;
     this.#people.update({}, 'RUNNING');
     const { queue } = this.#chronicle;
     const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
@@ -374,7 +376,7 @@ class GithubRun {
     for (const [name, find] of Object.entries(IN_THE_END)) this.#fail(name, await find(evidence));
     const { gitDir } = repository;
     const removals = { chronicle: this.#chronicle, ci: this.#ci, gitDir, chapters: this.#removals };
-    this.#fail(INNOCENT, await findWrongedOnGithub(removals));
+    for (const { invariant, text } of await judgeRemovals(removals)) this.#fail(invariant, text);
     this.#fail('no secret is written down', this.#findSecret());
   }
 

@@ -2,7 +2,7 @@ import type { Candidate } from '../../../src/engine/candidate.ts';
 import type { Sha } from '../../../src/engine/pull-request.ts';
 import type { Files } from '../../fake/git-model.ts';
 import { gitLines, gitText } from '../../fake/github/git.ts';
-import { Jury, type Truth } from '../blame.ts';
+import { type Finding, Jury, type Truth } from '../blame.ts';
 import type { Chapter, Chronicle } from '../chronicle.ts';
 import type { GithubCi } from './ci.ts';
 import { readFiles } from './real-git.ts';
@@ -16,14 +16,9 @@ export interface RemovalsOptions {
 }
 
 /** Judges everybody who was removed, once everything is over: real git answers later than a chapter can wait. */
-export async function findWrongedOnGithub({ chronicle, ci, gitDir, chapters }: RemovalsOptions) {
-  const truth = await readTruth({ chronicle, ci, gitDir, chapters });
-  const jury = new Jury(chronicle, truth);
-  for (const chapter of chapters) {
-    const wronged = jury.findWronged(chapter);
-    if (wronged !== undefined) return wronged;
-  }
-  return undefined;
+export async function judgeRemovals(options: RemovalsOptions): Promise<readonly Finding[]> {
+  const jury = new Jury(options.chronicle, await readTruth(options));
+  return options.chapters.flatMap((chapter) => jury.judge(chapter));
 }
 
 async function readTruth({ chronicle, ci, gitDir, chapters }: RemovalsOptions): Promise<Truth> {
