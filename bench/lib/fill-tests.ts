@@ -178,6 +178,7 @@ function failureRow(index: number, startedAt: number, random: Prng): StoredFailu
     startedAt,
     isBlocking: true,
     isQuarantined: false,
+    path: '',
     group: `group-${index % 7}-${random.integer(3)}`,
     summary: `AssertionFailedError: ${message}`,
     text,

@@ -3,6 +3,7 @@ import type { RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
 import { organizationNotFound } from './list-page.ts';
+import { loadCoverage } from './quarantine-coverage.ts';
 import type { Refusal } from './refusal.ts';
 
 export interface GetQuarantineConfig {
@@ -32,13 +33,19 @@ export async function getQuarantineConfig(
     app.directory.findQuarantined(repository.id),
   ]);
   if (stored?.settings.quarantineEnabled === false) return { isDisabled: true, testIds: [] };
-  if (input.tests.length === 0) return { isDisabled: false, testIds: [...ids] };
   if (ids.size === 0) return { isDisabled: false, testIds: [] };
+  if (input.tests.length === 0) {
+    const covers = await loadCoverage(app, repository, [...ids]);
+    return { isDisabled: false, testIds: [...ids].filter((id) => covers(id, null)) };
+  }
   // Ids are made of its name as it is stored, in whatever letters somebody asks.
   const lookUp = createLookupIds({ org: organization.slug, repository });
-  const found = input.tests
-    .map(lookUp)
-    .filter(({ candidates }) => candidates.some((id) => ids.has(id)))
-    .map(({ sent }) => sent);
+  const asked = input.tests.flatMap((test) => {
+    const { sent, candidates } = lookUp(test);
+    const id = candidates.find((each) => ids.has(each));
+    return id === undefined ? [] : [{ sent, id, suitePaths: test.suitePaths ?? null }];
+  });
+  const covers = await loadCoverage(app, repository, [...new Set(asked.map(({ id }) => id))]);
+  const found = asked.filter(({ id, suitePaths }) => covers(id, suitePaths)).map(({ sent }) => sent);
   return { isDisabled: false, testIds: [...new Set(found)] };
 }

@@ -53,6 +53,22 @@ describe('a failure of quarantined tests only', () => {
 });
 
 describe('a failure is not waived', () => {
+  it('[F35] where the test failed in another suite than the one it is quarantined for', () => {
+    const state = {
+      ...FLAKY.state,
+      paths: [
+        ['', 0],
+        ['with coupon', AFTER],
+      ] as const,
+    };
+    const failing = (path: string) => results({ failing: [{ testNo: 2, testId: 'b', paths: [path] }] });
+    assert.equal(judge(failing(''), { state }).kind, 'waived');
+    const [kind, reason] = pick(judge(failing('with coupon'), { state }));
+    assert.equal(kind, 'denied');
+    assert.match(reason, /several suites, and what it is quarantined for was not seen in the suite "with coupon"/);
+    assert.equal(judge(results({}), { state }).kind, 'denied');
+  });
+
   it('[V15] while its results are processed, which is waited for', () => {
     assert.deepEqual(pick(judge({ isWaiting: true })), ['open', 'Its test results are still being processed.']);
   });

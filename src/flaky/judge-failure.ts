@@ -1,8 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
-import { isFlakyWithout } from './evidence.ts';
-import type { Monitor } from './monitor.ts';
+import { type Excluded, isCovered, type QuarantinedFor } from './coverage.ts';
+import { pathsOf } from './paths.ts';
 import type { RunRef } from './run.ts';
-import type { TestState } from './state.ts';
 
 interface SeenTests {
   readonly uploadIds: readonly string[];
@@ -21,17 +20,17 @@ export interface LastPass extends SeenTests {
 export interface FailureResults extends SeenTests {
   readonly isWhole: boolean;
   readonly problem: string | null;
-  readonly failing: readonly { readonly testNo: number; readonly testId: string }[];
+  readonly failing: readonly {
+    readonly testNo: number;
+    readonly testId: string;
+    readonly paths?: readonly (string | null)[];
+  }[];
 }
 
 /** What is known of a test that failed. */
-export interface FailedTest {
+export interface FailedTest extends QuarantinedFor {
   readonly name: string;
   readonly quarantinedAt: Instant | null;
-  /** When somebody decided that it is always quarantined; null where nobody did. */
-  readonly alwaysSince: Instant | null;
-  readonly state: TestState;
-  readonly monitors: readonly Monitor[];
 }
 
 export interface FailureFacts {
@@ -72,7 +71,7 @@ export function judgeFailure(facts: FailureFacts): FailureJudgement {
   const open = isComplete ? 'denied' : 'open';
   if (facts.isWaiting) return nothing('open', 'Its test results are still being processed.');
   if (results === undefined) return nothing(open, 'No test results were uploaded for this check of this test run.');
-  const tests = results.failing.map(({ testId }) => judgeTest(testId, facts));
+  const tests = results.failing.map((test) => judgeTest(test, facts));
   const bad = tests.filter(({ why }) => why !== undefined);
   const judged = (kind: FailureJudgement['kind'], reason: string): FailureJudgement => ({
     kind,
@@ -115,20 +114,28 @@ function nothing(kind: FailureJudgement['kind'], reason: string): FailureJudgeme
   return { kind, reason, tests: [], failing: 0 };
 }
 
-function judgeTest(id: string, { tests, admittedAt, isTheirs }: FailureFacts) {
+const UNTOLD: readonly (string | null)[] = [null];
+
+function judgeTest(
+  { testId: id, paths = UNTOLD }: FailureResults['failing'][number],
+  { tests, admittedAt, isTheirs }: FailureFacts,
+) {
   const test = tests.get(id);
   if (test === undefined) return { id, name: id, why: 'It is not known.' };
-  const why = whyNot(test, admittedAt, isTheirs);
+  const why = paths.map((path) => whyNot(test, path, { by: admittedAt, isTheirs })).find((each) => each !== undefined);
   return why === undefined ? { id, name: test.name } : { id, name: test.name, why };
 }
 
-function whyNot(test: FailedTest, admittedAt: Instant, isTheirs: (run: RunRef) => boolean): string | undefined {
-  const { quarantinedAt, alwaysSince, state, monitors } = test;
+function whyNot(test: FailedTest, path: string | null, excluded: Excluded): string | undefined {
+  const { quarantinedAt } = test;
   if (quarantinedAt === null) return 'It is not quarantined.';
-  if (quarantinedAt > admittedAt) return 'It was quarantined only after the pull request had been admitted.';
-  if (alwaysSince !== null && alwaysSince <= admittedAt) return undefined;
+  if (quarantinedAt > excluded.by) return 'It was quarantined only after the pull request had been admitted.';
   // What came after the pull request may have come because of it.
-  if (isFlakyWithout(state, monitors, isTheirs, admittedAt)) return undefined;
+  if (isCovered(test, path, excluded)) return undefined;
+  if (pathsOf(test.state).some(([other]) => isCovered(test, other, excluded))) {
+    const suite = path === null || path === '' ? 'this suite' : `the suite "${path.slice(0, 200)}"`;
+    return `Its id stands for tests in several suites, and what it is quarantined for was not seen in ${suite}.`;
+  }
   return 'What it is quarantined for was seen only with the commits under test, or since the admission.';
 }
 

@@ -14,6 +14,7 @@ import type { Batch } from './detector.ts';
 import { detectorOf } from './detectors/table.ts';
 import { dataOf, evaluate } from './evaluate.ts';
 import type { Monitor } from './monitor.ts';
+import { groupByPath, notePaths } from './paths.ts';
 import { noteJob } from './platform.ts';
 import { passingMultiplicity } from './retry.ts';
 import type { EarlierOutcome, ObservedRun, UploadFacts } from './run.ts';
@@ -52,7 +53,9 @@ export function observe(
   const known = before ?? newTestState(at);
   // What forks send counts in figures only: nobody can have a test called flaky from outside.
   if (scope.upload.isFork) return { state: known, events: [], isUrgent: before === undefined };
-  const state = fold(known, { upload: scope.upload, runs, earlier, at }, scope.looking);
+  const paths = notePaths(known.paths, runs, at);
+  const seen = paths === undefined || paths === known.paths ? known : { ...known, paths };
+  const state = fold(seen, { upload: scope.upload, runs, earlier, at }, scope.looking);
   const isDue = state.nextCheckAt !== null && state.nextCheckAt <= at;
   if (state === known && !isDue) return { state, events: [], isUrgent: before === undefined };
   const evaluated = evaluate(state, { monitors, looking: isDue ? monitors : monitorsToAsk(state, known, scope), at });
@@ -61,6 +64,9 @@ export function observe(
     evaluated.events.length > 0 ||
     evaluated.state.nextCheckAt !== known.nextCheckAt ||
     state.passingMultiplicities !== known.passingMultiplicities ||
+    // Blocks of runs do not hold paths: what is counted by path is not counted from them again.
+    state.paths !== known.paths ||
+    (state.paths?.length ?? 0) > 1 ||
     runs.some((run) => run.conclusion !== 'SUCCESS');
   return { ...evaluated, isUrgent };
 }
@@ -96,7 +102,11 @@ function monitorsToAsk(state: TestState, known: TestState, scope: UploadScope): 
 }
 
 function noteMultiplicity(known: readonly number[], runs: readonly ObservedRun[]): readonly number[] {
-  const multiplicity = passingMultiplicity(runs);
-  if (multiplicity === undefined || known.includes(multiplicity)) return known;
-  return [...known, multiplicity].sort((one, other) => one - other);
+  if (runs.length < 2) return known;
+  let noted = known;
+  for (const ofPath of groupByPath(runs).values()) {
+    const multiplicity = passingMultiplicity(ofPath);
+    if (multiplicity !== undefined && !noted.includes(multiplicity)) noted = [...noted, multiplicity];
+  }
+  return noted === known ? known : noted.toSorted((one, other) => one - other);
 }

@@ -18,10 +18,26 @@ const KEPT_PLACES = 16;
 const MINUTE_MS = 60_000;
 
 /** In which slices the test passed in one job of one branch. */
-export interface PlacePasses {
+export interface PlacePasses extends Place {
+  readonly slices: SliceSet;
+}
+
+/** Tests of one id in different suites pass and fail by themselves. */
+interface Place {
   readonly branch: string;
   readonly job: string;
-  readonly slices: SliceSet;
+  /** Absent: that of the outermost suite, or not told. */
+  readonly path?: string;
+}
+
+type Upload = UploadFacts & { readonly path?: string | null | undefined };
+
+function placeOf({ branch, job, path }: Place | RunRef | Upload): Place {
+  return { branch, job, ...(path && { path }) };
+}
+
+function isSamePlace(one: Place, other: Place): boolean {
+  return one.job === other.job && one.branch === other.branch && one.path === other.path;
 }
 
 export function occasionSliceMs(windowMs: number): number {
@@ -31,15 +47,16 @@ export function occasionSliceMs(windowMs: number): number {
 /** The same list where it was known. Slices before `since` are forgotten. */
 export function notePass(
   places: readonly PlacePasses[],
-  { branch, job }: UploadFacts,
+  upload: Upload,
   { slice, since }: { readonly slice: number; readonly since: number },
 ): readonly PlacePasses[] {
   if (slice < since) return places;
-  const known = places.find((place) => place.job === job && place.branch === branch);
+  const here = placeOf(upload);
+  const known = places.find((place) => isSamePlace(place, here));
   const slices = addSlice(known?.slices ?? [], slice);
   if (slices === known?.slices) return places;
   const others = places.filter((place) => place !== known);
-  return latestPlaces([...others, { branch, job, slices: pruneSlices(slices, since) }]);
+  return latestPlaces([...others, { ...here, slices: pruneSlices(slices, since) }]);
 }
 
 /** Of each job of a branch the latest failure in each of the last `limit` slices. */
@@ -48,8 +65,9 @@ export function keepOccasions(
   { sliceMs, limit }: { readonly sliceMs: number; readonly limit: number },
 ): readonly RunRef[] {
   const seen = new Map<string, { slices: number; last: number }>();
-  return failures.toSorted(compareRefs).filter(({ branch, job, at }) => {
-    const key = JSON.stringify([branch, job]);
+  return failures.toSorted(compareRefs).filter((failure) => {
+    const { at } = failure;
+    const key = JSON.stringify(placeOf(failure));
     const slice = Math.floor(at / sliceMs);
     const place = seen.get(key) ?? { slices: 0, last: Number.NaN };
     if (place.last === slice || place.slices === limit) return false;
@@ -77,10 +95,11 @@ export function findOccasions(
 
 function hasPassed(
   passes: readonly PlacePasses[],
-  { branch, job }: RunRef,
+  failure: RunRef,
   { after, before }: { readonly after: number; readonly before: number },
 ): boolean {
-  const place = passes.find((other) => other.job === job && other.branch === branch);
+  const here = placeOf(failure);
+  const place = passes.find((other) => isSamePlace(other, here));
   const passed = place === undefined ? undefined : nextSlice(place.slices, after);
   return passed !== undefined && passed < before;
 }
@@ -88,12 +107,18 @@ function hasPassed(
 /** Where a test runs in ever other places, the oldest are forgotten: failures there are one occasion then. */
 function latestPlaces(places: readonly PlacePasses[]): readonly PlacePasses[] {
   const kept = places.length > KEPT_PLACES ? places.toSorted(byLastPass).slice(0, KEPT_PLACES) : places;
-  return kept.toSorted((a, b) => compareTexts(a.branch, b.branch) || compareTexts(a.job, b.job));
+  return kept.toSorted(comparePlaces);
 }
 
 function byLastPass(one: PlacePasses, other: PlacePasses): number {
+  return lastSlices(other) - lastSlices(one) || comparePlaces(one, other);
+}
+
+function comparePlaces(one: Place, other: Place): number {
   return (
-    lastSlices(other) - lastSlices(one) || compareTexts(one.branch, other.branch) || compareTexts(one.job, other.job)
+    compareTexts(one.branch, other.branch) ||
+    compareTexts(one.job, other.job) ||
+    compareTexts(one.path ?? '', other.path ?? '')
   );
 }
 

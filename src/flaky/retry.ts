@@ -6,9 +6,11 @@
  * that ended well is certain too. A case that only occurs several times may be several parametrised tests of one name,
  * of which one fails: there the passing occurrence must carry a later attempt number or a later timestamp than the
  * failing one, and even then it is no retry once the test was seen to pass with just as many occurrences. Such evidence
- * is kept with its number of occurrences, so that it can be withdrawn when a passing commit arrives later.
+ * is kept with its number of occurrences, so that it can be withdrawn when a passing commit arrives later. Runs of other
+ * suite paths are never compared: they are other tests.
  */
 import type { Instant } from '../lib/clock.ts';
+import { groupByPath } from './paths.ts';
 import { compareRefs, type EarlierOutcome, type ObservedRun, type RunRef, refOf, type UploadFacts } from './run.ts';
 
 export interface RetryEvent extends RunRef {
@@ -34,7 +36,11 @@ export function findRetries(
   earlier: readonly EarlierOutcome[],
 ): readonly RetryEvent[] {
   if (runs.length < 2 && earlier.length === 0) return [];
-  const found = [findBetweenUploads(upload, runs, earlier), findChild(upload, runs), findRepeated(upload, runs)];
+  const found = [...groupByPath(runs)].flatMap(([path, ofPath]) => [
+    findBetweenUploads(upload, { runs: ofPath, path }, earlier),
+    findChild(upload, ofPath),
+    findRepeated(upload, ofPath),
+  ]);
   return found.filter((event) => event !== undefined);
 }
 
@@ -55,7 +61,7 @@ export function stands(event: RetryEvent, known: readonly number[]): boolean {
 
 function findBetweenUploads(
   upload: UploadFacts,
-  runs: readonly ObservedRun[],
+  { runs, path }: { readonly runs: readonly ObservedRun[]; readonly path: string | null },
   earlier: readonly EarlierOutcome[],
 ): RetryEvent | undefined {
   const ran = runs.filter(hasRun);
@@ -65,16 +71,21 @@ function findBetweenUploads(
     (outcome) =>
       outcome.hasFailed !== hasFailed &&
       outcome.uploadId !== upload.id &&
+      (hasFailed || mayHaveFailed(outcome, path)) &&
       (outcome.jobAttempt === null || upload.jobAttempt === null || outcome.jobAttempt !== upload.jobAttempt),
   );
   if (others.length === 0) return undefined;
-  const here = refOf(upload, Math.max(...ran.map((run) => run.startedAt)));
-  const [there] = others.map((outcome) => earlierRef(upload, outcome)).sort(compareRefs);
+  const here = refOf(upload, Math.max(...ran.map((run) => run.startedAt)), path);
+  const [there] = others.map((outcome) => ({ ...here, ...earlierRef(upload, outcome) })).sort(compareRefs);
   if (there === undefined) return undefined;
   const times = hasFailed ? { failedAt: here.at, passedAt: there.at } : { failedAt: there.at, passedAt: here.at };
   // Of the two uploads the later one is named, whichever arrived first.
   const [named] = [here, there].sort(compareRefs);
   return { ...(named as RunRef), ...times, multiplicity: 0, isMarked: false };
+}
+
+function mayHaveFailed({ failedPaths }: EarlierOutcome, path: string | null): boolean {
+  return path === null || failedPaths === undefined || failedPaths.some((failed) => failed === null || failed === path);
 }
 
 function earlierRef({ sha, job }: UploadFacts, { at, branch, prNumber, uploadId }: EarlierOutcome): RunRef {
@@ -85,7 +96,7 @@ function findChild(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEven
   const child = latest(runs.filter((run) => run.rerunOf === 'SUCCESS' && run.conclusion === 'FAILURE'));
   const passed = latest(runs.filter((run) => isCase(run) && run.conclusion === 'SUCCESS'));
   if (child === undefined || passed === undefined) return undefined;
-  return certain(upload, { failedAt: child.startedAt, passedAt: passed.startedAt });
+  return certain(upload, { failedAt: child.startedAt, passedAt: passed.startedAt }, passed.path);
 }
 
 function findRepeated(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEvent | undefined {
@@ -108,12 +119,16 @@ function findPair(
   const retry = latest(passed.filter((run) => order(run) !== null && Number(order(run)) > Number(order(first))));
   if (retry === undefined) return undefined;
   const times = { failedAt: first.startedAt, passedAt: retry.startedAt };
-  return { ...certain(upload, times), multiplicity: failed.length + passed.length, isMarked };
+  return { ...certain(upload, times, retry.path), multiplicity: failed.length + passed.length, isMarked };
 }
 
-function certain(upload: UploadFacts, times: { readonly failedAt: Instant; readonly passedAt: Instant }): RetryEvent {
+function certain(
+  upload: UploadFacts,
+  times: { readonly failedAt: Instant; readonly passedAt: Instant },
+  path: string | null | undefined,
+): RetryEvent {
   const at = Math.max(times.failedAt, times.passedAt);
-  return { ...refOf(upload, at), ...times, multiplicity: 0, isMarked: false };
+  return { ...refOf(upload, at, path), ...times, multiplicity: 0, isMarked: false };
 }
 
 function isCase(run: ObservedRun): boolean {

@@ -25,6 +25,8 @@ export interface ObservedRun {
   readonly attempt: number | null;
   /** Failing child of a case (`flakyFailure`, `rerunFailure`): how the case itself ended. Null: a case of its own. */
   readonly rerunOf: 'SUCCESS' | 'FAILURE' | null;
+  /** The suites around it below the outermost one; null or absent: not told. */
+  readonly path?: string | null;
 }
 
 /**
@@ -40,6 +42,8 @@ export interface EarlierOutcome {
   readonly hasFailed: boolean;
   /** The latest of its runs there. */
   readonly at: Instant;
+  /** Those of its paths that failed there; absent, or null among them: not told. */
+  readonly failedPaths?: readonly (string | null)[];
 }
 
 /** A run as evidence shows it. */
@@ -50,11 +54,14 @@ export interface RunRef {
   readonly job: string;
   readonly prNumber: number | null;
   readonly uploadId: string;
+  /** Absent: not told. */
+  readonly path?: string | null;
 }
 
-export function refOf(upload: UploadFacts, at: Instant): RunRef {
+export function refOf(upload: UploadFacts, at: Instant, path?: string | null): RunRef {
   const { sha, branch, job, prNumber, id } = upload;
-  return { at, sha, branch, job, prNumber, uploadId: id };
+  const ref = { at, sha, branch, job, prNumber, uploadId: id };
+  return path === undefined || path === null ? ref : { ...ref, path };
 }
 
 /** Latest first; what is equally late in an order that does not depend on which arrived first. */
@@ -64,7 +71,8 @@ export function compareRefs(one: RunRef, other: RunRef): number {
     compareTexts(one.sha, other.sha) ||
     compareTexts(one.job, other.job) ||
     compareTexts(one.uploadId, other.uploadId) ||
-    compareTexts(one.branch, other.branch)
+    compareTexts(one.branch, other.branch) ||
+    compareTexts(one.path ?? '', other.path ?? '')
   );
 }
 

@@ -10,6 +10,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Buckets } from './buckets.ts';
 import type { HealthStatus, MonitorType } from './monitor.ts';
 import type { PlacePasses } from './occasions.ts';
+import type { KnownPath } from './paths.ts';
 import type { RetryEvent } from './retry.ts';
 import type { RunRef } from './run.ts';
 
@@ -112,6 +113,8 @@ export interface TestState {
   /** How often one upload held the case with all of them passing, where more than once. */
   readonly passingMultiplicities: readonly number[];
   readonly jobs: readonly JobRecord[];
+  /** The suite paths its runs told, as they were first seen; absent: none did. */
+  readonly paths?: readonly KnownPath[];
   /** When something changes although no run arrives; null: never. */
   readonly nextCheckAt: Instant | null;
 }

@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../flaky/detector.ts';
 import { expire } from '../flaky/evaluate.ts';
 import type { Monitor } from '../flaky/monitor.ts';
 import { fold, scopeOf } from '../flaky/observe.ts';
+import { onlyPathOf } from '../flaky/paths.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
@@ -112,7 +113,8 @@ function countRuns(
   },
 ): void {
   const { upload, looking } = scopeOf(uploadFactsOf(facts), monitors, at);
-  const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null }));
+  const path = onlyPathOf(test.state);
+  const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null, path }));
   test.state = fold(test.state, { upload, runs: observed, earlier: [], at }, looking);
 }
 

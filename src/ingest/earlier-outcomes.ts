@@ -24,10 +24,15 @@ export async function findEarlierOutcomes(
   for (const parts of byUpload(batches)) {
     const { branch, prNumber, jobAttempt, uploadId: id } = (parts[0] as EarlierBatch).facts;
     const common = { uploadId: id, branch, prNumber, jobAttempt };
-    const failures = latestOf(parts.flatMap((part) => part.failures));
+    const failed = parts.flatMap((part) => part.failures);
+    const failures = latestOf(failed);
+    const paths = Map.groupBy(failed, ({ testNo }) => testNo);
     const others = failingNow.filter((no) => !failures.has(no));
     const passes = await findPasses(store, kept, { parts, others });
-    for (const [no, at] of failures) note(found, no, { ...common, hasFailed: true, at });
+    for (const [no, at] of failures) {
+      const failedPaths = (paths.get(no) ?? []).map(({ path }) => path);
+      note(found, no, { ...common, hasFailed: true, at, failedPaths });
+    }
     for (const [no, at] of passes) note(found, no, { ...common, hasFailed: false, at });
   }
   return found;

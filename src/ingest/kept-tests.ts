@@ -6,6 +6,7 @@
  */
 import type { Monitor } from '../flaky/monitor.ts';
 import { observe, scopeOf } from '../flaky/observe.ts';
+import { onlyPathOf } from '../flaky/paths.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
@@ -145,7 +146,8 @@ export class KeptTests {
     const test = keepKnown(known);
     for (const { block, runs } of this.#unmerged.get(test.row.no) ?? []) {
       if (block.seq <= known.memory.seq) continue;
-      const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null }));
+      const path = onlyPathOf(test.state);
+      const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null, path }));
       const scope = scopeOf(uploadFactsOf(block.facts), monitors, block.receivedAt);
       test.state = observe(test.state, observed, scope).state;
       test.lastRunAt = latestStart(runs, test.lastRunAt);

@@ -163,11 +163,11 @@ function storeRuns(
 ): void {
   const isQuarantined = row.quarantinedAt !== null;
   const { id: testId, no: testNo } = row;
-  for (const { conclusion, startedAt, durationMs, failure } of runs) {
+  for (const { conclusion, startedAt, durationMs, failure, path } of runs) {
     out.runs.push({ testNo, startedAt, conclusion, durationMs, isQuarantined });
     if (conclusion !== 'FAILURE') continue;
     const isBlocking = isBlockingRun(conclusion, { status: state.status, isQuarantined });
-    out.failures.push({ testId, testNo, startedAt, isBlocking, isQuarantined, ...describeFailure(failure) });
+    out.failures.push({ testId, testNo, startedAt, isBlocking, isQuarantined, path, ...describeFailure(failure) });
   }
 }
 

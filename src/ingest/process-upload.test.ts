@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { aMonitor } from '../../test/helpers/flaky-world.ts';
 import { INGEST_STORES } from '../../test/helpers/ingest-stores.ts';
 import { DAY, IngestWorld, junitOf, MINUTE } from '../../test/helpers/ingest-world.ts';
+import { isCovered } from '../flaky/coverage.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../flaky/settings.ts';
+import { decodeState } from '../storage/test-codec.ts';
 
 for (const { name, open } of INGEST_STORES) {
   describe(`processing uploads on ${name}`, () => {
@@ -71,6 +73,30 @@ for (const { name, open } of INGEST_STORES) {
       const { id: declared } = await world.accept('<testsuites><testsuite name="s" tests="1"/></testsuites>');
       await world.loop.runUntilIdle();
       assert.equal((await world.find(declared)).status, 'FAILED');
+    });
+
+    it('tells tests of one id in several suites apart, and says that there are some [F35] [F36]', async () => {
+      const world = await IngestWorld.create(await open());
+      const report = (outer: string, inner: string) =>
+        `<testsuite name="cart"><testcase name="adds">${outer}</testcase><testsuite name="with coupon"><testcase name="adds">${inner}</testcase></testsuite></testsuite>`;
+      const upload = async (outer: string, inner: string, more = {}) => {
+        const { id } = await world.accept(report(outer, inner), more);
+        await world.loop.runUntilIdle();
+        return world.find(id);
+      };
+      const { issues } = await upload('<failure/>', '');
+      assert.ok(issues.some(({ message }) => /one name in several suites: cart > adds/.test(message)));
+      world.now += MINUTE;
+      await upload('', '');
+      const { id } = await world.test('adds');
+      const { known } = await world.store.testIngest.load(world.repository.id, [id]);
+      const monitors = defaultMonitors(world.repository.id, 0);
+      const test = { state: decodeState(known[0]?.memory.state ?? ''), monitors, alwaysSince: null };
+      assert.equal(test.state.status, 'FLAKY');
+      assert.deepEqual([isCovered(test, ''), isCovered(test, 'with coupon')], [true, false]);
+      await upload('', '<failure/>', { candidateId: 'c-1', check: 'unit', sha: 'd'.repeat(40) });
+      const results = await world.store.testIngest.findCheckResults(world.repository.id, 'c-1', 'unit');
+      assert.deepEqual(results?.failing[0]?.paths, ['with coupon']);
     });
 
     it('tells whoever judges a check that a failure belongs to no failing test [J14]', async () => {

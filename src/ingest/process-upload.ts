@@ -20,6 +20,7 @@ import { findMissingRuns } from './missing-runs.ts';
 import { introduceTests, type NewTests, observePart } from './observe-part.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { RepositorySettings } from './repository-settings.ts';
+import { SharedIds } from './shared-ids.ts';
 import { batchFactsOf } from './upload-facts.ts';
 import { cutIntoParts, type Part, type PartLimits, type Reading } from './upload-parts.ts';
 import { CheckTally, isTied } from './upload-tally.ts';
@@ -48,6 +49,7 @@ export interface Processed {
 export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {
   const parts = cutIntoParts(deps.read(upload), { limits: deps.limits, step: deps.step });
   const tally = new CheckTally();
+  const sharedIds = new SharedIds();
   let testRuns = 0;
   let verdict: Verdict | undefined;
   for (;;) {
@@ -67,7 +69,7 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
     }
     const isStored = part.no < upload.partsDone;
     if (isStored && part.summary !== undefined) return addMissing(deps, upload, { ...part, summary: part.summary });
-    const results = await storePart(deps, upload, { part, testRuns, tally });
+    const results = await storePart(deps, upload, { part, testRuns, tally, sharedIds });
     if (part.summary !== undefined) return { status: 'PROCESSED', testRuns, checkResults: results };
     await deps.tidyMemory();
   }
@@ -117,11 +119,13 @@ interface PartToStore {
   readonly part: Part;
   readonly testRuns: number;
   readonly tally: CheckTally;
+  readonly sharedIds: SharedIds;
 }
 
 async function storePart(deps: ProcessingDeps, upload: Upload, to: PartToStore): Promise<CheckResults | undefined> {
   const { part, tally } = to;
   const groups = groupRuns(part.runs);
+  to.sharedIds.note(groups);
   const isDone = part.no < upload.partsDone;
   if (isDone && !isTied(part.facts)) return undefined;
   return deps.use(async ({ kept, settings }) => {
@@ -164,7 +168,7 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
       processedAt: isLast ? at : null,
       fields: part.facts.fields,
       testRuns: to.testRuns,
-      issues: part.summary?.issues ?? [],
+      issues: [...(part.summary?.issues ?? []), ...(isLast ? to.sharedIds.issues() : [])],
     },
     ...(checkResults !== undefined && { checkResults }),
   };
@@ -217,8 +221,8 @@ async function addMissing(
   if (missing.length === 0) return keepAsItIs(deps, upload, part.summary);
   const testRuns = upload.testRuns + missing.length;
   const more = { ...part, no: upload.partsDone, runs: missing };
-  const tally = new CheckTally();
-  const checkResults = await storePart(deps, upload, { part: more, testRuns, tally });
+  const fresh = { tally: new CheckTally(), sharedIds: new SharedIds() };
+  const checkResults = await storePart(deps, upload, { part: more, testRuns, ...fresh });
   return { status: 'PROCESSED', testRuns, checkResults };
 }
 

@@ -1,3 +1,4 @@
+import { groupByPath } from '../flaky/paths.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/tries.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
@@ -9,7 +10,8 @@ export class CheckTally {
   /** Numbers by id: a new test may get another number when its part is stored at the second try. */
   readonly #seen = new Map<string, number>();
   readonly #ran = new Set<string>();
-  readonly #failed = new Set<string>();
+  /** Paths by id. */
+  readonly #failed = new Map<string, Set<string | null>>();
 
   note(kept: KeptTests, groups: ReadonlyMap<string, readonly ReadRun[]>): void {
     for (const [testId, runs] of groups) {
@@ -17,8 +19,16 @@ export class CheckTally {
       if (no === undefined) continue;
       this.#seen.set(testId, no);
       if (runs.some(({ conclusion }) => conclusion !== 'SKIPPED')) this.#ran.add(testId);
-      if (failsInTheEnd(runs.reduce(noteRun, NO_TRIES))) this.#failed.add(testId);
+      for (const [path, ofPath] of groupByPath(runs)) {
+        if (failsInTheEnd(ofPath.reduce(noteRun, NO_TRIES))) this.#noteFailed(testId, path);
+      }
     }
+  }
+
+  #noteFailed(testId: string, path: string | null): void {
+    const known = this.#failed.get(testId);
+    if (known === undefined) this.#failed.set(testId, new Set([path]));
+    else known.add(path);
   }
 
   results(
@@ -28,7 +38,11 @@ export class CheckTally {
   ): CheckResults | undefined {
     const { candidateId, check } = fields;
     if (candidateId === null || check === null) return undefined;
-    const failing = [...this.#failed];
+    const failing = [...this.#failed].map(([testId, paths]) => ({
+      testNo: this.#seen.get(testId) as number,
+      testId,
+      paths: [...paths],
+    }));
     const skipped = [...this.#seen].filter(([testId]) => !this.#ran.has(testId)).map(([, no]) => no);
     return {
       candidateId,
@@ -38,7 +52,7 @@ export class CheckTally {
       uploadIds: [uploadId],
       testNos: ascending([...this.#seen.values()]),
       ...(skipped.length > 0 && { skippedNos: ascending(skipped) }),
-      failing: failing.map((testId) => ({ testNo: this.#seen.get(testId) as number, testId })),
+      failing,
       at: of.at,
     };
   }

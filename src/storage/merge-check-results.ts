@@ -1,9 +1,13 @@
-import type { CheckResults } from './test-ingest.ts';
+import type { CheckResults, FailingTest } from './test-ingest.ts';
 
 /** What several uploads, or several parts of one, say of one check. */
 export function mergeCheckResults(before: CheckResults | undefined, added: CheckResults): CheckResults {
   if (before === undefined) return added;
-  const failing = new Map([...before.failing, ...added.failing].map((test) => [test.testNo, test]));
+  const failing = new Map<number, FailingTest>();
+  for (const test of [...before.failing, ...added.failing]) {
+    const known = failing.get(test.testNo);
+    failing.set(test.testNo, known === undefined ? test : mergePaths(known, test));
+  }
   const testNos = ascending([...before.testNos, ...added.testNos]);
   const ran = new Set([...ranIn(before), ...ranIn(added)]);
   const { skippedNos: _skipped, ...more } = added;
@@ -15,9 +19,14 @@ export function mergeCheckResults(before: CheckResults | undefined, added: Check
     uploadIds: [...new Set([...before.uploadIds, ...added.uploadIds])],
     testNos,
     ...(skippedNos.length > 0 && { skippedNos }),
-    failing: ascending([...failing.keys()]).map((no) => failing.get(no) as CheckResults['failing'][number]),
+    failing: ascending([...failing.keys()]).map((no) => failing.get(no) as FailingTest),
     at: Math.max(before.at, added.at),
   };
+}
+
+function mergePaths(one: FailingTest, other: FailingTest): FailingTest {
+  if (one.paths === undefined && other.paths === undefined) return other;
+  return { ...other, paths: [...new Set([...(one.paths ?? [null]), ...(other.paths ?? [null])])] };
 }
 
 function ranIn({ testNos, skippedNos }: CheckResults): readonly number[] {

@@ -68,6 +68,15 @@ export interface StoredFailure {
   readonly summary: string;
   /** Cleaned and cut. */
   readonly text: string;
+  /** The suites around it below the outermost one; null: not told. */
+  readonly path: string | null;
+}
+
+export interface FailingTest {
+  readonly testNo: number;
+  readonly testId: string;
+  /** Those of its suite paths that failed; absent, or null among them: not told. */
+  readonly paths?: readonly (string | null)[];
 }
 
 /** The results of one check of one candidate, from all uploads tied to it. */
@@ -84,7 +93,7 @@ export interface CheckResults {
   /** Those of them that did not run, ascending; absent: all ran. */
   readonly skippedNos?: readonly number[];
   /** Those that failed, and did not pass at a later try of the same case. */
-  readonly failing: readonly { readonly testNo: number; readonly testId: string }[];
+  readonly failing: readonly FailingTest[];
   readonly at: Instant;
 }
 
@@ -139,8 +148,8 @@ export interface MergeSlice {
 export interface EarlierBatch {
   readonly seq: number;
   readonly facts: BatchFacts;
-  /** The latest start of a failing run there, by number of the test. */
-  readonly failures: readonly { readonly testNo: number; readonly at: Instant }[];
+  /** The latest start of a failing run there, by number of the test and suite path. */
+  readonly failures: readonly { readonly testNo: number; readonly at: Instant; readonly path: string | null }[];
 }
 
 export interface TestIngest {

@@ -49,7 +49,7 @@ export function aStoredRun(testNo: number, values: Partial<StoredRun> = {}): Sto
 }
 
 export function aStoredFailure(row: TestRow, values: Partial<StoredFailure> = {}): StoredFailure {
-  const flags = { isBlocking: false, isQuarantined: false };
+  const flags = { isBlocking: false, isQuarantined: false, path: '' };
   const texts = { group: 'g', summary: 'expected 2', text: 'expected 2\nat line 3' };
   return { testId: row.id, testNo: row.no, startedAt: NOON, ...flags, ...texts, ...values };
 }
@@ -226,7 +226,10 @@ function batchPromises(store: () => Store): void {
     const commit = async (batch: BatchFacts, runs: readonly StoredRun[]) => {
       const failures = runs
         .filter(({ conclusion }) => conclusion === 'FAILURE')
-        .map(({ testNo, startedAt }) => aStoredFailure(rows[testNo - 1] as TestRow, { startedAt }));
+        .map(({ testNo, startedAt }) => {
+          const path = startedAt === NOON + 1 ? 'with coupon' : startedAt === NOON + 2 ? null : '';
+          return aStoredFailure(rows[testNo - 1] as TestRow, { startedAt, path });
+        });
       const seq = await store().tests.getWatermark(id);
       return testIngest.commit(aChange(id, seq, { batch: { facts: batch, runs }, failures }), NOON);
     };
@@ -242,8 +245,10 @@ function batchPromises(store: () => Store): void {
     await commit(facts(), [aStoredRun(1)]);
     const earlier = await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: own.uploadId });
     const failures = [
-      { testNo: 4, at: NOON },
-      { testNo: 33, at: NOON + 2 },
+      { testNo: 4, at: NOON, path: '' },
+      { testNo: 33, at: NOON, path: '' },
+      { testNo: 33, at: NOON + 1, path: 'with coupon' },
+      { testNo: 33, at: NOON + 2, path: null },
     ];
     assert.deepEqual(earlier, [{ seq, facts: other, failures }]);
     const passes = new Map([

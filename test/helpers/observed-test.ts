@@ -99,6 +99,7 @@ async function tryStore(
           startedAt,
           isBlocking: false,
           isQuarantined,
+          path: null,
           group: 'g',
           summary: 'expected 2',
           text: 'expected 2\n  at math.test.ts:3',

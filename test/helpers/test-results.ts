@@ -103,6 +103,7 @@ function asFailure(run: TestRunRow, numbers: ReadonlyMap<string, number>): Store
     startedAt: run.startedAt,
     isBlocking: run.isBlocking,
     isQuarantined: false,
+    path: '',
     group: run.failureGroup ?? randomUUID(),
     summary,
     text: summary,

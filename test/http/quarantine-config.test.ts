@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
+import { newTestState } from '../../src/flaky/state.ts';
 import { aTest, NOON } from '../contract/store-world.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import type { FailingTest } from '../helpers/uploader.ts';
@@ -58,6 +59,30 @@ describe('getQuarantineConfig', () => {
     await quarantine(idOf('trunk:x'), idOf('', 'linux'));
     const sent = [failing({ id: 'trunk:x' }), failing({ id: '7', variant: 'linux' }), failing({ id: '8' })];
     assert.deepEqual((await lookUp(...sent)).testIds, ['trunk:x', '7']);
+  });
+
+  test('leaves an id out that stands for tests in several suites, unless all that failed are covered [F35]', async () => {
+    await quarantine(idOf());
+    const { known } = await world.store.testIngest.load(world.repository.id, [idOf()]);
+    const seq = await world.store.tests.getWatermark(world.repository.id);
+    const [{ test, memory }] = known as [(typeof known)[number]];
+    const flag = { at: NOON, actor: 'ada', reason: null };
+    const state = JSON.stringify({
+      ...newTestState(0),
+      flag,
+      paths: [
+        ['', 0],
+        ['with coupon', NOON + 1],
+      ],
+    });
+    const change = { repositoryId: world.repository.id, tests: [test], memories: [{ ...memory, state }] };
+    await world.store.testIngest.commit({ ...change, expectedSeq: seq, failures: [], events: [] }, NOON);
+    const found = async (...tests: readonly object[]) => (await world.ok<Config>(LOOKUP, body(tests))).testIds;
+    assert.deepEqual(await found({ ...failing(), suitePaths: [''] }), [idOf()]);
+    assert.deepEqual(await found({ ...failing(), suitePaths: ['with coupon'] }), []);
+    assert.deepEqual(await found({ ...failing(), suitePaths: ['', 'with coupon'] }), []);
+    assert.deepEqual(await found(failing()), []);
+    assert.deepEqual(await found(), []);
   });
 
   test('answers all quarantined ids where no test is named, as they are now [U20]', async () => {

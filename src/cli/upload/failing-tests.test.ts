@@ -48,6 +48,16 @@ describe('which tests count as failing [W5]', () => {
     assert.deepEqual(failing(suite(failed('attempt="1"') + passed())), ['a']);
   });
 
+  it('says in which suites a test failed that shares its id with others [F35]', () => {
+    const reader = createOutcomeReader(ids);
+    const xml = `<testsuite name="cart">${passed()}<testsuite name="with coupon">${failed()}</testsuite></testsuite>`;
+    for (const one of readReport(xml).cases) reader.add(one);
+    assert.deepEqual(
+      reader.end().failing.map(({ suitePaths }) => suitePaths),
+      [['with coupon']],
+    );
+  });
+
   it('reruns within a case never change how it ended, and skipped cases count for nothing', () => {
     const flaky = '<testcase name="a" classname="c"><flakyFailure message="no"/></testcase>';
     assert.deepEqual(failing(suite(flaky)), []);

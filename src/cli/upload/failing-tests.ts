@@ -1,3 +1,4 @@
+import { suitePathOf } from '../../flaky/identity/suite-path.ts';
 import type { TestIds, TestNames } from '../../flaky/identity/test-id.ts';
 import type { JunitCase } from '../../junit/junit-case.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../../junit/tries.ts';
@@ -6,6 +7,8 @@ import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../../junit/tries.
 export interface FailingTest {
   readonly id: string;
   readonly names: TestNames;
+  /** The suites below the outermost one in which it failed: tests there may share its id. */
+  readonly suitePaths: readonly string[];
   readonly message: string;
 }
 
@@ -24,8 +27,9 @@ export interface OutcomeReader {
 
 /** Which tests count as failing over all files of an upload, by the rule that the server judges checks by. */
 export function createOutcomeReader(testIds: TestIds): OutcomeReader {
-  const tries = new Map<string, Tries>();
-  const failures = new Map<string, FailingTest>();
+  /** By id, and by suite path. */
+  const tests = new Map<string, Map<string, Tries>>();
+  const failures = new Map<string, Omit<FailingTest, 'suitePaths'>>();
   let skipped = 0;
   return {
     add(testCase) {
@@ -36,13 +40,18 @@ export function createOutcomeReader(testIds: TestIds): OutcomeReader {
       const names = namesOf(testCase);
       const id = testIds(names);
       const hasFailed = testCase.status === 'failure';
-      const attempt = testCase.attempt?.value ?? null;
-      tries.set(id, noteTry(tries.get(id) ?? NO_TRIES, { hasFailed, attempt }));
+      const paths = tests.get(id) ?? new Map<string, Tries>();
+      const path = suitePathOf(testCase.suites);
+      const tries = noteTry(paths.get(path) ?? NO_TRIES, { hasFailed, attempt: testCase.attempt?.value ?? null });
+      tests.set(id, paths.set(path === '' ? '' : copy(path), tries));
       if (hasFailed) failures.set(id, { id, names: copyNames(names), message: copy(messageOf(testCase)) });
     },
     end() {
-      const failing = [...failures.values()].filter(({ id }) => failsInTheEnd(tries.get(id) ?? NO_TRIES));
-      return { tests: tries.size, skipped, failing };
+      const failing = [...failures.values()].map((test) => {
+        const paths = [...(tests.get(test.id) ?? [])].filter(([, tries]) => failsInTheEnd(tries));
+        return { ...test, suitePaths: paths.map(([path]) => path) };
+      });
+      return { tests: tests.size, skipped, failing: failing.filter(({ suitePaths }) => suitePaths.length > 0) };
     },
   };
 }

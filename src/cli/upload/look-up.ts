@@ -17,6 +17,9 @@ export interface LookUpOptions {
 /** Far below what a request may hold, however long the names are. */
 const PER_REQUEST = 1_000;
 
+/** No quarantine covers more: of a test with others too, these are enough to be refused. */
+const MAX_PATHS = 100;
+
 /** Which of the failing tests are quarantined. No server to ask means that none is. */
 export async function lookUp(
   context: Context,
@@ -43,13 +46,14 @@ function describe(failing: readonly FailingTest[], { org, repo, variant }: LookU
   return {
     repo,
     orgUrlSlug: org,
-    testIdentifiers: failing.map(({ id, names }) => ({
+    testIdentifiers: failing.map(({ id, names, suitePaths }) => ({
       id,
       name: names.name,
       parentName: names.parent,
       className: names.classname,
       file: names.file,
       variant,
+      suitePaths: suitePaths.slice(0, MAX_PATHS),
     })),
   };
 }

@@ -25,10 +25,10 @@ export const failureCount: Detector<'failure_count'> = {
     const since = Math.floor((at - windowMs) / sliceMs);
     let passes = data?.passes ?? NO_PASSES;
     const failures: RunRef[] = [];
-    for (const { conclusion, startedAt } of runs) {
-      if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt));
+    for (const { conclusion, startedAt, path } of runs) {
+      if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt, path));
       else if (conclusion === 'SUCCESS') {
-        passes = notePass(passes, upload, { slice: Math.floor(startedAt / sliceMs), since });
+        passes = notePass(passes, { ...upload, path }, { slice: Math.floor(startedAt / sliceMs), since });
       }
     }
     if (failures.length === 0 && passes === (data?.passes ?? NO_PASSES)) return data;

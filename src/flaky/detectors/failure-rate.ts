@@ -18,11 +18,11 @@ export const failureRate: Detector<'failure_rate'> = {
     let buckets: Buckets = data?.buckets ?? [];
     let lastRunAt = data?.lastRunAt ?? 0;
     const failures: RunRef[] = [];
-    for (const { conclusion, startedAt } of runs) {
+    for (const { conclusion, startedAt, path } of runs) {
       if (conclusion === 'SKIPPED') continue;
       buckets = addToBuckets(buckets, { at: startedAt, isSecond: conclusion === 'FAILURE' }, windowMs);
       lastRunAt = Math.max(lastRunAt, startedAt);
-      if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt));
+      if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt, path));
     }
     if (lastRunAt === 0) return data;
     return {

@@ -43,15 +43,17 @@ export function standing(data: Data, known: readonly number[]): readonly RetryEv
   return repeated.length === 0 ? data.certain : [...data.certain, ...repeated].sort(compareRetries);
 }
 
-/** Several retries on one commit are one detection. */
+/** Several retries of one path on one commit are one detection. */
 function onePerCommit(events: readonly RetryEvent[]): readonly RetryEvent[] {
-  const firsts = events.filter((event, index) => events.findIndex((other) => other.sha === event.sha) === index);
+  const firsts = events.filter(
+    (event, index) => events.findIndex((other) => other.sha === event.sha && other.path === event.path) === index,
+  );
   return firsts.slice(0, KEPT_RUNS);
 }
 
 function keepLatestOfItsKind(kept: readonly RetryEvent[], event: RetryEvent): readonly RetryEvent[] {
   const isSameKind = (other: RetryEvent) =>
-    other.multiplicity === event.multiplicity && other.isMarked === event.isMarked;
+    other.multiplicity === event.multiplicity && other.isMarked === event.isMarked && other.path === event.path;
   const rivals = [...kept.filter(isSameKind), event].sort(compareRetries);
   return [...kept.filter((other) => !isSameKind(other)), ...rivals.slice(0, 1)].sort(compareRetries);
 }

@@ -9,6 +9,8 @@ export interface LookupIdentifier {
   readonly className: string | null;
   readonly file: string | null;
   readonly variant: string | null;
+  /** The suites below `parentName` in which it failed; null or absent: not told. */
+  readonly suitePaths?: readonly string[] | null;
 }
 
 /** The id a client sent, which is the only one it understands in an answer, and those it may be known by here. */

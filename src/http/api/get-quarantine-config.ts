@@ -6,13 +6,14 @@ export const getQuarantineConfigRoute = route(getQuarantineConfig, ({ app, calle
   getConfig(app, caller, {
     repo: body.repo,
     orgUrlSlug: body.orgUrlSlug,
-    tests: body.testIdentifiers.map(({ id, name, parentName, className, file, variant }) => ({
+    tests: body.testIdentifiers.map(({ id, name, parentName, className, file, variant, suitePaths }) => ({
       id,
       name,
       parentName: parentName ?? '',
       className: className ?? null,
       file: file ?? null,
       variant: variant ?? null,
+      suitePaths: suitePaths ?? null,
     })),
   }),
 );

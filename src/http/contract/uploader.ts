@@ -69,7 +69,7 @@ export const getQuarantineConfig = operation({
   longList: { key: 'testIdentifiers', fields: 6 },
   summary: 'Ask which failing tests are quarantined',
   description:
-    'Answers those of the ids that are quarantined, as they were sent; without any, every quarantined id. A repository that is not known has none.',
+    'Answers those of the ids that are quarantined, as they were sent; without any, every quarantined id. An id that stands for tests in several suites is left out unless the quarantine covers all of them, or all that suitePaths names. A repository that is not known has none.',
   body: Type.Object({
     ...caller,
     testIdentifiers: Type.Array(
@@ -81,6 +81,12 @@ export const getQuarantineConfig = operation({
           className: maybeText('Name of the class.'),
           file: maybeText('File of the test.'),
           variant: maybeText('Variant of the test.'),
+          suitePaths: Type.Optional(
+            Type.Array(Type.String(), {
+              maxItems: 100,
+              description: 'The suites below parentName in which it failed: a quarantine covers those it was made of.',
+            }),
+          ),
         },
         { description: 'A failing test.' },
       ),

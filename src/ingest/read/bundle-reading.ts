@@ -48,6 +48,8 @@ interface Begun {
 const VERIFIED_FROM = 20_000;
 /** Of a bundle with more failing targets nobody asks whether it is whole. */
 const MAX_FAILED_LABELS = 50_000;
+/** Of a bundle with more failures nobody asks which of them are excused. */
+const MAX_HELD = 5_000;
 
 /** A class, because there is one for each bundle and its state changes with every part. */
 export class BundleReading {
@@ -71,6 +73,8 @@ export class BundleReading {
   #listed = 0;
   #cases = 0;
   readonly #ledger = new FailureLedger();
+  /** Failures of the list, until the reports have told in which suites they were. */
+  readonly #held: ReadRun[] = [];
 
   constructor(upload: Upload, sources: BundleSources) {
     this.#upload = upload;
@@ -88,6 +92,7 @@ export class BundleReading {
       else yield* this.#readPart(part);
     }
     if (this.#source === 'internal' && !this.#hasList && this.files > 0) yield* this.#readCases();
+    while (this.#held.length > 0) yield await this.#tell(this.#held.splice(0, RUNS_AT_ONCE).map(this.#withPath));
     if (this.#listed > 0 && this.#listed < this.#cases) this.#onIssue(shortList(this.#cases - this.#listed));
     // Of targets that did not run, reports of an earlier build may lie beside those of this one.
     const unlisted = this.#hasList && this.#listed < Number.POSITIVE_INFINITY ? this.#ledger.missing : 0;
@@ -143,7 +148,8 @@ export class BundleReading {
       for (const item of items) {
         this.#note(item);
         const run = item.kind === 'run' ? internalRun(item, of) : undefined;
-        if (run !== undefined) runs.push(run);
+        if (run?.conclusion === 'FAILURE' && this.#held.length < MAX_HELD) this.#held.push(run);
+        else if (run !== undefined) runs.push(run);
         else if (item.kind === 'run') this.problem ??= 'The list of runs has one without a name or a result.';
         if (runs.length === RUNS_AT_ONCE) yield await this.#tell(runs.splice(0));
       }
@@ -207,6 +213,8 @@ export class BundleReading {
     if (this.#told > VERIFIED_FROM) await this.#inspect();
     return { kind: 'runs', runs };
   }
+
+  readonly #withPath = (run: ReadRun): ReadRun => ({ ...run, path: this.#ledger.takePath(run.names) });
 
   async #findOwners(): Promise<void> {
     if (this.#getBegun().meta.codeOwnersPath !== null) await this.#inspect();

@@ -1,4 +1,5 @@
 import type { FailureText } from '../../flaky/failure-group.ts';
+import { suitePathOf } from '../../flaky/identity/suite-path.ts';
 import type { Conclusion } from '../../flaky/run.ts';
 import type { JunitCase, JunitRerun, JunitStatus } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -34,8 +35,9 @@ export function addCaseRuns(runs: ReadRun[], test: JunitCase, sources: CaseSourc
     infoId: test.id ?? '',
   });
   const codeOwners = sources.ownersOf(known.names.file);
+  const path = suitePathOf(test.suites);
   if (hasReruns) {
-    for (const rerun of test.reruns) runs.push(rerunOf(test, rerun, { known, codeOwners, receivedAt }));
+    for (const rerun of test.reruns) runs.push(rerunOf(test, rerun, { known, codeOwners, receivedAt, path }));
   }
   if (take === 'reruns') return;
   const conclusion = CONCLUSIONS[test.status];
@@ -47,6 +49,7 @@ export function addCaseRuns(runs: ReadRun[], test: JunitCase, sources: CaseSourc
     durationMs: test.durationMs,
     attempt: test.attempt?.value ?? null,
     rerunOf: null,
+    path,
     failure: conclusion === 'FAILURE' ? failureText(test.outcome) : null,
     codeOwners,
   });
@@ -55,7 +58,12 @@ export function addCaseRuns(runs: ReadRun[], test: JunitCase, sources: CaseSourc
 function rerunOf(
   test: JunitCase,
   rerun: JunitRerun,
-  of: { readonly known: KnownName; readonly codeOwners: readonly string[]; readonly receivedAt: Instant },
+  of: {
+    readonly known: KnownName;
+    readonly codeOwners: readonly string[];
+    readonly receivedAt: Instant;
+    readonly path: string;
+  },
 ): ReadRun {
   return {
     testId: of.known.testId,
@@ -65,6 +73,7 @@ function rerunOf(
     durationMs: rerun.durationMs,
     attempt: null,
     rerunOf: test.status === 'success' ? 'SUCCESS' : 'FAILURE',
+    path: of.path,
     failure: failureText(rerun),
     codeOwners: of.codeOwners,
   };

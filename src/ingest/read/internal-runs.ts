@@ -52,6 +52,7 @@ export function internalRun(run: InternalRun, sources: InternalSources): ReadRun
     durationMs: run.durationMs,
     attempt: run.attempt,
     rerunOf: null,
+    path: null,
     failure: run.status === 'FAILURE' ? failureText(run.output, sources.textBytes) : null,
     codeOwners: hasOwners ? sources.internOwners(run.codeOwners) : sources.ownersOf(known.names.file),
   };

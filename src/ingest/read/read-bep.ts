@@ -86,6 +86,7 @@ function runOf(event: BepResult, of: Pick<BepSources, 'identify' | 'receivedAt'>
     durationMs: event.durationMs,
     attempt: event.attempt,
     rerunOf: null,
+    path: '',
     failure: conclusion === 'FAILURE' ? { type, message: `The target ended as ${type}.`, text: '' } : null,
     codeOwners: [],
   };

@@ -62,8 +62,8 @@ describe('an uploaded bundle', () => {
     const output = field(16, message(field(1, '\u001b[31mstack\0'), field(2, 'expected 1')));
     const failed = run({ name: 'subtracts', status: 2, more: [output] });
     const result = await read(meta(), internal(run({ name: 'adds' }), failed), report(rerun));
-    assert.deepEqual(told(result), ['adds SUCCESS', 'subtracts FAILURE', 'adds FAILURE']);
-    const [adds, subtracts, child] = result.runs;
+    assert.deepEqual(told(result), ['adds SUCCESS', 'adds FAILURE', 'subtracts FAILURE']);
+    const [adds, child, subtracts] = result.runs;
     assert.deepEqual([adds?.testId, adds?.durationMs, adds?.startedAt], [ADDS, 12, STARTED * 1_000]);
     assert.deepEqual(subtracts?.failure, { type: '', message: 'expected 1', text: 'stack' });
     assert.deepEqual([child?.testId, child?.rerunOf, child?.startedAt], [ADDS, 'SUCCESS', STARTED * 1_000 + 30_000]);
@@ -158,8 +158,11 @@ describe('an uploaded bundle', () => {
     const runs = [run({ name: 'adds', status: 2, more: [attempt(0)] }), run({ name: 'adds', more: [attempt(1)] })];
     const whole = await read(meta(), internal(...runs, build('//a:t')), report(CASES));
     assert.deepEqual(
-      whole.runs.map((each) => each.attempt),
-      [0, 1],
+      whole.runs.map(({ attempt: number, conclusion }) => [number, conclusion]),
+      [
+        [1, 'SUCCESS'],
+        [0, 'FAILURE'],
+      ],
     );
     assert.equal(whole.summary.isWhole, true);
     const silent = await read(meta(), internal(...runs, build('//b:t')), report(CASES));
@@ -284,6 +287,27 @@ describe('an uploaded bundle', () => {
     assert.match(issueTexts(skipped), /The reports hold 1 failures that the list of runs does not have/);
     const before = await read(meta(), report(failing), internal(run({ name: 'adds', status: 2 })));
     assert.equal(before.summary.isWhole, true);
+  });
+
+  it('takes the suites of failures from its reports, in whatever order they come [F35]', async () => {
+    const nested = report(
+      '<testcase name="adds" classname="math"/><testsuite name="inner"><testcase name="adds" classname="math"><failure/></testcase></testsuite>',
+    );
+    const list = internal(run({ name: 'adds' }), run({ name: 'adds', status: 2 }));
+    for (const files of [
+      [list, nested],
+      [nested, list],
+    ]) {
+      const { runs, summary } = await read(meta(), ...files);
+      assert.deepEqual(
+        runs.map(({ conclusion, path }) => [conclusion, path]),
+        [
+          ['SUCCESS', null],
+          ['FAILURE', 'inner'],
+        ],
+      );
+      assert.equal(summary.isWhole, true);
+    }
   });
 
   it('throws nothing, whatever its bytes [U27]', async () => {

@@ -15,6 +15,8 @@ export interface ReadRun {
   readonly attempt: number | null;
   /** Failing child of a case: how the case itself ended. */
   readonly rerunOf: 'SUCCESS' | 'FAILURE' | null;
+  /** The suites around it below the outermost one; null: not told. */
+  readonly path: string | null;
   /** Failures only; as it came, secrets and all. */
   readonly failure: FailureText | null;
   readonly codeOwners: readonly string[];

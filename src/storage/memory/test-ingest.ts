@@ -1,7 +1,16 @@
 import { assert } from '../../lib/assert.ts';
 import { mergeCheckResults } from '../merge-check-results.ts';
 import { toMicroseconds } from '../run-duration.ts';
-import type { EarlierBatch, MergeSlice, StoredRun, TestChange, TestIngest, TestMemory } from '../test-ingest.ts';
+import { compareFailures } from '../test-failures.ts';
+import type {
+  EarlierBatch,
+  MergeSlice,
+  StoredFailure,
+  StoredRun,
+  TestChange,
+  TestIngest,
+  TestMemory,
+} from '../test-ingest.ts';
 import type { TestRow } from '../tests.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import type { MemoryBatch, MemoryState, MemoryTest, MemoryTests, TestKind } from './state.ts';
@@ -107,13 +116,13 @@ function findEarlier(
   return earlier.map(({ seq, facts }) => {
     const failures = Map.groupBy(
       tests.failures.filter((failure) => failure.seq === seq),
-      (failure) => failure.testNo,
+      ({ testNo, path }) => JSON.stringify([testNo, path]),
     );
-    const latest = [...failures].map(([testNo, all]) => ({
-      testNo,
-      at: Math.max(...all.map((failure) => failure.startedAt)),
-    }));
-    return { seq, facts, failures: latest.sort((a, b) => a.testNo - b.testNo) };
+    const latest = [...failures.values()].map((all) => {
+      const { testNo, path } = all[0] as StoredFailure;
+      return { testNo, path, at: Math.max(...all.map((failure) => failure.startedAt)) };
+    });
+    return { seq, facts, failures: latest.sort(compareFailures) };
   });
 }
 

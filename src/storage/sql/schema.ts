@@ -273,6 +273,7 @@ export interface TestFailureTextsTable {
   test_no: number;
   started_at: number;
   text: string;
+  suite_path: string | null;
 }
 
 export interface TestEventsTable {

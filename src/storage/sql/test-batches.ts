@@ -1,3 +1,4 @@
+import { compareFailures } from '../test-failures.ts';
 import type { BatchFacts, EarlierBatch, RunBlock, StoredRun } from '../test-ingest.ts';
 import { all, allOf, type Operation } from './operation.ts';
 import type { BlockCache } from './runs/block-cache.ts';
@@ -23,7 +24,9 @@ export function* findEarlier(
   return batches.map((batch) => ({
     seq: batch.seq,
     facts: toFacts(batch),
-    failures: (failures.get(batch.seq) ?? []).map((row) => ({ testNo: row.test_no, at: row.at })),
+    failures: (failures.get(batch.seq) ?? [])
+      .map((row) => ({ testNo: row.test_no, at: row.at, path: row.suite_path }))
+      .sort(compareFailures),
   }));
 }
 
@@ -141,12 +144,11 @@ export function batchStatements(compiler: StatementCompiler) {
     findFailures: compiler.list<Repository, number>()((param, seqs) =>
       builder
         .selectFrom('test_failure_texts')
-        .select((eb) => ['seq', 'test_no', eb.fn.max('started_at').as('at')])
+        .select((eb) => ['seq', 'test_no', 'suite_path', eb.fn.max('started_at').as('at')])
         .where('repository_id', '=', param('repositoryId'))
         .where('seq', 'in', seqs)
-        .groupBy(['seq', 'test_no'])
-        .orderBy('seq')
-        .orderBy('test_no'),
+        .groupBy(['seq', 'test_no', 'suite_path'])
+        .orderBy('seq'),
     ),
     dropBlocks: compiler.statement<Repository & { upToSeq: number }>()((param) =>
       builder

@@ -139,7 +139,7 @@ function rowStatements(compiler: StatementCompiler) {
       (rows) => builder.insertInto('test_failures').values(rows),
     ),
     insertFailureTexts: compiler.bulk<TestFailureTextsTable>(
-      ['repository_id', 'seq', 'ordinal', 'test_no', 'started_at', 'text'],
+      ['repository_id', 'seq', 'ordinal', 'test_no', 'started_at', 'text', 'suite_path'],
       (rows) => builder.insertInto('test_failure_texts').values(rows),
     ),
     insertEvents: compiler.bulk<TestEventsTable>(

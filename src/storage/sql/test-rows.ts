@@ -162,9 +162,10 @@ export function fromFailure(
 
 export function fromFailureText(
   { repositoryId, seq, ordinal }: RowPlace,
-  { testNo, startedAt, text }: StoredFailure,
+  { testNo, startedAt, text, path }: StoredFailure,
 ): TestFailureTextsTable {
-  return { repository_id: repositoryId, seq, ordinal, test_no: testNo, started_at: startedAt, text };
+  const place = { repository_id: repositoryId, seq, ordinal };
+  return { ...place, test_no: testNo, started_at: startedAt, text, suite_path: path };
 }
 
 export function fromTestEvent({ repositoryId, seq, ordinal }: RowPlace, event: TestEventRow): TestEventsTable {

@@ -8,6 +8,7 @@ import { testResults } from './006-test-results.ts';
 import { noticesNotes } from './007-notices-notes.ts';
 import { forkTargets } from './008-fork-targets.ts';
 import { repositoryIdentity } from './009-repository-identity.ts';
+import { suitePaths } from './010-suite-paths.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   noticesNotes,
   forkTargets,
   repositoryIdentity,
+  suitePaths,
 ];

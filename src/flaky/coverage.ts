@@ -1,0 +1,44 @@
+import type { Instant } from '../lib/clock.ts';
+import { isFlakyWithout } from './evidence.ts';
+import type { Monitor } from './monitor.ts';
+import { isOfPath, pathsOf, wasKnown } from './paths.ts';
+import type { RunRef } from './run.ts';
+import type { TestState } from './state.ts';
+
+/** A quarantined test, and what it is quarantined for. */
+export interface QuarantinedFor {
+  readonly state: TestState;
+  readonly monitors: readonly Monitor[];
+  /** When somebody decided that it is always quarantined; null where nobody did. */
+  readonly alwaysSince: Instant | null;
+}
+
+export interface Excluded {
+  /** Runs that are no evidence. */
+  readonly isTheirs: (run: RunRef) => boolean;
+  /** What came later is none either. */
+  readonly by: Instant;
+}
+
+const NOTHING: Excluded = { isTheirs: () => false, by: Number.POSITIVE_INFINITY };
+
+/** Whether the quarantine holds for a run of this path. A run that does not tell its path may be any of them. */
+export function isCovered(test: QuarantinedFor, path: string | null, excluded: Excluded = NOTHING): boolean {
+  const known = pathsOf(test.state);
+  if (path !== null) return coversPath(test, path, excluded);
+  return known.length === 0 ? coversAny(test, excluded) : known.every(([each]) => coversPath(test, each, excluded));
+}
+
+function coversPath({ state, monitors, alwaysSince }: QuarantinedFor, path: string, excluded: Excluded): boolean {
+  const { isTheirs, by } = excluded;
+  const isDecided = (at: Instant | undefined | null) =>
+    at !== undefined && at !== null && at <= by && wasKnown(state, path, at);
+  if (isDecided(alwaysSince) || isDecided(state.flag?.at)) return true;
+  const isNoEvidence = (run: RunRef) => isTheirs(run) || !isOfPath(state, run, path);
+  return isFlakyWithout({ ...state, flag: null }, monitors, isNoEvidence, by);
+}
+
+function coversAny({ state, monitors, alwaysSince }: QuarantinedFor, { isTheirs, by }: Excluded): boolean {
+  if (alwaysSince !== null && alwaysSince <= by) return true;
+  return isFlakyWithout(state, monitors, isTheirs, by);
+}
