@@ -4,15 +4,19 @@
  */
 import type { Instant } from '../lib/clock.ts';
 import type { ObservedRun, RunRef } from './run.ts';
-import type { TestState } from './state.ts';
 
 /** A path, and since when it is known. */
 export type KnownPath = readonly [path: string, since: Instant];
 
+/** What is remembered of a test, as far as it is about paths. */
+interface WithPaths {
+  readonly paths?: readonly KnownPath[];
+}
+
 /** More are no longer told apart: those beyond are never covered. */
 const MAX_PATHS = 16;
 
-export function pathsOf({ paths }: Pick<TestState, 'paths'>): readonly KnownPath[] {
+export function pathsOf({ paths }: WithPaths): readonly KnownPath[] {
   return paths ?? NO_PATHS;
 }
 
@@ -46,18 +50,18 @@ export function groupByPath<Run extends { readonly path?: string | null }>(
 }
 
 /** The path of runs that are stored without one; null where the test has several. */
-export function onlyPathOf(state: Pick<TestState, 'paths'>): string | null {
+export function onlyPathOf(state: WithPaths): string | null {
   const [first, second] = pathsOf(state);
   return first === undefined || second !== undefined ? null : first[0];
 }
 
 /** Whether a run may count as evidence for a path: one that does not tell its own only where the test has no other. */
-export function isOfPath(state: Pick<TestState, 'paths'>, run: Pick<RunRef, 'path'>, path: string): boolean {
+export function isOfPath(state: WithPaths, run: Pick<RunRef, 'path'>, path: string): boolean {
   if (run.path !== undefined && run.path !== null) return run.path === path;
   return pathsOf(state).every(([known]) => known === path);
 }
 
 /** Whether what a person decided at an instant was about this path too. */
-export function wasKnown(state: Pick<TestState, 'paths'>, path: string, at: Instant): boolean {
+export function wasKnown(state: WithPaths, path: string, at: Instant): boolean {
   return pathsOf(state).some(([known, since]) => known === path && since <= at);
 }
