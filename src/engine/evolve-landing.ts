@@ -145,7 +145,7 @@ function mergeEntry(
     at: work.at,
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
-  const merged = { ...entry, vouchedBy: undefined, candidate: undefined, removalAskedBy: undefined, landed };
+  const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
   move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, detail: landedText(landed) });
   releaseSetAside(work, prNumber);
 }

@@ -16,6 +16,7 @@ import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { isSilent } from './silence.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
 import { holdEndsAt, openChecks } from './verdict.ts';
+import { voucherOf } from './vouch.ts';
 
 /**
  * Why an entry is where it is, in words: one more pure function of the queue. Of an entry that ended, `last` is the
@@ -90,7 +91,8 @@ function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): Exp
   if (entry.bisection !== undefined) return [bisectionReason(queue, entry, now)];
   const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
   if (candidate === undefined) return pendingReasons(queue, entry, now, depth);
-  if (entry.vouchedBy !== undefined) return [vouchReason(entry)];
+  const voucher = voucherOf(queue, entry);
+  if (voucher !== undefined) return [vouchReason(voucher)];
   switch (candidate.state) {
     case 'passed':
       return passedReasons(queue, candidate, now, depth);
@@ -294,9 +296,8 @@ function bisectionReason(queue: Queue, entry: Entry, now: Instant): ExplanationR
   return { ...reason('BISECTION', text), reasons: [inner] };
 }
 
-function vouchReason(entry: Entry): ExplanationReason {
-  const text = 'A pull request behind it passed together with it: both land together.';
-  return reason('VOUCHED', text, { ...(entry.vouchedBy === undefined ? {} : { testRun: entry.vouchedBy }) });
+function vouchReason(testRun: CandidateNumber): ExplanationReason {
+  return reason('VOUCHED', 'A pull request behind it passed together with it: both land together.', { testRun });
 }
 
 function nextOf(queue: Queue, entry: Entry): string {

@@ -15,6 +15,7 @@ import {
 } from './queue.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
 import { verdictOf } from './verdict.ts';
+import { mayVouch, voucherOf } from './vouch.ts';
 import { waivedIn } from './waiver.ts';
 import type { Step } from './work.ts';
 
@@ -62,13 +63,8 @@ function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
   const candidate = findCandidate(queue, entry.candidate);
   if (candidate === undefined) return `${name} names candidate ${entry.candidate}, which has ended`;
   if (candidate.purpose.kind === 'direct' && entry.state === 'NOT_READY') return undefined;
-  if (isVouchedByWaiver(queue, entry)) return `${name} is vouched for by a run that passed by a waiver`;
-  const state = entry.vouchedBy === undefined ? stateUnder(candidate) : 'TESTS_PASSED';
+  const state = voucherOf(queue, entry) === undefined ? stateUnder(candidate) : 'TESTS_PASSED';
   return entry.state === state ? undefined : `${name} is ${entry.state} where its candidate makes it ${state}`;
-}
-
-function isVouchedByWaiver(queue: Queue, { vouchedBy }: Entry): boolean {
-  return vouchedBy !== undefined && findCandidate(queue, vouchedBy)?.pass?.waived !== undefined;
 }
 
 /** At most one live candidate of the line claims an entry; and whatever is in one is in the queue, or has landed. */
@@ -125,8 +121,9 @@ function breachOfLanding(before: Queue, { queue, effects }: Step): string | unde
     if (isUnderWay && before.parked === undefined) return 'two landings at once';
     if (candidate?.state !== 'passed') return `candidate ${effect.candidate} lands without having passed`;
     if (effect.expectedHead !== queue.target?.sha) return 'a landing expects another head than the one known';
-    const waiting = unlanded(queue, candidate.beneath).find(({ vouchedBy }) => vouchedBy === undefined);
-    if (waiting !== undefined) return `candidate ${effect.candidate} lands before #${waiting.prNumber}`;
+    const [waiting] = unlanded(queue, candidate.beneath);
+    if (waiting !== undefined && !mayVouch(queue, candidate))
+      return `candidate ${effect.candidate} lands before #${waiting.prNumber}`;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
-import { type Candidate, type CandidateNumber, compositionOf, isOfLine, type Member } from './candidate.ts';
+import { type Candidate, compositionOf, isOfLine, type Member } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember } from './queue.ts';
-import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
+import { type Because, type Entry, isLanding, type Queue, toMember } from './queue.ts';
+import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { endCandidate, keep, move, type Work } from './work.ts';
 
 /** Abandons a candidate of the line and everything that is built on it; their members wait in the line again. */
@@ -40,9 +40,8 @@ function abandonAllWith(
 function abandonOne(work: Work, candidate: Candidate, because: Because, leaving: ReadonlySet<PrNumber>): void {
   if (isBeingLanded(work.queue, candidate)) return;
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
-  withdrawVouches(work, candidate);
   for (const entry of unlanded(work.queue, candidate.members)) {
-    const freed = { ...entry, candidate: undefined, vouchedBy: undefined, wasTested: true };
+    const freed = { ...entry, candidate: undefined, wasTested: true };
     if (leaving.has(entry.prNumber) || entry.state === 'PENDING' || entry.state === 'NOT_READY') keep(work, freed);
     else move(work, freed, { to: 'PENDING', ...because });
   }
@@ -51,22 +50,4 @@ function abandonOne(work: Work, candidate: Candidate, because: Because, leaving:
 /** What is being landed, by this candidate or by one that vouches for it, is past being abandoned. */
 export function isBeingLanded(queue: Queue, candidate: Candidate): boolean {
   return unlanded(queue, candidate.members).some((entry) => isLanding(queue, entry));
-}
-
-/** What the candidate vouched for stands by its own run again. */
-function withdrawVouches(work: Work, candidate: Candidate): void {
-  for (const entry of unlanded(work.queue, candidate.beneath)) {
-    if (entry.vouchedBy !== candidate.number) continue;
-    const own = ownCandidate(work.queue, entry.candidate);
-    const to = own === undefined ? 'PENDING' : stateUnder(own);
-    move(
-      work,
-      { ...entry, vouchedBy: undefined },
-      { to, reason: 'SUCCESSOR_TEST_RUN_WITHDRAWN', candidate: candidate.number },
-    );
-  }
-}
-
-function ownCandidate(queue: Queue, number: CandidateNumber | undefined): Candidate | undefined {
-  return number === undefined ? undefined : findCandidate(queue, number);
 }

@@ -20,7 +20,6 @@ import {
   type Because,
   type Entry,
   findCandidate,
-  findLiveMember,
   lineLimit,
   mayStartTests,
   mayWork,
@@ -33,7 +32,8 @@ import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { tellOfSilence } from './silence.ts';
 import { runOrphans, startCandidate } from './test-run.ts';
-import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers, vouch } from './verdict.ts';
+import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers } from './verdict.ts';
+import { mayVouch, settleVouches } from './vouch.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
 
 /**
@@ -47,7 +47,6 @@ export function plan(work: Work): void {
   failOverdue(work);
   tellOfSilence(work);
   concludeHeadTests(work);
-  vouch(work);
   do settle(work);
   while (proceed(work) > 0);
 }
@@ -56,6 +55,7 @@ export function plan(work: Work): void {
 function settle(work: Work): void {
   let ended: number;
   do {
+    settleVouches(work);
     blame(work);
     ended = work.endedCandidates.length;
     advanceBisections(work);
@@ -144,8 +144,7 @@ function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean
  * vouches for. There is one landing at a time: the next one needs to know where it left the target.
  */
 function landNext(work: Work): void {
-  // A queue that may not land takes back what has not begun.
-  if (!mayWork(work.queue) && work.queue.landing?.isBegun === false) work.queue = { ...work.queue, landing: undefined };
+  takeBackLanding(work);
   if (!mayWork(work.queue) || work.queue.landing !== undefined) return;
   for (const { number } of [...candidatesFor(work.queue, 'direct'), ...lineOf(work.queue)]) {
     const candidate = findCandidate(work.queue, number);
@@ -162,12 +161,18 @@ function landNext(work: Work): void {
   }
 }
 
+/** A landing that has not begun is taken back where the queue may not land any more, or not this. */
+function takeBackLanding(work: Work): void {
+  const { landing } = work.queue;
+  if (landing === undefined || landing.isBegun) return;
+  const candidate = findCandidate(work.queue, landing.candidate);
+  const isStillRight = candidate !== undefined && mayWork(work.queue) && isLandable(work.queue, candidate);
+  if (!isStillRight) work.queue = { ...work.queue, landing: undefined };
+}
+
 export function isLandable(queue: Queue, candidate: Candidate): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
-  return candidate.beneath.every((member) => {
-    const entry = findLiveMember(queue, member);
-    return entry === undefined || entry.vouchedBy !== undefined;
-  });
+  return mayVouch(queue, candidate) || unlanded(queue, candidate.beneath).length === 0;
 }
 
 function land(work: Work, { number }: Candidate): void {

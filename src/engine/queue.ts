@@ -157,8 +157,6 @@ export interface Entry {
   readonly bisection: number | undefined;
   /** The entry ahead that it conflicts with: until that one ends, this one is nobody's predecessor or successor. */
   readonly setAside: PrNumber | undefined;
-  /** The passed candidate behind it that contains it and will land it. */
-  readonly vouchedBy: CandidateNumber | undefined;
   /** It was in a candidate during this cycle, and does not wait for a batch again. */
   readonly wasTested: boolean;
   /**
@@ -185,7 +183,6 @@ export const UNTOUCHED = {
   candidate: undefined,
   bisection: undefined,
   setAside: undefined,
-  vouchedBy: undefined,
   wasTested: false,
   clearedIn: undefined,
   apart: undefined,

@@ -6,6 +6,7 @@ import { isWaived } from './judgement.ts';
 import { type Because, findCandidate, mayStartTests, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
+import { voucherOf } from './vouch.ts';
 import { waivedIn, waiverText } from './waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
 
@@ -15,7 +16,7 @@ export function startCandidate(work: Work, candidate: Candidate): void {
   work.effects.push({ kind: 'build_candidate', candidate: candidate.number });
   for (const entry of unlanded(work.queue, candidate.members)) {
     if (candidate.purpose.kind === 'direct') continue;
-    if (entry.vouchedBy !== undefined) continue;
+    if (voucherOf(work.queue, entry) !== undefined) continue;
     move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
   }
 }
@@ -89,12 +90,10 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   keepCandidate(work, { ...candidate, state: 'passed', twin: undefined, failure: undefined, pass });
   if (candidate.purpose.kind === 'main') {
     for (const entry of unlanded(work.queue, candidate.members)) {
-      // One that was vouched for has passed already; from now on it stands by its own run.
-      if (entry.state === 'TESTS_PASSED') keep(work, { ...entry, vouchedBy: undefined });
-      else {
-        const because = { reason: 'TEST_RUN_PASSED' as const, candidate: pass.provenBy };
-        move(work, entry, { to: 'TESTS_PASSED', ...because, ...(detail === undefined ? {} : { detail }) });
-      }
+      // One that was vouched for has passed already.
+      if (entry.state === 'TESTS_PASSED') continue;
+      const because = { reason: 'TEST_RUN_PASSED' as const, candidate: pass.provenBy };
+      move(work, entry, { to: 'TESTS_PASSED', ...because, ...(detail === undefined ? {} : { detail }) });
     }
   }
   // Nobody else passes by a waiver: those that waited for this run get one of their own.
@@ -108,7 +107,7 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
 export function failCandidate(work: Work, candidate: Candidate, failure: Omit<Failure, 'at'>): void {
   keepCandidate(work, { ...candidate, state: 'failed', failure: { ...failure, at: work.at } });
   for (const entry of unlanded(work.queue, candidate.members)) {
-    if (entry.vouchedBy !== undefined || candidate.purpose.kind === 'direct') continue;
+    if (candidate.purpose.kind === 'direct' || voucherOf(work.queue, entry) !== undefined) continue;
     move(work, entry, { to: 'PENDING_FAILURE', candidate: candidate.number, ...failure });
   }
 }
@@ -117,7 +116,7 @@ export function failCandidate(work: Work, candidate: Candidate, failure: Omit<Fa
 export function reopenCandidate(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, state: 'testing', failure: undefined });
   for (const entry of unlanded(work.queue, candidate.members)) {
-    if (entry.vouchedBy !== undefined) continue;
+    if (voucherOf(work.queue, entry) !== undefined) continue;
     move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
   }
 }
@@ -160,7 +159,7 @@ export function replaceCandidate(
   if (purpose.kind === 'bisection') repointPart(work, candidate.number, next.number);
   for (const entry of unlanded(work.queue, members)) {
     const own = purpose.kind === 'main' ? { ...entry, candidate: next.number } : entry;
-    if (entry.vouchedBy !== undefined) keep(work, own);
+    if (voucherOf(work.queue, own) !== undefined) keep(work, own);
     else move(work, own, { to: 'PENDING', actor, ...because });
   }
 }

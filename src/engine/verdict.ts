@@ -9,8 +9,9 @@ import { mayBlame, noteRemoval } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { failCandidate, passCandidate, reopenCandidate, replaceCandidate } from './test-run.ts';
+import { voucherOf } from './vouch.ts';
 import { denialText, withFinding, withoutWaiver } from './waiver.ts';
-import { keepCandidate, move, type Work } from './work.ts';
+import { keepCandidate, type Work } from './work.ts';
 
 /** A candidate whose checks gave no usable answer is tried again this often. */
 const MAX_TRIES = 2;
@@ -131,23 +132,6 @@ export function openChecks({ required, checks }: Candidate): string[] {
 }
 
 /**
- * Optimistic merging: a pass covers exactly what was in the tree that passed. The entries ahead that are in it have
- * passed with it, and will land with it.
- */
-export function vouch(work: Work): void {
-  if (!work.queue.settings.canOptimisticallyMerge) return;
-  for (const candidate of lineOf(work.queue)) {
-    // What passed by a waiver has shown that it may land, not that everything beneath it works.
-    if (candidate.state !== 'passed' || candidate.pass?.waived !== undefined) continue;
-    for (const entry of unlanded(work.queue, candidate.beneath)) {
-      if (entry.state === 'TESTS_PASSED') continue;
-      const because = { reason: 'SUCCESSOR_TEST_RUN_PASSED' as const, candidate: candidate.number };
-      move(work, { ...entry, vouchedBy: candidate.number }, { to: 'TESTS_PASSED', ...because });
-    }
-  }
-}
-
-/**
  * Settles who is to blame for the failures in the line, front first. A failure is a candidate's own once everything
  * beneath it has passed. Then its one member leaves, or its members are bisected, unless they are held a little longer
  * for what is behind them (`pendingFailureDepth`), or the target itself is suspected.
@@ -173,7 +157,9 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
 
 /** It failed, and nobody behind it has vouched for it. */
 export function isFailure(queue: Queue, candidate: Candidate): boolean {
-  return candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => e.vouchedBy === undefined);
+  return (
+    candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) === undefined)
+  );
 }
 
 /** A successor within the depth is not finished yet: it may vouch, or somebody may restart the tests. */

@@ -203,6 +203,74 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     );
   });
 
+  it('keeps an entry that a second passed run contains when an urgent one interrupts the first [V8] [O2]', () => {
+    play(
+      { ...OPTIMISTIC, ...PARALLEL },
+      `
+      submit A[x,y] B[x,b] C[y]
+      pause
+      pass A+B A+C
+      fail A
+      states ABC=passed
+      submit U[b] urgent
+      resume
+      states AC=merged
+      states BU=testing
+      `,
+    );
+  });
+
+  it('lands nothing by a waived pass because another run vouches [V8] [V13]', () => {
+    const told = play(
+      { ...OPTIMISTIC, ...PARALLEL, honorQuarantine: 'ON' },
+      `
+      submit A[x,y] C[y] B[x]
+      pause
+      pass A+B
+      fail A+C
+      waive A+C
+      states ABC=passed
+      resume
+      states ABC=merged
+      `,
+    );
+    assert.equal(told.ended.get(numberOf('A'))?.landed?.waived, undefined);
+    assert.notEqual(told.ended.get(numberOf('C'))?.landed?.waived, undefined);
+  });
+
+  it('ends when optimistic merging is switched off [V8]', () => {
+    play(
+      OPTIMISTIC,
+      `
+      submit A B
+      pause
+      pass A+B
+      states AB=passed
+      set canOptimisticallyMerge=false
+      states A=testing B=passed
+      trail A SUCCESSOR_TEST_RUN_PASSED SUCCESSOR_TEST_RUN_WITHDRAWN
+      resume
+      states A=testing B=passed
+      target M
+      `,
+    );
+  });
+
+  it('takes back a landing that has not begun when optimistic merging is switched off [V8] [L7]', () => {
+    play(
+      OPTIMISTIC,
+      `
+      hold landers
+      submit A B
+      pass A+B
+      set canOptimisticallyMerge=false
+      states A=testing B=passed
+      fail A
+      states A=failed B=testing
+      `,
+    );
+  });
+
   it('does not vouch where it is not switched on [V8]', () => {
     play({}, 'submit A B\npass A+B\nstates A=testing B=passed\ntarget M');
   });

@@ -15,9 +15,9 @@ export function describeQueue(queue: Queue): string[] {
 }
 
 function describeEntry(entry: Entry): string {
-  const { prNumber, state, submission, priority, targets, candidate, bisection, setAside, vouchedBy } = entry;
+  const { prNumber, state, submission, priority, targets, candidate, bisection, setAside } = entry;
   const on = targets?.kind === 'list' ? `[${targets.targets.join()}]` : `[${targets?.kind ?? 'unknown'}]`;
-  const facts = { candidate, bisection, setAside, vouchedBy, admission: entry.admission?.ordinal };
+  const facts = { candidate, bisection, setAside, admission: entry.admission?.ordinal };
   const known = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
   return `  #${prNumber}${on} ${state} (submission ${submission}, priority ${priority.value}) ${known.join(', ')}`;
 }

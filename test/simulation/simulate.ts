@@ -3,6 +3,7 @@ import type { Check } from '../../src/engine/check.ts';
 import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createQueue, type Entry } from '../../src/engine/queue.ts';
+import { voucherOf } from '../../src/engine/vouch.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { EffectSettlement } from '../../src/storage/queues.ts';
@@ -425,7 +426,8 @@ class Run {
   }
 
   #noteEntries(entries: readonly Entry[]): void {
-    if (entries.some(({ vouchedBy }) => vouchedBy !== undefined)) this.#coverage.note('vouch');
+    const isVouched = (entry: Entry) => voucherOf(this.#chronicle.queue, entry) !== undefined;
+    if (entries.some(isVouched)) this.#coverage.note('vouch');
     if (entries.some(({ setAside }) => setAside !== undefined)) this.#coverage.note('set aside');
   }
 
