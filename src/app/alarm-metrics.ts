@@ -24,3 +24,20 @@ export async function countAlarms({ store }: App, queues: readonly FoundQueue[])
     ),
   };
 }
+
+/** 1 while a queue holds because its target branch is to blame. */
+export function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
+  return {
+    type: 'gauge',
+    name: 'mq_queue_held',
+    help: 'Whether the queue holds because its target branch fails by itself, or its configuration cannot be used.',
+    samples: queues.map(({ repository, queue }) => ({
+      labels: {
+        repo: `${repository.owner}/${repository.name}`,
+        branch: queue.branch,
+        repo_host: repository.host,
+      },
+      value: queue.hold === undefined ? 0 : 1,
+    })),
+  };
+}

@@ -39,6 +39,17 @@ export async function raise(
   if (answer === 'raised') log.error({ alarm: code, queue: queueId, branch: queue.branch }, text);
 }
 
+/** What alarms of this code were raised for is over. */
+export async function endAlarms(
+  { store, clock, log }: App,
+  { id, queue }: LoadedQueue,
+  code: AlarmCode,
+): Promise<void> {
+  await store.alarms.end({ queueId: id, code, at: clock.now() });
+  cacheOf(store).delete(id);
+  log.info({ alarm: code, queue: id, branch: queue.branch }, 'alarm over');
+}
+
 /** Of each of the queues, newest first. The same alarms are the same list, so that what shows them is made once. */
 export async function listRecentAlarms(
   { store, clock }: App,
@@ -59,7 +70,11 @@ export async function listRecentAlarms(
   return queueIds.map((id) => cache.get(id)?.alarms ?? NONE);
 }
 
+function isAsIn(after: RecentAlarms) {
+  return ({ id, endedAt }: AlarmRow, index: number) => id === after[index]?.id && endedAt === after[index]?.endedAt;
+}
+
 function sameList(before: RecentAlarms, after: RecentAlarms): RecentAlarms {
-  const isSame = before.length === after.length && before.every(({ id }, index) => id === after[index]?.id);
+  const isSame = before.length === after.length && before.every(isAsIn(after));
   return isSame ? before : after;
 }

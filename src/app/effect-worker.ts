@@ -10,7 +10,8 @@ import { discardCandidate } from './effects/discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effects/effect-run.ts';
 import { judgeCheck } from './effects/judge-check.ts';
 import { answerWhereBarred, landCandidate } from './effects/land-candidate.ts';
-import { raiseAlarm } from './effects/raise-alarm.ts';
+import { endAlarm, raiseAlarm } from './effects/raise-alarm.ts';
+import { readmitEntry } from './effects/readmit-entry.ts';
 import { startChecks } from './effects/start-checks.ts';
 import { tell } from './effects/tell.ts';
 import { getForge, toForgeRepository } from './find-queue.ts';
@@ -214,8 +215,12 @@ function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAns
       return landCandidate(run, effect);
     case 'tell':
       return tell(run, effect, id);
+    case 'readmit_entry':
+      return readmitEntry(run, effect);
     case 'raise_alarm':
       return raiseAlarm(run, effect, id);
+    case 'end_alarm':
+      return endAlarm(run, effect);
     default:
       return unreachable(effect);
   }

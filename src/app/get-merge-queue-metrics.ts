@@ -3,7 +3,7 @@ import { formatExposition, type Gauge, type Histogram, type Labels } from '../li
 import { valuesOf } from '../lib/int-map.ts';
 import type { TransitionRow } from '../storage/queues.ts';
 import type { RepositoryRef } from '../storage/repositories.ts';
-import { countAlarms } from './alarm-metrics.ts';
+import { countAlarms, gaugeHolds } from './alarm-metrics.ts';
 import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import type { FoundQueue } from './find-queue.ts';
@@ -37,7 +37,8 @@ export async function getMergeQueueMetrics(
   const byQueue = Map.groupBy(transitions, (row) => row.queueId);
   const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
   if (!input.hasAlarms) return formatExposition(families);
-  return formatExposition([...families, await countAlarms(app, queues), ...(await countNotices(app, repositories))]);
+  const [alarms, notices] = await Promise.all([countAlarms(app, queues), countNotices(app, repositories)]);
+  return formatExposition([...families, alarms, gaugeHolds(queues), ...notices]);
 }
 
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): Line[] {

@@ -46,8 +46,8 @@ export function testRunNotFound(named: string): Refusal {
   );
 }
 
-/** The line, front first; then runs of bisections, then tests of the head itself. */
-const PURPOSES = ['main', 'bisection', 'head'] as const;
+/** Possible repairs, the line, front first, then runs of bisections, then tests of the branch itself. */
+const PURPOSES = ['repair', 'main', 'bisection', 'head'] as const;
 
 function inProgress({ queue }: FoundQueue): Candidate[] {
   const running = [...valuesOf(queue.candidates)].filter(isUnderTest).sort(byPlace);

@@ -160,7 +160,10 @@ const TELL_AFTER_MS = 1_500;
 function streamOf(effect: Effect): string {
   if (effect.kind === 'tell') return `tell ${effect.prNumber}`;
   if (effect.kind === 'judge_check') return `judgement ${effect.candidate} ${effect.check}`;
-  return 'candidate' in effect ? `candidate ${effect.candidate}` : effect.kind;
+  // An alarm ends after it was raised.
+  if (effect.kind === 'raise_alarm' || effect.kind === 'end_alarm') return 'alarm';
+  if (effect.kind === 'readmit_entry') return `readmit ${effect.prNumber}`;
+  return `candidate ${effect.candidate}`;
 }
 
 /** The version of the queue that asked for the effect. */

@@ -28,6 +28,8 @@ export interface SubmitPullRequest extends QueueRef {
   /** Undefined or null: as it is, or the default. */
   readonly priority: string | number | null | undefined;
   readonly noBatch: boolean | undefined;
+  /** It mends a red branch. Undefined: as it is. */
+  readonly repair?: boolean | undefined;
   /** The head that is meant. Undefined: the one it has. */
   readonly sha?: Sha | undefined;
   /** What a person at the forge meant: it was read with their words. */
@@ -68,6 +70,7 @@ export async function submitPullRequest(
           targets,
           priority,
           noBatch: input.noBatch,
+          ...(input.repair === undefined ? {} : { repair: input.repair }),
           ...(caller.isPerson ? { by: 'person' as const } : {}),
         },
   );

@@ -34,6 +34,7 @@ export function definePr(pr: Command): void {
 interface SubmitOptions {
   readonly priority?: string;
   readonly batch?: boolean;
+  readonly repair?: boolean;
   readonly sha?: string;
 }
 
@@ -44,16 +45,18 @@ function defineSubmit(pr: Command): void {
     .addOption(priorityOption())
     .option('--no-batch', 'Never test it in a batch with others.')
     .option('--batch', 'Let it be tested in a batch again.')
+    .option('--repair', 'It mends a branch that fails by itself: test it alone on the head while the queue holds.')
     .option('--sha <commit>', 'The head commit that is meant: at another one, nothing is submitted.')
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: SubmitOptions) => {
-        const { priority, batch, sha } = options;
+        const { priority, batch, sha, repair } = options;
         const record = await context.call(submitPullRequest, {
           repo,
           targetBranch,
           pr: { number, ...(sha === undefined ? {} : { sha }) },
           ...(priority === undefined ? {} : { priority }),
           ...(batch === undefined ? {} : { noBatch: !batch }),
+          ...(repair === undefined ? {} : { repair }),
         });
         const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${number}`;
         context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);
@@ -62,6 +65,7 @@ function defineSubmit(pr: Command): void {
   addExamples(command, [
     'sluice pr submit local/acme/app main 7',
     'sluice pr submit local/acme/app main 7 --priority high --no-batch',
+    'sluice pr submit local/acme/app main 7 --repair',
     'sluice pr submit local/acme/app main 7 --sha "$(git rev-parse HEAD)"',
   ]);
 }

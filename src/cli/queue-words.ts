@@ -7,6 +7,7 @@ export interface QueueSummary {
   readonly branch: string;
   readonly state: string;
   readonly alarms?: readonly Alarm[];
+  readonly hold?: { readonly text: string };
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -14,6 +15,7 @@ export interface Alarm {
   readonly at: string;
   readonly code: string;
   readonly text: string;
+  readonly endedAt?: string;
 }
 
 /** Short enough for 80 columns. */
@@ -52,17 +54,26 @@ export function formatQueues(queues: readonly QueueSummary[], limit = queues.len
 /** What the queue raised lately, newest first: one line each, and nothing where there was nothing. */
 export function formatAlarms(alarms: readonly Alarm[] = []): string {
   return alarms
-    .map(({ at, code, text }) => `${paint('red', `${formatTime(at)}  ${clean(code)}`)}  ${clean(text)}\n`)
+    .map(({ at, code, text, endedAt }) => {
+      const over = endedAt === undefined ? '' : ` Over since ${formatTime(endedAt)}.`;
+      const style = endedAt === undefined ? 'red' : 'gray';
+      return `${paint(style, `${formatTime(at)}  ${clean(code)}`)}  ${clean(text)}${over}\n`;
+    })
     .join('');
+}
+
+/** Why a queue tests nothing but its own branch, and what happens next; nothing where it does not hold. */
+export function formatHold(hold: { readonly text: string } | undefined): string {
+  return hold === undefined ? '' : `${paint('red', `It holds: ${clean(hold.text)}`)}\n`;
 }
 
 /** Those of all queues, each under the name of its own. */
 export function formatAllAlarms(queues: readonly QueueSummary[]): string {
   return queues
-    .filter(({ alarms = [] }) => alarms.length > 0)
+    .filter(({ alarms = [], hold }) => alarms.length > 0 || hold !== undefined)
     .map(
-      ({ repo, branch, alarms }) =>
-        `\n${paint('red', `Alarms of ${formatRepo(repo)} ${branch}`)}\n${formatAlarms(alarms)}`,
+      ({ repo, branch, alarms, hold }) =>
+        `\n${paint('red', `Alarms of ${formatRepo(repo)} ${branch}`)}\n${formatHold(hold)}${formatAlarms(alarms)}`,
     )
     .join('');
 }

@@ -8,7 +8,7 @@ import { CliError, usageError } from './exit.ts';
 import { INSPECTION_MS } from './github/check.ts';
 import { formatFindings } from './github/findings.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
-import { type Alarm, formatAlarms, formatQueues } from './queue-words.ts';
+import { type Alarm, formatAlarms, formatHold, formatQueues } from './queue-words.ts';
 import { formatFacts } from './table.ts';
 import { clean, paint, styleOfState } from './terminal.ts';
 
@@ -150,13 +150,14 @@ interface DescribedQueue {
   readonly branch: string;
   readonly parked?: { readonly reason: string; readonly eventId: number };
   readonly alarms?: readonly Alarm[];
+  readonly hold?: { readonly text: string };
 }
 
 function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): string {
   const settings = listSettings(queue as unknown as Readonly<Record<string, unknown>>, { all });
   const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
   const facts = settings.length === 0 ? 'All settings have their defaults.\n' : formatFacts(settings);
-  return title + describeParked(repo, queue) + formatAlarms(queue.alarms) + facts;
+  return title + describeParked(repo, queue) + formatHold(queue.hold) + formatAlarms(queue.alarms) + facts;
 }
 
 /** Not a pause that somebody asked for: what to do about it is said with it. */

@@ -5,9 +5,9 @@ import { type Candidate, compositionOf, type Member } from './candidate.ts';
 import { takeOut } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
-import { mayBlame, noteRemoval } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { unlanded } from './roster.ts';
+import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts';
 
@@ -111,8 +111,12 @@ function clearFront(work: Work, place: Place, front: Part, run: Candidate): void
 function blameFront(work: Work, place: Place, run: Candidate): boolean {
   const [entry] = unlanded(work.queue, run.members);
   assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
-  if (!mayBlame(work, run)) return false;
-  noteRemoval(work, run);
+  if (work.queue.hold === undefined && isOnDoubtfulBase(work.queue, run)) {
+    giveUpDoubtfulSearch(work, run);
+    return true;
+  }
+  if (!mayBlame(work.queue, run)) return false;
+  noteRemoval(work, entry, testedAloneOn(work.queue, run), run.failure);
   const { at: _at, ...failure } = run.failure;
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
   regroupRest(work, place, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
@@ -194,6 +198,8 @@ function findStartable({ number, chains }: Bisection): Startable | undefined {
 
 function isKnownToFail(work: Work, { failedSets }: Bisection, { beneath, part }: Startable): boolean {
   if (work.queue.settings.optimizationMode === 'OFF') return false;
+  // A failure alone on the base may be the base's: it is looked at, not derived.
+  if (beneath.length === 0 && part.members.length === 1) return false;
   return failedSets.includes(setKey([...beneath, ...part.members]));
 }
 

@@ -26,6 +26,8 @@ export interface Base {
   readonly sha: Sha;
   readonly ordinal: number;
   readonly epoch: number;
+  /** The queue put exactly a tree that passed there. */
+  readonly isProven?: true;
 }
 
 export type Purpose =
@@ -33,8 +35,10 @@ export type Purpose =
   | { readonly kind: 'main' }
   /** Finds out which members of a failed batch are to blame. */
   | { readonly kind: 'bisection'; readonly bisection: number }
-  /** The target's head without any entry: is it red by itself? */
+  /** A commit of the target branch without any entry, as a rule its head: is it red by itself? */
   | { readonly kind: 'head' }
+  /** One entry alone on a red head: may it mend it? */
+  | { readonly kind: 'repair' }
   /** A pull request that already contains the head and has passed: it lands without a run. */
   | { readonly kind: 'direct' };
 

@@ -6,7 +6,16 @@ import type { PrNumber, Sha } from './pull-request.ts';
  * Something the outside must be asked to do. A step returns effects as values; the shell stores them with the step and
  * carries them out later, at least once. Each looks before it acts, so that doing it again does no harm.
  */
-export type Effect = BuildCandidate | StartChecks | JudgeCheck | DiscardCandidate | LandCandidate | Tell | RaiseAlarm;
+export type Effect =
+  | BuildCandidate
+  | StartChecks
+  | JudgeCheck
+  | DiscardCandidate
+  | LandCandidate
+  | ReadmitEntry
+  | Tell
+  | RaiseAlarm
+  | EndAlarm;
 
 /** Make the commit. Answered by candidate_built, candidate_conflicted or candidate_unbuildable. */
 export interface BuildCandidate {
@@ -44,6 +53,14 @@ export interface LandCandidate {
   readonly expectedHead: Sha;
 }
 
+/** An entry was removed for a failure of the branch. Answered by removed_pull_request_observed. */
+export interface ReadmitEntry {
+  readonly kind: 'readmit_entry';
+  readonly prNumber: PrNumber;
+  /** Of the stay that ended: a later one is not meant. */
+  readonly submission: number;
+}
+
 /** Whoever looks at the pull request should see how it stands now. Nothing answers it. */
 export interface Tell {
   readonly kind: 'tell';
@@ -59,11 +76,18 @@ export interface RaiseAlarm {
   readonly move?: { readonly from: Sha; readonly to: Sha };
 }
 
+/** What an alarm was raised for is over. */
+export interface EndAlarm {
+  readonly kind: 'end_alarm';
+  readonly code: AlarmCode;
+}
+
 export const ALARM_CODES = [
   'FOREIGN_PUSH',
   'TARGET_GONE',
   'UNPROVEN_LANDING',
   'RED_TARGET',
+  'BROKEN_CONFIGURATION',
   'QUEUE_PARKED',
   'WORK_PARKED',
   'FORGE_UNREACHABLE',

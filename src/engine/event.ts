@@ -18,6 +18,7 @@ export type QueueEvent =
   | TestsRestartRequested
   | ImpactedTargetsSet
   | PullRequestObserved
+  | RemovedPullRequestObserved
   | TargetObserved
   | CandidateEvent
   | TimePassed;
@@ -58,6 +59,8 @@ export interface PullRequestSubmitted extends Act {
   /** Undefined: as it is, or the default for a new submission. */
   readonly priority: Priority | undefined;
   readonly noBatch: boolean | undefined;
+  /** It mends a red branch: then it need not wait for the others. Absent: as it is. */
+  readonly repair?: boolean;
   /** A person asked for it at the forge. Absent: somebody with a token. */
   readonly by?: 'person';
 }
@@ -84,6 +87,16 @@ export interface ImpactedTargetsSet extends Act {
 export interface PullRequestObserved extends Happening {
   readonly kind: 'pull_request_observed';
   readonly prNumber: PrNumber;
+  readonly pr: PullRequestFacts | undefined;
+  readonly targets: ImpactedTargets | undefined;
+}
+
+/** A forge was asked, and this is how a pull request is that was removed for a failure of the branch. */
+export interface RemovedPullRequestObserved extends Happening {
+  readonly kind: 'removed_pull_request_observed';
+  readonly prNumber: PrNumber;
+  readonly submission: number;
+  /** Undefined where it exists no more. */
   readonly pr: PullRequestFacts | undefined;
   readonly targets: ImpactedTargets | undefined;
 }

@@ -14,13 +14,21 @@ import type {
   ChecksLost,
 } from './event.ts';
 import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
+import {
+  concludeUntestable,
+  giveUpRepair,
+  holdForConfiguration,
+  isConfigurationProblem,
+  isReadable,
+  retestHeld,
+} from './hold.ts';
 import { JUDGEMENT_MS } from './judgement.ts';
-import { isBeingLanded, takeOut } from './line.ts';
-import { findCandidate, findEntry, findLiveMember } from './queue.ts';
-import { clearSuspicion } from './red-target.ts';
+import { abandon, isBeingLanded, takeOut } from './line.ts';
+import { type Because, findCandidate, findLiveMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { appFor, isReportedBy, requiredChecks, type StartProblem } from './required.ts';
 import { unlanded } from './roster.ts';
+import { countAlike, ENOUGH, noteRemoval } from './suspicion.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
 import { concludeInconclusive, judge } from './verdict.ts';
 import { isJudgeable, withFinding } from './waiver.ts';
@@ -62,6 +70,7 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
   keepCandidate(work, built);
   if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);
   else if (typeof required === 'string') failStart(work, built, { reason: required });
+  else if (isReadable(work.queue, built)) concludeReadable(work, built);
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
   else {
     beginChecks(work, built, required);
@@ -82,22 +91,58 @@ function putOff(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, isPutOff: true });
 }
 
+interface StartFailure {
+  readonly reason: StartProblem;
+  readonly detail?: string;
+}
+
 /** It cannot be tested at all. That is nobody else's fault, and not to be waited out. */
-function failStart(
-  work: Work,
-  candidate: Candidate,
-  { reason, ...more }: { readonly reason: StartProblem; readonly detail?: string },
-): void {
-  if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
-  else if (candidate.purpose.kind === 'head') {
-    endCandidate(work, candidate, { reason, prNumber: undefined });
-    clearSuspicion(work);
+function failStart(work: Work, candidate: Candidate, { reason, ...more }: StartFailure): void {
+  switch (candidate.purpose.kind) {
+    case 'direct':
+      return giveUpDirectMerge(work, candidate);
+    case 'head':
+      return concludeUntestable(work, candidate, reason);
+    case 'repair':
+      return giveUpRepair(work, candidate, []);
+    default:
+      if (isConfigurationProblem(reason)) failByConfiguration(work, candidate, { reason, ...more });
+      else failMembers(work, candidate, { reason, ...more });
   }
-  for (const { prNumber, submission } of candidate.members) {
-    const entry = findEntry(work.queue, prNumber);
-    if (candidate.purpose.kind === 'direct' || entry?.submission !== submission) continue;
-    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
+}
+
+function failMembers(work: Work, candidate: Candidate, more: StartFailure): void {
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    removeEntry(work, entryOf(work, entry.prNumber), { to: 'FAILED', candidate: candidate.number, ...more });
   }
+}
+
+/** The configuration is the branch's, so the second entry it meets is not removed for it: the queue holds. */
+function failByConfiguration(work: Work, candidate: Candidate, failure: StartFailure): void {
+  const { base } = candidate;
+  const { reason } = failure;
+  const met = unlanded(work.queue, candidate.members);
+  const isHeld = work.queue.hold !== undefined;
+  if (!isHeld && countAlike(work.queue, base, { reason, checks: [] }) + met.length < ENOUGH) {
+    for (const entry of met) noteRemoval(work, entry, base, { at: work.at, reason, checks: [] });
+    failMembers(work, candidate, failure);
+    return;
+  }
+  sendBack(work, candidate, { reason: 'TARGET_BRANCH_RED', candidate: candidate.number });
+  if (!isHeld) holdForConfiguration(work, candidate, reason);
+}
+
+/** Its members wait again, wherever they came from. */
+function sendBack(work: Work, candidate: Candidate, because: Because): void {
+  if (candidate.purpose.kind !== 'bisection') return abandon(work, candidate, because);
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    releaseFromBisection(work, entryOf(work, entry.prNumber), because);
+  }
+}
+
+function concludeReadable(work: Work, run: Candidate): void {
+  endCandidate(work, run, { reason: 'TARGET_BRANCH_GREEN', prNumber: undefined });
+  retestHeld(work, { reason: 'TARGET_BRANCH_GREEN', candidate: run.number });
 }
 
 /**

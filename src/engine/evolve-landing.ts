@@ -6,13 +6,16 @@ import { giveUpDirectMerge } from './direct-merge.ts';
 import type { CandidateLanded, EntryRefused, LandedEntry, LandingRefused, LandingStop } from './event.ts';
 import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
 import { Footprint, targetsOf } from './footprint.ts';
+import { endHold } from './hold.ts';
 import { retargetLanded } from './impact.ts';
 import { landedText } from './landed-text.ts';
 import { abandon } from './line.ts';
 import type { Sha } from './pull-request.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { releaseSetAside, removeEntry } from './remove-entry.ts';
-import { lineOf, unlanded } from './roster.ts';
+import { candidatesFor, lineOf, unlanded } from './roster.ts';
+import { giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
+import { replaceCandidate } from './test-run.ts';
 import { APPLIED, endCandidate, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
 
 /** Until it has begun, a landing can be called off by whatever happens; from then on only its answer ends it. */
@@ -37,10 +40,14 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
   assert(isStopPossible(asked, event), 'a merge API lands in order, and stops at what is next');
   work.queue = { ...queue, landing: undefined };
   if (landed.length > 0) {
-    advanceTarget(work, event.pushedSha, { isDescendant: true, reason: 'MERGE_GRAPH_MERGE' });
+    const suspects = findSuspects(queue);
+    leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, false);
+    advanceTarget(work, event.pushedSha, { isDescendant: true, isProven: isWholeProof(candidate, event) });
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);
+    endHold(work, { reason: 'MERGE_GRAPH_MERGE' });
+    retestSuspects(work, suspects);
   }
   const { stopped } = event;
   if (stopped?.kind === 'entry_refused') refuseEntry(work, candidate, stopped);
@@ -81,6 +88,29 @@ function isProven({ settings, landing }: Queue, candidate: Candidate, event: Can
     case 'UNPROVEN':
       return false;
   }
+}
+
+/** Failures that may have been the head's. */
+function findSuspects(queue: Queue): readonly Candidate[] {
+  const runs = [...lineOf(queue), ...candidatesFor(queue, 'bisection')];
+  return runs.filter((run) => run.state === 'failed' && !mayBlame(queue, run));
+}
+
+/** The head that was suspected, or red, is not the head any more: nobody is removed for what failed on it. */
+function retestSuspects(work: Work, suspects: readonly Candidate[]): void {
+  const because = { reason: 'TARGET_BRANCH_RED' as const };
+  for (const { number, base, purpose } of suspects) {
+    const run = findCandidate(work.queue, number);
+    if (run === undefined) continue;
+    if (purpose.kind === 'bisection') giveUpSearches(work, base, because);
+    // What is built on it stays as it is.
+    else if (unlanded(work.queue, run.members).length > 0) replaceCandidate(work, run, because, 0);
+  }
+}
+
+/** The head is exactly what passed, and nothing of it was waived. */
+function isWholeProof({ pass }: Candidate, { how }: CandidateLanded): boolean {
+  return (how === 'IDENTICAL' || how === 'SAME_TREE') && pass?.waived === undefined;
 }
 
 /** What a landing is asked to land: the members and, before them, the entries beneath that they vouch for. */
@@ -184,7 +214,7 @@ function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): 
 /** Candidates that do not contain all of what landed stay good only if they share no target with the rest of it. */
 function compose(work: Work, landed: readonly Entry[]): void {
   const traces = landed.map((entry) => ({ entry, footprint: new Footprint().add(targetsOf(work.queue, entry)) }));
-  for (const { number } of lineOf(work.queue)) {
+  for (const { number } of [...candidatesFor(work.queue, 'repair'), ...lineOf(work.queue)]) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined) continue;
     const inside = new Set(compositionOf(candidate).map(({ submission }) => submission));

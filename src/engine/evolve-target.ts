@@ -1,12 +1,12 @@
 import { noteTargetMoved } from './bisection-runs.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { TargetObserved } from './event.ts';
-import { abandonLine } from './line.ts';
+import { endHold } from './hold.ts';
+import { abandon, abandonLine } from './line.ts';
 import type { PrNumber, Sha } from './pull-request.ts';
 import type { Because } from './queue.ts';
-import type { ReasonCode } from './reason.ts';
-import { forgetSuspicion, retestSuspected } from './red-target.ts';
-import { candidatesOf } from './roster.ts';
+import { candidatesFor, candidatesOf } from './roster.ts';
+import { leaveHead } from './suspicion.ts';
 import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
 
 export function observeTarget(work: Work, event: TargetObserved): Outcome {
@@ -48,9 +48,13 @@ function startAgain(
   { head, isDescendant }: { readonly head: Sha | undefined; readonly isDescendant: boolean },
   because: Because,
 ): void {
-  advanceTarget(work, head, { isDescendant, reason: because.reason });
+  leaveHead(work, because, true);
+  endHold(work, because);
+  advanceTarget(work, head, { isDescendant });
+  work.queue = { ...work.queue, pushedHead: work.queue.heads };
   noteTargetMoved(work, []);
   abandonLine(work, because);
+  for (const repair of candidatesFor(work.queue, 'repair')) abandon(work, repair, because);
   for (const candidate of candidatesOf(work.queue)) {
     if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   }
@@ -60,14 +64,13 @@ function startAgain(
 export function advanceTarget(
   work: Work,
   head: Sha | undefined,
-  { isDescendant, reason }: { readonly isDescendant: boolean; readonly reason: ReasonCode },
+  { isDescendant, isProven = false }: { readonly isDescendant: boolean; readonly isProven?: boolean },
 ): void {
-  retestSuspected(work);
   const heads = work.queue.heads + 1;
   const epochs = isDescendant ? work.queue.epochs : work.queue.epochs + 1;
-  const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs };
+  const proof = isProven ? { isProven: true as const } : {};
+  const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs, ...proof };
   work.queue = { ...work.queue, heads, epochs, target };
-  forgetSuspicion(work, reason);
 }
 
 function raiseAlarm(work: Work, from: Sha | undefined, head: Sha | undefined): void {

@@ -6,6 +6,7 @@ import type {
   PullRequestSubmitted,
   QueueEvent,
   QueueUpdated,
+  RemovedPullRequestObserved,
   TestsRestartRequested,
 } from './event.ts';
 import { evolveCandidate } from './evolve-candidate.ts';
@@ -18,9 +19,10 @@ import { type Entry, findEntry, isAdmitted, isLanding, type Queue, UNTOUCHED } f
 import { isReady, readinessOf } from './readiness.ts';
 import type { ReasonCode } from './reason.ts';
 import { removeEntry } from './remove-entry.ts';
-import { restartTests, resumeAfterRed } from './restart.ts';
+import { restartTests, resumeHeld } from './restart.ts';
 import { candidatesOf } from './roster.ts';
 import { checkSettings } from './settings.ts';
+import { forgetRemoval } from './suspicion.ts';
 import { isOutranked } from './targets.ts';
 import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, tell, type Work } from './work.ts';
 
@@ -39,6 +41,8 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return setTargets(work, event);
     case 'pull_request_observed':
       return observe(work, event);
+    case 'removed_pull_request_observed':
+      return readmit(work, event);
     case 'target_observed':
       return observeTarget(work, event);
     case 'time_passed':
@@ -84,10 +88,15 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
     );
   }
   work.queue = { ...work.queue, state, settings: { ...queue.settings, ...others } };
-  if (event.state === 'RUNNING') resumeAfterRed(work, event.actor);
+  if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
   else if (isSwitch) work.queue = withMode(work.queue, mode);
   return APPLIED;
+}
+
+/** Named on the queue, required checks need not be read from a configuration that cannot be used. */
+function isWayOut({ hold }: Queue, { settings }: QueueUpdated): boolean {
+  return hold?.cause.kind === 'configuration' && settings.requiredStatuses !== undefined;
 }
 
 function hasChanges({ settings }: QueueUpdated): boolean {
@@ -115,9 +124,9 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
   const { pr, actor } = event;
   const known = findEntry(work.queue, pr.number);
   if (known !== undefined) {
-    const { priority = known.priority, noBatch = known.noBatch } = event;
+    const { priority = known.priority, noBatch = known.noBatch, repair: isRepair = known.isRepair } = event;
     // Whoever wants it in the queue now does not want it removed any more.
-    keep(work, { ...known, priority, noBatch, removalAskedBy: undefined });
+    keep(work, { ...known, priority, noBatch, isRepair, removalAskedBy: undefined });
     observe(work, { kind: 'pull_request_observed', at: event.at, prNumber: pr.number, pr, targets: event.targets });
     // Whoever submits a pull request that was pushed to while in the queue means the new head: a new cycle begins.
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;
@@ -131,11 +140,13 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     pr,
     priority: event.priority ?? known?.priority ?? DEFAULT_PRIORITY,
     noBatch: event.noBatch ?? known?.noBatch ?? false,
+    isRepair: event.repair ?? known?.isRepair ?? false,
     submittedAt: event.at,
     unreadySince: event.at,
     submission: work.queue.submissions + 1,
     targets: event.targets,
   };
+  forgetRemoval(work, pr.number);
   work.queue = { ...work.queue, submissions: entry.submission };
   move(work, entry, { to: 'NOT_READY', reason: event.by === 'person' ? 'USER_REQUESTED' : 'API_REQUESTED', actor });
   return APPLIED;
@@ -185,6 +196,21 @@ function observe(work: Work, event: PullRequestObserved): Outcome {
   } else if (event.pr !== undefined) {
     refresh(work, entry, event.pr, event.targets);
   }
+  return APPLIED;
+}
+
+/** Its failure was the branch's: unchanged, it stands where it stood. */
+function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullRequestObserved): Outcome {
+  const { returning } = work.queue;
+  const removal = returning.find(({ entry }) => entry.submission === submission);
+  if (removal === undefined) return ignored(`Pull request #${prNumber} was submitted again, or is back.`);
+  work.queue = { ...work.queue, returning: returning.filter((other) => other !== removal) };
+  const { entry } = removal;
+  const isUnchanged = pr?.status === 'open' && pr.headSha === entry.pr.headSha && pr.baseBranch === entry.pr.baseBranch;
+  // What changed since is for its people to submit again.
+  if (!isUnchanged) return APPLIED;
+  const { checks } = removal.failure;
+  move(work, { ...entry, pr, targets, wasTested: true }, { to: 'PENDING', reason: 'TARGET_BRANCH_AT_FAULT', checks });
   return APPLIED;
 }
 

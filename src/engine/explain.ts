@@ -5,16 +5,17 @@ import { type Candidate, isUnderTest } from './candidate.ts';
 import { isBehindDirectMerge } from './direct-merge.ts';
 import { judgementReasons, openReason } from './explain-judgement.ts';
 import { type Explanation, type ExplanationReason, reason } from './explanation.ts';
+import { isPossibleRepair, nextLookAt } from './hold.ts';
 import { admittedInOrder } from './order.ts';
 import { freeSlots } from './plan.ts';
 import type { BlockReason } from './pull-request.ts';
-import { type Entry, findCandidate, isAdmitted, isLive, lineLimit, type Queue } from './queue.ts';
+import { type Entry, findCandidate, type Hold, isAdmitted, isLive, lineLimit, type Queue } from './queue.ts';
 import { readinessOf } from './readiness.ts';
 import { reasonText } from './reason.ts';
-import { isTargetSuspected } from './red-target.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { isSilent } from './silence.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
+import { isSuspected } from './suspicion.ts';
 import { holdEndsAt, openChecks } from './verdict.ts';
 import { voucherOf } from './vouch.ts';
 
@@ -121,7 +122,9 @@ function testingReason(queue: Queue, candidate: Candidate, now: Instant): Explan
   const total = required?.names.length ?? 0;
   const since = testingSince ?? plannedAt;
   const ahead = unlanded(queue, candidate.beneath).map(({ prNumber }) => `#${prNumber}`);
-  const where = ahead.length === 0 ? '' : ` on top of ${listOf(ahead)}`;
+  const isRepair = candidate.purpose.kind === 'repair';
+  const alone = isRepair ? ` alone on ${queue.branch}, which it may repair` : '';
+  const where = ahead.length === 0 ? alone : ` on top of ${listOf(ahead)}`;
   const which = open.length === 0 ? '' : ` (${listOf(open)})`;
   const text = `Its tests run${where}: ${open.length} of ${total} required checks are open${which}.`;
   return {
@@ -178,13 +181,13 @@ function failedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: 
 /** Why an entry whose failure is its own is still here. */
 function holdReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
   // That the target is red is said before anything else.
-  if (queue.redTarget !== undefined) return [];
+  if (queue.hold !== undefined) return [];
   const ahead = unlanded(queue, candidate.beneath);
   if (candidate.members.length > 1 && ahead.length > 0) {
     const text = 'Its batch is split to find out why, as soon as what it was tested on top of has landed.';
     return [{ ...reason('BISECTION_WAITING', text), reasons: waitingForSome(queue, ahead, now, depth) }];
   }
-  if (isTargetSuspected(queue, candidate)) {
+  if (isSuspected(queue, candidate)) {
     const text = `The head of ${queue.branch} is tested by itself first: others failed the same way.`;
     return [reason('TARGET_SUSPECTED', text)];
   }
@@ -303,9 +306,7 @@ function vouchReason(testRun: CandidateNumber): ExplanationReason {
 function nextOf(queue: Queue, entry: Entry): string {
   if (queue.parked !== undefined || queue.state === 'PAUSED') return 'Nothing until the queue is resumed.';
   if (queue.target === undefined) return `Nothing until the branch ${queue.branch} is there.`;
-  if (queue.redTarget !== undefined && entry.state !== 'TESTS_PASSED') {
-    return `Nothing until ${queue.branch} moves, or tests are restarted.`;
-  }
+  if (queue.hold !== undefined && entry.state !== 'TESTS_PASSED') return nextWhileHeld(queue, queue.hold, entry);
   switch (entry.state) {
     case 'PENDING':
       return entry.setAside === undefined
@@ -348,13 +349,49 @@ function queueReasons(queue: Queue): ExplanationReason[] {
   }
 }
 
-function targetReasons({ target, redTarget, branch }: Queue): ExplanationReason[] {
+function targetReasons(queue: Queue): ExplanationReason[] {
+  const { target, hold, branch } = queue;
   if (target === undefined)
     return [reason('TARGET_UNKNOWN', `The branch ${branch} was not found yet, or does not exist.`)];
-  if (redTarget === undefined) return [];
-  const what = redTarget.checks.length === 0 ? 'its checks' : listOf(redTarget.checks);
-  const text = `The head of ${branch} fails ${what} by itself: nothing is tested until it moves, or tests are restarted.`;
-  return [reason('TARGET_RED', text, { testRun: redTarget.candidate, since: redTarget.since })];
+  return hold === undefined ? [] : [holdReason(queue, hold)];
+}
+
+export function holdReason(queue: Queue, { cause, candidate, since }: Hold): ExplanationReason {
+  const { branch } = queue;
+  const about = { since, ...(candidate === undefined ? {} : { testRun: candidate }) };
+  if (cause.kind === 'configuration') {
+    const why = reasonText(cause.reason, { ...NO_CONTEXT, branch });
+    const text = `Nothing can be tested on ${branch}, and nobody is removed for that. ${why} ${lookText(queue)} Setting requiredStatuses of the queue is another way out.`;
+    return reason('CONFIGURATION_BROKEN', text, about);
+  }
+  const what = cause.names.length === 0 ? 'its checks' : listOf(cause.names);
+  const text = `The head of ${branch} fails ${what} by itself: nobody is removed for that, and nothing else is tested until it passes or moves. ${lookText(queue)}`;
+  return reason('TARGET_RED', text, about);
+}
+
+const NO_CONTEXT = {
+  to: 'FAILED',
+  actor: undefined,
+  prNumber: undefined,
+  checks: undefined,
+  detail: undefined,
+};
+
+function lookText(queue: Queue): string {
+  const at = nextLookAt(queue);
+  return at === undefined ? 'It is being tested again now.' : `It is tested again by itself at ${clockTime(at)}.`;
+}
+
+function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
+  const { branch } = queue;
+  if (hold.cause.kind === 'configuration') return `It is tested as soon as the configuration of ${branch} can be used.`;
+  if (entry.candidate !== undefined && findCandidate(queue, entry.candidate)?.purpose.kind === 'repair') {
+    return `If it passes it lands at once, and the queue goes on.`;
+  }
+  const isRepair = isPossibleRepair(hold, entry) && entry.repairTriedOn !== queue.target?.ordinal;
+  if (isRepair)
+    return `It is tested alone on ${branch} as a possible repair when its turn comes, and lands if it passes.`;
+  return `It is tested once ${branch} passes or moves. If it repairs ${branch}, submit it again as a repair.`;
 }
 
 function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {

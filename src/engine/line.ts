@@ -4,8 +4,11 @@ import { type Because, type Entry, isLanding, type Queue, toMember } from './que
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { endCandidate, keep, move, type Work } from './work.ts';
 
+/** Why, and who asked for it where somebody did. */
+type Cause = Because & { readonly actor?: string | undefined };
+
 /** Abandons a candidate of the line and everything that is built on it; their members wait in the line again. */
-export function abandon(work: Work, candidate: Candidate, because: Because): void {
+export function abandon(work: Work, candidate: Candidate, because: Cause): void {
   if (isBeingLanded(work.queue, candidate)) return;
   abandonAllWith(work, candidate.members, because, new Set());
 }
@@ -22,22 +25,17 @@ export function takeOut(work: Work, entries: readonly Entry[], because: Because)
   abandonAllWith(work, entries.map(toMember), because, leaving);
 }
 
-function abandonAllWith(
-  work: Work,
-  members: readonly Member[],
-  because: Because,
-  leaving: ReadonlySet<PrNumber>,
-): void {
+function abandonAllWith(work: Work, members: readonly Member[], because: Cause, leaving: ReadonlySet<PrNumber>): void {
   const submissions = new Set(members.map(({ submission }) => submission));
   for (const candidate of candidatesOf(work.queue)) {
     const isAffected =
-      (isOfLine(candidate) || candidate.purpose.kind === 'direct') &&
+      (isOfLine(candidate) || candidate.purpose.kind === 'direct' || candidate.purpose.kind === 'repair') &&
       compositionOf(candidate).some(({ submission }) => submissions.has(submission));
     if (isAffected) abandonOne(work, candidate, because, leaving);
   }
 }
 
-function abandonOne(work: Work, candidate: Candidate, because: Because, leaving: ReadonlySet<PrNumber>): void {
+function abandonOne(work: Work, candidate: Candidate, because: Cause, leaving: ReadonlySet<PrNumber>): void {
   if (isBeingLanded(work.queue, candidate)) return;
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
   for (const entry of unlanded(work.queue, candidate.members)) {

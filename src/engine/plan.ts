@@ -13,6 +13,7 @@ import {
 import type { NodeId } from './claims.ts';
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
 import { Footprint, targetsOf } from './footprint.ts';
+import { concludeBaseTests, concludeRepairs, lookAgain, startRepair } from './hold.ts';
 import { abandon } from './line.ts';
 import { withMode } from './mode.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -22,15 +23,16 @@ import {
   findCandidate,
   lineLimit,
   mayStartTests,
+  mayTest,
   mayWork,
   mustBeExact,
   type Queue,
   toMember,
 } from './queue.ts';
-import { concludeHeadTests, testSuspectedHead } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { tellOfSilence } from './silence.ts';
+import { testSuspectedBases } from './suspicion.ts';
 import { runOrphans, startCandidate } from './test-run.ts';
 import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers } from './verdict.ts';
 import { mayVouch, settleVouches } from './vouch.ts';
@@ -46,7 +48,8 @@ export function plan(work: Work): void {
   denyOverdue(work);
   failOverdue(work);
   tellOfSilence(work);
-  concludeHeadTests(work);
+  concludeBaseTests(work);
+  concludeRepairs(work);
   do settle(work);
   while (proceed(work) > 0);
 }
@@ -71,7 +74,9 @@ function settle(work: Work): void {
 function proceed(work: Work): number {
   const ended = work.endedCandidates.length;
   landNext(work);
-  testSuspectedHead(work);
+  testSuspectedBases(work);
+  lookAgain(work);
+  startRepair(work);
   startTests(work);
   return work.endedCandidates.length - ended;
 }
@@ -146,7 +151,9 @@ function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean
 function landNext(work: Work): void {
   takeBackLanding(work);
   if (!mayWork(work.queue) || work.queue.landing !== undefined) return;
-  for (const { number } of [...candidatesFor(work.queue, 'direct'), ...lineOf(work.queue)]) {
+  const { queue } = work;
+  const ahead = [...candidatesFor(queue, 'direct'), ...candidatesFor(queue, 'repair')];
+  for (const { number } of [...ahead, ...lineOf(queue)]) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isLandable(work.queue, candidate)) continue;
     if (mustBeExact(work.queue) && candidate.composedWith.length > 0) {
@@ -207,9 +214,9 @@ function isOfBisection({ purpose }: Candidate): boolean {
 }
 
 function startTests(work: Work): void {
-  if (!mayStartTests(work.queue)) return;
   runOrphans(work);
   startReplacements(work);
+  if (!mayStartTests(work.queue)) return;
   startBisectionRuns(work, freeBisectionSlots(work));
   // A group that started may have stood between others that now make one.
   while (startGroups(work) > 0 && work.queue.settings.batch);
@@ -218,9 +225,10 @@ function startTests(work: Work): void {
 /** Candidates that take the place of another go first: they stand ahead of everything that is new. */
 function startReplacements(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
-    if (candidate.state !== 'waiting') continue;
+    if (candidate.state !== 'waiting' || !mayTest(work.queue, candidate)) continue;
     const slots = isOfBisection(candidate) ? freeBisectionSlots(work) : freeSlots(work);
-    if (slots > 0 || candidate.purpose.kind === 'head') startCandidate(work, candidate);
+    const isApart = candidate.purpose.kind === 'head' || candidate.purpose.kind === 'repair';
+    if (slots > 0 || isApart) startCandidate(work, candidate);
   }
 }
 
@@ -252,7 +260,7 @@ function isAsBefore({ before, queue, strategy }: Work): boolean {
   if (queue.settings.batch || queue.index.pending !== before.index.pending) return false;
   if (queue.settings !== before.settings || queue.state !== before.state || queue.target !== before.target)
     return false;
-  if (queue.redTarget !== before.redTarget || queue.parked !== before.parked) return false;
+  if (queue.hold !== before.hold || queue.parked !== before.parked) return false;
   if (freeSlots({ queue, strategy }) !== freeSlots({ queue: before, strategy })) return false;
   if (didTargetsChange(before, queue)) return false;
   const [then, now] = [lineOf(before), lineOf(queue)];

@@ -4,10 +4,11 @@ import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
 import type { Bisection } from './bisection.ts';
-import type { Base, Candidate, CandidateNumber, Landed, LastPass, Member } from './candidate.ts';
+import type { Base, Candidate, CandidateNumber, Failure, Landed, LastPass, Member } from './candidate.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts, Sha } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
+import type { StartProblem } from './required.ts';
 import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
@@ -33,6 +34,8 @@ export interface Queue {
   readonly admissions: number;
   /** The target's head as far as is known; undefined before the first look, or while the branch does not exist. */
   readonly target: Base | undefined;
+  /** The ordinal of the last head that somebody else put there. */
+  readonly pushedHead: number;
   /** How many heads and epochs the target ever had. */
   readonly heads: number;
   readonly epochs: number;
@@ -47,10 +50,12 @@ export interface Queue {
   readonly bisectionsEver: number;
   /** The one landing that is asked for or under way. */
   readonly landing: Landing | undefined;
-  /** Set while failures look as if the target itself were broken. */
-  readonly suspicion: Suspicion | undefined;
-  /** The target itself fails: nothing starts and nobody is removed until it moves, or an operator says otherwise. */
-  readonly redTarget: RedTarget | undefined;
+  /** What speaks against commits of the target branch: the head, and bases of searches. */
+  readonly suspicions: readonly Suspicion[];
+  /** The target branch is to blame: nothing of the line starts and nobody is removed for a failure. */
+  readonly hold: Hold | undefined;
+  /** Removed for a failure that was the branch's: each returns once the forge has said how it is now. */
+  readonly returning: readonly Removal[];
   /** A promise was about to be broken: nothing happens here until an operator has looked. */
   readonly parked: Parked | undefined;
   /** Derived from the entries, so that a step need not look at all of them. */
@@ -102,20 +107,40 @@ export interface Landing {
   readonly landingMode: QueueSettings['landingMode'];
 }
 
-/** Entries that failed alone, one after the other, by the same checks, on one head of the target. */
+/** Removals for failures alone on one commit of the target branch. */
 export interface Suspicion {
-  readonly headOrdinal: number;
-  readonly checks: readonly string[];
-  readonly failed: readonly PrNumber[];
-  /** The head passed by itself: it is not to blame. */
-  readonly isCleared: boolean;
+  readonly base: Base;
+  /** Since it last passed by itself, oldest first. */
+  readonly removals: readonly Removal[];
+  /** When it passed by itself, or could not be tested, and what was held against it then. */
+  readonly cleared: { readonly at: Instant; readonly signs: readonly string[] } | undefined;
+  /** The branch left it before it was known whether the removals were right: it is tested for their sake. */
+  readonly isDoubted?: true;
 }
 
-export interface RedTarget {
-  readonly since: Instant;
-  readonly candidate: CandidateNumber;
-  readonly checks: readonly string[];
+export interface Removal {
+  /** As it was when it left, without its targets. */
+  readonly entry: Entry;
+  readonly failure: Failure;
+  /** It was submitted again: it is evidence, and does not return. */
+  readonly isReplaced?: true;
 }
+
+export interface Hold {
+  readonly since: Instant;
+  readonly cause: HoldCause;
+  /** The last run that showed it. */
+  readonly candidate: CandidateNumber | undefined;
+  /** How many submissions there were when it began: what came later may be a repair. */
+  readonly submissions: number;
+  /** How often the head was looked at again. */
+  readonly looks: number;
+  readonly nextLookAt: Instant;
+}
+
+export type HoldCause =
+  | { readonly kind: 'checks'; readonly names: readonly string[] }
+  | { readonly kind: 'configuration'; readonly reason: StartProblem };
 
 export interface Parked {
   readonly reason: string;
@@ -169,6 +194,10 @@ export interface Entry {
    * again: it is not put into one group, or the search would begin anew.
    */
   readonly apart: string | undefined;
+  /** It was submitted as a repair: while the branch is red it is tested alone on the head. */
+  readonly isRepair: boolean;
+  /** The head, by its ordinal, on which it was tested as a repair. */
+  readonly repairTriedOn: number | undefined;
   /** Landing it directly was tried for this head and did not work out. */
   readonly isDirectMergeSpent: boolean;
   /** Who asked for its removal while it was landing: it leaves unless it lands. */
@@ -186,6 +215,8 @@ export const UNTOUCHED = {
   wasTested: false,
   clearedIn: undefined,
   apart: undefined,
+  isRepair: false,
+  repairTriedOn: undefined,
   isDirectMergeSpent: false,
   removalAskedBy: undefined,
   landed: undefined,
@@ -224,6 +255,7 @@ export function createQueue(
     submissions: 0,
     admissions: 0,
     target: undefined,
+    pushedHead: 0,
     heads: 0,
     epochs: 0,
     candidates: emptyIntMap(),
@@ -233,8 +265,9 @@ export function createQueue(
     bisections: [],
     bisectionsEver: 0,
     landing: undefined,
-    suspicion: undefined,
-    redTarget: undefined,
+    suspicions: [],
+    hold: undefined,
+    returning: [],
     parked: undefined,
     index: EMPTY_INDEX,
   };
@@ -272,8 +305,13 @@ export function mayWork(queue: Queue): boolean {
   return queue.state !== 'PAUSED' && queue.parked === undefined && queue.target !== undefined;
 }
 
+/** While a queue holds, only what may end that is tested: the head by itself, and a possible repair. */
+export function mayTest(queue: Queue, { purpose }: Candidate): boolean {
+  return mayStartTests(queue) || (mayWork(queue) && (purpose.kind === 'head' || purpose.kind === 'repair'));
+}
+
 export function mayStartTests(queue: Queue): boolean {
-  return mayWork(queue) && queue.redTarget === undefined;
+  return mayWork(queue) && queue.hold === undefined;
 }
 
 /** Only in parallel mode, and only if the queue allows it, does a tree land together with what landed beside it. */

@@ -19,6 +19,10 @@ export const REASON_CODES = [
   'CONFLICTS_WITH_PREREQUISITE',
   'TARGET_BRANCH_MOVED',
   'TARGET_BRANCH_RED',
+  'TARGET_BRANCH_GREEN',
+  'TARGET_BRANCH_LEFT',
+  'TARGET_BRANCH_AT_FAULT',
+  'REPAIR_TEST_RUN_FAILED',
   'LANDING_NOT_COMPOSABLE',
   'LANDING_INTERRUPTED',
   'BISECTION_REQUIRED',
@@ -113,6 +117,13 @@ const SENTENCES: { readonly [Code in ReasonCode]: Sentence } = {
     `${cause(context)} landed first, and it was not tested with it: it is tested again.`,
   TARGET_BRANCH_RED: ({ branch }) =>
     `${branch} fails by itself: what failed on it is tested again once it is repaired.`,
+  TARGET_BRANCH_GREEN: ({ branch }) => `${branch} passes again: it is tested in its turn.`,
+  TARGET_BRANCH_LEFT: ({ branch }) =>
+    `It failed on a commit of ${branch} that may have been broken and is not the head any more: it is tested again on the head.`,
+  TARGET_BRANCH_AT_FAULT: ({ branch }) =>
+    `${branch} itself was broken when it failed: it is back in its old place in the queue.`,
+  REPAIR_TEST_RUN_FAILED: (context) =>
+    `Tested alone on ${context.branch} it did not mend it: ${failing(context)} failed. It waits until ${context.branch} is repaired.`,
   LANDING_NOT_COMPOSABLE: ({ branch }) =>
     `It could not be put on what landed on ${branch} meanwhile without another test: it is tested again.`,
   LANDING_INTERRUPTED: 'Landing it together with others stopped half-way: it is tested again.',

@@ -3,7 +3,7 @@ import { listOf } from '../lib/int-map.ts';
 import { repointPart } from './bisection-runs.ts';
 import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
 import { isWaived } from './judgement.ts';
-import { type Because, findCandidate, mayStartTests, type Queue } from './queue.ts';
+import { type Because, findCandidate, mayTest, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
 import { voucherOf } from './vouch.ts';
@@ -40,7 +40,7 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
 }
 
 function runChecks(work: Work, candidate: Candidate): void {
-  if (!mayStartTests(work.queue)) {
+  if (!mayTest(work.queue, candidate)) {
     // It waits for nobody but the queue, which starts it when it goes on.
     keepCandidate(work, { ...candidate, twin: candidate.number });
     return;
@@ -88,7 +88,7 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   };
   const detail = waiverText(waived);
   keepCandidate(work, { ...candidate, state: 'passed', twin: undefined, failure: undefined, pass });
-  if (candidate.purpose.kind === 'main') {
+  if (candidate.purpose.kind === 'main' || candidate.purpose.kind === 'repair') {
     for (const entry of unlanded(work.queue, candidate.members)) {
       // One that was vouched for has passed already.
       if (entry.state === 'TESTS_PASSED') continue;
@@ -130,7 +130,8 @@ export function runOrphans(work: Work): void {
   // The one on the oldest base first: its run proves the tree for the others, but not the other way round.
   for (const { number } of orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number)) {
     const orphan = findCandidate(work.queue, number);
-    if (orphan?.required !== undefined) beginChecks(work, { ...orphan, twin: undefined }, orphan.required);
+    if (orphan?.required !== undefined && mayTest(work.queue, orphan))
+      beginChecks(work, { ...orphan, twin: undefined }, orphan.required);
   }
 }
 
@@ -158,7 +159,7 @@ export function replaceCandidate(
   const next = addCandidate(work, { purpose, base, beneath, members, parent }, { ...candidate, tries });
   if (purpose.kind === 'bisection') repointPart(work, candidate.number, next.number);
   for (const entry of unlanded(work.queue, members)) {
-    const own = purpose.kind === 'main' ? { ...entry, candidate: next.number } : entry;
+    const own = purpose.kind === 'bisection' ? entry : { ...entry, candidate: next.number };
     if (voucherOf(work.queue, own) !== undefined) keep(work, own);
     else move(work, own, { to: 'PENDING', actor, ...because });
   }

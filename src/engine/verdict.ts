@@ -5,9 +5,9 @@ import { type Candidate, isUnderTest } from './candidate.ts';
 import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
 import { findCandidate, type Queue } from './queue.ts';
-import { mayBlame, noteRemoval } from './red-target.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
+import { mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
 import { failCandidate, passCandidate, reopenCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
 import { denialText, withFinding, withoutWaiver } from './waiver.ts';
@@ -152,7 +152,7 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
   // A batch is searched on the head: what it failed on top of has to be there.
   if (candidate.members.length > 1 && ahead.length > 0) return false;
-  return !isHeld(work, candidate) && mayBlame(work, candidate);
+  return !isHeld(work, candidate) && mayBlame(queue, candidate);
 }
 
 /** It failed, and nobody behind it has vouched for it. */
@@ -187,6 +187,6 @@ function remove(work: Work, candidate: Candidate): void {
   const [entry] = unlanded(work.queue, candidate.members);
   if (entry === undefined || candidate.failure === undefined) return;
   const { at: _at, ...failure } = candidate.failure;
-  noteRemoval(work, candidate);
+  noteRemoval(work, entry, testedAloneOn(work.queue, candidate), candidate.failure);
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: candidate.number });
 }

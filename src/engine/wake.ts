@@ -1,6 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { formGroups } from './batch.ts';
+import { nextLookAt } from './hold.ts';
 import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { candidatesOf } from './roster.ts';
@@ -17,6 +18,7 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
     ...silences(queue),
     ...holdEnds(queue, now),
     ...notReadyEnds(queue),
+    ...looks(queue),
   ];
   if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
   return instants.length === 0 ? undefined : Math.min(...instants);
@@ -47,6 +49,11 @@ function holdEnds(queue: Queue, now: Instant): Instant[] {
     .filter((candidate) => isFailure(queue, candidate))
     .map((candidate) => holdEndsAt(queue, candidate))
     .filter((instant) => instant > now);
+}
+
+function looks(queue: Queue): Instant[] {
+  const at = nextLookAt(queue);
+  return at === undefined ? [] : [at];
 }
 
 function notReadyEnds(queue: Queue): Instant[] {

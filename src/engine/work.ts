@@ -115,7 +115,8 @@ export function move(work: Work, entry: Entry, { to, actor, ...because }: Move):
     entryId: entry.id,
     prNumber: entry.prNumber,
     at: work.at,
-    from: known?.state,
+    // One that returns had ended, and is not in the queue any more.
+    from: known?.state ?? (isLive(entry.state) ? undefined : entry.state),
     to,
     because,
     actor,

@@ -89,13 +89,17 @@ function withoutHead(body: unknown): unknown {
   return { ...(body as Json), pr: rest };
 }
 
-/** Without alarms, and required checks by their names: who must report them is ours. */
+/** Without alarms and holds, and required checks by their names: who must report them is ours. */
 function asQueue(queue: unknown): Json {
-  const { alarms: _, requiredStatuses, ...rest } = queue as { alarms: unknown; requiredStatuses: RequiredStatuses };
+  const { alarms: _1, hold: _2, requiredStatuses, ...rest } = queue as QueueReply;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
 }
 
-type RequiredStatuses = readonly RequiredStatus[] | null;
+interface QueueReply extends Json {
+  readonly alarms?: unknown;
+  readonly hold?: unknown;
+  readonly requiredStatuses: readonly RequiredStatus[] | null;
+}
 
 function toName(status: RequiredStatus): string {
   return typeof status === 'string' ? status : status.name;

@@ -9,6 +9,8 @@ export interface AlarmRow {
   readonly code: string;
   readonly text: string;
   readonly at: Instant;
+  /** When what it was raised for was over; null while that goes on, or where it has no end. */
+  readonly endedAt: Instant | null;
 }
 
 /** How far the target's history was compared with what the queue landed. */
@@ -23,7 +25,9 @@ export interface AuditMark {
 /** What is said of a queue goes with its repository. Nothing else is asked of it: it may be gone by now. */
 export interface AlarmStore {
   /** `known` (nothing written) where one with this id is there. */
-  raise(alarm: AlarmRow): Promise<'raised' | 'known'>;
+  raise(alarm: Omit<AlarmRow, 'endedAt'>): Promise<'raised' | 'known'>;
+  /** Ends every open alarm of this code. One that has ended stays as it is. */
+  end(alarms: { readonly queueId: QueueId; readonly code: string; readonly at: Instant }): Promise<void>;
   /** Newest first, of these queues, at or after `since`. */
   list(queueIds: readonly QueueId[], since: Instant, limit: number): Promise<readonly AlarmRow[]>;
   /** How many of each code were ever raised in these queues, in any order. */

@@ -14,7 +14,15 @@ export function alarmPromises(store: () => Store): void {
 }
 
 function anAlarm(queueId: QueueId, values: Partial<AlarmRow> = {}): AlarmRow {
-  return { id: randomUUID(), queueId, code: 'FOREIGN_PUSH', text: 'somebody pushed', at: NOON, ...values };
+  return {
+    id: randomUUID(),
+    queueId,
+    code: 'FOREIGN_PUSH',
+    text: 'somebody pushed',
+    at: NOON,
+    endedAt: null,
+    ...values,
+  };
 }
 
 function aMark(values: Partial<AuditMark> = {}): AuditMark {
@@ -30,6 +38,19 @@ function raisingPromises(store: () => Store): void {
     assert.equal(await alarms.raise({ ...alarm, text: 'again', at: NOON + 5 }), 'known');
     assert.deepEqual(await alarms.list([id], NOON, 9), [alarm]);
     assert.deepEqual(await alarms.count([id]), [{ queueId: id, code: 'FOREIGN_PUSH', count: 1 }]);
+  });
+
+  test('an alarm ends once, with others of its code in its queue, and no other', async () => {
+    const { alarms } = store();
+    const [queue, other] = [await storeQueue(store()), await storeQueue(store())];
+    const red = anAlarm(queue.id, { code: 'RED_TARGET' });
+    const push = anAlarm(queue.id, { at: NOON - 1 });
+    const elsewhere = anAlarm(other.id, { code: 'RED_TARGET' });
+    for (const alarm of [red, push, elsewhere]) await alarms.raise(alarm);
+    await alarms.end({ queueId: queue.id, code: 'RED_TARGET', at: NOON + 60 });
+    await alarms.end({ queueId: queue.id, code: 'RED_TARGET', at: NOON + 90 });
+    assert.deepEqual(await alarms.list([queue.id], 0, 9), [{ ...red, endedAt: NOON + 60 }, push]);
+    assert.deepEqual(await alarms.list([other.id], 0, 9), [elsewhere]);
   });
 
   test('of many who raise it at once one does', async () => {

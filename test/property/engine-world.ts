@@ -252,7 +252,7 @@ export function settle(story: Scenario, isGreen: (tree: string) => boolean): voi
       const conclusion = isGreen(story.treeOf(candidate)) ? 'SUCCESS' : 'FAILURE';
       story.reportCheck(candidate.number, { conclusion });
     } else if ([...valuesOf(story.queue.entries)].some(isAdmitted) || story.queue.state !== 'RUNNING') {
-      if (story.queue.redTarget !== undefined) story.play('foreign Fix');
+      if (story.queue.hold !== undefined) story.play('foreign Fix');
       else story.play('wait 61m');
       if (story.queue.state === 'PAUSED' || story.queue.state === 'DRAINING') story.play('resume');
     } else return;

@@ -9,7 +9,7 @@ describe('direct merges that do not begin', () => {
   it('while the target is red [L8] [V10]', () => {
     play(
       DIRECT,
-      'submit A[x] B[x] C[x]\nfail A\nfail B\nfail C\nfail HEAD\nsubmit D[y] uptodate\nstates C=held D=pending\ntarget M',
+      'submit A[x] B[x] C[x]\nfail A\nfail B\nfail C\nfail HEAD\nsubmit D[y] uptodate\nstates C=held D=testing\ntesting !D\ntarget M',
     );
   });
 
@@ -29,7 +29,10 @@ describe('what goes on as it is', () => {
   });
 
   it('what runs on a head that was red, when tests are asked for again [V10] [C12]', () => {
-    const told = play({}, 'submit A B C D\nfail A\nfail B\nfail HEAD\nfail C\nstates C=held D=testing\nresume');
+    const told = play(
+      {},
+      'submit A B C D\nfail A\nfail B\nclose A B\nfail HEAD\nfail C\nstates C=held D=testing\nresume',
+    );
     told.play('states CD=testing');
     assert.equal(told.runs.filter((run) => run === 'C+D').length, 1);
     assert.equal(told.runs.filter((run) => run === 'C').length, 2);

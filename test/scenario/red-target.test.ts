@@ -23,12 +23,13 @@ describe('a red target is not the next pull request’s fault', () => {
       fail HEAD
       alarm RED_TARGET
       fail D
-      states BC=failed D=held
+      states BC=pending D=held
+      why B=TARGET_BRANCH_AT_FAULT C=TARGET_BRANCH_AT_FAULT
       `,
     );
   });
 
-  it('interrupts nothing for an urgent one that cannot start: what passes may mend it [V10] [O2]', () => {
+  it('interrupts nothing for an urgent one: what passes may mend it [V10] [O2]', () => {
     play(
       {},
       `
@@ -36,10 +37,12 @@ describe('a red target is not the next pull request’s fault', () => {
       fail HEAD
       alarm RED_TARGET
       submit E urgent
-      states CD=testing E=pending
+      states CDE=testing
+      testing C C+D !E
       pass C
       states C=merged
       target M+C
+      testing E E+A E+A+B E+A+B+D
       `,
     );
   });
@@ -89,17 +92,15 @@ describe('a red target is not the next pull request’s fault', () => {
       states CD=testing
       fail C
       states C=held D=testing
-      submit E
-      states E=pending
-      testing C+D
       fail C+D
-      states CD=held E=pending
+      states AB=pending CD=held
       testing
       `,
     );
-    assert.deepEqual(told.queue.redTarget?.checks, ['ci']);
-    told.play('foreign X\nstates CDE=testing\ntesting C C+D C+D+E\nalarm RED_TARGET FOREIGN_PUSH');
-    assert.equal(told.queue.redTarget, undefined);
+    assert.deepEqual(told.queue.hold?.cause, { kind: 'checks', names: ['ci'] });
+    told.play('foreign X\nstates ABCD=testing\ntesting A A+B A+B+C A+B+C+D\nalarm RED_TARGET FOREIGN_PUSH');
+    told.play('over RED_TARGET');
+    assert.equal(told.queue.hold, undefined);
   });
 
   it('still lands what passes while it holds, and goes on when that moves the head [V10] [L1]', () => {
@@ -108,11 +109,10 @@ describe('a red target is not the next pull request’s fault', () => {
       `
       ${TWO}
       fail HEAD
-      submit E
       pass C
-      states C=merged DE=testing
+      states C=merged D=testing
       target M+C
-      testing D D+E
+      testing D D+A D+A+B
       `,
     );
   });
@@ -124,14 +124,13 @@ describe('a red target is not the next pull request’s fault', () => {
       ${TWO}
       fail HEAD
       fail C
-      submit E
-      states C=held E=pending
+      states C=held
       restart C
-      states CDE=testing
+      states ABCD=testing
       trail C TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
-      testing C C+D C+D+E
-      pass C
-      states C=merged
+      testing A A+B A+B+C A+B+C+D
+      pass A
+      states A=merged
       `,
     );
   });
@@ -148,7 +147,7 @@ describe('a red target is not the next pull request’s fault', () => {
       states CD=testing
       trail C TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
       trail D TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
-      testing C C+D
+      testing A A+B A+B+C A+B+C+D
       `,
     );
   });
@@ -164,7 +163,7 @@ describe('a red target is not the next pull request’s fault', () => {
       resume
       states CD=testing
       trail C TESTS_RESTARTED_BY_USER TEST_RUN_STARTED
-      testing C C+D
+      testing A A+B A+B+C A+B+C+D
       `,
     );
   });
@@ -267,16 +266,19 @@ describe('a red target is not the next pull request’s fault', () => {
       alarm RED_TARGET
       states CD=pending
       why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED
+      states AB=pending
+      why A=TARGET_BRANCH_AT_FAULT B=TARGET_BRANCH_AT_FAULT
       testing
       resume
-      testing CD
+      testing ABCD
       `,
     );
   });
 
   it('holds a batch that fails on a red head: nobody is removed for it [V10] [B4]', () => {
-    const told = play({ concurrency: 4 }, 'submit A B\nfail A\nfail B\nfail HEAD\nset batch=true batchingMinSize=2');
-    told.play('submit C D\nstates CD=pending\ntesting\nforeign X\ntesting CD');
+    const told = play({ batch: true, batchingMinSize: 2 }, 'submit E F\nhold builds\nfail EF\nrelease builds\nfail ~E');
+    told.play('submit A B\nfail ~F\nfail HEAD\nalarm RED_TARGET\nstates EF=pending AB=testing\nfail AB');
+    told.play('states AB=held EF=pending\ntesting\nforeign X\ntesting EF EF+AB');
   });
 
   it('takes nothing from a head that cannot be tested: entries are judged as usual [V10] [C8]', () => {

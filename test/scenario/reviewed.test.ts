@@ -43,7 +43,7 @@ describe('what went wrong once', () => {
       `,
     );
     told.play('fail ~CD\nfail ~C\nfail HEAD\nstates CD=pending\nwhy C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED');
-    told.play('foreign Fix\nstates CD=testing\ntesting CD\npass CD\nstates CD=merged');
+    told.play('states AB=pending\nforeign Fix\ntesting ABCD\npass ABCD\nstates ABCD=merged');
   });
 
   it('un-parking asks again for what was under way [I2]', () => {
@@ -127,8 +127,9 @@ describe('what went wrong once', () => {
   it('a landing beside it removes nobody who failed on a head that is suspected, or red [V10]', () => {
     for (const verdict of ['', '\nfail HEAD']) {
       const told = new Scenario({ mode: 'PARALLEL', concurrency: 6 });
-      told.play(`submit A[x] B[y] C[z] E[v] D[w]\nfail A\nfail B\nfail C${verdict}\nfail E\nstates CE=held`);
-      told.play('pass D\nstates D=merged CE=testing\nwhy C=TEST_RUN_STARTED\ntesting C E\npass C E');
+      told.play(`submit A[x] B[y] C[z] E[v] D[w]\nfail A\nfail B\nclose A B\nfail C${verdict}\nfail E\nstates CE=held`);
+      told.play('pass D\nstates D=merged CE=testing\nwhy C=TEST_RUN_STARTED');
+      told.play('testing C E\npass C E');
       told.play('states CE=merged');
     }
   });

@@ -69,6 +69,8 @@ export class Scenario {
   readonly ended = new Map<number, Entry>();
   readonly endedCandidates = new Map<number, Candidate>();
   readonly alarms: string[] = [];
+  readonly endedAlarms: string[] = [];
+  readonly #closed = new Set<PrNumber>();
   /** The target's commits, oldest first, as letters; `M` is where it began. */
   readonly history: string[] = ['M'];
   /** Every run of CI: the tree that was tested. */
@@ -154,6 +156,7 @@ export class Scenario {
         for (const prNumber of prs()) this.#push(prNumber);
         return;
       case 'close':
+        for (const prNumber of prs()) this.#closed.add(prNumber);
         return this.#observeAll(prs(), { status: 'closed' });
       case 'draft':
         return this.#observeAll(prs(), { status: 'draft' });
@@ -339,7 +342,7 @@ export class Scenario {
 
   submit(
     prNumber: PrNumber,
-    more: { priority?: string; noBatch?: boolean; pr?: Partial<PullRequestFacts> } = {},
+    more: { priority?: string; noBatch?: boolean; repair?: boolean; pr?: Partial<PullRequestFacts> } = {},
   ): Step {
     return this.tell({
       kind: 'pull_request_submitted',
@@ -349,10 +352,11 @@ export class Scenario {
       targets: this.#targets.get(prNumber),
       priority: more.priority === undefined ? undefined : parsePriority(more.priority),
       noBatch: more.noBatch,
+      ...(more.repair === undefined ? {} : { repair: more.repair }),
     });
   }
 
-  /** Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`; `urgent`, `high`, `low`, `nobatch`, `unready` and numbers go with all of them. */
+  /** Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`; `urgent`, `high`, `low`, `nobatch`, `repair`, `unready` and numbers go with all of them. */
   #submitAll(words: readonly string[]): void {
     const isPr = (word: string) => /^[A-Z](\[.*\])?$/.test(word);
     const options = words.filter((word) => !isPr(word));
@@ -364,6 +368,7 @@ export class Scenario {
       this.submit(prNumber, {
         ...(priority === undefined ? {} : { priority }),
         ...(options.includes('nobatch') ? { noBatch: true } : {}),
+        ...(options.includes('repair') ? { repair: true } : {}),
         pr: {
           ...(options.includes('unready') ? { mergeability: 'IN_PROGRESS' } : {}),
           ...this.#upToDate(prNumber, options),
@@ -434,6 +439,7 @@ export class Scenario {
 
   label(candidate: Candidate): string {
     if (candidate.purpose.kind === 'head') return 'HEAD';
+    if (candidate.purpose.kind === 'repair') return `!${letter(candidate.members[0]?.prNumber as PrNumber)}`;
     const isLive = (member: (typeof candidate.members)[number]) => findLiveMember(this.queue, member) !== undefined;
     const isBisection = candidate.purpose.kind === 'bisection';
     const beneath = candidate.beneath.filter((member) => isBisection || isLive(member));
@@ -619,10 +625,21 @@ export class Scenario {
       case 'judge_check':
         this.asked.push(`${this.#labelOf(effect.candidate)} ${effect.check}`);
         return;
+      case 'readmit_entry':
+        return void this.#readmit(effect.prNumber, effect.submission);
+      case 'end_alarm':
+        this.endedAlarms.push(effect.code);
+        return;
       case 'discard_candidate':
       case 'tell':
         return;
     }
+  }
+
+  #readmit(prNumber: PrNumber, submission: number): Step {
+    const pr = this.facts(prNumber, this.#closed.has(prNumber) ? { status: 'closed' } : {});
+    const targets = this.#targets.get(prNumber);
+    return this.tell({ kind: 'removed_pull_request_observed', at: this.now, prNumber, submission, pr, targets });
   }
 
   #labelOf(number: CandidateNumber): string {
@@ -765,6 +782,8 @@ export class Scenario {
         return assert.equal(this.queue.state, words[0]);
       case 'alarm':
         return assert.deepEqual(this.alarms, [...words]);
+      case 'over':
+        return assert.deepEqual(this.endedAlarms, [...words]);
       case 'runs':
         return assert.deepEqual(this.runs, [...words]);
       case 'refused':
@@ -845,7 +864,7 @@ export class Scenario {
 }
 
 const EXPECTATIONS = new Set([
-  ...['testing', 'states', 'why', 'target', 'queue', 'alarm', 'runs', 'refused', 'ignored'],
+  ...['testing', 'states', 'why', 'target', 'queue', 'alarm', 'over', 'runs', 'refused', 'ignored'],
   ...['candidates', 'trail', 'path', 'cause', 'checks', 'proof', 'aside', 'order', 'wake'],
 ]);
 

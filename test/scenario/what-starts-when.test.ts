@@ -146,7 +146,7 @@ describe('urgent entries and those they pass', () => {
   it('interrupts nothing that is held because the target is red [O2] [V10]', () => {
     play(
       {},
-      'submit A B C\nfail A\nfail B\nfail C\nfail HEAD\nstates C=held\nsubmit D urgent\nstates C=held D=pending',
+      'submit A B C\nfail A\nfail B\nfail C\nfail HEAD\nstates C=held\nsubmit D urgent\nstates C=held D=testing\ntesting !D',
     );
   });
 

@@ -7,7 +7,7 @@ export function describeQueue(queue: Queue): string[] {
   const { settings, state, landing, target } = queue;
   return [
     `queue: ${settings.mode} ${state}, target ${target?.sha.slice(0, 10)} (${target?.ordinal})`,
-    ...(queue.redTarget === undefined ? [] : [`the target is red: ${queue.redTarget.checks.join()}`]),
+    ...(queue.hold === undefined ? [] : [`the queue holds: ${JSON.stringify(queue.hold.cause)}`]),
     ...(landing === undefined ? [] : [`landing candidate ${landing.candidate}`]),
     ...[...valuesOf(queue.entries)].map(describeEntry),
     ...[...valuesOf(queue.candidates)].sort((a, b) => a.place - b.place).map(describeCandidate),

@@ -341,7 +341,7 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   if (own === undefined || own.purpose.kind === 'direct') return true;
   if (others !== undefined) return others.place < own.place;
   // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
-  if (queue.redTarget !== undefined) return false;
+  if (queue.hold !== undefined) return false;
   return other.priority.value === 0 && landing.every(({ priority }) => priority.value > 0);
 }
 

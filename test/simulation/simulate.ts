@@ -407,7 +407,7 @@ class Run {
       if (because.reason === 'MERGE_GRAPH_DIRECT_MERGE') coverage.note('direct merge');
     }
     if (queue.bisectionsEver > before.bisectionsEver) coverage.note('bisection');
-    if (queue.redTarget !== undefined && before.redTarget === undefined) coverage.note('red target');
+    if (queue.hold !== undefined && before.hold === undefined) coverage.note('red target');
     if (queue.modeSwitch !== undefined && before.modeSwitch === undefined) coverage.note('mode switch');
     if (queue.entries !== before.entries) this.#noteEntries([...valuesOf(queue.entries)]);
     for (const { pass } of endedCandidates) {
@@ -479,7 +479,7 @@ class Run {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    if (queue.redTarget !== undefined) this.#release();
+    if (queue.hold !== undefined) this.#release();
     if (NUDGES.includes(this.#ticks)) this.#nudge();
     this.#ticks += 1;
     if (this.#world.now < deadline) this.#world.schedule(TICK_MS, () => this.#tick(deadline));

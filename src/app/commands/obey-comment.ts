@@ -123,8 +123,11 @@ async function carryOut(
         return undefined;
       }
       if (!(await hasSeenHead(order))) return undefined;
-      const { priority, noBatch } = command;
-      return submitPullRequest(app, caller, { ...about, priority: priority?.value, noBatch, meant: comment.pr });
+      const { priority, noBatch, repair } = command;
+      return submitPullRequest(app, caller, {
+        ...about,
+        ...{ priority: priority?.value, noBatch, repair, meant: comment.pr },
+      });
     }
   }
 }

@@ -2,7 +2,12 @@ import { type Priority, parsePriority } from '../../engine/priority.ts';
 import { plainLines } from './plain-lines.ts';
 
 export type Command =
-  | { readonly kind: 'merge'; readonly priority: Priority | undefined; readonly noBatch: boolean | undefined }
+  | {
+      readonly kind: 'merge';
+      readonly priority: Priority | undefined;
+      readonly noBatch: boolean | undefined;
+      readonly repair?: true;
+    }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'restart' }
   | { readonly kind: 'help' }
@@ -64,6 +69,7 @@ function parseLine(isOurs: boolean, rest: string): Command | undefined {
 function parseMerge(words: readonly string[]): Command {
   let priority: Priority | undefined;
   let noBatch: true | undefined;
+  let isRepair = false;
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const [, flag = '', joined] = /^([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
@@ -76,10 +82,11 @@ function parseMerge(words: readonly string[]): Command {
       if (priority !== undefined) return unclear('given_twice', flag);
       priority = given;
     } else if (name === '--no-batch' && joined === undefined) noBatch = true;
+    else if (name === '--repair' && joined === undefined) isRepair = true;
     else if (name === '--direct' || name === '--force') return unclear('direct_not_supported', flag);
     else return unclear('unknown_flag', word);
   }
-  return { kind: 'merge', priority, noBatch };
+  return { kind: 'merge', priority, noBatch, ...(isRepair ? { repair: true as const } : {}) };
 }
 
 function unclear(problem: Problem, part: string): Command {

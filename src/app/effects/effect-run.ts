@@ -1,5 +1,5 @@
 import type { Candidate, CandidateNumber, Member } from '../../engine/candidate.ts';
-import type { CandidateEvent } from '../../engine/event.ts';
+import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/event.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
 import { getIn } from '../../lib/int-map.ts';
@@ -23,7 +23,7 @@ export interface EffectRun {
 
 /** What comes of it: an event for the queue, nothing, or another turn later. */
 export type EffectAnswer =
-  | { readonly kind: 'event'; readonly event: WithoutInstant<CandidateEvent> }
+  | { readonly kind: 'event'; readonly event: WithoutInstant<CandidateEvent | RemovedPullRequestObserved> }
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number };
 

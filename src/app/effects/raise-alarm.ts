@@ -1,5 +1,5 @@
-import type { RaiseAlarm } from '../../engine/effect.ts';
-import { raise } from '../alarms.ts';
+import type { EndAlarm, RaiseAlarm } from '../../engine/effect.ts';
+import { endAlarms, raise } from '../alarms.ts';
 import { describeMove } from '../audit-words.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 
@@ -10,5 +10,10 @@ export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string)
   const details = move === undefined ? undefined : await describeMove(forge, { repository, ...move });
   const text = details === undefined ? effect.text : `${effect.text} ${details}`;
   await raise(app, found, { id, code, text });
+  return DONE;
+}
+
+export async function endAlarm({ app, found }: EffectRun, { code }: EndAlarm): Promise<EffectAnswer> {
+  await endAlarms(app, found, code);
   return DONE;
 }

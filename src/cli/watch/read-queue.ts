@@ -84,7 +84,8 @@ function describeQueue(reply: Static<typeof getQueue.reply>, live: readonly Entr
     mode: String(reply['mode']),
     concurrency: Number(reply['concurrency']),
     parked: reply.parked,
-    alarm: reply.alarms?.[0],
+    hold: reply.hold,
+    alarm: reply.alarms?.find(({ endedAt }) => endedAt === undefined),
     enqueuedPullRequests: live,
   };
 }

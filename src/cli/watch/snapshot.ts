@@ -17,6 +17,7 @@ export interface WatchedQueue {
   /** Why it stopped itself, where it did. */
   readonly parked?: { readonly reason: string } | undefined;
   /** The latest, where there was one. */
+  readonly hold?: { readonly text: string } | undefined;
   readonly alarm?: { readonly at: string; readonly text: string } | undefined;
   readonly enqueuedPullRequests: readonly Entry[];
 }

@@ -6,9 +6,9 @@ import { route } from '../route.ts';
 
 export const submitPullRequestRoute = route(
   submitPullRequest,
-  ({ app, caller }, { repo, targetBranch, pr, priority, noBatch }) =>
+  ({ app, caller }, { repo, targetBranch, pr, priority, noBatch, repair }) =>
     submit(app, caller, {
-      ...{ repo, targetBranch, prNumber: prNumber(pr.number), priority, noBatch },
+      ...{ repo, targetBranch, prNumber: prNumber(pr.number), priority, noBatch, repair },
       sha: pr.sha?.toLowerCase() as Sha | undefined,
     }),
 );

@@ -47,6 +47,12 @@ export const submitPullRequest = operation({
       ),
     ),
     noBatch: Type.Optional(Type.Boolean({ description: 'Keep this pull request out of batches. Absent: as it is.' })),
+    repair: Type.Optional(
+      Type.Boolean({
+        description:
+          'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+      }),
+    ),
   }),
   reply: EntryRecord,
   errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'FORGE_UNAVAILABLE'],

@@ -34,6 +34,28 @@ const configFields = {
       ),
     ),
   ),
+  hold: Type.Optional(
+    component(
+      'Hold',
+      Type.Object(
+        {
+          kind: Type.String({
+            description: 'RED_BRANCH: the head fails by itself. BROKEN_CONFIGURATION: nothing can be tested on it.',
+          }),
+          since: instant('When it began.'),
+          text: Type.String({ description: 'Why, and what happens next, in words.' }),
+          checks: Type.Array(Type.String(), { description: 'The checks that the head fails.' }),
+          nextTestAt: Type.Optional(
+            instant('When the head is tested again by itself. Absent while it is being tested.'),
+          ),
+        },
+        {
+          description:
+            'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',
+        },
+      ),
+    ),
+  ),
 };
 
 const alarms = Type.Array(
@@ -44,6 +66,9 @@ const alarms = Type.Array(
         at: instant('When it was raised.'),
         code: Type.String({ description: `Such as ${ALARM_CODES.join(', ')}.` }),
         text: Type.String({ description: 'What happened, in words.' }),
+        endedAt: Type.Optional(
+          instant('When what it was raised for was over. Absent while it goes on, or has no end.'),
+        ),
       },
       { description: 'Something an operator should hear about.' },
     ),
@@ -213,7 +238,9 @@ export const getMergeQueueMetrics = operation({
     ),
     repoHost: Type.Optional({ ...Repo.properties.host, description: 'Host of the repository; with repo.' }),
   }),
-  reply: Type.String({ description: 'Nine families of metrics, and mq_alarms_total, which /trunk/v1 leaves out.' }),
+  reply: Type.String({
+    description: 'Nine families of metrics, and mq_alarms_total and mq_queue_held, which /trunk/v1 leaves out.',
+  }),
   replyType: EXPOSITION_CONTENT_TYPE,
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {

@@ -8,10 +8,15 @@ export function createMemoryAlarms({ alarms, auditMarks }: MemoryState): AlarmSt
     [...alarms.values()].filter(({ queueId }) => queueIds.includes(queueId));
   return {
     async raise(alarm) {
-      const kept = frozenCopy(alarm);
+      const kept = frozenCopy({ ...alarm, endedAt: null });
       if (alarms.has(kept.id)) return 'known';
       alarms.set(kept.id, kept);
       return 'raised';
+    },
+    async end({ queueId, code, at }) {
+      for (const alarm of ofQueues([queueId])) {
+        if (alarm.code === code && alarm.endedAt === null) alarms.set(alarm.id, frozenCopy({ ...alarm, endedAt: at }));
+      }
     },
     list: async (queueIds, since, limit) =>
       ofQueues(queueIds)

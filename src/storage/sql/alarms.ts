@@ -11,6 +11,10 @@ export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler)
       engine.write(function* () {
         return (yield* execute(statements.raise, alarm)) === 0 ? 'known' : 'raised';
       }),
+    end: (alarms) =>
+      engine.write(function* () {
+        yield* execute(statements.end, alarms);
+      }),
     list: (queueIds, since, limit) =>
       engine.read(function* () {
         const rows = yield* allOf(statements.list({ since, limit }, [...new Set(queueIds)]));
@@ -51,7 +55,7 @@ function auditMarks(engine: SqlEngine, compiler: StatementCompiler) {
 export function alarmStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    raise: compiler.statement<AlarmRow>()((param) =>
+    raise: compiler.statement<Omit<AlarmRow, 'endedAt'>>()((param) =>
       builder
         .insertInto('alarms')
         .values({
@@ -62,6 +66,14 @@ export function alarmStatements(compiler: StatementCompiler) {
           at: param('at'),
         })
         .onConflict((conflict) => conflict.column('id').doNothing()),
+    ),
+    end: compiler.statement<{ queueId: string; code: string; at: number }>()((param) =>
+      builder
+        .updateTable('alarms')
+        .set({ ended_at: param('at') })
+        .where('queue_id', '=', param('queueId'))
+        .where('code', '=', param('code'))
+        .where('ended_at', 'is', null),
     ),
     list: compiler.list<{ since: number; limit: number }, string>()((param, queueIds) =>
       builder

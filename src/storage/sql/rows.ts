@@ -254,7 +254,8 @@ export function fromImpactedTargets(row: ImpactedTargetsRow): ImpactedTargetsTab
 }
 
 export function toAlarm(row: Selectable<AlarmsTable>): AlarmRow {
-  return { id: row.id, queueId: row.queue_id as QueueId, code: row.code, text: row.text, at: row.at };
+  const { id, queue_id, code, text, at, ended_at: endedAt } = row;
+  return { id, queueId: queue_id as QueueId, code, text, at, endedAt };
 }
 
 export function toAuditMark(row: Selectable<AuditMarksTable>): AuditMark {

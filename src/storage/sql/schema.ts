@@ -374,6 +374,7 @@ export interface AlarmsTable {
   code: string;
   text: string;
   at: number;
+  ended_at: number | null;
 }
 
 export interface AuditMarksTable {

@@ -339,7 +339,7 @@ class GithubRun {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    if (queue.redTarget !== undefined) await this.#release();
+    if (queue.hold !== undefined) await this.#release();
     if (!NUDGES.includes(count)) return;
     for (const { prNumber, state, targets } of valuesOf(queue.entries))
       if (state === 'NOT_READY' && targets === undefined) people.upload(prNumber);

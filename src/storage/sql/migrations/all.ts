@@ -9,6 +9,7 @@ import { noticesNotes } from './007-notices-notes.ts';
 import { forkTargets } from './008-fork-targets.ts';
 import { repositoryIdentity } from './009-repository-identity.ts';
 import { suitePaths } from './010-suite-paths.ts';
+import { alarmEnds } from './011-alarm-ends.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   forkTargets,
   repositoryIdentity,
   suitePaths,
+  alarmEnds,
 ];

@@ -1,0 +1,239 @@
+import type { Instant } from '../lib/clock.ts';
+import { valuesOf } from '../lib/int-map.ts';
+import { firstOf, walk } from '../lib/sorted-list.ts';
+import type { Candidate } from './candidate.ts';
+import { orderKey } from './entry-index.ts';
+import { abandon } from './line.ts';
+import {
+  type Because,
+  type Entry,
+  findCandidate,
+  findEntry,
+  type Hold,
+  type HoldCause,
+  mayWork,
+  type Queue,
+  toMember,
+} from './queue.ts';
+import { reasonText } from './reason.ts';
+import type { StartProblem } from './required.ts';
+import { candidatesFor, lineOf, unlanded } from './roster.ts';
+import {
+  clearBase,
+  endBaseTest,
+  findBaseTest,
+  giveUpSearches,
+  isHead,
+  returnRemoved,
+  signsOf,
+  testBase,
+} from './suspicion.ts';
+import { replaceCandidate, startCandidate } from './test-run.ts';
+import { addCandidate, endCandidate, entryOf, keep, move, tell, type Work } from './work.ts';
+
+/**
+ * A queue holds while its target branch is to blame: the head fails by itself, or its configuration cannot be used. Then
+ * nothing of the line starts and nobody is removed for a failure. The head is tested again by itself, after growing
+ * pauses. An entry that was submitted since, or as a repair, is tested alone on the red head and lands if it passes.
+ */
+
+const FIRST_PAUSE_MS = 10 * 60_000;
+const LONGEST_PAUSE_MS = 60 * 60_000;
+
+/** Problems that lie in the branch or the forge's settings, and not in any change. */
+const CONFIGURATION_PROBLEMS: ReadonlySet<StartProblem> = new Set<StartProblem>([
+  'START_TEST_RUN_NO_REQUIRED_STATUSES',
+  'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH',
+  'START_TEST_RUN_CONFIG_NOT_FOUND',
+  'START_TEST_RUN_CONFIG_PARSING_FAILURE',
+  'START_TEST_RUN_CONFIG_BAD_VERSION',
+  'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES',
+  'START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES',
+]);
+
+export function isConfigurationProblem(reason: StartProblem): boolean {
+  return CONFIGURATION_PROBLEMS.has(reason);
+}
+
+/** Draws the conclusions from tests of commits of the target branch by themselves. */
+export function concludeBaseTests(work: Work): void {
+  for (const run of candidatesFor(work.queue, 'head')) {
+    if (run.state === 'passed') {
+      endCandidate(work, run, { reason: 'TEST_RUN_PASSED', prNumber: undefined });
+      concludeGreen(work, run);
+    } else if (run.state === 'failed' && run.failure !== undefined) {
+      endCandidate(work, run, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', prNumber: undefined });
+      concludeRed(work, run, { kind: 'checks', names: run.failure.checks });
+    }
+  }
+}
+
+function concludeGreen(work: Work, run: Candidate): void {
+  clearBase(work, run.base);
+  if (work.queue.hold !== undefined && isHead(work.queue, run.base)) {
+    retestHeld(work, { reason: 'TARGET_BRANCH_GREEN', candidate: run.number });
+  }
+}
+
+function concludeRed(work: Work, run: Candidate, cause: HoldCause): void {
+  giveUpSearches(work, run.base, { reason: 'TARGET_BRANCH_RED', candidate: run.number });
+  returnRemoved(work, run.base, signsOfCause(cause));
+  if (isHead(work.queue, run.base)) holdQueue(work, cause, run);
+}
+
+/** The head cannot be tested by itself for now. Of a queue that holds, it is tried again later. */
+export function concludeUntestable(work: Work, run: Candidate, reason: StartProblem): void {
+  endCandidate(work, run, { reason, prNumber: undefined });
+  const { hold } = work.queue;
+  if (hold === undefined || !isHead(work.queue, run.base)) clearBase(work, run.base);
+  else holdQueue(work, isConfigurationProblem(reason) ? { kind: 'configuration', reason } : hold.cause, run);
+}
+
+/** Begins a hold, or renews it after another test of the head. */
+export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefined): void {
+  const known = work.queue.hold;
+  const looks = known === undefined ? 0 : known.looks + 1;
+  const hold: Hold = {
+    since: known?.since ?? work.at,
+    cause,
+    candidate: run?.number,
+    submissions: known?.submissions ?? work.queue.submissions,
+    looks,
+    nextLookAt: work.at + Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS),
+  };
+  work.queue = { ...work.queue, hold };
+  tellAll(work);
+  if (known?.cause.kind === cause.kind) return;
+  if (known !== undefined) work.effects.push({ kind: 'end_alarm', code: alarmOf(known.cause) });
+  work.effects.push({ kind: 'raise_alarm', code: alarmOf(cause), text: alarmText(work.queue, cause) });
+}
+
+/**
+ * The same problem of the branch's configuration met a second entry on one head, or several at once: the queue holds, and
+ * nobody is removed. A repair could not start either, because configuration is read from the base.
+ */
+export function holdForConfiguration(work: Work, candidate: Candidate, reason: StartProblem): void {
+  returnRemoved(work, candidate.base, [reason]);
+  holdQueue(work, { kind: 'configuration', reason }, candidate);
+}
+
+/** The head is looked at again by itself when its time has come. */
+export function lookAgain(work: Work): void {
+  const { hold, target } = work.queue;
+  if (hold === undefined || target === undefined || !mayWork(work.queue) || work.at < hold.nextLookAt) return;
+  if (findBaseTest(work.queue, target) === undefined) testBase(work, target);
+}
+
+/** When the head is looked at next; undefined where that is under way, or nothing holds. */
+export function nextLookAt(queue: Queue): Instant | undefined {
+  const { hold, target } = queue;
+  if (hold === undefined || target === undefined || !mayWork(queue)) return undefined;
+  return findBaseTest(queue, target) === undefined ? hold.nextLookAt : undefined;
+}
+
+/** The configuration of the head can be used again: its checks need not run to know that. */
+export function isReadable({ hold }: Queue, { purpose }: Candidate): boolean {
+  return (
+    purpose.kind === 'head' &&
+    hold?.cause.kind === 'configuration' &&
+    hold.cause.reason !== 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH'
+  );
+}
+
+/** Ends the hold, and tests again whatever failed during it, in its order among those that returned. */
+export function retestHeld(work: Work, because: Because, actor?: string): void {
+  const { target } = work.queue;
+  endHold(work, because);
+  if (target !== undefined) endBaseTest(work, target, because);
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate?.state !== 'failed') continue;
+    // In its place, unless somebody who returned stood ahead of it.
+    if (isBehindPending(work.queue, candidate)) abandon(work, candidate, { ...because, actor });
+    else replaceCandidate(work, candidate, because, 0, actor);
+  }
+  for (const run of candidatesFor(work.queue, 'bisection')) {
+    if (run.state === 'failed') replaceCandidate(work, run, because, 0, actor);
+  }
+}
+
+function isBehindPending(queue: Queue, candidate: Candidate): boolean {
+  const first = firstOf(queue.index.pending);
+  const waiting = first === undefined ? undefined : findEntry(queue, first);
+  const members = unlanded(queue, candidate.members);
+  return waiting !== undefined && members.some((member) => orderKey(waiting) < orderKey(member));
+}
+
+/** The hold is over. Repairs are tested in their turn like all others. */
+export function endHold(work: Work, because: Because): void {
+  const { hold } = work.queue;
+  if (hold === undefined) return;
+  work.queue = { ...work.queue, hold: undefined };
+  for (const repair of candidatesFor(work.queue, 'repair')) abandon(work, repair, because);
+  work.effects.push({ kind: 'end_alarm', code: alarmOf(hold.cause) });
+  tellAll(work);
+}
+
+/** Tests the first possible repair alone on the red head: one at a time, each once on one head. */
+export function startRepair(work: Work): void {
+  const { hold, target, landing } = work.queue;
+  if (hold?.cause.kind !== 'checks' || target === undefined || landing !== undefined || !mayWork(work.queue)) return;
+  if (candidatesFor(work.queue, 'repair').length > 0) return;
+  for (const prNumber of walk(work.queue.index.pending)) {
+    const entry = entryOf(work, prNumber);
+    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === target.ordinal) continue;
+    const plan = { purpose: { kind: 'repair' as const }, base: target, beneath: [], parent: undefined };
+    const candidate = addCandidate(work, { ...plan, members: [toMember(entry)] });
+    keep(work, { ...entry, candidate: candidate.number, wasTested: true, repairTriedOn: target.ordinal });
+    startCandidate(work, candidate);
+    return;
+  }
+}
+
+export function isPossibleRepair({ submissions }: Hold, { submission, isRepair }: Entry): boolean {
+  return isRepair || submission > submissions;
+}
+
+/** It did not mend the head. That is no fault of its own: it waits like all others. */
+export function concludeRepairs(work: Work): void {
+  for (const run of candidatesFor(work.queue, 'repair')) {
+    if (run.state === 'failed') giveUpRepair(work, run, run.failure?.checks ?? []);
+  }
+}
+
+export function giveUpRepair(work: Work, run: Candidate, checks: readonly string[]): void {
+  endCandidate(work, run, { reason: 'REPAIR_TEST_RUN_FAILED', prNumber: undefined });
+  for (const { prNumber } of run.members) {
+    const entry = { ...entryOf(work, prNumber), candidate: undefined };
+    move(work, entry, { to: 'PENDING', reason: 'REPAIR_TEST_RUN_FAILED', candidate: run.number, checks });
+  }
+}
+
+function signsOfCause(cause: HoldCause): readonly string[] {
+  return cause.kind === 'checks' ? cause.names : signsOf({ reason: cause.reason, checks: [] });
+}
+
+function alarmOf(cause: HoldCause): 'RED_TARGET' | 'BROKEN_CONFIGURATION' {
+  return cause.kind === 'checks' ? 'RED_TARGET' : 'BROKEN_CONFIGURATION';
+}
+
+function alarmText({ branch }: Queue, cause: HoldCause): string {
+  if (cause.kind === 'checks') {
+    const what = cause.names.length === 0 ? 'its checks' : cause.names.join(', ');
+    return `The head of ${branch} fails ${what} by itself. The queue holds until the head passes or moves; it is tested again by itself. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
+  }
+  const why = reasonText(cause.reason, {
+    to: 'FAILED',
+    branch,
+    actor: undefined,
+    prNumber: undefined,
+    checks: undefined,
+    detail: undefined,
+  });
+  return `Nothing can be tested on ${branch}. ${why} The queue holds and looks again by itself. Mend it, or set requiredStatuses of the queue.`;
+}
+
+function tellAll(work: Work): void {
+  if (!work.queue.isTold) return;
+  for (const { prNumber } of valuesOf(work.queue.entries)) tell(work, prNumber);
+}

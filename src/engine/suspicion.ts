@@ -1,0 +1,240 @@
+import type { Instant } from '../lib/clock.ts';
+import { releaseFromBisection } from './bisection-runs.ts';
+import type { Base, Candidate, Failure } from './candidate.ts';
+import type { PrNumber } from './pull-request.ts';
+import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
+import { candidatesFor, unlanded } from './roster.ts';
+import { startCandidate } from './test-run.ts';
+import { addCandidate, endCandidate, type Work } from './work.ts';
+
+/**
+ * A red branch is not the next pull request's fault. Every removal for a failure alone on a commit of the target branch
+ * is evidence against that commit. When two different entries in a row failed on it in the same way, the commit is tested
+ * by itself before a third is removed. If it fails too, those removed for the same failure return to their places, and
+ * where it is the head the queue holds (hold.ts). A search keeps the base it began on, so that base is judged and tested,
+ * not the present head.
+ */
+
+/** This many removals in a row cast suspicion on the commit. */
+export const ENOUGH = 2;
+
+/** A commit that passed by itself is above suspicion for this long: CI may break at any time. */
+const CLEARED_FOR_MS = 60 * 60_000;
+
+/** Enough for every removal on one head that anybody will want back, and small enough to store with the queue. */
+const MAX_REMOVALS = 100;
+
+/** False while the target branch may be to blame for the failure: its entries wait. */
+export function mayBlame(queue: Queue, candidate: Candidate): boolean {
+  return queue.hold === undefined && !isSuspected(queue, candidate) && !isOnDoubtfulBase(queue, candidate);
+}
+
+/** Others failed in the same way on this commit, and whether it is the commit's own fault is being found out. */
+export function isSuspected(queue: Queue, candidate: Candidate): boolean {
+  const base = testedAloneOn(queue, candidate);
+  const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
+  if (suspicion === undefined) return false;
+  const row = rowOf(suspicion.removals);
+  return row.prNumbers.length >= ENOUGH && signsOf(candidate.failure).some((sign) => row.signs.includes(sign));
+}
+
+/** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
+export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
+  const base = testedAloneOn(queue, candidate);
+  if (base === undefined || base.ordinal >= queue.pushedHead) return false;
+  return base.isProven !== true && suspicionOf(queue, base)?.cleared === undefined;
+}
+
+/** How a failure shows: by checks or, where nothing could be tested, by the reason. */
+export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined): readonly string[] {
+  if (failure === undefined) return [];
+  if (failure.checks.length > 0) return failure.checks;
+  return failure.reason.startsWith('START_TEST_RUN_') ? [failure.reason] : [];
+}
+
+/** An entry is about to be removed for a failure on this base. */
+export function noteRemoval(work: Work, entry: Entry, base: Base | undefined, failure: Removal['failure']): void {
+  const signs = signsOf(failure);
+  if (base === undefined || signs.length === 0) return;
+  const known = suspicionOf(work.queue, base);
+  if (isCleared(known, signs, failure.at)) return;
+  // Lists of targets are long, and are read again should it return.
+  const left: Entry = {
+    ...entry,
+    state: 'FAILED',
+    candidate: undefined,
+    bisection: undefined,
+    setAside: undefined,
+    targets: undefined,
+  };
+  const others = (known?.removals ?? []).filter(({ entry: other }) => other.prNumber !== entry.prNumber);
+  const removals = [...others, { entry: left, failure }].slice(-MAX_REMOVALS);
+  keepSuspicion(work, { base, removals, cleared: undefined });
+}
+
+function isCleared(known: Suspicion | undefined, signs: readonly string[], at: Instant): boolean {
+  const cleared = known?.cleared;
+  if (cleared === undefined || at >= cleared.at + CLEARED_FOR_MS) return false;
+  return signs.some((sign) => cleared.signs.includes(sign));
+}
+
+/** It is submitted again: its earlier stay is over for good. */
+export function forgetRemoval(work: Work, prNumber: PrNumber): void {
+  const isIt = ({ entry }: Removal) => entry.prNumber === prNumber;
+  const { suspicions, returning } = work.queue;
+  work.queue = {
+    ...work.queue,
+    returning: returning.some(isIt) ? returning.filter((removal) => !isIt(removal)) : returning,
+    suspicions: suspicions.map((suspicion) =>
+      suspicion.removals.some(isIt)
+        ? { ...suspicion, removals: suspicion.removals.map((r) => (isIt(r) ? { ...r, isReplaced: true as const } : r)) }
+        : suspicion,
+    ),
+  };
+}
+
+/** How many removals in a row, ending with the last one, look like this failure. */
+export function countAlike(queue: Queue, base: Base, failure: Pick<Failure, 'checks' | 'reason'>): number {
+  const row = rowOf(suspicionOf(queue, base)?.removals ?? []);
+  return signsOf(failure).some((sign) => row.signs.includes(sign)) ? row.prNumbers.length : 0;
+}
+
+interface Row {
+  /** What all of them have in common. */
+  readonly signs: readonly string[];
+  readonly prNumbers: readonly PrNumber[];
+}
+
+/** The last removals in a row that share a sign. */
+function rowOf(removals: readonly Removal[]): Row {
+  let row: Row = { signs: [], prNumbers: [] };
+  for (const { entry, failure } of removals) {
+    const signs = signsOf(failure);
+    const shared = row.signs.filter((sign) => signs.includes(sign));
+    const isNext = shared.length > 0;
+    row = {
+      signs: isNext ? shared : signs,
+      prNumbers: isNext ? [...row.prNumbers, entry.prNumber] : [entry.prNumber],
+    };
+  }
+  return row;
+}
+
+/** Asks for a test of every commit that is suspected enough. */
+export function testSuspectedBases(work: Work): void {
+  forgetLeftBases(work);
+  if (!mayWork(work.queue)) return;
+  for (const { base, removals, isDoubted } of work.queue.suspicions) {
+    const isEnough = isDoubted === true || rowOf(removals).prNumbers.length >= ENOUGH;
+    const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
+    if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
+  }
+}
+
+/** Of a commit that the branch has left, only what a search or a test still needs is of interest. */
+function forgetLeftBases(work: Work): void {
+  for (const { base, isDoubted } of work.queue.suspicions) {
+    if (isDoubted !== true && !isHead(work.queue, base) && !isSearchedOn(work.queue, base)) dropSuspicion(work, base);
+  }
+}
+
+export function testBase(work: Work, base: Base): void {
+  const plan = { purpose: { kind: 'head' as const }, base, beneath: [], members: [], parent: undefined };
+  startCandidate(work, addCandidate(work, plan));
+}
+
+export function findBaseTest(queue: Queue, base: Base): Candidate | undefined {
+  return candidatesFor(queue, 'head').find((run) => run.base.ordinal === base.ordinal);
+}
+
+export function isHead({ target }: Queue, base: Base): boolean {
+  return base.ordinal === target?.ordinal;
+}
+
+/** The commit passed by itself, or cannot be tested: entries are judged as if nothing had been suspected. */
+export function clearBase(work: Work, base: Base): void {
+  if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
+    const { signs } = rowOf(suspicionOf(work.queue, base)?.removals ?? []);
+    keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs } });
+  } else dropSuspicion(work, base);
+}
+
+/** The commit fails by itself: whoever was removed for nothing else returns, once the forge has said how it is now. */
+export function returnRemoved(work: Work, base: Base, signs: readonly string[]): void {
+  const suspicion = suspicionOf(work.queue, base);
+  if (suspicion === undefined) return;
+  const isOfBase = ({ failure }: Removal) => signsOf(failure).every((sign) => signs.includes(sign));
+  const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);
+  const removals = suspicion.removals.filter((removal) => !isOfBase(removal));
+  if (removals.length > 0 && isHead(work.queue, base)) keepSuspicion(work, { ...suspicion, removals });
+  else dropSuspicion(work, base);
+  work.queue = { ...work.queue, returning: [...work.queue.returning, ...returning] };
+  for (const { entry } of returning) {
+    work.effects.push({ kind: 'readmit_entry', prNumber: entry.prNumber, submission: entry.submission });
+  }
+}
+
+/**
+ * The branch left its head. What was found out about it counts no more, but for removals that somebody's push cut off from
+ * being judged: that head is still tested, for their sake.
+ */
+export function leaveHead(work: Work, because: Because, isForeign: boolean): void {
+  const { target } = work.queue;
+  const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
+  if (target === undefined || suspicion === undefined) return;
+  const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
+  if (isForeign && isSearched) giveUpSearches(work, target, because);
+  const isWorthATest = isForeign && (isSearched || rowOf(suspicion.removals).prNumbers.length >= ENOUGH);
+  if (isWorthATest) keepSuspicion(work, { ...suspicion, isDoubted: true });
+  else endBaseTest(work, target, because);
+}
+
+/** A search on a base that was left and never passed proves nothing: its entries are tested on the present head. */
+export function giveUpDoubtfulSearch(work: Work, run: Candidate): void {
+  const suspicion = suspicionOf(work.queue, run.base);
+  if (suspicion !== undefined && suspicion.removals.length > 0) keepSuspicion(work, { ...suspicion, isDoubted: true });
+  giveUpSearches(work, run.base, { reason: 'TARGET_BRANCH_LEFT', candidate: run.number });
+}
+
+/** What failed on this base has proved nothing: searches that are based on it begin again later. */
+export function giveUpSearches(work: Work, base: Base, because: Because): void {
+  for (const bisection of work.queue.bisections) {
+    if (bisection.base.ordinal !== base.ordinal) continue;
+    const members = bisection.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
+    for (const entry of unlanded(work.queue, members)) releaseFromBisection(work, entry, because);
+  }
+}
+
+/** Ends the test of a commit and forgets what was held against it. */
+export function endBaseTest(work: Work, base: Base, { reason }: Because): void {
+  const run = findBaseTest(work.queue, base);
+  if (run !== undefined) endCandidate(work, run, { reason, prNumber: undefined });
+  dropSuspicion(work, base);
+}
+
+export function suspicionOf({ suspicions }: Queue, base: Base): Suspicion | undefined {
+  return suspicions.find((suspicion) => suspicion.base.ordinal === base.ordinal);
+}
+
+function keepSuspicion(work: Work, suspicion: Suspicion): void {
+  dropSuspicion(work, suspicion.base);
+  work.queue = { ...work.queue, suspicions: [...work.queue.suspicions, suspicion] };
+}
+
+function dropSuspicion(work: Work, base: Base): void {
+  if (suspicionOf(work.queue, base) === undefined) return;
+  const suspicions = work.queue.suspicions.filter((other) => other.base.ordinal !== base.ordinal);
+  work.queue = { ...work.queue, suspicions };
+}
+
+function isSearchedOn({ bisections }: Queue, base: Base): boolean {
+  return bisections.some((bisection) => bisection.base.ordinal === base.ordinal);
+}
+
+/** The commit on which the candidate tested one entry and nothing else that has not landed. */
+export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
+  if (candidate.members.length !== 1) return undefined;
+  if (candidate.purpose.kind === 'bisection') return candidate.beneath.length === 0 ? candidate.base : undefined;
+  const isAlone = unlanded(queue, candidate.beneath).length === 0 && candidate.composedWith.length === 0;
+  return isAlone ? queue.target : undefined;
+}

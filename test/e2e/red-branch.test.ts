@@ -1,0 +1,91 @@
+// A branch that is broken by itself: a real server and a real repository, seen by authors and by an operator.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createCi } from './ci.ts';
+import { createClient, until, useServer } from './harness.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+const PATIENCE_MS = 20_000;
+
+describe('a red branch', { timeout: 120_000 }, () => {
+  const world = useServer();
+
+  async function sluice(...args: readonly string[]): Promise<string> {
+    const { url, dataFolder } = world.server;
+    const env = { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: url, SLUICE_DATA: dataFolder };
+    return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
+  }
+
+  it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7]', async () => {
+    const queue = await world.aQueue({ concurrency: 1 });
+    const ci = createCi(queue);
+    const name = `local/acme/${queue.repo.name}`;
+    const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
+    for (const number of [first, second]) {
+      await queue.submit(number);
+      await ci.fail(number);
+      await ci.untilState(number, 'FAILED');
+    }
+    const headRun = await until('the head is tested by itself', PATIENCE_MS, async () =>
+      (await ci.runs()).find((run) => run.testBranchSha !== '' && run.requiredStatusesSource !== undefined),
+    );
+    await ci.report(headRun, 'FAILURE');
+
+    const { explanation } = await ci.untilState(first, 'PENDING');
+    assert.match(explanation?.summary ?? '', /The head of main fails test by itself/);
+    assert.deepEqual((await ci.storyOf(first)).slice(-2), [
+      'FAILED TEST_RUN_REQUIRED_STATUS_FAILED',
+      'PENDING TARGET_BRANCH_AT_FAULT',
+    ]);
+    await ci.untilState(second, 'PENDING');
+    const held = await queue.getQueue();
+    assert.equal(held.hold?.kind, 'RED_BRANCH');
+    assert.deepEqual(held.hold?.checks, ['test']);
+    assert.ok(Date.parse(held.hold?.nextTestAt ?? '') > Date.parse(held.hold?.since ?? ''));
+    assert.match(await sluice('status'), /It holds: The head of main fails test by itself/);
+    assert.match(await sluice('queue', 'show', name, 'main'), /It holds: /);
+    const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local"`;
+    assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 1\n`));
+    const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
+    assert.equal('hold' in (await trunk.ok<object>('getQueue', queue.ref)), false);
+
+    const repair = await queue.openPullRequest();
+    await queue.submit(repair);
+    await ci.pass(repair);
+    await ci.untilState(repair, 'MERGED');
+    await ci.untilRuns([`${first}`]);
+    const after = await queue.getQueue();
+    assert.equal(after.hold, undefined);
+    assert.equal(after.alarms.find(({ code }) => code === 'RED_TARGET')?.endedAt !== undefined, true);
+    await ci.pass(first);
+    await ci.pass(second);
+    await ci.untilState(second, 'MERGED');
+    assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 0\n`));
+  });
+
+  it('is mended by one that was submitted before, when it is submitted again as a repair [V17]', async () => {
+    const queue = await world.aQueue({ concurrency: 1 });
+    const ci = createCi(queue);
+    const numbers = [await queue.openPullRequest(), await queue.openPullRequest()];
+    for (const number of numbers) {
+      await queue.submit(number);
+      await ci.fail(number);
+      await ci.untilState(number, 'FAILED');
+    }
+    const [headRun] = await until('the head is tested by itself', PATIENCE_MS, async () => {
+      const runs = (await ci.runs()).filter((run) => run.testBranchSha !== '');
+      return runs.length === 0 ? undefined : runs;
+    });
+    assert.ok(headRun !== undefined);
+    await ci.report(headRun, 'FAILURE');
+    const repair = numbers[1] as number;
+    await ci.untilState(repair, 'PENDING');
+    await sluice('pr', 'submit', `local/acme/${queue.repo.name}`, 'main', String(repair), '--repair');
+    await ci.pass(repair);
+    await ci.untilState(repair, 'MERGED');
+  });
+});
