@@ -85,7 +85,7 @@ export class Jury {
   /** An operator wants to go on on a red head: whoever fails then is judged anew. */
   #forgetWhereReleased({ before, step: { queue } }: Chapter): void {
     const head = before.target?.sha;
-    if (before.redTarget === undefined || queue.redTarget !== undefined || head === undefined) return;
+    if (before.hold === undefined || queue.hold !== undefined || head === undefined) return;
     this.#rows.delete(head);
     this.#wronged.delete(head);
   }
@@ -94,7 +94,7 @@ export class Jury {
     const { reason } = entry.because;
     const voucher = endedCandidates.find((other) => isTornDown(before, other, entry));
     if (voucher !== undefined && BY_TESTS.includes(reason)) return `run ${voucher.number} passed with it`;
-    const isHeld = before.redTarget !== undefined && queue.redTarget !== undefined;
+    const isHeld = before.hold !== undefined && queue.hold !== undefined;
     if (isHeld && BY_TESTS.includes(reason)) return 'the target is known to be red';
     switch (reason) {
       case 'TEST_RUN_REQUIRED_STATUS_FAILED':

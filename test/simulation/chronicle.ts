@@ -171,6 +171,8 @@ export class Chronicle {
       stay.entry = entry;
       if (isLive(entry.state)) stay.targets = entry.targets;
       else stay.endings += 1;
+      // One that was removed for a failure of the branch goes on with the stay it had.
+      if (event.kind === 'removed_pull_request_observed' && isLive(entry.state)) stay.endings = 0;
       this.stays.set(entry.submission, stay);
       const isMeant = event.kind === 'pull_request_submitted' || event.kind === 'pull_request_observed';
       if (!isMeant || event.pr === undefined || event.pr.number !== entry.prNumber) return;

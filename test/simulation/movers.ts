@@ -79,5 +79,5 @@ function isDead(queue: Queue, { now, effects }: Outlook): boolean {
 function describeDead(queue: Queue): string {
   const entries = [...valuesOf(queue.entries)].filter(isAdmitted);
   const names = entries.map(({ prNumber, state }: Entry) => `#${prNumber} ${state}`).join(', ');
-  return `nothing is under way and nothing is due for ${names}${queue.redTarget === undefined ? '' : ': the target is red'}`;
+  return `nothing is under way and nothing is due for ${names}${queue.hold === undefined ? '' : ': the target is red'}`;
 }

@@ -54,9 +54,9 @@ export class Turns {
   }
 }
 
-function isOutOfLine({ setAside, bisection, clearedIn, apart, because }: Entry): boolean {
-  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE') return true;
-  return [setAside, bisection, clearedIn, apart].some((mark) => mark !== undefined);
+function isOutOfLine({ setAside, bisection, clearedIn, apart, repairTriedOn, because }: Entry): boolean {
+  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE' || because.reason === 'TARGET_BRANCH_AT_FAULT') return true;
+  return [setAside, bisection, clearedIn, apart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
 /** What moved the target last, and what that brought. */
