@@ -360,7 +360,7 @@ class Run {
         const now = this.#conditions.hasBadClocks ? this.#chronicle.lastAt : world.now;
         const { queue } = this.#chronicle;
         const unmoved = findUnmoved(queue, { now, effects });
-        this.#fail(queue.redTarget === undefined ? MOVABLE : RED_HOLD_ENDS, unmoved);
+        this.#fail(queue.hold === undefined ? MOVABLE : RED_HOLD_ENDS, unmoved);
       });
       this.#lookAround();
     });
