@@ -4,6 +4,8 @@ import { Problem } from './problem.ts';
 const MAX_DEPTH = 64;
 /** A parser makes an object of each, in one go, while everybody else waits: 20 MiB hold ten million of them. */
 const MAX_VALUES = 100_000;
+/** The costliest of all, for each is looked up in a table: no operation has as many outside its long list. */
+const MAX_KEYS = 10_000;
 /** Of all texts, keys, numbers and words: no operation needs as much of them outside its long list. */
 const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 /** No operation looks at more items of a long list than one above its limit, which is 100,000: the others are not parsed. */
@@ -51,6 +53,8 @@ export class JsonScan {
   #isInWord = false;
   #textBytes = 0;
   #contentBytes = 0;
+  /** Keys that are not those of items of the long list. */
+  #keysApart = 0;
   /** How many bytes were looked at before this piece. */
   #seen = 0;
   /** The beginning of a text of the body's own level: it may be the key of the long list. */
@@ -137,7 +141,7 @@ export class JsonScan {
   #colon(): void {
     this.#isInWord = false;
     this.#expectsValue = true;
-    if (this.#cutStart === -1) this.keys += 1;
+    if (this.#cutStart === -1) this.#countKey();
     this.#isLongListNext = this.#level === 1 && this.#longLevel === undefined && this.#key === this.#longList?.key;
   }
 
@@ -182,21 +186,21 @@ export class JsonScan {
       }
     }
     this.#values += 1;
-    if (this.#values > MAX_VALUES) {
-      throw new Problem('BODY_TOO_LARGE', `The body has more than ${MAX_VALUES} values. Send less at once.`);
-    }
+    if (this.#values > MAX_VALUES) throw tooMany(`${MAX_VALUES} values`);
+  }
+
+  #countKey(): void {
+    this.keys += 1;
+    if (this.#longLevel === 2 && this.#isField()) return;
+    this.#keysApart += 1;
+    if (this.#keysApart > MAX_KEYS) throw tooMany(`${MAX_KEYS} fields`);
   }
 
   #countContent(bytes: number): void {
     if (this.#longLevel === 2 && (this.#cutStart !== -1 || this.#level === 2 || this.#isField())) return;
     this.#contentBytes += bytes;
-    if (this.#contentBytes > MAX_CONTENT_BYTES) {
-      const mib = MAX_CONTENT_BYTES / 1024 / 1024;
-      throw new Problem(
-        'BODY_TOO_LARGE',
-        `The texts and numbers of the body have more than ${mib} MiB. Send less at once.`,
-      );
-    }
+    if (this.#contentBytes > MAX_CONTENT_BYTES)
+      throw tooMany(`${MAX_CONTENT_BYTES / 1024 / 1024} MiB of texts and numbers`);
   }
 
   #isField(): boolean {
@@ -207,6 +211,10 @@ export class JsonScan {
 function isOfWord(byte: number): boolean {
   if (byte <= BLANK || byte === COMMA || byte === COLON || byte === QUOTE) return false;
   return byte !== OPEN_BRACE && byte !== CLOSE_BRACE && byte !== OPEN_BRACKET && byte !== CLOSE_BRACKET;
+}
+
+function tooMany(what: string): Problem {
+  return new Problem('BODY_TOO_LARGE', `The body has more than ${what}. Send less at once.`);
 }
 
 export function textTooLong(): Problem {
