@@ -89,11 +89,14 @@ export class Authenticator {
 }
 
 function toCaller(token: Token, organization: Organization): Caller {
+  const { repositoryIds, expiresAt } = token;
   return {
     organization,
     tokenId: token.id,
     name: token.name,
-    scopes: new Set(token.scopes),
-    repositoryIds: token.repositoryIds === null ? null : new Set(token.repositoryIds),
+    // The whole server is no part of some repositories. Such a token is not made any more, and may be stored.
+    scopes: new Set(repositoryIds === null ? token.scopes : token.scopes.filter((scope) => scope !== 'instance')),
+    repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
+    ...(expiresAt === null ? {} : { expiresAt }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Instant } from '../lib/clock.ts';
 import type { Organization, Scope, Token } from '../storage/accounts.ts';
 import type { Repository } from '../storage/repositories.ts';
 
@@ -10,6 +11,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** Null: every repository of the organization. */
   readonly repositoryIds: ReadonlySet<string> | null;
+  /** Of the token; nothing that it makes lasts longer. Absent: for ever. */
+  readonly expiresAt?: Instant;
   /** Somebody who asked for it at the forge, and has no token. */
   readonly isPerson?: true;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Instant } from '../lib/clock.ts';
+import { formatInstant, type Instant } from '../lib/clock.ts';
 import type { Scope, Token } from '../storage/accounts.ts';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
@@ -22,14 +22,8 @@ export async function createApiToken(
   input: CreateApiToken,
 ): Promise<(TokenView & { readonly token: string }) | Refusal> {
   const at = app.clock.now();
-  if (input.expiresAt !== undefined && input.expiresAt <= at) {
-    const message = 'must be in the future';
-    return refuse('VALIDATION_FAILED', `expiresAt ${message}.`, [{ path: '/expiresAt', message }]);
-  }
-  // Otherwise whoever administers one organization could make a token for the whole server.
-  if (input.scopes.includes('instance') && !hasScope(caller, 'instance')) {
-    return refuse('INSUFFICIENT_SCOPE', 'Only a token with the scope "instance" can make another one with it.');
-  }
+  const problem = findProblem(caller, input, at);
+  if (problem !== undefined) return problem;
   const repositories = await resolveRepositories(app, caller, input.repositories);
   if (isRefusal(repositories)) return repositories;
   const secret = makeTokenSecret();
@@ -42,12 +36,31 @@ export async function createApiToken(
     repositoryIds: repositories?.map((repository) => repository.id) ?? null,
     origin: 'api',
     createdAt: at,
-    expiresAt: input.expiresAt ?? null,
+    expiresAt: input.expiresAt ?? caller.expiresAt ?? null,
     revokedAt: null,
     lastUsedAt: null,
   };
   await app.store.accounts.insertToken(token);
   return { ...viewToken(token, repositories ?? []), token: secret };
+}
+
+/** Nobody can make a token that may do more, or longer, than the one he has. */
+function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
+  if (input.expiresAt !== undefined && input.expiresAt <= at) {
+    const message = 'must be in the future';
+    return refuse('VALIDATION_FAILED', `expiresAt ${message}.`, [{ path: '/expiresAt', message }]);
+  }
+  if (input.scopes.includes('instance') && input.repositories !== undefined) {
+    const message = 'cannot limit a token with the scope "instance", which is for the whole server';
+    return refuse('VALIDATION_FAILED', `repositories ${message}.`, [{ path: '/repositories', message }]);
+  }
+  const missing = input.scopes.find((scope) => !hasScope(caller, scope));
+  if (missing !== undefined) {
+    return refuse('INSUFFICIENT_SCOPE', `Only a token with the scope "${missing}" can make another one with it.`);
+  }
+  if (caller.expiresAt === undefined || (input.expiresAt ?? at) <= caller.expiresAt) return undefined;
+  const until = formatInstant(caller.expiresAt);
+  return refuse('INSUFFICIENT_SCOPE', `This token expires at ${until}: one that it makes cannot last longer.`);
 }
 
 /** A token that is itself limited to some repositories cannot make one that reaches further. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Instant } from '../lib/clock.ts';
 import { checkSlug } from '../lib/slug.ts';
 import type { Organization, OrganizationId, Scope, Token } from '../storage/accounts.ts';
 import type { App } from './app.ts';
+import type { Caller } from './caller.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
 
@@ -12,6 +14,7 @@ export interface NewOrganization {
 
 export async function createOrganization(
   app: App,
+  caller: Caller,
   input: { readonly slug: string },
 ): Promise<NewOrganization | Refusal> {
   const problem = checkSlug(input.slug);
@@ -20,7 +23,15 @@ export async function createOrganization(
   const secret = makeTokenSecret();
   const at = app.clock.now();
   const organization: Organization = { id: randomUUID() as OrganizationId, slug: input.slug, createdAt: at };
-  const token = newToken({ organization, name: 'admin', secret, scopes: ['admin'], origin: 'first', at });
+  const token = newToken({
+    organization,
+    name: 'admin',
+    secret,
+    scopes: ['admin'],
+    origin: 'first',
+    at,
+    expiresAt: caller.expiresAt,
+  });
   const outcome = await app.store.accounts.createOrganization(organization, token);
   if (outcome === 'slug_taken') {
     return refuse(
@@ -38,6 +49,7 @@ export function newToken(of: {
   readonly scopes: readonly Scope[];
   readonly origin: Token['origin'];
   readonly at: number;
+  readonly expiresAt?: Instant | undefined;
 }): Token {
   return {
     id: randomUUID(),
@@ -48,7 +60,7 @@ export function newToken(of: {
     repositoryIds: null,
     origin: of.origin,
     createdAt: of.at,
-    expiresAt: null,
+    expiresAt: of.expiresAt ?? null,
     revokedAt: null,
     lastUsedAt: null,
   };

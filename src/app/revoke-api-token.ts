@@ -1,5 +1,5 @@
 import type { App } from './app.ts';
-import { type Caller, mayManage } from './caller.ts';
+import { type Caller, hasScope, mayManage } from './caller.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 export async function revokeApiToken(
@@ -9,8 +9,13 @@ export async function revokeApiToken(
 ): Promise<Record<string, never> | Refusal> {
   const { accounts } = app.store;
   const tokens = await accounts.listTokens(caller.organization.id);
-  const isManaged = tokens.some((token) => token.id === input.id && mayManage(caller, token));
-  if (!isManaged) return refuse('TOKEN_NOT_FOUND', `This organization has no token with the id ${input.id}.`);
+  const token = tokens.find(({ id }) => id === input.id);
+  if (token === undefined || !mayManage(caller, token)) {
+    return refuse('TOKEN_NOT_FOUND', `This organization has no token with the id ${input.id}.`);
+  }
+  if (token.scopes.includes('instance') && !hasScope(caller, 'instance')) {
+    return refuse('INSUFFICIENT_SCOPE', 'Only a token with the scope "instance" can revoke another one with it.');
+  }
   await accounts.revokeToken(caller.organization.id, input.id, app.clock.now());
   app.auth.forget();
   return {};

@@ -37,7 +37,7 @@ function defineCreate(token: Command): void {
     )
     .option(
       '--expires <when>',
-      'When it stops working: 90d (also m, h, w, y) from now, or an instant. Without it, never.',
+      'When it stops working: 90d (also m, h, w, y) from now, or an instant. Without it, with the token in use.',
       parseInstant('future'),
     )
     .action(

@@ -4,6 +4,11 @@ import { ROUTES } from '../../src/http/routes.ts';
 import { SCOPES, type Scope } from '../../src/storage/accounts.ts';
 import { type Client, createQueue, problemOf, startServer, type TestQueue, type TestServer, until } from './harness.ts';
 
+interface Expiring {
+  readonly token: string;
+  readonly expiresAt: string | null;
+}
+
 interface NewToken {
   readonly id: string;
   readonly token: string;
@@ -150,6 +155,53 @@ describe('who may call', () => {
     await admin.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo: queue.repo, checks });
     await admin.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', { name: 'more', scopes: ['instance'] });
     await admin.refused('403 INSUFFICIENT_SCOPE', 'createOrganization', { slug: 'mine' });
+  });
+
+  describe('a token that is made by another', () => {
+    const hour = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+    test('expires no later than the one that made it [A10]', async () => {
+      const expiresAt = hour(1);
+      const maker = await withToken({ scopes: ['admin'], expiresAt });
+      const later = { name: 'later', scopes: ['read'], expiresAt: hour(2) };
+      const { detail } = await maker.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', later);
+      assert.ok(detail.includes(expiresAt), detail);
+      const unnamed = await maker.ok<Expiring>('createApiToken', { name: 'unnamed', scopes: ['read'] });
+      assert.equal(unnamed.expiresAt, expiresAt);
+      const same = await maker.ok<Expiring>('createApiToken', { name: 'same', scopes: ['admin'], expiresAt });
+      assert.equal(same.expiresAt, expiresAt);
+      const next = await server.api
+        .withToken(same.token)
+        .ok<Expiring>('createApiToken', { name: 'next', scopes: ['read'] });
+      assert.equal(next.expiresAt, expiresAt);
+    });
+
+    test('expires no later than the one that made its organization [A10]', async () => {
+      const expiresAt = hour(1);
+      const maker = await withToken({ scopes: ['admin', 'instance'], expiresAt });
+      const { token } = await maker.ok<{ token: string }>('createOrganization', { slug: 'short-lived' });
+      const { tokens } = await server.api.withToken(token).ok<{ tokens: Expiring[] }>('listApiTokens', {});
+      assert.deepEqual(
+        tokens.map((each) => each.expiresAt),
+        [expiresAt],
+      );
+    });
+
+    test('has the scope instance only from one that has it, and for no repositories [A4] [A11]', async () => {
+      const both = { name: 'both', scopes: ['admin', 'instance'] };
+      await server.api.refused('400 VALIDATION_FAILED', 'createApiToken', { ...both, repositories: [queue.repo] });
+      const admin = await withToken({ scopes: ['admin'] });
+      await admin.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', both);
+    });
+
+    test('is revoked by an instance token where it has the scope instance itself [A11]', async () => {
+      const { id, token } = await makeToken({ scopes: ['admin', 'instance'] });
+      const admin = await withToken({ scopes: ['admin'] });
+      await admin.refused('403 INSUFFICIENT_SCOPE', 'revokeApiToken', { id });
+      await server.api.withToken(token).ok('listApiTokens', {});
+      await server.api.ok('revokeApiToken', { id });
+      problemOf(await server.api.withToken(token).post('listApiTokens', {}), '401 INVALID_TOKEN');
+    });
   });
 
   describe('a token limited to a repository', () => {

@@ -54,7 +54,7 @@ export const createOrganization = operation({
   tag: 'Access',
   scope: 'instance',
   summary: 'Create an organization',
-  description: 'Answers its first admin token, which is shown only here.',
+  description: 'Answers its first admin token, which is shown only here and expires with the token that was used.',
   body: Type.Object({
     slug: Type.String({
       minLength: 1,
@@ -84,9 +84,15 @@ export const createApiToken = operation({
     name: nameText(100, 'What it is for.'),
     scopes: Type.Array(ScopeName, { minItems: 1, maxItems: SCOPES.length, description: 'What it may do.' }),
     repositories: Type.Optional(
-      Type.Array(Repo, { minItems: 1, maxItems: 1000, description: 'What it may see. Absent: every repository.' }),
+      Type.Array(Repo, {
+        minItems: 1,
+        maxItems: 1000,
+        description: 'What it may see. Absent: every repository. Not with the scope instance.',
+      }),
     ),
-    expiresAt: Type.Optional(inputInstant('When it stops working. Absent: never.')),
+    expiresAt: Type.Optional(
+      inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
+    ),
   }),
   reply: Type.Object({ ...tokenFields, token: Type.String({ description: 'The secret. It is not shown again.' }) }),
   errors: ['REPOSITORY_NOT_FOUND'],
@@ -121,7 +127,8 @@ export const revokeApiToken = operation({
   tag: 'Access',
   scope: 'admin',
   summary: 'Revoke a token',
-  description: 'It stops working at once. Revoking it again changes nothing.',
+  description:
+    'It stops working at once. Revoking it again changes nothing. One with the scope instance is revoked with another one.',
   body: Type.Object({ id: inputUuid('Id of the token.') }),
   reply: Empty,
   errors: ['TOKEN_NOT_FOUND'],
