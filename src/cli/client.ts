@@ -11,6 +11,8 @@ export interface ClientOptions {
   readonly url: string;
   /** Asked for only when an operation needs it. */
   readonly token: () => Token;
+  /** Whom an instance token acts for; undefined: for its own organization. */
+  readonly organization?: string | undefined;
 }
 
 export interface CallOptions {
@@ -38,10 +40,12 @@ const STREAM_IDLE_MS = 120_000;
 export class Client {
   readonly url: string;
   readonly #token: () => Token;
+  readonly #organization: string | undefined;
 
-  constructor({ url, token }: ClientOptions) {
+  constructor({ url, token, organization }: ClientOptions) {
     this.url = url;
     this.#token = token;
+    this.#organization = organization;
   }
 
   async call<Body extends TSchema, Reply extends TSchema>(
@@ -52,7 +56,7 @@ export class Client {
     const token = this.#token();
     const init = {
       method: operation.method,
-      headers: { 'x-api-token': token.secret, 'content-type': 'application/json' },
+      headers: { ...this.#headersFor(token), 'content-type': 'application/json' },
       body: JSON.stringify(body),
     };
     const isRead = operation.scope === 'read';
@@ -67,7 +71,7 @@ export class Client {
   ): Promise<Static<Reply>> {
     const token = this.#token();
     const headers = {
-      'x-api-token': token.secret,
+      ...this.#headersFor(token),
       'content-type': body.contentType,
       accept: 'application/json',
       'user-agent': `sluice-cli/${readVersion()}`,
@@ -89,6 +93,11 @@ export class Client {
   async get(path: string): Promise<unknown> {
     const answer = await this.#send(path, { method: 'GET', headers: {} }, { isRead: true, timeoutMs: TIMEOUT_MS });
     return this.#parse(answer, undefined);
+  }
+
+  #headersFor({ secret }: Token): Record<string, string> {
+    const organization = this.#organization;
+    return { 'x-api-token': secret, ...(organization === undefined ? {} : { 'x-organization': organization }) };
   }
 
   async #send(

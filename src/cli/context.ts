@@ -12,6 +12,8 @@ export interface GlobalOptions {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly json?: true;
+  /** Of the commands that have it. */
+  readonly org?: string;
 }
 
 /** What every command that talks to a server is given. */
@@ -46,7 +48,8 @@ export function createContext(options: GlobalOptions): Context {
     found ??= findToken({ tokenFile: options.tokenFile, environment: process.env });
     return found;
   };
-  const client = new Client({ url: parseUrl(options.url ?? (process.env['SLUICE_URL'] || DEFAULT_URL)), token });
+  const url = parseUrl(options.url ?? (process.env['SLUICE_URL'] || DEFAULT_URL));
+  const client = new Client({ url, token, organization: parseOrg(options.org) });
   return {
     client,
     isJson: options.json === true,
@@ -54,6 +57,13 @@ export function createContext(options: GlobalOptions): Context {
     call: (operation, body, callOptions) => client.call(operation, body, callOptions),
     show: (reply, inWords) => write(options.json ? JSON.stringify(reply, null, 2) : inWords()),
   };
+}
+
+/** It goes into a header, which takes no text that is no slug. */
+function parseOrg(slug: string | undefined): string | undefined {
+  if (slug !== undefined && !/^[\w.-]+$/.test(slug))
+    throw usageError('--org is the slug of an organization, such as acme.');
+  return slug;
 }
 
 function parseUrl(text: string): string {

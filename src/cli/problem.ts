@@ -82,7 +82,7 @@ const OPERATION = new RegExp(`\`?\\b(${Object.keys(COMMANDS).join('|')})\\b\`?`,
 
 function nameCommands(text: string): string {
   const named = text.replace(OPERATION, (_match, name: string) => `\`sluice ${COMMANDS[name]}\``);
-  return named.replace(/\borg_url_slug\b/g, ORG);
+  return named.replace(/\b(?:org_url_slug|x-organization)\b/g, ORG);
 }
 
 const ORG = '--org (or SLUICE_ORG)';

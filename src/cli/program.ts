@@ -26,6 +26,7 @@ export function createProgram(): Program {
     const loader = loaders.get(command.name());
     loaders.delete(command.name());
     (await loader?.())?.(command);
+    if (loader !== undefined && ACT_FOR_ORGANIZATIONS.has(command.name())) addOrgOption(command);
   };
   const loadEverything = async (): Promise<void> => {
     for (const command of program.commands) await load(command);
@@ -68,6 +69,18 @@ export function createProgram(): Program {
     return (command) => defineCompletion(command, { program, loadEverything });
   });
   return { program, loadEverything };
+}
+
+/** Commands about what an organization has. Those about tests name it in any case, and have the option themselves. */
+const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'token']);
+
+function addOrgOption(command: Command): void {
+  for (const below of command.commands) addOrgOption(below);
+  if (command.commands.length > 0) return;
+  command.option(
+    '--org <slug>',
+    "The organization to act for, with a token that has the scope instance. Else the token's.",
+  );
 }
 
 function createRoot(): Command {

@@ -19,7 +19,9 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
       done(refusalOf(caller, { operation, limit, reply }));
     };
     const found = app.auth.find(secret);
-    if (found instanceof Promise) found.then(admit, done);
+    const slug = findOrganization(request);
+    if (slug !== undefined) actFor(app, slug, found).then(admit, done);
+    else if (found instanceof Promise) found.then(admit, done);
     else admit(found);
   };
 }
@@ -42,6 +44,29 @@ function refusalOf(
   }
   if (hasScope(caller, operation.scope)) return undefined;
   return new Problem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
+}
+
+/** An instance token may act for any organization, and any token for its own. */
+async function actFor(
+  app: App,
+  slug: string,
+  found: Caller | undefined | Promise<Caller | undefined>,
+): Promise<Caller | undefined> {
+  const caller = await found;
+  if (caller === undefined || caller.organization.slug === slug) return caller;
+  const organization = hasScope(caller, 'instance') ? await app.store.accounts.findOrganization(slug) : undefined;
+  if (organization !== undefined) return { ...caller, organization };
+  throw new Problem(
+    'ORGANIZATION_NOT_FOUND',
+    `This token does not belong to an organization "${slug.slice(0, 63)}". Check x-organization.`,
+  );
+}
+
+/** Blank counts as absent. */
+function findOrganization({ headers }: FastifyRequest): string | undefined {
+  const given = headers['x-organization'];
+  const slug = typeof given === 'string' ? given.trim() : '';
+  return slug === '' ? undefined : slug;
 }
 
 /** Scrapers of metrics often know no other header than `Authorization`. Blank counts as absent. */

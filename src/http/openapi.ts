@@ -136,7 +136,7 @@ export function createOpenApi(operations: readonly Operation[], baseUrl: string)
 const INTRODUCTION = [
   'Submit pull requests to a queue that lands only what was tested, and read which tests fail at random.',
   'Every operation but the metrics is a POST with a JSON body, uploads of test results apart, and answers JSON. A body may have 20 MiB. Enums in requests are accepted in either case. Unknown fields are refused where settings are written, and ignored elsewhere. Instants have a time zone; answers give them in UTC, such as `2026-09-17T10:16:02.000Z`.',
-  'Every request carries an API token in the header `x-api-token`. A token belongs to one organization and holds scopes; `admin` has all of them but `instance`. What belongs to another organization does not exist for it.',
+  'Every request carries an API token in the header `x-api-token`. A token belongs to one organization and holds scopes; `admin` has all of them but `instance`. What belongs to another organization does not exist for it. A token with the scope `instance` acts for the organization that the header `x-organization` names.',
   'Errors are problem documents (RFC 9457, `application/problem+json`) with a stable `code` and a `detail` that says what to do. Every answer names its request in the header `x-request-id`; the log of the server has the same id.',
   'The same operations are at `/trunk/v1` for clients that expect enums in lower case.',
 ].join('\n\n');

@@ -314,6 +314,30 @@ describe('who may call', () => {
       await twin.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', queue.ref);
     });
 
+    test('has plain git repositories, checks and tokens from whoever names it with an instance token [A12]', async () => {
+      const { token } = await server.api.ok<{ token: string }>('createOrganization', { slug: 'later' });
+      const later = server.api.withToken(token);
+      const acting = server.api.actingFor('later');
+      const repo = { ...queue.repo, name: 'of-later' };
+      const checks = [{ name: 'unit', command: 'true' }];
+      await acting.ok('registerRepository', { repo, git: queue.git.path, checks });
+      await acting.ok('createQueue', { repo, targetBranch: 'main' });
+      assert.equal((await later.ok<{ queues: object[] }>('listQueues', {})).queues.length, 1);
+      await server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', { repo, targetBranch: 'main' });
+      const made = await acting.ok<NewToken>('createApiToken', { name: 'for later', scopes: ['read'] });
+      await server.api.withToken(made.token).ok('getQueue', { repo, targetBranch: 'main' });
+      await later.ok('revokeApiToken', { id: made.id });
+    });
+
+    test('cannot be named with a token that has no instance, nor where it does not exist [A12]', async () => {
+      const admin = await withToken({ scopes: ['admin'] });
+      await admin.actingFor('other').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
+      await server.api.actingFor('nobody').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
+      for (const own of ['default', ' ', '']) await admin.actingFor(own).ok('getQueue', queue.ref);
+      const alone = await withToken({ scopes: ['instance'] });
+      await alone.actingFor('other').refused('403 INSUFFICIENT_SCOPE', 'listQueues', {});
+    });
+
     for (const slug of [
       'v1',
       'trunk',

@@ -378,6 +378,16 @@ describe('sluice against a server', () => {
       assert.match(await fails(1, ['org', 'add', 'other']), /other/);
     });
 
+    it('acts for another organization that is named, with an instance token [A12]', async () => {
+      const secret = (await ok(['org', 'add', 'named'])).trim();
+      const itself = { env: { SLUICE_URL: server.url, SLUICE_TOKEN: secret } };
+      await ok(['repo', 'add', 'local/acme/app', '--git', join(folder, 'app.git'), '--org', 'named']);
+      await ok(['queue', 'create', 'local/acme/app', 'main', '--org', 'named']);
+      assert.match(await ok(['queue', 'list'], itself), /local\/acme\/app/);
+      assert.match(await fails(1, ['repo', 'list', '--org', 'default'], itself), /"default".*--org \(or SLUICE_ORG\)/);
+      assert.match(await fails(2, ['repo', 'list', '--org', 'no slug']), /--org is the slug/);
+    });
+
     it('asks before it revokes a token that may be the one in use', async () => {
       const create = ['token', 'create', '--name', 'second', '--scope', 'admin', '--json'];
       const { id } = JSON.parse(await ok(create));

@@ -127,6 +127,8 @@ export interface Client {
   readonly token: string | undefined;
   /** The same server through another token, or none. */
   withToken(token: string | undefined): Client;
+  /** The same, for the organization that is named. */
+  actingFor(organization: string): Client;
   send(path: string, init?: RequestInit & { readonly duplex?: 'half' }): Promise<Answer>;
   post(operation: string, body: unknown): Promise<Answer>;
   /** The answer of a call that must succeed. */
@@ -135,10 +137,18 @@ export interface Client {
   refused(expected: string, operation: string, body: unknown): Promise<ProblemBody>;
 }
 
-export function createClient(of: { readonly url: string; readonly token: string | undefined }): Client {
-  const { url, token } = of;
+export function createClient(of: {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly organization?: string;
+}): Client {
+  const { url, token, organization } = of;
   const send: Client['send'] = async (path, init = {}) => {
-    const headers = { ...(token === undefined ? {} : { 'x-api-token': token }), ...(init.headers as object) };
+    const headers = {
+      ...(token === undefined ? {} : { 'x-api-token': token }),
+      ...(organization === undefined ? {} : { 'x-organization': organization }),
+      ...(init.headers as object),
+    };
     const response = await fetch(`${url}/${path}`, { ...init, headers });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
@@ -147,7 +157,8 @@ export function createClient(of: { readonly url: string; readonly token: string 
   return {
     url,
     token,
-    withToken: (other) => createClient({ url, token: other }),
+    withToken: (other) => createClient({ ...of, token: other }),
+    actingFor: (other) => createClient({ ...of, organization: other }),
     send,
     post,
     ok: async <T>(operation: string, body: unknown): Promise<T> => {

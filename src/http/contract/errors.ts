@@ -75,7 +75,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   ORGANIZATION_NOT_FOUND: {
     status: 404,
     title: 'No such organization',
-    help: '`org_url_slug` is not the organization of the token.',
+    help: '`org_url_slug`, or the header `x-organization`, is not the organization of the token. A token with the scope `instance` may name any organization in that header.',
   },
   REPOSITORY_NOT_FOUND: {
     status: 404,
@@ -245,6 +245,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'AUTHENTICATION_REQUIRED',
   'INVALID_TOKEN',
   'INSUFFICIENT_SCOPE',
+  'ORGANIZATION_NOT_FOUND',
   'REQUEST_TIMEOUT',
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
