@@ -300,6 +300,18 @@ describe('status', () => {
     assert.deepEqual(new Story(...seeds()).play({ runs: '~' }).labels, ['New', 'Skipped']);
   });
 
+  it('a test that runs three times a day and always fails is broken, and healthy once it passes [F7] [F9]', () => {
+    const story = new Story(...seedMonitors(() => `m${Math.random()}`, START));
+    for (let run = 0; run < 4; run += 1) assert.equal(story.play({ runs: '-', hours: 7 }).status, 'HEALTHY');
+    assert.equal(story.play({ runs: '-', hours: 7 }).status, 'BROKEN');
+    assert.match(story.world.state?.statusReason ?? '', /100% of its last 5 runs failed/);
+    for (let run = 0; run < 8; run += 1) assert.equal(story.play({ runs: '-', hours: 7 }).status, 'BROKEN');
+    assert.equal(story.play({ runs: '+', hours: 7 }).status, 'HEALTHY');
+    const flaky = new Story(rate({ minimum_sample_size: 5 }, { classify: 'FLAKY' }));
+    for (let run = 0; run < 8; run += 1) flaky.play({ runs: '-', hours: 7 });
+    assert.equal(flaky.status, 'HEALTHY', 'only broken is said so');
+  });
+
   it('does not need storing at once where only passes were counted [F6]', () => {
     const world = new FlakyWorld(seedMonitors(() => `m${Math.random()}`, START));
     const tell = (sign: 'SUCCESS' | 'FAILURE', at: number) =>

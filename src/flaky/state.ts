@@ -17,6 +17,8 @@ import type { RunRef } from './run.ts';
 /** Durations by steps of a twentieth: step number and count. */
 export type Histogram = readonly (readonly [step: number, count: number])[];
 
+export type RecentRun = readonly [at: Instant, hasFailed: 0 | 1];
+
 export interface MonitorData {
   readonly pass_on_retry: {
     /** The latest, newest first. */
@@ -30,6 +32,8 @@ export interface MonitorData {
     readonly buckets: Buckets;
     readonly lastRunAt: Instant;
     readonly failures: readonly RunRef[];
+    /** The latest runs, newest first, where a test is called broken by them too. */
+    readonly recent?: readonly RecentRun[];
   };
   readonly failure_count: {
     readonly failures: readonly RunRef[];

@@ -4,7 +4,7 @@ import { type Decision, type Detector, HOUR_MS, KEPT_RUNS, SAME } from '../detec
 import type { Monitor } from '../monitor.ts';
 import { platformFailures } from '../platform.ts';
 import { keepLatest, type RunRef, refOf } from '../run.ts';
-import type { MonitorData } from '../state.ts';
+import type { MonitorData, RecentRun } from '../state.ts';
 
 type RateMonitor = Monitor<'failure_rate'>;
 
@@ -18,10 +18,12 @@ export const failureRate: Detector<'failure_rate'> = {
     let buckets: Buckets = data?.buckets ?? [];
     let lastRunAt = data?.lastRunAt ?? 0;
     const failures: RunRef[] = [];
+    const added: RecentRun[] = [];
     for (const { conclusion, startedAt, path } of runs) {
       if (conclusion === 'SKIPPED') continue;
       buckets = addToBuckets(buckets, { at: startedAt, isSecond: conclusion === 'FAILURE' }, windowMs);
       lastRunAt = Math.max(lastRunAt, startedAt);
+      added.push([startedAt, conclusion === 'FAILURE' ? 1 : 0]);
       if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt, path));
     }
     if (lastRunAt === 0) return data;
@@ -30,17 +32,20 @@ export const failureRate: Detector<'failure_rate'> = {
       buckets: pruneBuckets(buckets, windowMs, at),
       lastRunAt,
       failures: keepLatest(data?.failures ?? [], failures, KEPT_RUNS),
+      ...keepRecent(data?.recent, added, monitor),
     };
   },
 
   decide(data, monitor, { at, isActive, jobs }) {
     if (!isActive && !hasFailuresInWindow(data, at)) return SAME;
     if (isStale(data.lastRunAt, monitor, at)) return isActive ? staleDecision(monitor) : SAME;
-    const [passes, failures] = sumBuckets(data.buckets, data.windowMs, at);
+    const [inWindow, failedInWindow] = sumBuckets(data.buckets, data.windowMs, at);
+    const { passes, failures, isRecent } = countsOf(data, monitor, { passes: inWindow, failures: failedInWindow });
     const change = judge({ passes, failures }, monitor, isActive);
     if (change === 'same') return SAME;
     const rate = failures / (passes + failures);
-    const share = `${percent(rate)} of its ${passes + failures} runs in ${hours(monitor)}`;
+    const runs = passes + failures;
+    const share = `${percent(rate)} of its ${isRecent ? `last ${runs} runs` : `${runs} runs in ${hours(monitor)}`}`;
     if (change === 'inactive') return { kind: 'inactive', cause: 'recovered', reason: `Only ${share} failed.` };
     const platforms = callsFlaky(monitor) ? platformFailures(jobs, at - data.windowMs) : undefined;
     if (platforms !== undefined && data.failures.every(({ job }) => platforms.has(job))) return SAME;
@@ -55,12 +60,50 @@ export const failureRate: Detector<'failure_rate'> = {
     const changesAt = findLeaving(data.buckets, data.windowMs, {
       at,
       isWanted: (passes, failures, leaves) =>
-        judge({ passes, failures }, monitor, isActive) !== 'same' &&
+        judge(countsOf(data, monitor, { passes, failures }), monitor, isActive) !== 'same' &&
         failureRate.decide(data, monitor, { ...situation, at: leaves }).kind !== 'same',
     });
     return earlier(changesAt ?? null, staleAt);
   },
 };
+
+interface Counts {
+  readonly passes: number;
+  readonly failures: number;
+}
+
+/** More say nothing about now. */
+const MAX_RECENT = 20;
+
+/** A test that always fails is broken however seldom it runs. Flaky ones must show it within the window. */
+function recentRunsOf({ action, parameters }: RateMonitor): number {
+  const isBroken = action.kind === 'classify' && action.status === 'BROKEN';
+  return isBroken && parameters.minimumSampleSize <= MAX_RECENT ? parameters.minimumSampleSize : 0;
+}
+
+function keepRecent(
+  known: readonly RecentRun[] | undefined,
+  added: readonly RecentRun[],
+  monitor: RateMonitor,
+): { readonly recent?: readonly RecentRun[] } {
+  const limit = recentRunsOf(monitor);
+  if (limit === 0) return {};
+  const all = [...(known ?? []), ...added].sort((one, other) => other[0] - one[0] || other[1] - one[1]);
+  return { recent: all.slice(0, limit) };
+}
+
+/** What is in the window or, where that is too little, the last runs. */
+function countsOf(
+  { recent = [] }: MonitorData['failure_rate'],
+  monitor: RateMonitor,
+  inWindow: Counts,
+): Counts & { readonly isRecent: boolean } {
+  const limit = recentRunsOf(monitor);
+  const isEnough = inWindow.passes + inWindow.failures >= monitor.parameters.minimumSampleSize;
+  if (isEnough || limit === 0 || recent.length < limit) return { ...inWindow, isRecent: false };
+  const failures = recent.filter(([, hasFailed]) => hasFailed === 1).length;
+  return { passes: recent.length - failures, failures, isRecent: true };
+}
 
 /** Most tests never fail: for them nothing is added up. */
 function hasFailuresInWindow({ failures, windowMs }: MonitorData['failure_rate'], at: Instant): boolean {
@@ -69,7 +112,7 @@ function hasFailuresInWindow({ failures, windowMs }: MonitorData['failure_rate']
 }
 
 function judge(
-  { passes, failures }: { readonly passes: number; readonly failures: number },
+  { passes, failures }: Counts,
   { parameters }: RateMonitor,
   isActive: boolean,
 ): 'same' | 'active' | 'inactive' {
