@@ -20,6 +20,7 @@ import { findMissingRuns } from './missing-runs.ts';
 import { introduceTests, type NewTests, observePart } from './observe-part.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { RepositorySettings } from './repository-settings.ts';
+import { settleTries } from './settle-tries.ts';
 import { SharedIds } from './shared-ids.ts';
 import { batchFactsOf } from './upload-facts.ts';
 import { cutIntoParts, type Part, type PartLimits, type Reading } from './upload-parts.ts';
@@ -144,14 +145,15 @@ interface PartToCommit extends PartToStore {
 
 async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<CheckResults | undefined> {
   const { store, clock, step } = deps;
-  const { part, kept, settings, groups, tally } = to;
+  const { part, kept, settings, tally } = to;
+  const groups = settleTries(to.groups);
   const { variant } = part.facts.fields;
   const facts = batchFactsOf(upload.id, part.facts);
   await storeNewTests(deps, { kept, facts, settings, groups, variant });
   const at = clock.now();
   const earlier = await findEarlierOutcomes(store, kept, { facts, groups });
   const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
-  if (isTied(part.facts)) tally.note(kept, groups);
+  if (isTied(part.facts)) tally.note(kept, to.groups);
   const isLast = part.summary !== undefined;
   const checkResults = isLast
     ? tally.results(upload.id, part.facts, { ...(part.summary as ReadSummary), at })

@@ -1,8 +1,9 @@
 import { findAttemptMarker } from './attempt-marker.ts';
 import type { AttributeReader } from './attribute-reader.ts';
 import { cleanText } from './clean-text.ts';
-import type { AttemptMarker, JunitCase, JunitOutcome, JunitStatus, RerunKind } from './junit-case.ts';
+import type { AttemptMarker, JunitCase, JunitOutcome, JunitStatus, RerunKind, SuiteRepeats } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
+import { nestedAttempt, suiteOf } from './nested-classes.ts';
 import type { SuiteFrame } from './suite-frame.ts';
 import type { Attributes } from './tag-attributes.ts';
 
@@ -35,6 +36,7 @@ export interface CaseDraft extends JunitCase {
   outcome: OutcomeDraft | null;
   reruns: RerunDraft[];
   closed: boolean;
+  repeats: SuiteRepeats | null;
   /** `failure` and `error` elements in it, wherever they stand. */
   failedElements: number;
   /** `<skipped type="todo">`, as node writes it. */
@@ -61,7 +63,7 @@ export function openCase(
     name: read.text(attributes.name) ?? classname ?? '',
     classname,
     file: read.text(attributes.file) ?? read.text(attributes.filepath) ?? outer?.file ?? null,
-    suite: outer?.name ?? '',
+    suite: suiteOf(outer?.name ?? '', classname),
     suites: inner?.names ?? NO_NAMES,
     id: read.text(attributes.id),
     timestampAt: ownAt ?? inner?.timestampAt ?? null,
@@ -72,6 +74,7 @@ export function openCase(
     reruns: NO_RERUNS,
     attempt: findAttemptMarker(attributes),
     closed: true,
+    repeats: null,
     failedElements: 0,
     isTodo: false,
     line,
@@ -79,7 +82,9 @@ export function openCase(
 }
 
 export function finishCase(draft: CaseDraft, suite: SuiteFrame | undefined, limits: JunitLimits): JunitCase {
-  draft.attempt ??= suite?.attempt ?? null;
+  draft.attempt ??= suite?.attempt ?? nestedAttempt(draft, suite);
+  draft.repeats = suite?.repeats ?? null;
+  if (draft.repeats !== null) draft.repeats.cases += 1;
   if (draft.outcome !== null) draft.outcome.text = cleanText(draft.outcome.text, limits.textBytes);
   for (const rerun of draft.reruns) rerun.text = cleanText(rerun.text, limits.textBytes);
   return draft;

@@ -26,6 +26,15 @@ export interface AttemptMarker {
   readonly value: number;
 }
 
+/** One for all cases of a suite, and complete when the suite ends. */
+export interface SuiteRepeats {
+  /** go: runs in any order. pytest: in their order, and all but the last as if they had passed. */
+  readonly kind: 'go' | 'pytest';
+  /** Tests that the suite declares: pytest leaves tries out that were run again. */
+  readonly declared: number | null;
+  cases: number;
+}
+
 export interface JunitCase {
   readonly name: string;
   readonly classname: string | null;
@@ -43,6 +52,8 @@ export interface JunitCase {
   readonly outcome: JunitOutcome | null;
   readonly reruns: readonly JunitRerun[];
   readonly attempt: AttemptMarker | null;
+  /** Where its suite has every name once, so that a repeated one is another try; null: that is not known. */
+  readonly repeats: SuiteRepeats | null;
   /** False where the end tag is missing: only failures are told of such a case. */
   readonly closed: boolean;
   readonly line: number;

@@ -8,7 +8,7 @@ import { createFailureAccount } from './failure-account.ts';
 import type { IssueList } from './issue-list.ts';
 import type { DeclaredCounts, JunitCase, JunitSummary, RerunKind } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
-import { openSuite, type SuiteFrame } from './suite-frame.ts';
+import { noteProperty, openSuite, type SuiteFrame } from './suite-frame.ts';
 import type { Attributes } from './tag-attributes.ts';
 import type { XmlHandler } from './xml-reader.ts';
 
@@ -106,7 +106,8 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
       case 'output':
         return null;
       case 'property':
-        if (draft !== null) draft.attempt ??= parseAttemptMarker(attributes.name ?? '', attributes.value ?? '');
+        if (draft === null) noteProperty(suites.at(-1), attributes.name);
+        else draft.attempt ??= parseAttemptMarker(attributes.name ?? '', attributes.value ?? '');
         return null;
       default:
         // Markup of their own inside a text: `stackTrace`, and whatever was not escaped.

@@ -50,6 +50,7 @@ export function addCaseRuns(runs: ReadRun[], test: JunitCase, sources: CaseSourc
     attempt: test.attempt?.value ?? null,
     rerunOf: null,
     path,
+    repeats: test.repeats,
     failure: conclusion === 'FAILURE' ? failureText(test.outcome) : null,
     codeOwners,
   });
@@ -74,6 +75,7 @@ function rerunOf(
     attempt: null,
     rerunOf: test.status === 'success' ? 'SUCCESS' : 'FAILURE',
     path: of.path,
+    repeats: null,
     failure: failureText(rerun),
     codeOwners: of.codeOwners,
   };

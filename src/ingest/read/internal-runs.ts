@@ -53,6 +53,7 @@ export function internalRun(run: InternalRun, sources: InternalSources): ReadRun
     attempt: run.attempt,
     rerunOf: null,
     path: null,
+    repeats: null,
     failure: run.status === 'FAILURE' ? failureText(run.output, sources.textBytes) : null,
     codeOwners: hasOwners ? sources.internOwners(run.codeOwners) : sources.ownersOf(known.names.file),
   };

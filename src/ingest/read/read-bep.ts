@@ -87,6 +87,7 @@ function runOf(event: BepResult, of: Pick<BepSources, 'identify' | 'receivedAt'>
     attempt: event.attempt,
     rerunOf: null,
     path: '',
+    repeats: null,
     failure: conclusion === 'FAILURE' ? { type, message: `The target ended as ${type}.`, text: '' } : null,
     codeOwners: [],
   };

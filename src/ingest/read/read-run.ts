@@ -1,6 +1,7 @@
 import type { FailureText } from '../../flaky/failure-group.ts';
 import type { TestNames } from '../../flaky/identity/test-id.ts';
 import type { Conclusion } from '../../flaky/run.ts';
+import type { SuiteRepeats } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { UploadFields, UploadIssue } from '../../storage/uploads.ts';
 
@@ -17,6 +18,8 @@ export interface ReadRun {
   readonly rerunOf: 'SUCCESS' | 'FAILURE' | null;
   /** The suites around it below the outermost one; null: not told. */
   readonly path: string | null;
+  /** Where its suite has every name once; null: that is not known. */
+  readonly repeats: SuiteRepeats | null;
   /** Failures only; as it came, secrets and all. */
   readonly failure: FailureText | null;
   readonly codeOwners: readonly string[];
