@@ -1,4 +1,5 @@
 import { measureDetection } from './flaky-detection.ts';
+import { measureFairness } from './flaky-fairness.ts';
 import { measureIngest } from './flaky-ingest.ts';
 import { measureLookup } from './flaky-lookup.ts';
 import { measureMemory } from './flaky-memory.ts';
@@ -13,6 +14,10 @@ const QUESTIONS: Readonly<Record<string, (runs: number | undefined) => Promise<v
   ingest: async (runs) => {
     await measureIngest({ engine: 'sqlite', runs });
     await measureIngest({ engine: 'postgres', runs });
+  },
+  fairness: async (runs) => {
+    await measureFairness({ engine: 'sqlite', tests: runs });
+    await measureFairness({ engine: 'postgres', tests: runs });
   },
   reads: (runs) => measureReads(runs),
   lookup: () => measureLookup(),

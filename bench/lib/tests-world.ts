@@ -22,6 +22,8 @@ export interface TestsServer {
   /** How many of the latest uploads wait to be processed; throws where one failed. */
   countWaiting(): Promise<number>;
   untilProcessed(): Promise<void>;
+  /** The same server as another organization sees it, which is made for that. */
+  asOrganization(slug: string): Promise<TestsServer>;
 }
 
 export interface UploadOf {
@@ -51,9 +53,11 @@ export function createTestsWorld(databaseUrl?: string): TestsWorld {
   };
 }
 
-function serverOf(child: Child, token: string): TestsServer {
+type Scope = typeof SCOPE;
+
+function serverOf(child: Child, token: string, scope: Scope = SCOPE): TestsServer {
   const ask = (operation: string, body: object = {}) =>
-    call(child.url, token, `/flaky-tests/${operation}`, { ...SCOPE, ...body });
+    call(child.url, token, `/flaky-tests/${operation}`, { ...scope, ...body });
   const countWaiting = async () => {
     const { uploads } = (await ask('list-uploads', { page_query: { page_size: 100 } })) as Uploads;
     const lost = uploads.find(({ status }) => status === 'FAILED' || status === 'SKIPPED');
@@ -65,9 +69,13 @@ function serverOf(child: Child, token: string): TestsServer {
     token,
     ask,
     countWaiting,
-    upload: (of) => upload(child.url, token, of),
+    upload: (of) => upload(child.url, token, { ...of, scope }),
     async untilProcessed() {
       while ((await countWaiting()) > 0) await sleep(20);
+    },
+    async asOrganization(slug) {
+      const { token: own } = (await call(child.url, token, '/createOrganization', { slug })) as { token: string };
+      return serverOf(child, own, { ...SCOPE, org_url_slug: slug });
     },
   };
 }
@@ -76,8 +84,12 @@ interface Uploads {
   readonly uploads: readonly { readonly status: string }[];
 }
 
-async function upload(url: string, token: string, { sha, branch, job, body }: UploadOf): Promise<void> {
-  const { repo, org_url_slug } = SCOPE;
+async function upload(
+  url: string,
+  token: string,
+  { sha, branch, job, body, scope }: UploadOf & { readonly scope: Scope },
+): Promise<void> {
+  const { repo, org_url_slug } = scope;
   const query = new URLSearchParams({
     org_url_slug,
     repo_host: repo.host,

@@ -183,7 +183,8 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
 async function storeNewTests(deps: ProcessingDeps, of: Omit<NewTests, 'at'> & { readonly kept: KeptTests }) {
   const { clock, newTestsAtOnce, step } = deps;
   const { kept } = of;
-  const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id));
+  // Ids are random, and keys of most of what is stored of a test: neighbours share the pages that a transaction writes.
+  const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id)).sort(([one], [other]) => (one < other ? -1 : 1));
   if (unknown.length <= newTestsAtOnce) return;
   for (let from = 0; from < unknown.length; from += newTestsAtOnce) {
     await step();
