@@ -145,8 +145,13 @@ function createIngest(
   { clock, log }: Pick<App, 'clock' | 'log'>,
 ): IngestThread {
   const { dataFolder, databaseUrl, testBranchPrefix, logLevel, uploadKeepDays, uploadKeepBytes } = config;
-  const keeping = { uploadKeepDays, uploadKeepBytes };
-  const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...keeping };
+  const limits = {
+    uploadKeepDays,
+    uploadKeepBytes,
+    maxNewTests: config.uploadNewTests,
+    maxRepositoryTests: config.repositoryTests,
+  };
+  const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...limits };
   return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, clock, log });
 }
 

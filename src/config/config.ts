@@ -20,6 +20,8 @@ export interface Config {
   readonly testBranchPrefix: string;
   readonly uploadKeepDays: number;
   readonly uploadKeepBytes: number;
+  readonly uploadNewTests: number;
+  readonly repositoryTests: number;
   readonly logLevel: LogLevel;
   /** The GitHub that the environment connects; others have files of their own. */
   readonly github: GithubEnvironment | undefined;
@@ -50,6 +52,8 @@ export function parseConfig(environment: Environment): ParsedConfig {
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
     uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
+    uploadNewTests: Number(read('SLUICE_UPLOAD_NEW_TESTS') ?? VARIABLES.SLUICE_UPLOAD_NEW_TESTS.default),
+    repositoryTests: Number(read('SLUICE_REPOSITORY_TESTS') ?? VARIABLES.SLUICE_REPOSITORY_TESTS.default),
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
     github: parseGithub(read),
   };

@@ -122,6 +122,20 @@ export const VARIABLES = {
     default: '2147483648',
     text: 'How many bytes of them are kept at most; the oldest go first.',
   },
+  SLUICE_UPLOAD_NEW_TESTS: {
+    kind: 'integer',
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    default: '250000',
+    text: 'So many tests that were never seen before may come with one upload; the rest of it is processed behind the uploads of others.',
+  },
+  SLUICE_REPOSITORY_TESTS: {
+    kind: 'integer',
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    default: '2000000',
+    text: 'So many tests a repository may have; beyond that only new tests that fail are taken in.',
+  },
   SLUICE_RATE_LIMIT: {
     kind: 'integer',
     min: 0,

@@ -1,10 +1,10 @@
 /**
- * Processes uploads one by one, those of a repository in the order in which they were accepted, and does what falls due
+ * Processes uploads in turns, those of a repository in the order in which they were accepted, and does what falls due
  * between them: statuses that end by themselves, changed settings, merging, retention. Everything it does is stored in
  * steps that are whole by themselves, so it can be ended at any instant.
  */
 import { backoffMs } from '../lib/backoff.ts';
-import type { Instant, Timing } from '../lib/clock.ts';
+import type { Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
@@ -18,24 +18,20 @@ import { endUpload, type Processed, type ProcessingDeps, processUpload } from '.
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
 import type { KeepLimits } from './retention.ts';
+import type { TestLimits } from './test-limits.ts';
 import { Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
+import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
 
-export interface IngestOptions extends KeepLimits {
-  /** Whose leases they are; the same after a restart. */
-  readonly holder: string;
+export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOptions {
   readonly testBranchPrefix: string;
   readonly limits: PartLimits;
   /** New tests of one transaction. */
   readonly newTestsAtOnce: number;
   /** Tests in memory. */
   readonly maxTests: number;
-  /** After so long it is the turn of another repository. Looking for one costs too much to do it every time. */
-  readonly turnMs: number;
   /** How often processing an upload has ended the thread, by id. */
   readonly crashes: ReadonlyMap<string, number>;
-  /** Called before and after work on an upload. */
-  readonly onWorkingOn: (uploadId: string | undefined) => void;
 }
 
 export interface StoredCheck {
@@ -62,7 +58,9 @@ const DEFAULTS: IngestOptions = {
   newTestsAtOnce: 150,
   // About 2 KiB each.
   maxTests: 60_000,
+  maxRepositoryTests: 2_000_000,
   turnMs: 200,
+  maxNewTests: 250_000,
   crashes: new Map(),
   onWorkingOn: () => undefined,
   uploadKeepDays: 7,
@@ -70,7 +68,6 @@ const DEFAULTS: IngestOptions = {
 };
 
 const POLL_MS = 1_000;
-const LEASE_MS = 60_000;
 /** An upload that cannot be processed for a reason that is ours does not hold up the others for ever. */
 const MAX_CRASHES = 3;
 /** A store that is back is noticed soon. */
@@ -96,10 +93,7 @@ class Loop implements IngestLoop {
   readonly #breathe = createBreath();
   readonly #listeners = new Set<(result: StoredCheck) => void>();
   readonly #crashes: Map<string, number>;
-  readonly #leases = new Map<RepositoryId, Instant>();
-  /** Whose upload was the latest, and since when its uploads are taken one after the other. */
-  #served: RepositoryId | undefined;
-  #turnAt = 0;
+  readonly #turns: UploadTurns;
   #isStopped = false;
   #stills = 0;
   /** One round after the other, and whoever wants it still in between. */
@@ -115,8 +109,13 @@ class Loop implements IngestLoop {
     this.#log = log;
     this.#options = options;
     this.#crashes = new Map(options.crashes);
-    this.#kept = new KeptRepositories(store, clock, () => this.#step());
-    this.#upkeep = new Upkeep({ store, clock, log, kept: this.#kept, step: () => this.#step(), options });
+    this.#turns = new UploadTurns(store, clock, options);
+    const step = () => this.#step();
+    this.#kept = new KeptRepositories(store, clock, step);
+    const isPaused = (repositoryId: RepositoryId) => this.#turns.isPaused(repositoryId);
+    const begin = ({ id, organizationId }: Repository, work: () => Promise<void>) =>
+      this.#turns.look({ repositoryId: id, organizationId }, work);
+    this.#upkeep = new Upkeep({ store, clock, log, kept: this.#kept, isPaused, begin, step, options });
   }
 
   start(): void {
@@ -127,9 +126,9 @@ class Loop implements IngestLoop {
     this.#isStopped = true;
     this.#callOff?.();
     await this.#work;
+    await this.#turns.abandonAll();
     try {
-      for (const repositoryId of this.#leases.keys())
-        await this.#store.uploads.release(this.#options.holder, repositoryId);
+      await this.#turns.releaseAll();
     } catch (error) {
       // They end by themselves.
       this.#log.debug({ err: error }, 'could not give leases back');
@@ -146,6 +145,7 @@ class Loop implements IngestLoop {
   whileStill<T>(action: () => Promise<T>): Promise<T> {
     this.#stills += 1;
     const done = this.#work.then(async () => {
+      await this.#turns.abandonAll();
       this.#kept.forgetAll();
       try {
         return await action();
@@ -214,45 +214,33 @@ class Loop implements IngestLoop {
       this.#choresAt = now + POLL_MS;
       isBusy = await this.#upkeep.doChores();
     }
-    const upload = await this.#claim(now);
-    if (upload === undefined) return (await this.#upkeep.doIdleWork()) || isBusy;
-    this.#leases.set(upload.repositoryId, now + LEASE_MS);
-    await this.#process(upload);
-    return true;
-  }
-
-  /** A repository with thousands of uploads lets the others in now and then. */
-  async #claim(now: Instant): Promise<Upload | undefined> {
-    const { holder } = this.#options;
-    const { claim } = this.#store.uploads;
-    const turn = performance.now();
-    const isOthersTurn = this.#served !== undefined && turn - this.#turnAt >= this.#options.turnMs;
-    const others = isOthersTurn ? await claim(holder, now, now + LEASE_MS, this.#served) : undefined;
-    const upload = others ?? (await claim(holder, now, now + LEASE_MS));
-    if (isOthersTurn || upload?.repositoryId !== this.#served) this.#turnAt = turn;
-    this.#served = upload?.repositoryId;
-    return upload;
+    if (await this.#turns.take((upload) => this.#process(upload))) {
+      await this.#upkeep.tidyMemory();
+      return true;
+    }
+    return (await this.#upkeep.doIdleWork()) || isBusy;
   }
 
   /** Throws where the work is to be left. */
   async #step(): Promise<void> {
     await this.#breathe();
+    this.#assertGoesOn();
+    await this.#turns.giveWay();
+    this.#assertGoesOn();
+  }
+
+  #assertGoesOn(): void {
     if (this.#isStopped || this.#stills > 0) throw new Interrupted();
   }
 
   async #stepOn(repositoryId: RepositoryId): Promise<void> {
     await this.#step();
-    const now = this.#clock.now();
-    if ((this.#leases.get(repositoryId) ?? 0) - now > LEASE_MS / 2) return;
-    // Whoever has the lease now goes on: a commit of ours would be refused, or do the same work first.
-    if (!(await this.#store.uploads.renew(this.#options.holder, repositoryId, now + LEASE_MS))) throw new Interrupted();
-    this.#leases.set(repositoryId, now + LEASE_MS);
+    await this.#turns.holdLease(repositoryId);
   }
 
   async #process(upload: Upload): Promise<void> {
     const { id, repositoryId } = upload;
     const begunAt = performance.now();
-    this.#options.onWorkingOn(id);
     try {
       if ((this.#crashes.get(id) ?? 0) >= MAX_CRASHES) throw new Error('it ended the thread again and again');
       const repository = await this.#kept.findRepository(repositoryId);
@@ -266,15 +254,12 @@ class Loop implements IngestLoop {
       this.#kept.forget(repositoryId);
       if (error instanceof Interrupted) throw error;
       if (!(error instanceof Overtaken)) await this.#leaveForLater(upload, error);
-    } finally {
-      this.#options.onWorkingOn(undefined);
     }
-    await this.#upkeep.tidyMemory();
   }
 
   async #processFor(repository: Repository, upload: Upload): Promise<Processed> {
     const organization = await this.#kept.findOrganization(repository);
-    const { testBranchPrefix, limits, newTestsAtOnce } = this.#options;
+    const { testBranchPrefix, limits, newTestsAtOnce, maxNewTests, maxRepositoryTests } = this.#options;
     const { bodyId } = upload;
     const sources: ReadSources = {
       organization,
@@ -289,10 +274,13 @@ class Loop implements IngestLoop {
         clock: this.#clock,
         limits,
         newTestsAtOnce,
+        maxNewTests,
+        maxRepositoryTests,
+        onNewTests: (count) => this.#turns.noteNewTests(count),
         read: () => readUpload(upload, sources),
         use: (act) => this.#kept.use(repository, act),
         step: () => this.#stepOn(repository.id),
-        tidyMemory: () => this.#upkeep.tidyMemory(),
+        tidyMemory: () => this.#upkeep.tidyMemoryOf(repository),
       },
       upload,
     );

@@ -84,20 +84,6 @@ export class KeptRepositories {
     });
   }
 
-  /** Has no more than so many tests in memory. Those used last stay longest. */
-  async shrink(maxTests: number, merge: (kept: KeptTests) => Promise<void>): Promise<void> {
-    let count = 0;
-    for (const kept of this.#all.values()) count += kept.weight;
-    const oldestFirst = [...this.#all.values()].sort((one, other) => one.lastUsedAt - other.lastUsedAt);
-    for (const kept of oldestFirst) {
-      if (count <= maxTests) return;
-      count -= kept.weight;
-      // Otherwise all of it would be counted again from blocks the next time.
-      if (kept.unmergedBlocks > 0) await merge(kept);
-      this.forget(kept.repository.id);
-    }
-  }
-
   find(id: RepositoryId): KeptTests | undefined {
     return this.#all.get(id);
   }

@@ -64,10 +64,15 @@ export class KeptTests {
   }
 
   /** Loads those of the tests that there are and that are not here yet. `monitors` are those the tests follow. */
-  async load(testIds: Iterable<string>, monitors: readonly Monitor[]): Promise<void> {
+  async load(
+    testIds: Iterable<string>,
+    monitors: readonly Monitor[],
+    step: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
     const missing: string[] = [];
     for (const id of testIds) if (!this.byId.has(id)) missing.push(id);
     for (let from = 0; from < missing.length; from += LOAD_AT_ONCE) {
+      await step();
       const ids = missing.slice(from, from + LOAD_AT_ONCE);
       this.#keepAll(await this.#store.testIngest.load(this.repository.id, ids), monitors);
     }

@@ -33,7 +33,7 @@ type Observations = Pick<TestChange, 'tests' | 'memories' | 'failures' | 'events
 
 const NO_OUTCOMES: readonly EarlierOutcome[] = [];
 /** So many tests between two looks at whether to go on. */
-const STEP_EVERY = 2_000;
+const STEP_EVERY = 500;
 
 /**
  * Folds the runs of a part into the tests in memory, and answers what is to be stored of it: the runs, what failed, and
@@ -55,6 +55,7 @@ export async function observePart(
     events: [] as TestEventRow[],
   };
   const added = addNewTests(kept, part);
+  await step();
   let seen = 0;
   for (const { test, runs } of inOrderOfNumbers(kept, part.groups)) {
     storeRuns(test, runs, out);

@@ -22,15 +22,18 @@ import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { settleTries } from './settle-tries.ts';
 import { SharedIds } from './shared-ids.ts';
+import { ReachedLimits, type TestLimits } from './test-limits.ts';
 import { batchFactsOf } from './upload-facts.ts';
 import { cutIntoParts, type Part, type PartLimits, type Reading } from './upload-parts.ts';
 import { CheckTally, isTied } from './upload-tally.ts';
 
-export interface ProcessingDeps {
+export interface ProcessingDeps extends TestLimits {
   readonly store: Store;
   readonly clock: Timing;
   readonly limits: PartLimits;
   readonly newTestsAtOnce: number;
+  /** So many tests were stored that had not been seen before. */
+  onNewTests(count: number): void;
   /** Reads the body from its beginning. */
   read(upload: Upload): Reading;
   /** Acts on the repository's tests in memory, again where another writer was faster. */
@@ -51,7 +54,9 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
   const parts = cutIntoParts(deps.read(upload), { limits: deps.limits, step: deps.step });
   const tally = new CheckTally();
   const sharedIds = new SharedIds();
-  let testRuns = 0;
+  const reached = new ReachedLimits(deps, upload.partsDone > 0 ? upload.issues : []);
+  let testRuns = upload.testRuns;
+  let runsRead = 0;
   let verdict: Verdict | undefined;
   for (;;) {
     const next = await parts.next();
@@ -63,15 +68,16 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
       await parts.return(undefined as never);
       return end(deps, upload, { facts: part.facts, ...verdict });
     }
-    testRuns += part.runs.length;
-    if (part.summary !== undefined && testRuns === 0) {
+    runsRead += part.runs.length;
+    if (part.summary !== undefined && runsRead === 0) {
       const verdict = part.summary.isWhole ? 'EMPTY' : undefined;
       return end(deps, upload, { facts: part.facts, summary: part.summary, verdict });
     }
     const isStored = part.no < upload.partsDone;
     if (isStored && part.summary !== undefined) return addMissing(deps, upload, { ...part, summary: part.summary });
-    const results = await storePart(deps, upload, { part, testRuns, tally, sharedIds });
-    if (part.summary !== undefined) return { status: 'PROCESSED', testRuns, checkResults: results };
+    const stored = await storePart(deps, upload, { part, testRuns, tally, sharedIds, reached });
+    testRuns += stored.testRuns;
+    if (part.summary !== undefined) return { ...stored, status: 'PROCESSED', testRuns };
     await deps.tidyMemory();
   }
 }
@@ -118,22 +124,28 @@ async function readThrough(
 
 interface PartToStore {
   readonly part: Part;
+  /** Of the parts before it. */
   readonly testRuns: number;
   readonly tally: CheckTally;
   readonly sharedIds: SharedIds;
+  readonly reached: ReachedLimits;
 }
 
-async function storePart(deps: ProcessingDeps, upload: Upload, to: PartToStore): Promise<CheckResults | undefined> {
+type StoredPart = Omit<Processed, 'status'>;
+
+const NOTHING_STORED: StoredPart = { testRuns: 0, checkResults: undefined };
+
+async function storePart(deps: ProcessingDeps, upload: Upload, to: PartToStore): Promise<StoredPart> {
   const { part, tally } = to;
   const groups = groupRuns(part.runs);
   to.sharedIds.note(groups);
   const isDone = part.no < upload.partsDone;
-  if (isDone && !isTied(part.facts)) return undefined;
+  if (isDone && !isTied(part.facts)) return NOTHING_STORED;
   return deps.use(async ({ kept, settings }) => {
-    await kept.load(groups.keys(), settings.monitors);
+    await kept.load(groups.keys(), settings.monitors, deps.step);
     if (!isDone) return commitPart(deps, upload, { ...to, kept, settings, groups });
     tally.note(kept, groups);
-    return undefined;
+    return NOTHING_STORED;
   });
 }
 
@@ -143,21 +155,19 @@ interface PartToCommit extends PartToStore {
   readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
 }
 
-async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<CheckResults | undefined> {
+async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<StoredPart> {
   const { store, clock, step } = deps;
-  const { part, kept, settings, tally } = to;
-  const groups = settleTries(to.groups);
+  const { part, kept, settings, tally, reached } = to;
   const { variant } = part.facts.fields;
   const facts = batchFactsOf(upload.id, part.facts);
-  await storeNewTests(deps, { kept, facts, settings, groups, variant });
+  const groups = await leaveOut(deps, { ...to, groups: settleTries(to.groups) });
+  await storeNewTests(deps, { kept, facts, settings, groups, variant, reached });
   const at = clock.now();
   const earlier = await findEarlierOutcomes(store, kept, { facts, groups });
   const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
   if (isTied(part.facts)) tally.note(kept, to.groups);
   const isLast = part.summary !== undefined;
-  const checkResults = isLast
-    ? tally.results(upload.id, part.facts, { ...(part.summary as ReadSummary), at })
-    : undefined;
+  const checkResults = isLast ? tally.results(upload.id, part.facts, { ...wholeness(to), at }) : undefined;
   const change: TestChange = {
     repositoryId: upload.repositoryId,
     expectedSeq: kept.seq,
@@ -169,20 +179,38 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
       status: isLast ? 'PROCESSED' : 'ACCEPTED',
       processedAt: isLast ? at : null,
       fields: part.facts.fields,
-      testRuns: to.testRuns,
-      issues: [...(part.summary?.issues ?? []), ...(isLast ? to.sharedIds.issues() : [])],
+      testRuns: to.testRuns + runs.length,
+      issues: [...(part.summary?.issues ?? []), ...(isLast ? to.sharedIds.issues() : []), ...reached.issues],
     },
     ...(checkResults !== undefined && { checkResults }),
   };
   await step();
   await commit(deps, kept, change, at);
-  return checkResults;
+  return { testRuns: runs.length, checkResults };
+}
+
+function wholeness({ part, reached }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {
+  const { isWhole, problem } = part.summary as ReadSummary;
+  return { isWhole: isWhole && reached.problem === null, problem: problem ?? reached.problem };
+}
+
+/** Tests are counted only where there may be too many: numbers are given out once, and tests are forgotten in time. */
+async function leaveOut(
+  { store, maxRepositoryTests }: ProcessingDeps,
+  { kept, groups, reached }: PartToCommit,
+): Promise<PartToCommit['groups']> {
+  const known = (id: string) => kept.byId.has(id);
+  if (kept.nextTestNo + groups.size <= maxRepositoryTests) return groups;
+  return reached.leaveOut(groups, { known, count: await store.testIngest.countTests(kept.repository.id) });
 }
 
 /** Many at once would hold the store for long. Whatever comes of the upload, such a test is one that was not run yet. */
-async function storeNewTests(deps: ProcessingDeps, of: Omit<NewTests, 'at'> & { readonly kept: KeptTests }) {
-  const { clock, newTestsAtOnce, step } = deps;
-  const { kept } = of;
+async function storeNewTests(
+  deps: ProcessingDeps,
+  of: Omit<NewTests, 'at'> & { readonly kept: KeptTests; readonly reached: ReachedLimits },
+): Promise<void> {
+  const { clock, newTestsAtOnce, step, onNewTests } = deps;
+  const { kept, reached } = of;
   // Ids are random, and keys of most of what is stored of a test: neighbours share the pages that a transaction writes.
   const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id)).sort(([one], [other]) => (one < other ? -1 : 1));
   if (unknown.length <= newTestsAtOnce) return;
@@ -192,6 +220,8 @@ async function storeNewTests(deps: ProcessingDeps, of: Omit<NewTests, 'at'> & { 
     const groups = new Map(unknown.slice(from, from + newTestsAtOnce));
     const change = { ...introduceTests(kept, { ...of, groups, at }), failures: [] };
     await commit(deps, kept, { repositoryId: kept.repository.id, expectedSeq: kept.seq, ...change }, at);
+    reached.noteNewTests(groups.size);
+    onNewTests(groups.size);
   }
 }
 
@@ -222,17 +252,20 @@ async function addMissing(
   // Of a very large one only what is wrong with it is said anew.
   const missing = part.no > 0 ? [] : await findMissing(deps, upload, part);
   if (missing.length === 0) return keepAsItIs(deps, upload, part.summary);
-  const testRuns = upload.testRuns + missing.length;
   const more = { ...part, no: upload.partsDone, runs: missing };
-  const fresh = { tally: new CheckTally(), sharedIds: new SharedIds() };
-  const checkResults = await storePart(deps, upload, { part: more, testRuns, ...fresh });
-  return { status: 'PROCESSED', testRuns, checkResults };
+  const fresh = {
+    tally: new CheckTally(),
+    sharedIds: new SharedIds(),
+    reached: new ReachedLimits(deps, upload.issues),
+  };
+  const stored = await storePart(deps, upload, { part: more, testRuns: upload.testRuns, ...fresh });
+  return { ...stored, status: 'PROCESSED', testRuns: upload.testRuns + stored.testRuns };
 }
 
 function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: Part): Promise<readonly ReadRun[]> {
   const groups = groupRuns(runs);
   return deps.use(async ({ kept, settings }) => {
-    await kept.load(groups.keys(), settings.monitors);
+    await kept.load(groups.keys(), settings.monitors, deps.step);
     return findMissingRuns(deps.store, kept, { uploadId: upload.id, groups });
   });
 }

@@ -1,9 +1,10 @@
 /** What the thread that processes uploads and the one that started it say to each other. */
 import type { LogLevel } from '../lib/json-log.ts';
 import type { KeepLimits } from './retention.ts';
+import type { TestLimits } from './test-limits.ts';
 
 /** Everything the thread needs to begin. */
-export interface ThreadData extends KeepLimits {
+export interface ThreadData extends KeepLimits, TestLimits {
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   /** Of an embedded store: shared with the main thread's connection. */

@@ -29,6 +29,8 @@ async function aThread(test: TestContext, log: Log = silence, entry = ENTRY) {
       logLevel: 'debug',
       uploadKeepDays: 7,
       uploadKeepBytes: 1_000_000_000,
+      maxNewTests: 250_000,
+      maxRepositoryTests: 2_000_000,
     },
     clock: systemClock,
     log,

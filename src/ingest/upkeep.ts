@@ -17,6 +17,10 @@ export interface UpkeepDeps {
   readonly log: Log;
   readonly kept: KeptRepositories;
   readonly options: KeepLimits & { readonly maxTests: number };
+  /** Work on the repository pauses: what is in memory of it must not be touched. */
+  isPaused(repositoryId: RepositoryId): boolean;
+  /** Begins work on a repository that others may interrupt: it may end later. */
+  begin(repository: Repository, work: () => Promise<void>): Promise<void>;
   /** Throws where the work is to be left. */
   step(): Promise<void>;
 }
@@ -37,45 +41,75 @@ export class Upkeep {
   readonly #log: Log;
   readonly #kept: KeptRepositories;
   readonly #options: UpkeepDeps['options'];
+  readonly #isPaused: UpkeepDeps['isPaused'];
+  readonly #begin: UpkeepDeps['begin'];
   readonly #step: () => Promise<void>;
   readonly #watchBacklog: () => Promise<void>;
   readonly #sickUntil = new Map<RepositoryId, Instant>();
   #retentionAt: Instant;
 
-  constructor({ store, clock, log, kept, options, step }: UpkeepDeps) {
+  constructor({ store, clock, log, kept, options, isPaused, begin, step }: UpkeepDeps) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#kept = kept;
     this.#options = options;
+    this.#isPaused = isPaused;
+    this.#begin = begin;
     this.#step = step;
     this.#watchBacklog = createBacklogWatch({ uploads: store.uploads, clock, log });
     this.#retentionAt = clock.now() + FIRST_RETENTION_MS;
   }
 
-  /** Behind every upload. */
+  /** Between parts of an upload: of its own repository only, so that it may pause meanwhile. */
+  tidyMemoryOf(repository: Repository): Promise<void> {
+    return this.#lookSafely(repository, async ({ id }) => {
+      const kept = this.#kept.find(id);
+      const isTooMuch = weightOf([...this.#kept]) > this.#options.maxTests;
+      if (kept === undefined) return;
+      // Otherwise all of it would be counted again from blocks the next time.
+      if (hasMuchToMerge(kept) || (isTooMuch && kept.unmergedBlocks > 0)) await this.#kept.merge(repository);
+      if (isTooMuch) this.#kept.forget(id);
+    });
+  }
+
+  /** Behind every upload. Those used last stay in memory longest; what pauses stays, and is bounded by how many may. */
   async tidyMemory(): Promise<void> {
-    for (const kept of this.#kept) if (hasMuchToMerge(kept)) await this.#merge(kept);
-    await this.#kept.shrink(this.#options.maxTests, (kept) => this.#merge(kept));
+    const free = [...this.#kept].filter(({ repository }) => !this.#isPaused(repository.id));
+    for (const kept of free) if (hasMuchToMerge(kept)) await this.#merge(kept);
+    let weight = weightOf(free);
+    for (const kept of free.sort((one, other) => one.lastUsedAt - other.lastUsedAt)) {
+      if (weight <= this.#options.maxTests) return;
+      weight -= kept.weight;
+      await this.#lookAfter(kept.repository.id, async (repository) => {
+        if (kept.unmergedBlocks > 0) await this.#kept.merge(repository);
+        this.#kept.forget(repository.id);
+      });
+    }
   }
 
   #merge({ repository }: KeptTests): Promise<void> {
     return this.#lookAfter(repository.id, () => this.#kept.merge(repository));
   }
 
-  /** What goes wrong in one repository must not keep the others waiting. */
   async #lookAfter(repositoryId: RepositoryId, act: (repository: Repository) => Promise<void>): Promise<void> {
+    if (this.#isPaused(repositoryId)) return;
+    const repository = await this.#kept.findRepository(repositoryId);
+    if (repository !== undefined) await this.#begin(repository, () => this.#lookSafely(repository, act));
+  }
+
+  /** What goes wrong in one repository must not keep the others waiting. */
+  async #lookSafely(repository: Repository, act: (repository: Repository) => Promise<void>): Promise<void> {
     const now = this.#clock.now();
-    if ((this.#sickUntil.get(repositoryId) ?? 0) > now) return;
+    if ((this.#sickUntil.get(repository.id) ?? 0) > now) return;
     try {
-      const repository = await this.#kept.findRepository(repositoryId);
-      if (repository !== undefined) await act(repository);
-      this.#sickUntil.delete(repositoryId);
+      await act(repository);
+      this.#sickUntil.delete(repository.id);
     } catch (error) {
       if (error instanceof Interrupted) throw error;
-      this.#sickUntil.set(repositoryId, now + (error instanceof Fault ? STORE_AWAY_MS : SICK_MS));
+      this.#sickUntil.set(repository.id, now + (error instanceof Fault ? STORE_AWAY_MS : SICK_MS));
       if (error instanceof Fault) throw error;
-      this.#log.error({ err: error, repository: repositoryId }, 'could not look after the tests of a repository');
+      this.#log.error({ err: error, repository: repository.id }, 'could not look after the tests of a repository');
     }
   }
 
@@ -93,7 +127,7 @@ export class Upkeep {
         this.#kept.use(repository, (kept) => expireTests(this.#store, kept, { testIds, at: now })),
       );
     }
-    return due.some(({ repositoryId }) => !this.#sickUntil.has(repositoryId));
+    return due.some(({ repositoryId }) => !this.#sickUntil.has(repositoryId) && !this.#isPaused(repositoryId));
   }
 
   /** Opens what is stored, and carries out what was changed in the settings. */
@@ -123,12 +157,17 @@ export class Upkeep {
     for (const repository of repositories) {
       const { blocks } = await store.testIngest.measureBlocks(repository.id);
       if (this.#kept.find(repository.id)?.unmergedBlocks !== blocks) this.#kept.forget(repository.id);
-      if (blocks > 0) await this.#lookAfter(repository.id, () => this.#bringUpToDate(repository));
-      await this.tidyMemory();
+      if (blocks > 0) await this.#lookSafely(repository, () => this.#bringUpToDate(repository));
+      for (const kept of this.#kept) await this.tidyMemoryOf(kept.repository);
     }
     const onForgotten = ({ id }: Repository) => this.#kept.forget(id);
     const forgotten = await forgetOldRuns(store, repositories, { now, step: () => this.#step(), onForgotten });
     const removed = await tidyUploads(store, repositories, { now, limits: this.#options });
     if (forgotten + removed > 0) this.#log.info({ forgotten, removed }, 'removed old test results and uploads');
   }
+}
+
+/** What they take of memory, in tests. */
+function weightOf(all: readonly KeptTests[]): number {
+  return all.reduce((sum, { weight }) => sum + weight, 0);
 }

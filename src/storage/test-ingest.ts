@@ -162,6 +162,8 @@ export interface TestIngest {
    * is another, a stored memory counts more runs than the one given, or the upload is not waiting any more.
    */
   commit(change: TestChange, at: Instant): Promise<number | undefined>;
+  /** How many tests the repository has. Takes long where they are millions. */
+  countTests(repositoryId: RepositoryId): Promise<number>;
   /** Other batches of this commit and job, those of forks left out. */
   findEarlier(
     repositoryId: RepositoryId,

@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import type { OrganizationId } from './accounts.ts';
 import type { RepositoryId } from './repositories.ts';
 
 export const UPLOAD_STATUSES = ['PENDING', 'ACCEPTED', 'PROCESSED', 'SKIPPED', 'FAILED'] as const;
@@ -94,6 +95,11 @@ export interface UploadListQuery {
   readonly limit: number;
 }
 
+export interface ClaimableRepository {
+  readonly repositoryId: RepositoryId;
+  readonly organizationId: OrganizationId | null;
+}
+
 export interface UploadStore {
   /** Adds bytes to a file of a body. A body belongs to nobody until an upload names it. */
   appendBody(bodyId: string, fileNo: number, bytes: Uint8Array, at: Instant): Promise<void>;
@@ -121,9 +127,11 @@ export interface UploadStore {
    * The oldest ACCEPTED upload of a repository that nobody else works on, which is the holder's then until the lease ends;
    * one that the holder has for most of that time anyway is left as it is.
    * Uploads of one repository are processed in the order of their acceptance. One in trouble is left until `retryAt`.
-   * `except` is another repository's turn.
+   * `of` is the only repository that is meant.
    */
-  claim(holder: string, now: Instant, leaseUntil: Instant, except?: RepositoryId): Promise<Upload | undefined>;
+  claim(holder: string, now: Instant, leaseUntil: Instant, of?: RepositoryId): Promise<Upload | undefined>;
+  /** Of which repositories an upload could be claimed, the one that waits longest first; `organizationId` null: it is gone. */
+  listClaimable(holder: string, now: Instant, leaseUntil: Instant): Promise<readonly ClaimableRepository[]>;
   /** False: the lease is another's now. */
   renew(holder: string, repositoryId: RepositoryId, leaseUntil: Instant): Promise<boolean>;
   release(holder: string, repositoryId: RepositoryId): Promise<void>;

@@ -124,6 +124,7 @@ function commitPromises(store: () => Store): void {
     const [a, , c] = rows as [TestRow, TestRow, TestRow];
     const loaded = await testIngest.load(id, [a.id, 'unknown', c.id, c.id]);
     assert.deepEqual({ ...loaded, known: [] }, { seq: 1, nextTestNo: 4, known: [] });
+    assert.equal(await testIngest.countTests(id), loaded.nextTestNo - 1);
     assert.deepEqual(
       loaded.known.toSorted((x, y) => x.test.no - y.test.no),
       [known[0], known[2]],

@@ -213,6 +213,35 @@ function listPromises(store: () => Store): void {
 
 /** Over all repositories, so each in a store of its own. */
 export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
+  test('the repositories of which an upload can be claimed are listed, the one that waits longest first [U41]', async (t) => {
+    const { store, close } = await open();
+    t.after(close);
+    const { uploads } = store;
+    const [a, b, c] = [await storeRepository(store), await storeRepository(store), await storeRepository(store)];
+    const list = async (holder: string, now = NOON) =>
+      (await uploads.listClaimable(holder, now, now + 10)).map(({ repositoryId }) => repositoryId);
+    assert.deepEqual(await list('x'), []);
+    const first = await uploads.create(anUpload(a.id, { receivedAt: NOON - 3 }), 0);
+    await uploads.create(anUpload(a.id, { receivedAt: NOON - 9 }), 0);
+    const other = await uploads.create(anUpload(b.id, { receivedAt: NOON - 4 }), 0);
+    await uploads.create(anUpload(c.id, { receivedAt: NOON - 2, status: 'PENDING' }), 0);
+    assert.deepEqual(await uploads.listClaimable('x', NOON, NOON + 10), [
+      { repositoryId: b.id, organizationId: b.organizationId },
+      { repositoryId: a.id, organizationId: a.organizationId },
+    ]);
+    assert.equal((await uploads.claim('x', NOON, NOON + 10, a.id))?.id, first.id);
+    assert.deepEqual(await list('x'), [b.id, a.id]);
+    assert.deepEqual(await list('y'), [b.id]);
+    assert.deepEqual(await list('y', NOON + 10), [b.id, a.id]);
+    // One in trouble holds up those behind it.
+    await uploads.delay(other.id, { trouble: 'Later.', retryAt: NOON + 5 });
+    assert.deepEqual(await list('x'), [a.id]);
+    assert.equal(await uploads.claim('x', NOON, NOON + 10, b.id), undefined);
+    assert.deepEqual(await list('x', NOON + 5), [b.id, a.id]);
+    await uploads.finish(anOutcome(first.id));
+    assert.deepEqual(await list('x'), [a.id]);
+  });
+
   test('the oldest waiting upload is claimed, one repository at a time [D8]', async (t) => {
     const { store, close } = await open();
     t.after(close);
@@ -225,7 +254,7 @@ export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
     const first = await uploads.create(anUpload(b.id, { receivedAt: NOON - 2 }), 0);
     assert.deepEqual(await uploads.measure(), { waiting: 3, oldestAt: NOON - 9 });
     assert.equal((await uploads.claim('x', NOON, NOON + 10))?.id, first.id);
-    assert.equal(await uploads.claim('y', NOON, NOON + 10, a.id), undefined);
+    assert.equal(await uploads.claim('y', NOON, NOON + 10, b.id), undefined);
     assert.equal((await uploads.claim('y', NOON, NOON + 10))?.id, second.id);
     assert.equal(await uploads.claim('z', NOON, NOON + 10), undefined);
     // Its own, again; and another's once the lease is over.

@@ -72,6 +72,13 @@ export class IngestWorld {
     return new IngestWorld(store, repository, given);
   }
 
+  /** Another repository of the same organization. */
+  async another(): Promise<IngestWorld> {
+    const { organizationId } = this.repository;
+    const repository = await this.store.repositories.save(aRepository({ organizationId, createdAt: MORNING }));
+    return new IngestWorld(this.store, repository, this.options);
+  }
+
   /** As after a crash: what was only in memory is gone. */
   restart(store = this.store): IngestLoop {
     this.loop = createIngestLoop(store, this.clock, this.log, this.options);

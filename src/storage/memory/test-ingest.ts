@@ -67,7 +67,7 @@ export function noTests(): MemoryTests {
 function loadOperations(
   state: MemoryState,
   of: (repositoryId: string) => MemoryTests,
-): Pick<TestIngest, 'load' | 'loadRange' | 'listDue' | 'listBehind'> {
+): Pick<TestIngest, 'countTests' | 'load' | 'loadRange' | 'listDue' | 'listBehind'> {
   const known = (repositoryId: string, isWanted: (row: TestRow) => boolean) => {
     const tests = of(repositoryId);
     const wanted = byNumber(tests).filter(({ row }) => isWanted(row));
@@ -78,6 +78,7 @@ function loadOperations(
     };
   };
   return {
+    countTests: async (repositoryId) => known(repositoryId, () => true).known.length,
     load: async (repositoryId, testIds) => known(repositoryId, ({ id }) => testIds.includes(id)),
     loadRange: async (repositoryId, fromNo, toNo) => known(repositoryId, ({ no }) => no >= fromNo && no < toNo),
     async listDue(now, limit) {

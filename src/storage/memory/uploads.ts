@@ -23,7 +23,18 @@ export function createMemoryUploads(state: MemoryState): UploadStore {
       return true;
     },
     find: async (id) => uploads.get(id)?.row,
-    claim: async (holder, now, leaseUntil, except) => claim(state, { holder, now, leaseUntil, except }),
+    claim: async (holder, now, leaseUntil, of) => {
+      const [next] = findHeads(state, { holder, now, leaseUntil }).filter(
+        ({ row }) => of === undefined || row.repositoryId === of,
+      );
+      if (next !== undefined) leases.set(next.row.repositoryId, { holder, until: leaseUntil });
+      return next?.row;
+    },
+    listClaimable: async (holder, now, leaseUntil) =>
+      findHeads(state, { holder, now, leaseUntil }).map(({ row: { repositoryId } }) => ({
+        repositoryId,
+        organizationId: state.repositories.get(repositoryId)?.organizationId ?? null,
+      })),
     async renew(holder, repositoryId, leaseUntil) {
       if (leases.get(repositoryId)?.holder !== holder) return false;
       leases.set(repositoryId, { holder, until: leaseUntil });
@@ -130,33 +141,24 @@ function nextNo({ uploadNumbers }: MemoryState, repositoryId: string): number {
 }
 
 /** Only the first of each repository: one in trouble holds up those behind it. */
-function claim(
-  state: MemoryState,
-  {
-    holder,
-    now,
-    leaseUntil,
-    except,
-  }: {
-    readonly holder: string;
-    readonly now: number;
-    readonly leaseUntil: number;
-    readonly except: string | undefined;
-  },
-): Upload | undefined {
+interface Claim {
+  readonly holder: string;
+  readonly now: number;
+  readonly leaseUntil: number;
+}
+
+/** The first of each repository that is free, the one that waits longest first. */
+function findHeads(state: MemoryState, { holder, now, leaseUntil }: Claim): readonly MemoryUpload[] {
   const heads = new Map<string, MemoryUpload>();
   for (const upload of waiting(state).reverse()) heads.set(upload.row.repositoryId, upload);
   const isFree = (repositoryId: string) => {
     const lease = state.leases.get(repositoryId);
-    if (repositoryId === except) return false;
     if (lease === undefined || lease.holder === holder) return true;
     return lease.until <= now || lease.until > horizonOf(now, leaseUntil);
   };
-  const next = [...heads.values()]
+  return [...heads.values()]
     .filter(({ row, retryAt }) => isFree(row.repositoryId) && (retryAt === null || retryAt <= now))
-    .sort((a, b) => a.row.receivedAt - b.row.receivedAt)[0];
-  if (next !== undefined) state.leases.set(next.row.repositoryId, { holder, until: leaseUntil });
-  return next?.row;
+    .sort((a, b) => a.row.receivedAt - b.row.receivedAt);
 }
 
 function tidy(state: MemoryState, of: Parameters<UploadStore['tidy']>[0]): number {

@@ -45,9 +45,13 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler,
 function loadOperations(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<TestIngest, 'load' | 'loadRange' | 'listDue' | 'listBehind'> {
+): Pick<TestIngest, 'countTests' | 'load' | 'loadRange' | 'listDue' | 'listBehind'> {
   const statements = loadStatements(compiler);
   return {
+    countTests: (repositoryId) =>
+      engine.read(function* () {
+        return Number((yield* first(statements.countTests, { repositoryId }))?.count ?? 0);
+      }),
     load: (repositoryId, testIds) => engine.snapshot(() => load(statements, repositoryId, testIds)),
     loadRange: (repositoryId, fromNo, toNo) =>
       engine.snapshot(() => loadRange(statements, { repositoryId, fromNo, toNo })),

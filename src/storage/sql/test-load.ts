@@ -52,6 +52,12 @@ export function loadStatements(compiler: StatementCompiler) {
       ...(['test_memories.settings_version', 'test_memories.last_run_at', 'test_memories.state'] as const),
     ]);
   return {
+    countTests: compiler.statement<Repository>()((param) =>
+      builder
+        .selectFrom('tests')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('repository_id', '=', param('repositoryId')),
+    ),
     findNumbers: compiler.statement<Repository>()((param) =>
       builder
         .selectFrom('test_sequences')

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import type { OrganizationId } from '../accounts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import { horizonOf, type Upload, type UploadStore } from '../uploads.ts';
-import { execute, first, type Operation, type SqlEngine } from './operation.ts';
+import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { toUpload } from './upload-rows.ts';
 import { IS_WAITING } from './upload-statements.ts';
@@ -12,10 +12,13 @@ interface Claim {
   readonly holder: string;
   readonly now: number;
   readonly leaseUntil: number;
-  /** Empty: none. */
-  readonly except: string;
   /** Leases beyond it are those of a clock that goes wrong. */
   readonly horizon: number;
+}
+
+interface Wanted extends Claim {
+  /** Undefined: whichever waits longest. */
+  readonly of: string | undefined;
 }
 
 /** Others may be faster this often; then there is enough work for all, and the next claim will do. */
@@ -26,15 +29,23 @@ const GOOD_FOR = 0.75;
 export function createClaims(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<UploadStore, 'claim' | 'renew' | 'release'> {
+): Pick<UploadStore, 'claim' | 'listClaimable' | 'renew' | 'release'> {
   const statements = claimStatements(compiler);
   return {
-    async claim(holder, now, leaseUntil, except = '' as RepositoryId) {
-      const wanted = { holder, now, leaseUntil, except, horizon: horizonOf(now, leaseUntil) };
+    async claim(holder, now, leaseUntil, of) {
+      const wanted = { holder, now, leaseUntil, of, horizon: horizonOf(now, leaseUntil) };
       // A write would hold up others: there is none where nothing waits, nor for each of many small uploads.
       const known = await engine.snapshot(() => claimHeld(statements, wanted));
       return known === 'not held' ? engine.write(() => claim(statements, wanted)) : known;
     },
+    listClaimable: (holder, now, leaseUntil) =>
+      engine.read(function* () {
+        const rows = yield* all(statements.listClaimable, { holder, now, horizon: horizonOf(now, leaseUntil) });
+        return rows.map(({ repository_id, organization_id }) => ({
+          repositoryId: repository_id as RepositoryId,
+          organizationId: organization_id as OrganizationId | null,
+        }));
+      }),
     renew: (holder, repositoryId, leaseUntil) =>
       engine.write(function* () {
         return (yield* execute(statements.renew, { holder, repositoryId, leaseUntil })) > 0;
@@ -46,38 +57,49 @@ export function createClaims(
   };
 }
 
+function* findRepository(statements: Statements, { of, ...claim }: Wanted): Operation<string | undefined> {
+  return of ?? (yield* all(statements.listClaimable, claim))[0]?.repository_id;
+}
+
 /** A lease that has been taken a moment ago is good for the next upload, too. */
-function* claimHeld(statements: Statements, of: Claim): Operation<Upload | 'not held' | undefined> {
-  const found = yield* first(statements.findNext, of);
-  if (found === undefined) return undefined;
-  const repositoryId = found.repository_id;
+function* claimHeld(statements: Statements, of: Wanted): Operation<Upload | 'not held' | undefined> {
+  const repositoryId = yield* findRepository(statements, of);
+  const row = repositoryId === undefined ? undefined : yield* first(statements.findHead, { repositoryId });
+  if (repositoryId === undefined || row === undefined || !isDue(row, of)) return undefined;
   const lease = yield* first(statements.findLease, { repositoryId });
   if (lease?.holder !== of.holder || lease.until - of.now < (of.leaseUntil - of.now) * GOOD_FOR) return 'not held';
-  const row = yield* first(statements.findHead, { repositoryId });
-  return row && toUpload(row);
+  return toUpload(row);
 }
 
 /**
  * Between finding an upload and having the lease of its repository, another may have had the lease and processed it:
  * with the lease the repository is looked at again.
  */
-function* claim(statements: Statements, of: Claim): Operation<Upload | undefined> {
+function* claim(statements: Statements, of: Wanted): Operation<Upload | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = yield* first(statements.findNext, of);
-    if (found === undefined) return undefined;
-    const repositoryId = found.repository_id;
-    if ((yield* first(statements.lease, { ...of, repositoryId })) === undefined) continue;
+    const repositoryId = yield* findRepository(statements, of);
+    if (repositoryId === undefined) return undefined;
+    if ((yield* first(statements.lease, { ...of, repositoryId })) === undefined) {
+      if (of.of !== undefined) return undefined;
+      continue;
+    }
     const row = yield* first(statements.findHead, { repositoryId });
-    if (row !== undefined && (row.retry_at === null || row.retry_at <= of.now)) return toUpload(row);
+    if (row !== undefined && isDue(row, of)) return toUpload(row);
     yield* execute(statements.release, { holder: of.holder, repositoryId });
+    if (of.of !== undefined) return undefined;
   }
   return undefined;
+}
+
+/** One in trouble holds up those behind it. */
+function isDue({ retry_at }: { readonly retry_at: number | null }, { now }: Claim): boolean {
+  return retry_at === null || retry_at <= now;
 }
 
 export function claimStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    findNext: findNext(compiler),
+    listClaimable: listClaimable(compiler),
     findHead: compiler.statement<{ repositoryId: string }>()((param) =>
       builder
         .selectFrom('uploads')
@@ -127,14 +149,23 @@ export function claimStatements(compiler: StatementCompiler) {
   };
 }
 
-/** The first of its repository, so that one in trouble holds up those behind it, of a repository that is free. */
-function findNext(compiler: StatementCompiler) {
+/** By the first upload of each repository that is free, so that one in trouble holds up those behind it. */
+function listClaimable(compiler: StatementCompiler) {
   return compiler.statement<Omit<Claim, 'leaseUntil'>>()((param) =>
     compiler.dialect.builder
-      .selectFrom('uploads')
-      .select('repository_id')
-      .where(IS_WAITING)
-      .where('uploads.repository_id', '<>', param('except'))
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('uploads')
+          .select((head) => ['repository_id', head.fn.min('no').as('no')])
+          .where(IS_WAITING)
+          .groupBy('repository_id')
+          .as('heads'),
+      )
+      .innerJoin('uploads', (join) =>
+        join.onRef('uploads.repository_id', '=', 'heads.repository_id').onRef('uploads.no', '=', 'heads.no'),
+      )
+      .leftJoin('repositories', 'repositories.id', 'uploads.repository_id')
+      .select(['uploads.repository_id', 'repositories.organization_id'])
       .where((eb) => eb.or([eb('uploads.retry_at', 'is', null), eb('uploads.retry_at', '<=', param('now'))]))
       .where(({ not, exists, selectFrom }) =>
         not(
@@ -148,18 +179,6 @@ function findNext(compiler: StatementCompiler) {
           ),
         ),
       )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('uploads as earlier')
-              .select('earlier.id')
-              .whereRef('earlier.repository_id', '=', 'uploads.repository_id')
-              .where(sql<boolean>`earlier.status = 'ACCEPTED'`)
-              .whereRef('earlier.no', '<', 'uploads.no'),
-          ),
-        ),
-      )
-      .orderBy('received_at')
-      .limit(1),
+      .orderBy('uploads.received_at'),
   );
 }

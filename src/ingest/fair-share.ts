@@ -1,0 +1,62 @@
+import type { OrganizationId } from '../storage/accounts.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+
+/** Something to do for a repository. */
+export interface Contender {
+  readonly organizationId: OrganizationId | null;
+  readonly repositoryId: RepositoryId;
+}
+
+/**
+ * Who is next: the organization that had the least time so far, and of its repositories the one that had the least. One
+ * that had nothing to do for a while saves nothing up: it stands where the others do.
+ */
+export class FairShare {
+  readonly #organizations = new Shares();
+  readonly #repositories = new Map<string, Shares>();
+
+  /** Of equals the first. */
+  choose<T extends Contender>(contenders: readonly T[]): T | undefined {
+    const organization = this.#organizations.least(contenders.map(keyOf));
+    if (organization === undefined) return undefined;
+    const own = contenders.filter((contender) => keyOf(contender) === organization);
+    const repository = this.#sharesIn(organization).least(own.map(({ repositoryId }) => repositoryId));
+    return own.find(({ repositoryId }) => repositoryId === repository);
+  }
+
+  charge(contender: Contender, ms: number): void {
+    this.#organizations.charge(keyOf(contender), ms);
+    this.#sharesIn(keyOf(contender)).charge(contender.repositoryId, ms);
+  }
+
+  #sharesIn(organization: string): Shares {
+    const known = this.#repositories.get(organization) ?? new Shares();
+    this.#repositories.set(organization, known);
+    return known;
+  }
+}
+
+function keyOf({ organizationId }: Contender): string {
+  return organizationId ?? '';
+}
+
+class Shares {
+  readonly #had = new Map<string, number>();
+  /** What the last that was chosen had: nobody stands before it. */
+  #least = 0;
+
+  least(keys: readonly string[]): string | undefined {
+    let least: string | undefined;
+    for (const key of keys) if (least === undefined || this.#of(key) < this.#of(least)) least = key;
+    if (least !== undefined) this.#least = this.#of(least);
+    return least;
+  }
+
+  charge(key: string, ms: number): void {
+    this.#had.set(key, this.#of(key) + ms);
+  }
+
+  #of(key: string): number {
+    return Math.max(this.#least, this.#had.get(key) ?? 0);
+  }
+}

@@ -1,0 +1,78 @@
+import type { UploadIssue } from '../storage/uploads.ts';
+import type { ReadRun } from './read/read-run.ts';
+
+type Groups = ReadonlyMap<string, readonly ReadRun[]>;
+
+export interface TestLimits {
+  /** New tests of one upload, before it gets a smaller share of the time. */
+  readonly maxNewTests: number;
+  /** Tests of a repository; beyond it only tests that fail are taken in. */
+  readonly maxRepositoryTests: number;
+}
+
+/** Which limits an upload has reached, over all of its parts: as issues, so that they outlast a crash with the upload. */
+export class ReachedLimits {
+  readonly #limits: TestLimits;
+  readonly #issues = new Map<string, UploadIssue>();
+  #newTests = 0;
+
+  /** `issues` are those that are stored with the parts that are. */
+  constructor(limits: TestLimits, issues: readonly UploadIssue[]) {
+    this.#limits = limits;
+    for (const issue of [manyTests(limits), fullRepository(limits)])
+      if (issues.some(({ message }) => message === issue.message)) this.#issues.set(issue.message, issue);
+  }
+
+  get issues(): readonly UploadIssue[] {
+    return [...this.#issues.values()];
+  }
+
+  /** Tests were left out: the results are not whole. */
+  get problem(): string | null {
+    return this.#issues.get(fullRepository(this.#limits).message)?.message ?? null;
+  }
+
+  noteNewTests(count: number): void {
+    this.#newTests += count;
+    if (this.#newTests > this.#limits.maxNewTests) this.#note(manyTests(this.#limits));
+  }
+
+  /** Leaves out the last of the unknown tests for which there is no room, but none that fails. */
+  leaveOut(groups: Groups, of: { readonly known: (id: string) => boolean; readonly count: number }): Groups {
+    let room = this.#limits.maxRepositoryTests - of.count;
+    const taken = new Map<string, readonly ReadRun[]>();
+    for (const [id, runs] of groups) {
+      const isKnown = of.known(id);
+      if (!isKnown && room <= 0 && !runs.some(({ conclusion }) => conclusion === 'FAILURE')) continue;
+      if (!isKnown) room -= 1;
+      taken.set(id, runs);
+    }
+    if (taken.size === groups.size) return groups;
+    this.#note(fullRepository(this.#limits));
+    return taken;
+  }
+
+  #note(issue: UploadIssue): void {
+    this.#issues.set(issue.message, issue);
+  }
+}
+
+function manyTests({ maxNewTests }: TestLimits): UploadIssue {
+  return {
+    level: 'warning',
+    file: null,
+    line: null,
+    message: `It brings more than ${maxNewTests} tests that were never seen before: the rest was processed behind the uploads of others.`,
+    hint: 'Do names of tests hold something that changes with every run, such as a time or a random number? SLUICE_UPLOAD_NEW_TESTS is the limit.',
+  };
+}
+
+function fullRepository({ maxRepositoryTests }: TestLimits): UploadIssue {
+  return {
+    level: 'warning',
+    file: null,
+    line: null,
+    message: `The repository has ${maxRepositoryTests} tests, which is the most it may have: of tests that were never seen before only those that failed were taken in.`,
+    hint: 'Do names of tests hold something that changes with every run, such as a time or a random number? SLUICE_REPOSITORY_TESTS is the limit.',
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * Whose turn it is. A repository has the thread for a moment; then it is the turn of whoever waits and had the least time,
+ * organizations before repositories. A large upload pauses where it is, in memory, and goes on at its next turn. Few may
+ * pause, for each keeps a part of itself and the tests of that part: one more is put back, and begins again behind its
+ * last stored part when there is a place. Upkeep of a repository pauses likewise, and needs no place.
+ */
+import type { Instant, Timing } from '../lib/clock.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+import type { Upload } from '../storage/uploads.ts';
+import { type Contender, FairShare } from './fair-share.ts';
+import { Interrupted, PutBack } from './interrupts.ts';
+import { Strand } from './strand.ts';
+import type { TestLimits } from './test-limits.ts';
+
+export interface UploadTurnsOptions extends Pick<TestLimits, 'maxNewTests'> {
+  /** Whose leases they are; the same after a restart. */
+  readonly holder: string;
+  /** After so long it is the turn of another repository. Looking for one costs too much to do it every time. */
+  readonly turnMs: number;
+  /** Called before and after work on an upload. */
+  readonly onWorkingOn: (uploadId: string | undefined) => void;
+}
+
+interface Turn extends Contender {
+  /** Without one it is upkeep. */
+  readonly upload: Upload | undefined;
+  readonly strand: Strand;
+  newTests: number;
+  hasPaused: boolean;
+}
+
+const LEASE_MS = 60_000;
+/** Each takes up to 100 MB. */
+const MAX_PAUSED = 2;
+/** An upload with too many new tests gets this part of a share. */
+const SMALL_SHARE = 1 / 10;
+
+export class UploadTurns {
+  readonly #store: Store;
+  readonly #clock: Timing;
+  readonly #options: UploadTurnsOptions;
+  readonly #share = new FairShare();
+  readonly #leases = new Map<RepositoryId, Instant>();
+  readonly #paused = new Map<RepositoryId, Turn>();
+  /** Repositories whose uploads were put back: they wait for a place. */
+  readonly #putBack = new Set<RepositoryId>();
+  #current: Turn | undefined;
+  /** Who was served last, and since when. */
+  #served: Contender | undefined;
+  #turnAt = 0;
+
+  constructor(store: Store, clock: Timing, options: UploadTurnsOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** Whether work on the repository pauses: what is in memory of it is not whole, and not for others. */
+  isPaused(repositoryId: RepositoryId): boolean {
+    return this.#paused.has(repositoryId);
+  }
+
+  /** Works on an upload until it ends or its turn is over. False: none waits. */
+  async take(process: (upload: Upload) => Promise<void>): Promise<boolean> {
+    const now = this.#clock.now();
+    await this.#keepLeases();
+    const turn = await this.#choose(now, process);
+    if (turn !== undefined) await this.#run(turn);
+    return turn !== undefined;
+  }
+
+  /** Begins upkeep of a repository, which ends later where others wait. Nothing of that repository pauses. */
+  async look(contender: Contender, work: () => Promise<void>): Promise<void> {
+    this.#turnAt = performance.now();
+    this.#served = undefined;
+    await this.#run(this.#begin(contender, undefined, work));
+  }
+
+  /** Called by the work at its steps: lets others in when its time is over. */
+  async giveWay(): Promise<void> {
+    const turn = this.#current;
+    if (turn === undefined || !this.#isTurnOver()) return;
+    if (!(await this.#isAnyoneWaiting(turn))) {
+      this.#turnAt = performance.now();
+      return;
+    }
+    if (!(await this.#makePlaceFor(turn))) throw new PutBack();
+    turn.hasPaused = true;
+    await turn.strand.pause();
+  }
+
+  noteNewTests(count: number): void {
+    if (this.#current !== undefined) this.#current.newTests += count;
+  }
+
+  /** Everything that pauses begins again later, behind what is stored of it. */
+  async abandonAll(): Promise<void> {
+    for (const turn of this.#paused.values()) await this.#abandon(turn);
+    this.#putBack.clear();
+  }
+
+  /** Throws where the lease is another's now. */
+  async holdLease(repositoryId: RepositoryId): Promise<void> {
+    const now = this.#clock.now();
+    if ((this.#leases.get(repositoryId) ?? 0) - now > LEASE_MS / 2) return;
+    // Whoever has the lease now goes on: a commit of ours would be refused, or do the same work first.
+    const { holder } = this.#options;
+    if (!(await this.#store.uploads.renew(holder, repositoryId, now + LEASE_MS))) throw new Interrupted();
+    this.#leases.set(repositoryId, now + LEASE_MS);
+  }
+
+  async releaseAll(): Promise<void> {
+    for (const repositoryId of this.#leases.keys())
+      await this.#store.uploads.release(this.#options.holder, repositoryId);
+  }
+
+  /** Turns may be many between two of one upload. */
+  async #keepLeases(): Promise<void> {
+    for (const turn of this.#pausedUploads()) {
+      try {
+        await this.holdLease(turn.repositoryId);
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+        await this.#abandon(turn);
+      }
+    }
+  }
+
+  async #choose(now: Instant, process: (upload: Upload) => Promise<void>): Promise<Turn | undefined> {
+    const begin = async (contender: Contender) => {
+      const upload = await this.#claim(contender.repositoryId, now);
+      return upload && this.#begin(contender, upload, () => process(upload));
+    };
+    const served = this.#served;
+    if (served !== undefined && !this.#isTurnOver() && !this.isPaused(served.repositoryId)) {
+      const next = await begin(served);
+      if (next !== undefined) return next;
+    }
+    const chosen = this.#share.choose<Contender | Turn>([...this.#paused.values(), ...(await this.#listNew(now))]);
+    this.#served = chosen;
+    this.#turnAt = performance.now();
+    if (chosen === undefined) return undefined;
+    return 'strand' in chosen ? chosen : begin(chosen);
+  }
+
+  /** Repositories with an upload that could begin. */
+  async #listNew(now: Instant): Promise<readonly Contender[]> {
+    const waiting = await this.#store.uploads.listClaimable(this.#options.holder, now, now + LEASE_MS);
+    const isFull = this.#pausedUploads().length >= MAX_PAUSED;
+    return waiting.filter(
+      ({ repositoryId }) => !this.isPaused(repositoryId) && !(isFull && this.#putBack.has(repositoryId)),
+    );
+  }
+
+  async #claim(repositoryId: RepositoryId, now: Instant): Promise<Upload | undefined> {
+    const upload = await this.#store.uploads.claim(this.#options.holder, now, now + LEASE_MS, repositoryId);
+    if (upload !== undefined) this.#leases.set(repositoryId, now + LEASE_MS);
+    return upload;
+  }
+
+  #begin({ organizationId, repositoryId }: Contender, upload: Upload | undefined, work: () => Promise<void>): Turn {
+    return { organizationId, repositoryId, upload, strand: new Strand(work), newTests: 0, hasPaused: false };
+  }
+
+  async #run(turn: Turn): Promise<void> {
+    const { onWorkingOn, maxNewTests } = this.#options;
+    const begunAt = performance.now();
+    this.#paused.delete(turn.repositoryId);
+    this.#current = turn;
+    if (turn.upload !== undefined) onWorkingOn(turn.upload.id);
+    let isEnded = true;
+    try {
+      isEnded = await turn.strand.run();
+    } catch (error) {
+      if (!(error instanceof PutBack)) throw error;
+      this.#putBack.add(turn.repositoryId);
+    } finally {
+      this.#current = undefined;
+      if (turn.upload !== undefined) onWorkingOn(undefined);
+      if (!isEnded) this.#paused.set(turn.repositoryId, turn);
+      else if (turn.hasPaused) this.#putBack.clear();
+      const share = turn.newTests > maxNewTests ? SMALL_SHARE : 1;
+      this.#share.charge(turn, (performance.now() - begunAt) / share);
+    }
+  }
+
+  #isTurnOver(): boolean {
+    return performance.now() - this.#turnAt >= this.#options.turnMs;
+  }
+
+  async #isAnyoneWaiting({ repositoryId }: Turn): Promise<boolean> {
+    if (this.#paused.size > 0) return true;
+    return (await this.#listNew(this.#clock.now())).some((other) => other.repositoryId !== repositoryId);
+  }
+
+  /** Nobody is kept out by an organization that has more than one place. */
+  async #makePlaceFor({ upload, organizationId }: Turn): Promise<boolean> {
+    const paused = this.#pausedUploads();
+    if (upload === undefined || paused.length < MAX_PAUSED) return true;
+    const crowd = paused.filter((other) => other.organizationId !== organizationId);
+    const second = crowd.find((other, index) =>
+      crowd.slice(0, index).some((earlier) => earlier.organizationId === other.organizationId),
+    );
+    if (second === undefined) return false;
+    await this.#abandon(second);
+    this.#putBack.add(second.repositoryId);
+    return true;
+  }
+
+  #pausedUploads(): readonly Turn[] {
+    return [...this.#paused.values()].filter(({ upload }) => upload !== undefined);
+  }
+
+  async #abandon(turn: Turn): Promise<void> {
+    this.#paused.delete(turn.repositoryId);
+    await turn.strand.abandon();
+  }
+}
