@@ -67,17 +67,6 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     suites: ['contract', 'landing'],
   },
-  {
-    name: 'heads: they are not verified in the transaction',
-    edits: [
-      {
-        file: 'src/forge/candidate/land.ts',
-        before: 'const answer = await git.changeRefs([move, ...verifications]);',
-        after: 'void verifications; const answer = await git.changeRefs([move]);',
-      },
-    ],
-    suites: ['contract', 'landing'],
-  },
   engine(
     'reuse: a tree that was itself taken over proves another',
     'test-run.ts',
@@ -104,8 +93,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'order: a candidate lands before what it is built on',
     'plan.ts',
-    'return entry === undefined || entry.vouchedBy !== undefined;',
-    "return entry === undefined || entry.state !== 'PENDING_FAILURE';",
+    'return mayVouch(queue, candidate) || unlanded(queue, candidate.beneath).length === 0;',
+    'return mayVouch(queue, candidate) || unlanded(queue, candidate.beneath).length < 2;',
   ),
   engine(
     'order: the last of equals goes first',
@@ -142,15 +131,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   engine(
     'vouch: a pass by a waiver vouches',
-    'verdict.ts',
-    "if (candidate.state !== 'passed' || candidate.pass?.waived !== undefined) continue;",
-    "if (candidate.state !== 'passed') continue;",
+    'vouch.ts',
+    "if (state !== 'passed' || pass?.waived !== undefined) return false;",
+    "if (state !== 'passed' || pass === undefined) return false;",
   ),
   engine(
     'vouch: a failure that was vouched for is blamed',
     'verdict.ts',
-    "return candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => e.vouchedBy === undefined);",
-    "return candidate.state === 'failed' && unlanded(queue, candidate.members).length > 0;",
+    "candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) === undefined)",
+    "candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) !== 0)",
   ),
   engine(
     'restart: what landed beside is forgotten',
@@ -164,7 +153,24 @@ export const MUTATIONS: readonly Mutation[] = [
     '  const [entry] = unlanded(work.queue, run.members);\n  assert(entry !== undefined && run.failure !== undefined',
     '  const last = getBisection(work, place.number).chains[place.index]?.parts.at(-1)?.members.slice(-1) ?? [];\n  const [entry] = unlanded(work.queue, last);\n  assert(entry !== undefined && run.failure !== undefined',
   ),
-  engine('blame: a suspected head is not tested', 'red-target.ts', 'const ENOUGH = 2;', 'const ENOUGH = 2_000;'),
+  engine(
+    'blame: a suspected head is not tested',
+    'suspicion.ts',
+    'export const ENOUGH = 2;',
+    'export const ENOUGH = 2_000;',
+  ),
+  engine(
+    'blame: a search goes on on a base that somebody mended',
+    'suspicion.ts',
+    'if (base === undefined || base.ordinal >= queue.pushedHead) return false;',
+    'if (base === undefined || base.ordinal >= 0) return false;',
+  ),
+  engine(
+    'blame: whoever was removed for a red head stays removed',
+    'suspicion.ts',
+    'const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);',
+    'const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced === true);',
+  ),
   engine('blame: what was cut off counts as failed', 'verdict.ts', 'const MAX_TRIES = 2;', 'const MAX_TRIES = 0;'),
   engine(
     'blame: what lies beneath need not have passed',
@@ -173,7 +179,13 @@ export const MUTATIONS: readonly Mutation[] = [
     'if (ahead.length > 100) return false;',
   ),
   engine(
-    'hold: it never ends',
+    'hold: a red head is never looked at again',
+    'hold.ts',
+    'return findBaseTest(queue, target) === undefined ? hold.nextLookAt : undefined;',
+    'return undefined;',
+  ),
+  engine(
+    'hold: a failure is held for its successors for ever',
     'verdict.ts',
     'if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;',
     'if (depth === 0) return false;',

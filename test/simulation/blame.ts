@@ -20,6 +20,8 @@ export interface Truth {
   flakedOn(sha: Sha): readonly string[];
   cutOffOn(sha: Sha): readonly string[];
   brokeDownOn(sha: Sha): readonly string[];
+  /** The pull request is open, and where it was. */
+  isStillThere(prNumber: PrNumber, head: Sha): boolean;
   /** Some red trees pass. */
   readonly isBlind: boolean;
 }
@@ -34,6 +36,7 @@ export const WRONGS = {
   innocent: 'nobody innocent is removed',
   searched: 'nobody is removed by a search on a broken head',
   required: 'nobody is removed because what is required is gone',
+  returned: 'whoever was removed for a red head returns when that is found out',
   excess: 'no more are removed on a broken head than it takes to suspect it',
 } as const;
 type Wrong = keyof typeof WRONGS;
@@ -59,9 +62,13 @@ export class Jury {
   readonly #truth: Truth;
   /** The innocent that were removed, by the head they were tested on. */
   readonly #wronged = new Map<Sha, Set<PrNumber>>();
+  /** The same for those that could not be tested because nothing is required any more. */
+  readonly #unstarted = new Map<Sha, Set<PrNumber>>();
   /** Whoever was removed after a test alone on a head, in order. */
   readonly #rows = new Map<Sha, Removal[]>();
   readonly #findings: Finding[] = [];
+  /** The innocent that were removed for what the head or CI did. */
+  readonly #victims: { readonly run: Candidate; readonly submission: number }[] = [];
 
   constructor(chronicle: Chronicle, truth: Truth) {
     this.#chronicle = chronicle;
@@ -78,6 +85,33 @@ export class Jury {
     return this.#findings.splice(0);
   }
 
+  /** In the end: a head that failed by itself has given back whoever was removed for it. */
+  judgeReturns(): readonly Finding[] {
+    for (const { run, submission } of this.#victims) {
+      const entry = this.#chronicle.stays.get(submission)?.entry;
+      const isOut = entry?.state === 'FAILED' && entry.because.candidate === run.number;
+      if (!isOut || !this.#truth.isStillThere(entry.prNumber, entry.pr.headSha)) continue;
+      const isReplaced = [...this.#chronicle.stays].some(
+        ([number, other]) => number > submission && other.entry.prNumber === entry.prNumber,
+      );
+      const test = this.#findRedTest(run);
+      if (test !== undefined && !isReplaced)
+        this.#add('returned', entry, `run ${test.number} found the head red since`);
+    }
+    return this.#findings.splice(0);
+  }
+
+  /** A test of the head by itself that failed after the run. */
+  #findRedTest({ number, base }: Candidate): Candidate | undefined {
+    return [...this.#chronicle.candidates.values()].find(
+      (other) =>
+        other.purpose.kind === 'head' &&
+        other.base.sha === base.sha &&
+        other.failure !== undefined &&
+        other.number > number,
+    );
+  }
+
   #add(wrong: Wrong, { prNumber }: Pick<Entry, 'prNumber'>, text: string): undefined {
     this.#findings.push({ invariant: WRONGS[wrong], text: `#${prNumber} is removed: ${text}` });
   }
@@ -88,6 +122,7 @@ export class Jury {
     if (before.hold === undefined || queue.hold !== undefined || head === undefined) return;
     this.#rows.delete(head);
     this.#wronged.delete(head);
+    this.#unstarted.delete(head);
   }
 
   #judge({ before, step: { queue, endedCandidates } }: Chapter, entry: Entry): string | undefined {
@@ -162,7 +197,7 @@ export class Jury {
     const { candidate } = entry.because;
     const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
     if (run === undefined) return 'no run is named';
-    const others = this.#countWronged(run);
+    const others = countWith(this.#unstarted, run);
     return others < REMOVED_BEFORE_SUSPICION
       ? undefined
       : this.#add('required', entry, `so were ${others} others on ${run.base.sha.slice(0, 10)}`);
@@ -172,18 +207,11 @@ export class Jury {
   #count(run: Candidate, culprit: string, isThird: boolean): undefined {
     const [member] = run.members;
     if (member === undefined || this.#isCleared(run)) return;
-    const others = this.#countWronged(run);
+    this.#victims.push({ run, submission: member.submission });
+    const others = countWith(this.#wronged, run);
     const text = `${culprit} is to blame, as for ${others} others on ${run.base.sha.slice(0, 10)}`;
     if (isThird) this.#add(run.purpose.kind === 'bisection' ? 'searched' : 'innocent', member, text);
     if (others >= REMOVED_BEFORE_SUSPICION) this.#add('excess', member, text);
-  }
-
-  /** How many others were wronged on the same head. */
-  #countWronged({ base, members }: Candidate): number {
-    const wronged = this.#wronged.get(base.sha) ?? new Set();
-    this.#wronged.set(base.sha, wronged);
-    for (const { prNumber } of members) wronged.add(prNumber);
-    return wronged.size - members.length;
   }
 
   /** Two others failed just before, alone on the same head, by a check that this one failed too. */
@@ -246,4 +274,12 @@ function testedAloneOn(queue: Queue, { purpose, base, beneath, composedWith }: C
   if (purpose.kind === 'bisection') return beneath.length === 0 ? base.sha : undefined;
   const isAlone = beneath.every((member) => findLiveMember(queue, member) === undefined);
   return isAlone && composedWith.length === 0 ? queue.target?.sha : undefined;
+}
+
+/** Adds the members of a run, and answers how many others there were on the same head. */
+function countWith(wronged: Map<Sha, Set<PrNumber>>, { base, members }: Candidate): number {
+  const known = wronged.get(base.sha) ?? new Set();
+  wronged.set(base.sha, known);
+  for (const { prNumber } of members) known.add(prNumber);
+  return known.size - members.length;
 }

@@ -8,4 +8,8 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [1435, 'a store that fails for a moment makes a landing get lost'],
   [1892, 'a landing that is carried out after it was given up moves the target again'],
   [2272, 'the same as 1013, for an entry that another one vouches for'],
+  [141, 'nothing is due while the target is red'],
+  [30_006, 'a search that was begun on a red head removes the innocent'],
+  [30_062, 'the same as 30006, where another head is tested and passes'],
+  [30_084, 'a branch protection that is gone for a moment removes three in a row'],
 ];

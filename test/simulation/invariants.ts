@@ -68,7 +68,6 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
 export const IN_ORDER = 'equals land in the order of their admission';
 export const NAMED_BESIDE = 'C4 a candidate names what landed beside it';
 export const MOVABLE = 'something can move every entry';
-export const RED_HOLD_ENDS = 'a red hold has a timer';
 
 /** Seen from what is stored alone, wherever the pull requests are. */
 export const OF_STORED: Readonly<
@@ -339,6 +338,8 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   const candidateOf = ({ candidate }: Entry) => (candidate === undefined ? undefined : findCandidate(queue, candidate));
   const [own, others] = [candidateOf(entry), candidateOf(other)];
   if (own === undefined || own.purpose.kind === 'direct') return true;
+  // It was tested alone on a red head, and may be what mends it for the others.
+  if (own.purpose.kind === 'repair') return false;
   if (others !== undefined) return others.place < own.place;
   // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
   if (queue.hold !== undefined) return false;

@@ -33,7 +33,6 @@ import {
   NAMED_BESIDE,
   OF_CHAPTERS,
   OF_LANDINGS,
-  RED_HOLD_ENDS,
   staysGreen,
 } from './invariants.ts';
 import { findUnmoved } from './movers.ts';
@@ -360,7 +359,7 @@ class Run {
         const now = this.#conditions.hasBadClocks ? this.#chronicle.lastAt : world.now;
         const { queue } = this.#chronicle;
         const unmoved = findUnmoved(queue, { now, effects });
-        this.#fail(queue.hold === undefined ? MOVABLE : RED_HOLD_ENDS, unmoved);
+        this.#fail(MOVABLE, unmoved);
       });
       this.#lookAround();
     });
@@ -479,7 +478,8 @@ class Run {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    if (queue.hold !== undefined) this.#release();
+    // A target that is red by itself is repaired. Whatever else holds the queue ends without help.
+    if (queue.hold !== undefined) people.repairTarget();
     if (NUDGES.includes(this.#ticks)) this.#nudge();
     this.#ticks += 1;
     if (this.#world.now < deadline) this.#world.schedule(TICK_MS, () => this.#tick(deadline));
@@ -496,17 +496,6 @@ class Run {
     this.#ci.redeliver((sha) => open.has(sha));
   }
 
-  /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
-  #release(): void {
-    const { queue } = this.#chronicle;
-    // What is held for another reason than a red target goes on by itself.
-    if (this.#people.repairTarget() || !OPEN_INVARIANTS.has(RED_HOLD_ENDS)) return;
-    this.#people.update({}, 'RUNNING');
-    const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
-    // A queue that is switching modes takes no other state.
-    if (queue.state === 'SWITCHING_MODES' && held !== undefined) this.#people.restartTests(held.prNumber);
-  }
-
   async #audit(): Promise<void> {
     await this.#chronicle.verify(this.#bare);
     const { git } = this.#repository;
@@ -514,6 +503,7 @@ class Run {
     const ref = left.find((name) => ![...this.#late].some((id) => name.includes(id)));
     if (ref !== undefined) this.#fail('refs of ended candidates are gone', `${ref} is left`);
     this.#fail('2 every landing is recorded', findUnrecorded(this.#evidence));
+    for (const { invariant, text } of this.#jury.judgeReturns()) this.#fail(invariant, text);
     if (this.#world.faults.size === 0) this.#fail('a run meets faults', 'it met none');
     if (this.#servers.busiest < 2) this.#fail('a run interleaves', 'no two calls were ever under way at once');
   }

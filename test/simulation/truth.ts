@@ -2,6 +2,7 @@ import type { Sha } from '../../src/engine/pull-request.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { FakeRepository } from '../fake/fake-repository.ts';
 import type { Truth } from './blame.ts';
+import { BRANCH } from './clients.ts';
 
 export interface TruthOptions {
   readonly repository: FakeRepository;
@@ -10,7 +11,8 @@ export interface TruthOptions {
 }
 
 /** Trees stay when commits are collected; commits that are gone leave a question without an answer. */
-export function truthOf({ repository: { git, moves }, ci, isBlind }: TruthOptions): Truth {
+export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
+  const { git, moves } = repository;
   const hasBoth = (one: Sha, other: Sha) => git.findCommit(one) !== undefined && git.findCommit(other) !== undefined;
   return {
     filesOfRun: ({ commit }) => (commit === undefined ? undefined : git.getTree(commit.tree).files),
@@ -27,6 +29,10 @@ export function truthOf({ repository: { git, moves }, ci, isBlind }: TruthOption
     flakedOn: (sha) => ci.flakedOn(sha),
     cutOffOn: (sha) => ci.cutOffOn(sha),
     brokeDownOn: (sha) => ci.brokeDownOn(sha),
+    isStillThere: (prNumber, head) => {
+      const pr = repository.findPullRequest(prNumber);
+      return pr?.status === 'open' && pr.base === BRANCH && repository.findPullRequestHead(prNumber) === head;
+    },
     isBlind,
   };
 }

@@ -20,7 +20,7 @@ import { BRANCH } from '../clients.ts';
 import { AREAS, CHECKS } from '../conditions.ts';
 import { Coverage } from '../coverage.ts';
 import { describeQueue } from '../describe-queue.ts';
-import { findStuck, findUnexplained, IN_ORDER, NAMED_BESIDE, OF_STORED, RED_HOLD_ENDS } from '../invariants.ts';
+import { findStuck, findUnexplained, IN_ORDER, NAMED_BESIDE, OF_STORED } from '../invariants.ts';
 import { OPEN_INVARIANTS } from '../open-findings.ts';
 import { Neighbours, Turns } from '../order.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
@@ -40,7 +40,7 @@ import { spoilWeather } from './weather.ts';
 const SPEED = 20;
 const SQLITE_EVERY = 4;
 /** Of the world's time. */
-const SETTLE_MS = 30 * 60_000;
+const SETTLE_MS = 75 * 60_000;
 const TICK_MS = 3_000;
 const NUDGES = [1, 10, 40];
 const KEPT_LINES = 60;
@@ -339,20 +339,11 @@ class GithubRun {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    if (queue.hold !== undefined) await this.#release();
+    // A target that is red by itself is repaired. Whatever else holds the queue ends without help.
+    if (queue.hold !== undefined) await people.repairTarget();
     if (!NUDGES.includes(count)) return;
     for (const { prNumber, state, targets } of valuesOf(queue.entries))
       if (state === 'NOT_READY' && targets === undefined) people.upload(prNumber);
-  }
-
-  /** The target is red: it is repaired where it is, and the queue is told to go on where it is not. */
-  async #release(): Promise<void> {
-    if ((await this.#people.repairTarget()) || !OPEN_INVARIANTS.has(RED_HOLD_ENDS)) return;
-    this.#people.update({}, 'RUNNING');
-    const { queue } = this.#chronicle;
-    const held = [...valuesOf(queue.entries)].find(({ state }) => state === 'PENDING_FAILURE');
-    // A queue that is switching modes takes no other state.
-    if (queue.state === 'SWITCHING_MODES' && held !== undefined) this.#people.restart(held.prNumber);
   }
 
   async #judge(): Promise<void> {

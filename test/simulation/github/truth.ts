@@ -48,6 +48,7 @@ async function readTruth({ chronicle, ci, gitDir, chapters }: RemovalsOptions): 
     flakedOn: (sha) => [...ci.flakedOn(sha)],
     cutOffOn: (sha) => [...ci.cutOffOn(sha)],
     brokeDownOn: (sha) => [...ci.brokeDownOn(sha)],
+    isStillThere: () => false,
     isBlind: false,
   };
 }
