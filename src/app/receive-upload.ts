@@ -72,6 +72,7 @@ function digestOf(fields: UploadFields, body: ReceivedBody): string {
 
 /** In an order of their own: that in which somebody wrote an object down must not matter. */
 function fieldValues(fields: UploadFields): readonly unknown[] {
-  const { sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt } = fields;
-  return [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt];
+  const { sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot } =
+    fields;
+  return [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot];
 }

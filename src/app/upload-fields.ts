@@ -15,6 +15,7 @@ export interface GivenFields {
   readonly check: string | undefined;
   readonly isFork: boolean;
   readonly jobAttempt: number | undefined;
+  readonly checkoutRoot: string | undefined;
 }
 
 /** As they are stored and compared. */
@@ -31,5 +32,6 @@ export function makeUploadFields(given: GivenFields): UploadFields {
     check: given.check ?? null,
     isFork: given.isFork,
     jobAttempt: given.jobAttempt ?? null,
+    ...(given.checkoutRoot !== undefined && { checkoutRoot: given.checkoutRoot }),
   };
 }

@@ -34,6 +34,7 @@ export function parseUploadFields(given: unknown): UploadInput {
       check: rest.check,
       isFork: rest.fork?.toLowerCase() === 'true',
       jobAttempt: rest.job_attempt === undefined ? undefined : Number(rest.job_attempt),
+      checkoutRoot: rest.checkout_root,
     }),
   };
 }

@@ -99,6 +99,21 @@ for (const { name, open } of INGEST_STORES) {
       assert.deepEqual(results?.failing[0]?.paths, ['with coupon']);
     });
 
+    it('knows a test again whichever folder it was checked out to, where the upload names that [U44]', async () => {
+      const world = await IngestWorld.create(await open());
+      const report = (root: string) =>
+        `<testsuite name="CartTest"><testcase name="adds" classname="C" file="${root}/tests/CartTest.php"/></testsuite>`;
+      for (const root of ['/builds/agent-1/app', '/builds/agent-2/app']) {
+        const { id } = await world.accept(report(root), { checkoutRoot: root, jobName: root });
+        await world.loop.runUntilIdle();
+        assert.ok((await world.find(id)).issues.every(({ message }) => !/one machine/.test(message)));
+      }
+      assert.equal(await world.runs('adds'), 2);
+      const { id } = await world.accept(report('/builds/agent-3/app'));
+      await world.loop.runUntilIdle();
+      assert.ok((await world.find(id)).issues.some(({ message }) => /that of one machine/.test(message)));
+    });
+
     it('tells whoever judges a check that a failure belongs to no failing test [J14]', async () => {
       const world = await IngestWorld.create(await open());
       const results = async (inside: string, check: string) => {

@@ -42,6 +42,8 @@ export interface UploadFields {
   readonly isFork: boolean;
   /** Which try of the job this is, where somebody said. */
   readonly jobAttempt: number | null;
+  /** The folder that the repository was checked out to, where somebody said. */
+  readonly checkoutRoot?: string;
 }
 
 export interface Upload {

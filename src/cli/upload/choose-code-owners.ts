@@ -2,6 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../exit.ts';
 import type { ReportFile } from './find-reports.ts';
+import { findRoot } from './find-root.ts';
 
 /** Where forges look for it; the first that is there counts. */
 const PLACES = [
@@ -40,14 +41,6 @@ async function findInCheckout(folder: string): Promise<ReportFile | undefined> {
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** The work tree around a folder; the folder itself where there is none, as in an image of sources alone. */
-async function findRoot(folder: string): Promise<string> {
-  for (let each = folder; ; each = path.dirname(each)) {
-    if ((await stat(path.join(each, '.git')).catch(() => undefined)) !== undefined) return each;
-    if (path.dirname(each) === each) return folder;
-  }
 }
 
 /** The name has the folder in it, which tells whose grammar it is. */

@@ -24,7 +24,7 @@ describe('reading reports here [W5]', () => {
       writeFileSync(file, content);
       return { name, path: file, sizeBytes: content.length };
     });
-    const { tests, failing, troubled } = await readReports(list, ids);
+    const { tests, failing, troubled } = await readReports(list, { testIds: ids, root: '' });
     return { tests, failing: failing.map(({ names }) => names.name), troubled };
   }
 
@@ -50,7 +50,7 @@ describe('reading reports here [W5]', () => {
 
   it('goes on where a file is gone', async () => {
     const gone = { name: 'gone.xml', path: path.join(folder, 'gone.xml'), sizeBytes: 1 };
-    const { troubled } = await readReports([gone], ids);
+    const { troubled } = await readReports([gone], { testIds: ids, root: '' });
     assert.match(troubled[0]?.problem ?? '', /ENOENT/);
   });
 });

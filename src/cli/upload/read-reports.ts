@@ -5,6 +5,7 @@ import type { TestIds } from '../../flaky/identity/test-id.ts';
 import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
+import { relativeCase } from '../../junit/relative-case.ts';
 import { reportProblem } from '../../junit/report-problem.ts';
 import { createOutcomeReader, type Outcome } from './failing-tests.ts';
 import type { ReportFile } from './find-reports.ts';
@@ -18,13 +19,16 @@ export interface ReadReports extends Outcome {
 }
 
 /** Reads the reports as the server will, for what has to be known here: which tests fail. */
-export async function readReports(files: readonly ReportFile[], testIds: TestIds): Promise<ReadReports> {
+export async function readReports(
+  files: readonly ReportFile[],
+  { testIds, root }: { readonly testIds: TestIds; readonly root: string },
+): Promise<ReadReports> {
   const outcome = createOutcomeReader(testIds);
   const troubled: { name: string; problem: string }[] = [];
   let unaccounted = 0;
   for (const file of files) {
     const end = await readReport(file, (cases) => {
-      for (const one of cases) outcome.add(one);
+      for (const one of cases) outcome.add(relativeCase(one, root));
     });
     if (end.problem !== undefined) troubled.push({ name: file.name, problem: end.problem });
     unaccounted += end.unaccounted;

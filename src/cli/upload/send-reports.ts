@@ -32,7 +32,7 @@ function isFinal({ exitCode, problem }: CliError): boolean {
   return exitCode === EXIT.unauthorized || statusOf(problem) === 404;
 }
 
-function fieldsOf({ org, facts }: UploadRun): Readonly<Record<string, string>> {
+function fieldsOf({ org, facts, root }: UploadRun): Readonly<Record<string, string>> {
   return {
     org_url_slug: org,
     repo_host: facts.repo.host,
@@ -47,6 +47,7 @@ function fieldsOf({ org, facts }: UploadRun): Readonly<Record<string, string>> {
     test_run_id: facts.testRunId,
     check: facts.check,
     fork: facts.isFork ? 'true' : '',
+    checkout_root: root,
     job_attempt: facts.jobAttempt === null ? '' : String(facts.jobAttempt),
   };
 }

@@ -22,4 +22,6 @@ export interface UploadRun {
   readonly facts: UploadFacts;
   readonly files: readonly ReportFile[];
   readonly codeOwners: ReportFile | undefined;
+  /** The folder of the work tree: paths in reports are read relative to it. */
+  readonly root: string;
 }

@@ -7,6 +7,7 @@ import { say } from '../terminal.ts';
 import { chooseCodeOwners } from './choose-code-owners.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
 import { findReports } from './find-reports.ts';
+import { findRoot } from './find-root.ts';
 import { lookUp } from './look-up.ts';
 import { type ReadReports, readReports } from './read-reports.ts';
 import { type Sent, sendReports } from './send-reports.ts';
@@ -77,9 +78,10 @@ async function upload(context: Context, patterns: readonly string[], options: Up
   if (files.length === 0) return showEnd(context, { end: describeEnd(options, 0) });
   const facts = await chooseFacts(options, { environment: process.env, findCheckout });
   const codeOwners = await chooseCodeOwners(options.codeowners, { folder: process.cwd(), say });
-  const run: UploadRun = { context, options, org: chooseOrg(options.org), facts, files, codeOwners };
-  const ids = createTestIds({ org: run.org, repository: facts.repo, variant: facts.variant });
-  const reports = await readReports(files, ids);
+  const root = await findRoot(process.cwd());
+  const run: UploadRun = { context, options, org: chooseOrg(options.org), facts, files, codeOwners, root };
+  const testIds = createTestIds({ org: run.org, repository: facts.repo, variant: facts.variant });
+  const reports = await readReports(files, { testIds, root });
   // Before the upload: what these results bring about must not decide about themselves.
   const quarantine = await askForQuarantine(run, reports);
   const sent: Sent = options.dryRun ? { kind: 'none' } : await sendReports(run);

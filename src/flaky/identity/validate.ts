@@ -48,6 +48,12 @@ const NO_CLASS = finding(
   'Set `classname`: it is part of what a test is known by.',
 );
 const NO_FILE = finding('warning', 'A case has no file.', 'Set `file`: owners are found by it.');
+const ABSOLUTE = /^(?:[/\\]|[A-Za-z]:[/\\])/;
+const ABSOLUTE_FILE = finding(
+  'warning',
+  'A file path is that of one machine: checked out to another folder, the test is another one.',
+  'Upload with `sluice upload` in the checkout, or say where it is: `checkout_root`.',
+);
 const NO_DURATION = finding('warning', 'A case has no duration.', 'Set `time`, in seconds.');
 const NO_TIME = finding('warning', 'A case has no usable timestamp.', 'Set `timestamp` on the suite or the case.');
 const FUTURE = finding('warning', 'A timestamp is in the future.', 'Check the clock and the time zone of the machine.');
@@ -64,6 +70,7 @@ export function checkCase(facts: CaseFacts, uploadedAt: number): readonly Findin
   else if (isLong(facts.classname)) found.push(LONG_CLASS);
   if (facts.file === '') found.push(NO_FILE);
   else if (isLong(facts.file)) found.push(LONG_FILE);
+  if (ABSOLUTE.test(facts.file)) found.push(ABSOLUTE_FILE);
   if (facts.durationMs === null) found.push(NO_DURATION);
   const ofTime = checkTime(facts.startedAt, uploadedAt);
   if (ofTime !== undefined) found.push(ofTime);

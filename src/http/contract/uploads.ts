@@ -124,6 +124,13 @@ export const uploadResults = operation({
         'x-sluice-message': 'must be a whole number from 1 to 999999',
       }),
     ),
+    checkout_root: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description:
+          'The folder that the repository was checked out to. Paths in reports are read relative to it, so that a test is the same wherever it ran.',
+      }),
+    ),
   }),
   reply: Type.Object({ upload_id: uuid('Id of the upload.'), status: Status }),
   errors: ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
@@ -143,6 +150,7 @@ export const uploadResults = operation({
       check: 'test',
       fork: 'false',
       job_attempt: '1',
+      checkout_root: '/builds/agent-1/app',
     },
     reply: { upload_id: '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11', status: 'ACCEPTED' },
   },

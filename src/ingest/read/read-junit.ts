@@ -4,6 +4,7 @@ import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
 import type { JunitLimits } from '../../junit/limits.ts';
+import { relativeCase } from '../../junit/relative-case.ts';
 import { reportProblem } from '../../junit/report-problem.ts';
 import { addCaseRuns, type CaseSources } from './case-runs.ts';
 import type { ReadRun } from './read-run.ts';
@@ -14,6 +15,8 @@ export interface JunitSources extends CaseSources {
   readonly file: string;
   readonly issues: UploadIssues;
   readonly limits: JunitLimits;
+  /** The folder that paths are relative to; null: not told. */
+  readonly root?: string | null;
   /** Told of every case that failed. */
   readonly onFailing?: (test: JunitCase) => void;
 }
@@ -44,7 +47,8 @@ export async function* readJunit(
   const findings = createFindingCounts();
   let runs: ReadRun[] = [];
   const add = (cases: readonly JunitCase[]) => {
-    for (const test of cases) {
+    for (const each of cases) {
+      const test = relativeCase(each, sources.root ?? null);
       check(test, findings, receivedAt);
       if (test.status === 'failure') sources.onFailing?.(test);
       addCaseRuns(runs, test, sources);

@@ -59,12 +59,13 @@ async function* readFile(
   bytes: AsyncIterable<Uint8Array>,
   { upload, identify, issues, limits, budget, ownersOf }: FileSources,
 ): AsyncGenerator<readonly ReadRun[], FileEnd> {
+  const root = upload.fields?.checkoutRoot ?? null;
   const shared = { file: file.name, issues, identify, receivedAt: upload.receivedAt };
   try {
     const unpacked = await unpack(bytes, file.encoding, limits);
     const source = spend(unpacked.source, budget);
     if (unpacked.kind === 'json') return yield* readBep(source, shared);
-    return yield* readJunit(source, { ...shared, limits: limits.junit, ownersOf, take: 'all' });
+    return yield* readJunit(source, { ...shared, limits: limits.junit, ownersOf, take: 'all', root });
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     issues.add({ ...unreadableIssue(error, file.name), hint: 'Upload the XML itself, packed only with gzip or zstd.' });

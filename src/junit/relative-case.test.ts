@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readReport } from '../../test/helpers/junit.ts';
+import { relativeCase } from './relative-case.ts';
+
+/** As PHPUnit writes it. */
+const report = (root: string, slash = '/') =>
+  `<testsuites><testsuite name="${root}${slash}phpunit.xml"><testsuite name="CartTest" file="${root}${slash}tests${slash}CartTest.php"><testcase name="testAdds" class="CartTest" classname="CartTest" file="${root}${slash}tests${slash}CartTest.php"/></testsuite></testsuite></testsuites>`;
+
+const read = (xml: string, root: string | null) =>
+  readReport(xml).cases.map((test) => {
+    const { file, suite, suites } = relativeCase(test, root);
+    return [file, suite, suites];
+  });
+
+const RELATIVE = [['tests/CartTest.php', 'phpunit.xml', ['phpunit.xml', 'CartTest']]];
+
+describe('paths of reports [U44]', () => {
+  it('are relative to the folder of the checkout, also as names of suites', () => {
+    for (const root of ['/builds/agent-1/app', '/builds/agent-2/app']) {
+      assert.deepEqual(read(report(root), root), RELATIVE);
+      assert.deepEqual(read(report(root), `${root}/`), RELATIVE);
+    }
+    assert.deepEqual(read(report('C:\\agent\\app', '\\'), 'C:\\agent\\app'), RELATIVE);
+  });
+
+  it('stay as they are outside of it, and where nobody says where it is', () => {
+    const whole = read(report('/builds/agent-1/app'), null);
+    assert.equal(whole[0]?.[0], '/builds/agent-1/app/tests/CartTest.php');
+    for (const root of ['', '/', '/builds/agent-1/ap', '/elsewhere']) {
+      assert.deepEqual(read(report('/builds/agent-1/app'), root), whole, root);
+    }
+  });
+});
