@@ -12,7 +12,7 @@ import { landedText } from './landed-text.ts';
 import { abandon } from './line.ts';
 import type { Sha } from './pull-request.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
-import { releaseSetAside, removeEntry } from './remove-entry.ts';
+import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
@@ -177,7 +177,6 @@ function mergeEntry(
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
   move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, detail: landedText(landed) });
-  releaseSetAside(work, prNumber);
 }
 
 interface Strayed {

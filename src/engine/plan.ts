@@ -12,13 +12,12 @@ import {
 } from './candidate.ts';
 import type { NodeId } from './claims.ts';
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
-import { Footprint, targetsOf } from './footprint.ts';
 import { concludeBaseTests, concludeRepairs, lookAgain, startRepair } from './hold.ts';
+import { freeSlotFor, makeWayForUrgent } from './interrupt.ts';
 import { abandon } from './line.ts';
 import { withMode } from './mode.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
-  type Because,
   type Entry,
   findCandidate,
   lineLimit,
@@ -31,6 +30,7 @@ import {
 } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
+import { releaseSetAside } from './set-aside.ts';
 import { tellOfSilence } from './silence.ts';
 import { testSuspectedBases } from './suspicion.ts';
 import { runOrphans, startCandidate } from './test-run.ts';
@@ -64,6 +64,7 @@ function settle(work: Work): void {
     advanceBisections(work);
     finishModeSwitch(work);
     planDirectMerges(work);
+    releaseSetAside(work);
     admitReady(work);
     makeWayForUrgent(work);
     // Where a run ends, others that stood behind it stand by their own results again.
@@ -115,33 +116,6 @@ function admit(work: Work, entry: Entry): void {
   const ordinal = work.queue.admissions + 1;
   work.queue = { ...work.queue, admissions: ordinal };
   move(work, { ...entry, admission: { at: work.at, ordinal } }, { to: 'PENDING', reason: 'MERGE_ITEM_NOW_READY' });
-}
-
-/** An urgent entry goes ahead of everything it overlaps with, except of what is urgent itself or being landed. */
-function makeWayForUrgent(work: Work): void {
-  if (!mayStartTests(work.queue)) return;
-  for (const prNumber of walk(work.queue.index.pending)) {
-    const entry = entryOf(work, prNumber);
-    if (entry.priority.value > 0) return;
-    const footprint = new Footprint().add(targetsOf(work.queue, entry));
-    for (const { number } of lineOf(work.queue)) {
-      const candidate = findCandidate(work.queue, number);
-      if (candidate === undefined || isUrgent(work.queue, candidate)) continue;
-      if (isIn(work.queue, candidate, footprint)) abandon(work, candidate, interruptedBy(prNumber));
-    }
-  }
-}
-
-function interruptedBy(prNumber: PrNumber): Because {
-  return { reason: 'SKIP_THE_LINE_INTERRUPTED', prNumber };
-}
-
-function isUrgent(queue: Queue, candidate: Candidate): boolean {
-  return unlanded(queue, candidate.members).some(({ priority }) => priority.value === 0);
-}
-
-function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean {
-  return unlanded(queue, candidate.members).some((entry) => footprint.overlaps(targetsOf(queue, entry)));
 }
 
 /**
@@ -245,7 +219,7 @@ function startGroups(work: Work): number {
   for (const group of groups) {
     const ahead = [...group.ahead].map((id) => numbers.get(id) ?? id);
     if (!group.fires || ahead.some((id) => id < 0) || !gate.lets(group, groups)) continue;
-    if (slots <= 0 && !freeSlotFor(work, group)) break;
+    if (slots <= 0 && !freeSlotFor(work, group.entries)) break;
     numbers.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
     slots = freeSlots(work);
   }
@@ -276,16 +250,6 @@ function didTargetsChange(before: Queue, queue: Queue): boolean {
 function isAlike(before: Queue, queue: Queue, then: Candidate, now: Candidate | undefined): boolean {
   if (now === undefined || then.number !== now.number) return false;
   return isUnderTest(then) === isUnderTest(now) && isFailure(before, then) === isFailure(queue, now);
-}
-
-/** Where no slot is free for an urgent entry, the last candidate of the line that is not urgent gives up its own. */
-function freeSlotFor(work: Work, group: Group): boolean {
-  const urgent = group.entries.find(({ priority }) => priority.value === 0);
-  const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && !isUrgent(work.queue, other));
-  if (urgent === undefined || last === undefined) return false;
-  abandon(work, last, interruptedBy(urgent.prNumber));
-  // One for one, also where more are under test than there are slots by now.
-  return true;
 }
 
 /** Says which groups may be started now: none that stands too deep, or behind a failure nobody has settled yet. */

@@ -7,7 +7,7 @@ describe('how batches are formed', () => {
   it('of one each start all at once, also when an urgent one makes them begin again [B1] [O2]', () => {
     play(
       { mode: 'PARALLEL', concurrency: 2, batch: true, batchingMinSize: 1 },
-      'submit A[x]\nsubmit D[x]\nsubmit D[x] urgent\nsubmit B[z] urgent\nstates BD=testing A=pending',
+      'submit A[x]\nsubmit D[y]\nsubmit B[x,z] urgent\nstates BD=testing A=pending\npass D\nstates A=testing',
     );
   });
 

@@ -27,6 +27,46 @@ describe('an entry that conflicts with the target', () => {
 });
 
 describe('an entry that conflicts with one ahead', () => {
+  it('goes ahead of it when it becomes urgent [C9] [O2]', () => {
+    play(
+      {},
+      `
+      conflict B A
+      submit A low
+      submit B low
+      aside B=A
+      submit B urgent
+      aside
+      testing B B+A
+      pass B
+      states B=merged
+      `,
+    );
+  });
+
+  it('is tried again once the one it conflicts with stands behind it [C9]', () => {
+    play(
+      { concurrency: 2 },
+      `
+      conflict C B
+      submit B C
+      aside C=B
+      submit U V urgent
+      states B=pending UV=testing
+      aside C=B
+      submit C high
+      aside
+      pass U
+      testing V V+C
+      `,
+    );
+  });
+
+  it('stays behind one that is under test, whatever its own priority but urgent [C9]', () => {
+    play({}, 'conflict B A\nsubmit A low\nsubmit B low\nsubmit B high\naside B=A\ntesting A');
+  });
+
+
   it('is set aside and explained: pending, and nobody’s predecessor [C9]', () => {
     play(
       {},

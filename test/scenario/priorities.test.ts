@@ -69,6 +69,14 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     );
   });
 
+  it('does not let an urgent entry interrupt what another urgent one is built on [O2]', () => {
+    play({}, 'submit A B\nsubmit B urgent\nsubmit C urgent\ntesting A A+B A+B+C\nruns A A+B A+B+C');
+    play(
+      { mode: 'PARALLEL', concurrency: 2 },
+      'submit A[x] D[x]\nsubmit D[x] urgent\nsubmit B[z] urgent\nstates AD=testing B=pending\npass A\nstates B=testing',
+    );
+  });
+
   it('does not let an urgent entry interrupt a batch with another urgent one in it [O2] [B3]', () => {
     play(
       { batch: true, batchingMinSize: 2 },

@@ -1,0 +1,54 @@
+import { walk } from '../lib/sorted-list.ts';
+import { type Candidate, isUnderTest } from './candidate.ts';
+import { Footprint, targetsOf } from './footprint.ts';
+import { abandon, isBeingLanded } from './line.ts';
+import type { PrNumber } from './pull-request.ts';
+import { type Because, type Entry, findCandidate, mayStartTests, type Queue } from './queue.ts';
+import { lineOf, unlanded } from './roster.ts';
+import { entryOf, type Work } from './work.ts';
+
+/** An urgent entry goes ahead of everything it overlaps with, except of what may not be interrupted. */
+export function makeWayForUrgent(work: Work): void {
+  if (!mayStartTests(work.queue)) return;
+  for (const prNumber of walk(work.queue.index.pending)) {
+    const entry = entryOf(work, prNumber);
+    if (entry.priority.value > 0) return;
+    const footprint = new Footprint().add(targetsOf(work.queue, entry));
+    for (const { number } of lineOf(work.queue)) {
+      const candidate = findCandidate(work.queue, number);
+      if (candidate === undefined || !isInterruptible(work.queue, candidate)) continue;
+      if (isIn(work.queue, candidate, footprint)) abandon(work, candidate, interruptedBy(prNumber));
+    }
+  }
+}
+
+/** Where no slot is free for an urgent entry, the last candidate of the line that may be interrupted gives up its own. */
+export function freeSlotFor(work: Work, entries: readonly Entry[]): boolean {
+  const urgent = entries.find(({ priority }) => priority.value === 0);
+  const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && isInterruptible(work.queue, other));
+  if (urgent === undefined || last === undefined) return false;
+  abandon(work, last, interruptedBy(urgent.prNumber));
+  // One for one, also where more are under test than there are slots by now.
+  return true;
+}
+
+/** Neither being landed nor urgent, and nothing urgent was built on it: urgent entries do not interrupt one another. */
+export function isInterruptible(queue: Queue, candidate: Candidate): boolean {
+  if (isUrgent(queue, candidate) || isBeingLanded(queue, candidate)) return false;
+  const members = new Set(candidate.members.map(({ submission }) => submission));
+  return !lineOf(queue).some(
+    (other) => isUrgent(queue, other) && other.beneath.some(({ submission }) => members.has(submission)),
+  );
+}
+
+function isUrgent(queue: Queue, candidate: Candidate): boolean {
+  return unlanded(queue, candidate.members).some(({ priority }) => priority.value === 0);
+}
+
+function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean {
+  return unlanded(queue, candidate.members).some((entry) => footprint.overlaps(targetsOf(queue, entry)));
+}
+
+function interruptedBy(prNumber: PrNumber): Because {
+  return { reason: 'SKIP_THE_LINE_INTERRUPTED', prNumber };
+}
