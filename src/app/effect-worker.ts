@@ -5,7 +5,7 @@ import { Fault } from '../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../storage/queues.ts';
 import { raise } from './alarms.ts';
 import type { App } from './app.ts';
-import { buildCandidate } from './effects/build-candidate.ts';
+import { buildCandidate, reviewRequired } from './effects/build-candidate.ts';
 import { discardCandidate } from './effects/discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effects/effect-run.ts';
 import { judgeCheck } from './effects/judge-check.ts';
@@ -207,6 +207,8 @@ function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAns
       return buildCandidate(run, effect);
     case 'start_checks':
       return startChecks(run, effect);
+    case 'review_required':
+      return reviewRequired(run, effect);
     case 'judge_check':
       return judgeCheck(run, effect);
     case 'discard_candidate':

@@ -163,6 +163,7 @@ function streamOf(effect: Effect): string {
   // An alarm ends after it was raised.
   if (effect.kind === 'raise_alarm' || effect.kind === 'end_alarm') return 'alarm';
   if (effect.kind === 'readmit_entry') return `readmit ${effect.prNumber}`;
+  if (effect.kind === 'review_required') return `review ${effect.candidate}`;
   return `candidate ${effect.candidate}`;
 }
 

@@ -6,6 +6,7 @@ import { takeOut } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
+import { isRunAgain } from './required-verdict.ts';
 import { unlanded } from './roster.ts';
 import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
@@ -84,7 +85,7 @@ function concludeFront(work: Work, number: number): boolean {
       clearFront(work, { number, index }, front, run);
       return true;
     }
-    if (run.state !== 'failed') return false;
+    if (run.state !== 'failed' || isRunAgain(run)) return false;
     return front.members.length === 1
       ? blameFront(work, { number, index }, run)
       : splitFront(work, { number, index }, front, run);

@@ -80,6 +80,8 @@ export interface Candidate {
   readonly composedWith: readonly PrNumber[];
   /** It cannot be tested, and its members were being landed by another then: what did not land is tested again. */
   readonly isPutOff?: true;
+  /** When its required checks were read again last. */
+  readonly reviewedAt?: Instant;
   /** Its people were told that nothing is heard of its checks. */
   readonly isSilenceTold?: true;
   /** What was known to pass on the target when it was planned; absent where nothing was. */

@@ -36,6 +36,8 @@ export interface Check extends Reporter {
   readonly reportedAt: Instant;
   /** An earlier attempt ran on the same commit, and may have left results. */
   readonly isRepeated?: true;
+  /** When an attempt was first heard of that is not the first: its time for testing begins anew. */
+  readonly repeatedAt?: Instant;
   /** Of a failure of this attempt, where somebody was asked whether quarantine excuses it. */
   readonly judgement?: Judgement;
 }
@@ -81,7 +83,10 @@ export function withReport(checks: readonly Check[], report: Check, isRequired: 
   const known = checks[index];
   if (known === undefined) return isRequired || checks.length < MAX_CHECKS ? [...checks, given] : checks;
   if (!supersedes(known, given)) return checks;
-  return checks.with(index, isRepetition(known, given) ? { ...given, isRepeated: true } : given);
+  if (!isRepetition(known, given)) return checks.with(index, given);
+  const repeatedAt = isOtherAttempt(known, given) ? given.reportedAt : known.repeatedAt;
+  const again = repeatedAt === undefined ? {} : { repeatedAt };
+  return checks.with(index, { ...given, isRepeated: true, ...again });
 }
 
 /** What only waited to run has left nothing behind. */

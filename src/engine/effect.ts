@@ -10,6 +10,7 @@ export type Effect =
   | BuildCandidate
   | StartChecks
   | JudgeCheck
+  | ReviewRequired
   | DiscardCandidate
   | LandCandidate
   | ReadmitEntry
@@ -38,6 +39,12 @@ export interface JudgeCheck {
   readonly attempt: Instant | undefined;
   /** From then on nobody waits for the answer. */
   readonly until: Instant;
+}
+
+/** Read again which checks are required of a candidate under test. Answered by required_reviewed. */
+export interface ReviewRequired {
+  readonly kind: 'review_required';
+  readonly candidate: CandidateNumber;
 }
 
 /** The candidate ended: stop its checks and remove its branch. */

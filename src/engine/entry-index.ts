@@ -1,5 +1,6 @@
 import { valuesOf } from '../lib/int-map.ts';
 import { insertSorted, removeSorted } from '../lib/sorted-list.ts';
+import { raisedValue } from './priority.ts';
 import { EMPTY_INDEX, type Entry, type Index, type Queue } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 
@@ -9,7 +10,9 @@ type ListName = 'pending' | 'aside' | 'unready' | 'ready';
 const PRIORITY_WEIGHT = 2 ** 44;
 
 export function orderKey(entry: Entry): number {
-  return entry.priority.value * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission);
+  return (
+    raisedValue(entry.priority.value, entry.raised) * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission)
+  );
 }
 
 /** The index after one entry was put in (no `before`), replaced, or taken out (no `after`). */

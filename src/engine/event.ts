@@ -30,6 +30,7 @@ export type CandidateEvent =
   | CandidateUnbuildable
   | CheckReported
   | CheckJudged
+  | RequiredReviewed
   | ChecksLost
   | LandingBegun
   | CandidateLanded
@@ -148,6 +149,12 @@ export interface CheckJudged extends OfCandidate, Finding {
   readonly attempt: Instant | undefined;
   /** The candidate as it was when it left the queue, where it had by then: only its record changes. */
   readonly ended?: Candidate;
+}
+
+/** What the repository says now about the checks that it requires. */
+export interface RequiredReviewed extends OfCandidate {
+  readonly kind: 'required_reviewed';
+  readonly sources: RequiredSources;
 }
 
 /** What ran the checks is gone, and they will never report. */

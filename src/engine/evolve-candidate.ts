@@ -27,6 +27,7 @@ import { abandon, isBeingLanded, takeOut } from './line.ts';
 import { type Because, findCandidate, findLiveMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { appFor, isReportedBy, requiredChecks, type StartProblem } from './required.ts';
+import { concludeReview } from './review-required.ts';
 import { unlanded } from './roster.ts';
 import { countAlike, ENOUGH, noteRemoval } from './suspicion.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
@@ -50,6 +51,8 @@ export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
       return report(work, candidate, event);
     case 'check_judged':
       return judgeCheck(work, candidate, event);
+    case 'required_reviewed':
+      return concludeReview(work, candidate, event);
     case 'checks_lost':
       return loseChecks(work, candidate, event);
     case 'landing_begun':

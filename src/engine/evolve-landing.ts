@@ -16,7 +16,7 @@ import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
-import { APPLIED, endCandidate, ignored, keepCandidate, move, type Outcome, type Work } from './work.ts';
+import { APPLIED, endCandidate, ignored, keep, keepCandidate, move, type Outcome, type Work } from './work.ts';
 
 /** Until it has begun, a landing can be called off by whatever happens; from then on only its answer ends it. */
 export function beginLanding(work: Work, candidate: Candidate): Outcome {
@@ -256,9 +256,13 @@ function abandonPutOff(work: Work): void {
   }
 }
 
-/** Its tree cannot be put on the head as it was tested. It is not taken for tested again, or that would never end. */
+/**
+ * Its tree cannot be put on the head as it was tested: whatever its targets say, it touches what others touch. From now on
+ * it overlaps with all of them, and its tree is not taken for tested again, or that would never end.
+ */
 function refuseTree(work: Work, candidate: Candidate): void {
   abandon(work, candidate, { reason: 'LANDING_NOT_COMPOSABLE' });
+  for (const entry of unlanded(work.queue, candidate.members)) keep(work, { ...entry, overlapsAll: true });
   let { passes } = work.queue;
   for (const pass of listOf(passes)) {
     if (pass.commit?.tree === candidate.commit?.tree) passes = deleteIn(passes, pass.number);

@@ -15,11 +15,12 @@ import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
 import { withMode } from './mode.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
-import { type Entry, findEntry, isAdmitted, isLanding, type Queue, UNTOUCHED } from './queue.ts';
+import { type Entry, findEntry, isAdmitted, isLanding, type ModeSwitch, type Queue, UNTOUCHED } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import type { ReasonCode } from './reason.ts';
 import { removeEntry } from './remove-entry.ts';
 import { restartTests, resumeHeld } from './restart.ts';
+import { reviewAll } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
 import { checkSettings } from './settings.ts';
 import { forgetRemoval } from './suspicion.ts';
@@ -52,6 +53,7 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
     case 'candidate_unbuildable':
     case 'check_reported':
     case 'check_judged':
+    case 'required_reviewed':
     case 'checks_lost':
     case 'landing_begun':
     case 'candidate_landed':
@@ -64,17 +66,19 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
 
 function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const { queue } = work;
-  const isSwitching = queue.modeSwitch !== undefined;
-  if (queue.parked !== undefined && event.state === 'RUNNING' && !(isSwitching && hasChanges(event))) {
+  const { modeSwitch } = queue;
+  const isRefused = modeSwitch !== undefined && hasChanges(event);
+  if (queue.parked !== undefined && event.state === 'RUNNING' && !isRefused) {
     const outcome = unpark(work);
-    if (outcome.kind !== 'applied' || isSwitching) return outcome;
+    if (outcome.kind !== 'applied' || modeSwitch !== undefined) return outcome;
   }
-  if (queue.modeSwitch !== undefined) {
+  if (isRefused) {
     return refused(
       'MODE_CHANGE_IN_PROGRESS',
-      `The queue is switching to ${queue.modeSwitch.to} mode. Its settings can be changed once the pull requests in it have landed or left.`,
+      `The queue is switching to ${modeSwitch.to} mode. Its settings can be changed once the pull requests in it have landed or left.`,
     );
   }
+  if (modeSwitch !== undefined) return steerSwitch(work, modeSwitch, event);
   const [problem] = checkSettings(event.settings);
   if (problem !== undefined) return refused('VALIDATION_FAILED', `${problem.name} ${problem.message}.`);
   const { mode = queue.settings.mode, ...others } = event.settings;
@@ -89,8 +93,22 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
   }
   work.queue = { ...work.queue, state, settings: { ...queue.settings, ...others } };
   if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
+  if (event.settings.requiredStatuses !== undefined) reviewAll(work);
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
   else if (isSwitch) work.queue = withMode(work.queue, mode);
+  return APPLIED;
+}
+
+/** A queue that switches can be paused and resumed; which state it goes back to is said by the last word. */
+function steerSwitch(work: Work, modeSwitch: ModeSwitch, { state, actor }: QueueUpdated): Outcome {
+  if (state === undefined) return APPLIED;
+  const isPaused = state === 'PAUSED';
+  work.queue = {
+    ...work.queue,
+    state: isPaused ? state : 'SWITCHING_MODES',
+    modeSwitch: { ...modeSwitch, from: state },
+  };
+  if (state === 'RUNNING') resumeHeld(work, actor);
   return APPLIED;
 }
 
@@ -123,6 +141,12 @@ function unpark(work: Work): Outcome {
 function submit(work: Work, event: PullRequestSubmitted): Outcome {
   const { pr, actor } = event;
   const known = findEntry(work.queue, pr.number);
+  if (known !== undefined && known.pr.headSha !== pr.headSha && isLanding(work.queue, known)) {
+    return refused(
+      'PULL_REQUEST_LANDING',
+      `Pull request #${pr.number} is being landed at ${known.pr.headSha}, and was pushed to since. Submit it again when that has ended.`,
+    );
+  }
   if (known !== undefined) {
     const { priority = known.priority, noBatch = known.noBatch, repair: isRepair = known.isRepair } = event;
     // Whoever wants it in the queue now does not want it removed any more.

@@ -8,15 +8,17 @@ import { type Explanation, type ExplanationReason, reason } from './explanation.
 import { isPossibleRepair, nextLookAt } from './hold.ts';
 import { admittedInOrder } from './order.ts';
 import { freeSlots } from './plan.ts';
+import { parsePriority, raisedValue } from './priority.ts';
 import type { BlockReason } from './pull-request.ts';
 import { type Entry, findCandidate, type Hold, isAdmitted, isLive, lineLimit, type Queue } from './queue.ts';
 import { readinessOf } from './readiness.ts';
 import { reasonText } from './reason.ts';
+import { isRunAgain, openChecks } from './required-verdict.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { isSilent } from './silence.ts';
 import { REFERENCE_STRATEGY } from './strategy.ts';
 import { isSuspected } from './suspicion.ts';
-import { holdEndsAt, openChecks } from './verdict.ts';
+import { holdEndsAt } from './verdict.ts';
 import { voucherOf } from './vouch.ts';
 
 /**
@@ -98,7 +100,7 @@ function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): Exp
     case 'passed':
       return passedReasons(queue, candidate, now, depth);
     case 'failed':
-      return failedReasons(queue, candidate, now, depth);
+      return isRunAgain(candidate) ? [runAgainReason(candidate)] : failedReasons(queue, candidate, now, depth);
     case 'waiting':
       return [reason('WAITING_FOR_SLOT', 'Its tests start again as soon as a slot is free.')];
     default:
@@ -161,6 +163,11 @@ function passedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: 
   ];
 }
 
+function runAgainReason({ number: testRun }: Candidate): ExplanationReason {
+  const text = 'The check that had failed is being run again: it is under test again as soon as a slot is free.';
+  return reason('CHECK_RUN_AGAIN', text, { testRun });
+}
+
 function failedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
   const { failure, number: testRun } = candidate;
   const what = failure === undefined || failure.checks.length === 0 ? 'Its tests' : listOf(failure.checks);
@@ -211,7 +218,7 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
   const groups = formGroups({ queue, at: now, strategy: REFERENCE_STRATEGY });
   const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
   if (group === undefined) return [];
-  const reasons: ExplanationReason[] = [];
+  const reasons: ExplanationReason[] = raiseReasons(entry);
   const ahead = lineOf(queue).filter(({ number }) => group.ahead.has(number));
   const held = ahead.find((candidate) => candidate.state === 'failed');
   if (held !== undefined) reasons.push(...waitingForSome(queue, unlanded(queue, held.members), now, depth));
@@ -242,6 +249,12 @@ function pendingReasons(queue: Queue, entry: Entry, now: Instant, depth: number)
     }
   }
   return reasons;
+}
+
+function raiseReasons({ priority, raised }: Entry): ExplanationReason[] {
+  if (raised === 0) return [];
+  const { name } = parsePriority(raisedValue(priority.value, raised)) ?? priority;
+  return [reason('PRIORITY_RAISED', `It has waited so long that it counts as ${name} instead of ${priority.name}.`)];
 }
 
 function slotHolders(queue: Queue, now: Instant, depth: number): ExplanationReason[] {

@@ -2,9 +2,9 @@ import type { Member } from './candidate.ts';
 import { type Entry, findLiveMember, type Queue } from './queue.ts';
 import { ALL_TARGETS, type ImpactedTargets } from './targets.ts';
 
-/** What an entry impacts now. In single mode, and where nothing was uploaded, that is everything. */
+/** What an entry impacts now: everything in single mode, where nothing was uploaded, and after a failed composition. */
 export function targetsOf(queue: Queue, entry: Entry): ImpactedTargets {
-  if (queue.settings.mode === 'SINGLE') return ALL_TARGETS;
+  if (queue.settings.mode === 'SINGLE' || entry.overlapsAll) return ALL_TARGETS;
   return entry.targets ?? ALL_TARGETS;
 }
 

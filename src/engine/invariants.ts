@@ -13,8 +13,8 @@ import {
   isLive,
   type Queue,
 } from './queue.ts';
+import { verdictOf } from './required-verdict.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
-import { verdictOf } from './verdict.ts';
 import { mayVouch, voucherOf } from './vouch.ts';
 import { waivedIn } from './waiver.ts';
 import type { Step } from './work.ts';

@@ -1,5 +1,6 @@
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
+import { raiseWaiting } from './ageing.ts';
 import { ALL_GROUPS, type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
 import { advanceBisections, startBisectionRuns } from './bisect.ts';
 import {
@@ -29,11 +30,13 @@ import {
   toMember,
 } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
+import { isRunAgain } from './required-verdict.ts';
+import { reviewUnheard } from './review-required.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { releaseSetAside } from './set-aside.ts';
 import { tellOfSilence } from './silence.ts';
 import { testSuspectedBases } from './suspicion.ts';
-import { runOrphans, startCandidate } from './test-run.ts';
+import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
 import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers } from './verdict.ts';
 import { mayVouch, settleVouches } from './vouch.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
@@ -44,10 +47,12 @@ import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
  */
 export function plan(work: Work): void {
   cancelOverdue(work);
+  raiseWaiting(work);
   takeBackWaivers(work);
   denyOverdue(work);
   failOverdue(work);
   tellOfSilence(work);
+  reviewUnheard(work);
   concludeBaseTests(work);
   concludeRepairs(work);
   do settle(work);
@@ -71,15 +76,21 @@ function settle(work: Work): void {
   } while (work.endedCandidates.length > ended);
 }
 
-/** What lands, and what is tested next. Answers how many runs were given up for that: others may have counted on them. */
+/** What lands, and what is tested next. Answers how many runs were decided by that: others may have counted on them. */
 function proceed(work: Work): number {
-  const ended = work.endedCandidates.length;
+  const decided = countDecided(work);
   landNext(work);
   testSuspectedBases(work);
   lookAgain(work);
   startRepair(work);
   startTests(work);
-  return work.endedCandidates.length - ended;
+  return countDecided(work) - decided;
+}
+
+/** A tree that passed is not run again: a candidate can pass, and even land, in the step that starts it. */
+function countDecided({ queue, endedCandidates }: Work): number {
+  const passed = candidatesOf(queue).filter(({ state }) => state === 'passed');
+  return endedCandidates.length + passed.length;
 }
 
 /** Entries that were not ready for too long leave. Those that only wait for the queue do not count. */
@@ -189,6 +200,7 @@ function isOfBisection({ purpose }: Candidate): boolean {
 
 function startTests(work: Work): void {
   runOrphans(work);
+  reopenRunAgain(work);
   startReplacements(work);
   if (!mayStartTests(work.queue)) return;
   startBisectionRuns(work, freeBisectionSlots(work));
@@ -196,13 +208,26 @@ function startTests(work: Work): void {
   while (startGroups(work) > 0 && work.queue.settings.batch);
 }
 
+/** Failed candidates whose checks run again are under test again, as far as there are slots. */
+function reopenRunAgain(work: Work): void {
+  for (const { number } of candidatesOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate === undefined || !isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
+    if (slotsFor(work, candidate) > 0) reopenCandidate(work, candidate);
+  }
+}
+
+/** The head, and a repair, have a slot of their own. */
+function slotsFor(work: Work, { purpose }: Candidate): number {
+  if (purpose.kind === 'head' || purpose.kind === 'repair') return 1;
+  return purpose.kind === 'bisection' ? freeBisectionSlots(work) : freeSlots(work);
+}
+
 /** Candidates that take the place of another go first: they stand ahead of everything that is new. */
 function startReplacements(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     if (candidate.state !== 'waiting' || !mayTest(work.queue, candidate)) continue;
-    const slots = isOfBisection(candidate) ? freeBisectionSlots(work) : freeSlots(work);
-    const isApart = candidate.purpose.kind === 'head' || candidate.purpose.kind === 'repair';
-    if (slots > 0 || isApart) startCandidate(work, candidate);
+    if (slotsFor(work, candidate) > 0) startCandidate(work, candidate);
   }
 }
 

@@ -13,6 +13,20 @@ export const PRIORITY_NAMES: ReadonlyMap<string, number> = new Map([
   ['low', 200],
 ]);
 
+/** What waiting can raise a priority to, lowest first. Urgent interrupts others: nothing becomes that by itself. */
+const LEVELS: readonly number[] = [200, 100, 10];
+
+/** The value that a priority counts with after it was raised by so many levels. */
+export function raisedValue(value: number, raised: number): number {
+  const above = LEVELS.filter((level) => level < value);
+  return raised === 0 ? value : (above[Math.min(raised, above.length) - 1] ?? value);
+}
+
+/** How many levels there are above a priority. */
+export function levelsAbove(value: number): number {
+  return LEVELS.filter((level) => level < value).length;
+}
+
 export const DEFAULT_PRIORITY: Priority = { value: 100, name: 'medium', isDefault: true };
 
 export const LOWEST_PRIORITY_VALUE = 255;

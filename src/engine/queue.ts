@@ -23,7 +23,7 @@ export interface Queue {
   readonly isTold: boolean;
   readonly settings: QueueSettings;
   readonly state: QueueState;
-  /** Set exactly while `state` is SWITCHING_MODES. */
+  /** Set while `state` is SWITCHING_MODES, or PAUSED in the middle of that. */
   readonly modeSwitch: ModeSwitch | undefined;
   /** How many entries had been submitted when the queue became parallel: those need no targets. */
   readonly submissionsBeforeParallel: number;
@@ -194,6 +194,10 @@ export interface Entry {
    * again: it is not put into one group, or the search would begin anew.
    */
   readonly apart: string | undefined;
+  /** It could not be put beside what landed: for the rest of its stay it overlaps with everything. */
+  readonly overlapsAll: boolean;
+  /** How many levels its priority was raised because it waits. */
+  readonly raised: number;
   /** It was submitted as a repair: while the branch is red it is tested alone on the head. */
   readonly isRepair: boolean;
   /** The head, by its ordinal, on which it was tested as a repair. */
@@ -215,6 +219,8 @@ export const UNTOUCHED = {
   wasTested: false,
   clearedIn: undefined,
   apart: undefined,
+  overlapsAll: false,
+  raised: 0,
   isRepair: false,
   repairTriedOn: undefined,
   isDirectMergeSpent: false,

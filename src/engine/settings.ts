@@ -24,6 +24,7 @@ export interface QueueSettings {
   readonly bisectionConcurrency: number | null;
   readonly testingTimeoutMinutes: number;
   readonly notReadyTimeoutHours: number;
+  readonly priorityAgeingHours: number;
   readonly pendingFailureDepth: number;
   readonly canOptimisticallyMerge: boolean;
   readonly batch: boolean;
@@ -93,6 +94,12 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     min: 0,
     max: 720,
     text: 'A pull request that has been NOT_READY for this many hours is cancelled; 0 waits forever.',
+  },
+  priorityAgeingHours: {
+    kind: 'integer',
+    min: 0,
+    max: 720,
+    text: 'A waiting pull request counts as one level higher (low, medium, high) each time it has waited this many hours; 0 never raises it.',
   },
   pendingFailureDepth: {
     kind: 'integer',
@@ -185,6 +192,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   bisectionConcurrency: null,
   testingTimeoutMinutes: 300,
   notReadyTimeoutHours: 0,
+  priorityAgeingHours: 0,
   pendingFailureDepth: 0,
   canOptimisticallyMerge: false,
   batch: false,

@@ -283,7 +283,7 @@ describe('queue states', () => {
     assert.equal(story.queue.settings.mode, 'SINGLE');
     assert.equal(story.queue.settings.concurrency, 9);
     assert.equal(codeOf(story.update({ concurrency: 3 })), 'MODE_CHANGE_IN_PROGRESS');
-    assert.equal(codeOf(story.update({}, 'RUNNING')), 'MODE_CHANGE_IN_PROGRESS');
+    assert.equal(codeOf(story.update({ concurrency: 3 }, 'RUNNING')), 'MODE_CHANGE_IN_PROGRESS');
     story.submit(2);
     assert.deepEqual(story.why(2), ['QUEUE_SWITCHING_MODES']);
     story.cancel(1);

@@ -2,13 +2,14 @@ import type { Instant } from '../lib/clock.ts';
 import { formGroups, hopsBehind } from './batch.ts';
 import { startBisection } from './bisect.ts';
 import { type Candidate, isUnderTest } from './candidate.ts';
-import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
+import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
 import { findCandidate, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
+import { failedChecks, isRunAgain, openChecks, verdictOf } from './required-verdict.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
-import { failCandidate, passCandidate, reopenCandidate, replaceCandidate } from './test-run.ts';
+import { failCandidate, passCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
 import { denialText, withFinding, withoutWaiver } from './waiver.ts';
 import { keepCandidate, type Work } from './work.ts';
@@ -19,31 +20,13 @@ const MAX_TRIES = 2;
 /** An entry that failed by its own fault is held for its successors no longer than this. */
 const MAX_HOLD_MS = 60 * 60_000;
 
-/** What the required checks say together. They are awaited even when one is inconclusive: another may fail for real. */
-export function verdictOf(candidate: Candidate): CheckVerdict {
-  const { required, checks } = candidate;
-  if (required === undefined) return 'pending';
-  const verdicts = required.names.map((name) => verdictOfCheck(checks.find((check) => check.name === name)));
-  if (verdicts.includes('failed')) return 'failed';
-  if (verdicts.includes('pending')) return 'pending';
-  return verdicts.includes('inconclusive') ? 'inconclusive' : 'passed';
-}
-
-/** The required checks that failed or, where none did, those without a usable answer. */
-export function failedChecks({ required, checks }: Candidate): string[] {
-  const having = (verdict: CheckVerdict) =>
-    (required?.names ?? []).filter((name) => verdictOfCheck(checks.find((check) => check.name === name)) === verdict);
-  const failed = having('failed');
-  return failed.length > 0 ? failed : having('inconclusive');
-}
-
 /** Concludes from the checks of a candidate that is under test, or that failed and whose checks are run again. */
 export function judge(work: Work, candidate: Candidate): void {
   const verdict = verdictOf(candidate);
   if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
   else if (verdict === 'inconclusive') concludeInconclusive(work, candidate);
   else if (verdict === 'failed' && candidate.state !== 'failed') failByChecks(work, candidate);
-  else if (verdict === 'pending' && candidate.state === 'failed') reopenCandidate(work, candidate);
+  // One that failed and runs again is open again as soon as it has a slot.
 }
 
 /** Nobody can say whether it passed. It is tried again, and counts as failed only when that does not help. */
@@ -106,7 +89,14 @@ export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instan
   const limitMs = settings.testingTimeoutMinutes * 60_000;
   const { state, testingSince } = candidate;
   if (limitMs === 0 || state !== 'testing' || testingSince === undefined) return undefined;
-  return isJudging(candidate) ? undefined : testingSince + limitMs;
+  return isJudging(candidate) ? undefined : clockOf(candidate, testingSince) + limitMs;
+}
+
+/** From when on the oldest open check counts: one that runs again has its time anew. */
+function clockOf(candidate: Candidate, testingSince: Instant): Instant {
+  const open = openChecks(candidate);
+  const clocks = open.map((name) => candidate.checks.find((check) => check.name === name)?.repeatedAt ?? testingSince);
+  return clocks.length === 0 ? testingSince : Math.min(...clocks);
 }
 
 /** All have reported: what is open is open for a minute at most, and not by a fault of theirs. */
@@ -122,13 +112,6 @@ export function failOverdue(work: Work): void {
     if (endsAt === undefined || work.at < endsAt) continue;
     failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks: openChecks(candidate) });
   }
-}
-
-/** The required checks that have not reported a result. */
-export function openChecks({ required, checks }: Candidate): string[] {
-  return (required?.names ?? []).filter(
-    (name) => verdictOfCheck(checks.find((check) => check.name === name)) === 'pending',
-  );
 }
 
 /**
@@ -147,7 +130,7 @@ export function blame(work: Work): void {
 
 function isToBlame(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
-  if (!isFailure(queue, candidate)) return false;
+  if (!isFailure(queue, candidate) || isRunAgain(candidate)) return false;
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
   // A batch is searched on the head: what it failed on top of has to be there.

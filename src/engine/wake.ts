@@ -1,9 +1,11 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
+import { nextRaiseAt } from './ageing.ts';
 import { formGroups } from './batch.ts';
 import { nextLookAt } from './hold.ts';
 import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
+import { reviewDueAt } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
 import { silentFrom } from './silence.ts';
 import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
@@ -19,6 +21,8 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
     ...holdEnds(queue, now),
     ...notReadyEnds(queue),
     ...looks(queue),
+    ...candidatesOf(queue).flatMap((candidate) => reviewDueAt(candidate) ?? []),
+    ...nextRaiseAt(queue, now),
   ];
   if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
   return instants.length === 0 ? undefined : Math.min(...instants);

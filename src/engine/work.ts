@@ -27,6 +27,7 @@ export type Outcome =
 
 export type RefusedStep =
   | 'PULL_REQUEST_NOT_IN_QUEUE'
+  | 'PULL_REQUEST_LANDING'
   | 'TESTS_NOT_RESTARTABLE'
   | 'MODE_CHANGE_IN_PROGRESS'
   | 'QUEUE_NOT_EMPTY'

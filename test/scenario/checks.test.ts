@@ -146,7 +146,7 @@ describe('what the required checks say', () => {
       wait 10m
       submit B
       pass A by=b
-      wake 20m
+      wake 10m
       wait 19m
       states A=testing
       wait 1m

@@ -66,7 +66,6 @@ describe('an entry that conflicts with one ahead', () => {
     play({}, 'conflict B A\nsubmit A low\nsubmit B low\nsubmit B high\naside B=A\ntesting A');
   });
 
-
   it('is set aside and explained: pending, and nobody’s predecessor [C9]', () => {
     play(
       {},

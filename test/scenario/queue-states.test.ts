@@ -165,19 +165,46 @@ describe('switching modes', () => {
     );
   });
 
-  it('refuses every write of settings or state meanwhile [Q5]', () => {
+  it('can be paused and resumed meanwhile, and goes back to what was said last [Q5]', () => {
+    const told = play({}, 'submit A\nset mode="PARALLEL"\npause\nqueue PAUSED\npass A\nstates A=passed\ntarget M');
+    told.play('resume\nstates A=merged\nqueue RUNNING');
+    assert.equal(told.queue.settings.mode, 'PARALLEL');
+    const paused = play({}, 'submit A\nset mode="PARALLEL"\npause\ncancel A\nqueue PAUSED');
+    assert.equal(paused.queue.settings.mode, 'PARALLEL');
+    const drained = play({}, 'submit A\nset mode="PARALLEL"\ndrain\nqueue SWITCHING_MODES\npass A\nqueue DRAINING');
+    assert.equal(drained.queue.settings.mode, 'PARALLEL');
+  });
+
+  it('can be left while the branch is red: RUNNING tests again what is held [Q5] [V16]', () => {
+    play(
+      {},
+      `
+      submit A B C
+      fail A
+      fail B
+      close A B
+      set mode="PARALLEL"
+      fail HEAD
+      fail C
+      states C=held
+      queue SWITCHING_MODES
+      resume
+      testing C
+      pass C
+      queue RUNNING
+      `,
+    );
+  });
+
+  it('refuses every write of settings meanwhile [Q5]', () => {
     play(
       {},
       `
       submit A
       set mode="PARALLEL"
-      pause
-      refused MODE_CHANGE_IN_PROGRESS
       set concurrency=2
       refused MODE_CHANGE_IN_PROGRESS
       set mode="SINGLE"
-      refused MODE_CHANGE_IN_PROGRESS
-      resume
       refused MODE_CHANGE_IN_PROGRESS
       queue SWITCHING_MODES
       states A=testing

@@ -63,7 +63,33 @@ describe('which checks are required', () => {
   });
 
   it('keeps them as they were when the commit was built [C7]', () => {
-    play({}, 'submit A\nset requiredStatuses=["late"]\npass A by=ci\nstates A=merged');
+    play({}, 'submit A\nset requiredStatuses=["ci","late"]\npass A by=ci\nstates A=merged');
+  });
+
+  it('does not wait for a check that is not required any more [C7]', () => {
+    play({}, 'submit A\npass A by=new\nstates A=testing\nset requiredStatuses=["new"]\nstates A=merged');
+    play({}, 'submit A\nset requiredStatuses=["new"]\nstates A=testing\npass A by=new\nstates A=merged');
+    play({}, 'submit A\nset requiredStatuses=[]\nstates A=merged');
+  });
+
+  it('reads again what is required when CI is done and a required check was not heard of [C7]', () => {
+    play(
+      {},
+      `
+      submit A
+      wake 5h
+      pass A by=new
+      wake 10m
+      sources protection=new
+      wait 10m
+      states A=merged
+      `,
+    );
+    play({}, 'submit A\npass A by=other\nwait 10m\nwake 10m\nstates A=testing\nreport A RUNNING by=more\nwake 290m');
+  });
+
+  it('keeps what it has where what is required cannot be read any more [C7]', () => {
+    play({}, 'submit A\npass A by=other\nsources\nwait 10m\nstates A=testing\npass A\nstates A=merged');
   });
 
   it('fails where there are none at all [C7] [C8]', () => {

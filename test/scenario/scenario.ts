@@ -625,6 +625,10 @@ export class Scenario {
       case 'judge_check':
         this.asked.push(`${this.#labelOf(effect.candidate)} ${effect.check}`);
         return;
+      case 'review_required': {
+        const { candidate } = effect;
+        return void this.tell({ kind: 'required_reviewed', at: this.now, candidate, sources: this.sources });
+      }
       case 'readmit_entry':
         return void this.#readmit(effect.prNumber, effect.submission);
       case 'end_alarm':

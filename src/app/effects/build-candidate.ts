@@ -1,5 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
-import type { BuildCandidate } from '../../engine/effect.ts';
+import type { BuildCandidate, ReviewRequired } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf, toCandidateEntries } from './effect-run.ts';
@@ -13,10 +13,28 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
   const { queue } = run.found;
   const candidate = findCandidate(queue, effect.candidate);
   if (candidate?.state !== 'building') return DONE;
-  const parent = candidate.parent === undefined ? undefined : await loadCandidate(run, candidate.parent);
+  const parent = await loadParent(run, candidate);
   if (parent?.state === 'building')
     return { kind: 'later', delayMs: parentDelayMs(run.app.clock.now() - parent.plannedAt) };
-  const answer = await run.forge.buildCandidate({
+  return { kind: 'event', event: toEvent(candidate, await build(run, candidate, parent)) };
+}
+
+/** The same request gives the same commit, so building it again only reads what is required of it now. */
+export async function reviewRequired(run: EffectRun, effect: ReviewRequired): Promise<EffectAnswer> {
+  const candidate = findCandidate(run.found.queue, effect.candidate);
+  if (candidate?.state !== 'testing') return DONE;
+  const answer = await build(run, candidate, await loadParent(run, candidate));
+  if (answer.kind !== 'built') return DONE;
+  const { number } = candidate;
+  return { kind: 'event', event: { kind: 'required_reviewed', candidate: number, sources: answer.sources } };
+}
+
+async function loadParent(run: EffectRun, { parent }: Candidate): Promise<Candidate | undefined> {
+  return parent === undefined ? undefined : await loadCandidate(run, parent);
+}
+
+async function build(run: EffectRun, candidate: Candidate, parent: Candidate | undefined): Promise<BuildAnswer> {
+  return run.forge.buildCandidate({
     ...placeOf(run, candidate.number),
     base: candidate.base.sha,
     parent: parent?.commit?.sha,
@@ -25,7 +43,6 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
     mergeMethod: candidate.mergeMethod,
     plannedAt: candidate.plannedAt,
   });
-  return { kind: 'event', event: toEvent(candidate, answer) };
 }
 
 function toEvent({ number: candidate }: Candidate, answer: BuildAnswer) {

@@ -1,6 +1,6 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { DiscardCandidate } from '../../engine/effect.ts';
-import { openChecks } from '../../engine/verdict.ts';
+import { openChecks } from '../../engine/required-verdict.ts';
 import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf } from './effect-run.ts';
 
 export async function discardCandidate(run: EffectRun, effect: DiscardCandidate): Promise<EffectAnswer> {

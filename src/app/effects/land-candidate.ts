@@ -37,8 +37,10 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   };
   const now = await begin(run, effect);
   if (now === undefined || !isStillAsked(now, effect)) return DONE;
-  if (now.state === 'PAUSED' || now.parked !== undefined) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   const isCalledOff = isTakenBack(now, candidate);
+  const isStill = now.state === 'PAUSED' || now.parked !== undefined;
+  // Somebody who takes a pull request back does not wait for the queue: what was called off is only looked for.
+  if (isStill && !isCalledOff) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   const land = async (more: Pick<LandRequest, 'isStillWanted' | 'signal'>): Promise<EffectAnswer> => {
     const answer = await run.forge.landCandidate({ ...request, isCalledOff, ...more });
     return { kind: 'event', event: toEvent(candidate, effect, answer) };

@@ -157,6 +157,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'The pull request is not in the queue',
     help: 'The pull request has left the queue: it is merged, failed or cancelled.',
   },
+  PULL_REQUEST_LANDING: {
+    status: 409,
+    title: 'The pull request is being landed',
+    help: 'It was pushed to while its earlier commit is being landed. Submit it again when that has ended, in a few seconds.',
+  },
   TESTS_NOT_RESTARTABLE: {
     status: 409,
     title: 'There are no tests to restart',

@@ -55,7 +55,7 @@ export const submitPullRequest = operation({
     ),
   }),
   reply: EntryRecord,
-  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'FORGE_UNAVAILABLE'],
+  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'],
   example: { body: { ...EXAMPLE_ENTRY, priority: 'high' }, reply: EXAMPLE_RECORD },
 });
 

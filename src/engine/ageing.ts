@@ -1,0 +1,49 @@
+import type { Instant } from '../lib/clock.ts';
+import { walk } from '../lib/sorted-list.ts';
+import { levelsAbove } from './priority.ts';
+import { type Entry, findEntry, type Queue } from './queue.ts';
+import { keep, type Work } from './work.ts';
+
+/** Entries that wait for long count as more important, so that a low priority does not starve. */
+export function raiseWaiting(work: Work): void {
+  for (const entry of waiting(work.queue)) {
+    const raised = levelOf(work.queue, entry, work.at);
+    if (raised !== entry.raised) keep(work, { ...entry, raised });
+  }
+}
+
+/** When the next one is raised. */
+export function nextRaiseAt(queue: Queue, now: Instant): Instant[] {
+  const stepMs = stepOf(queue);
+  if (stepMs === 0) return [];
+  return [...waiting(queue)].flatMap((entry) => {
+    const level = levelOf(queue, entry, now);
+    return level < levelsAbove(entry.priority.value) ? [waitsSince(entry) + (level + 1) * stepMs] : [];
+  });
+}
+
+function* waiting(queue: Queue): Generator<Entry> {
+  // Where nothing is raised and nothing was, nobody is looked at.
+  for (const list of [queue.index.pending, queue.index.aside, queue.index.ready]) {
+    for (const prNumber of walk(list)) {
+      const entry = findEntry(queue, prNumber);
+      if (entry === undefined) continue;
+      if (stepOf(queue) > 0 || entry.raised > 0) yield entry;
+    }
+  }
+}
+
+function levelOf(queue: Queue, entry: Entry, now: Instant): number {
+  const stepMs = stepOf(queue);
+  if (stepMs === 0) return 0;
+  const steps = Math.max(0, Math.floor((now - waitsSince(entry)) / stepMs));
+  return Math.min(steps, levelsAbove(entry.priority.value));
+}
+
+function stepOf({ settings }: Queue): number {
+  return settings.priorityAgeingHours * 3_600_000;
+}
+
+function waitsSince({ admission, submittedAt }: Entry): Instant {
+  return admission?.at ?? submittedAt;
+}

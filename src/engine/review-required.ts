@@ -1,0 +1,63 @@
+import type { Instant } from '../lib/clock.ts';
+import type { Candidate } from './candidate.ts';
+import type { RequiredReviewed } from './event.ts';
+import { requiredChecks } from './required.ts';
+import { openChecks } from './required-verdict.ts';
+import { candidatesOf } from './roster.ts';
+import { passCandidate } from './test-run.ts';
+import { judge } from './verdict.ts';
+import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from './work.ts';
+
+/**
+ * A required check that is renamed never reports under its old name. What is required of a candidate is read again where
+ * CI is done with everything else and was not heard of for a while, and when somebody changes it on the queue.
+ */
+const REVIEW_AFTER_MS = 10 * 60_000;
+
+/** Asks for every candidate under test of which a required check is overdue. */
+export function reviewUnheard(work: Work): void {
+  for (const candidate of candidatesOf(work.queue)) {
+    const dueAt = reviewDueAt(candidate);
+    if (dueAt !== undefined && work.at >= dueAt) review(work, candidate);
+  }
+}
+
+/** Somebody changed what is required: nothing waits for what it was. */
+export function reviewAll(work: Work): void {
+  for (const candidate of candidatesOf(work.queue)) if (candidate.state === 'testing') review(work, candidate);
+}
+
+function review(work: Work, candidate: Candidate): void {
+  keepCandidate(work, { ...candidate, reviewedAt: work.at });
+  work.effects.push({ kind: 'review_required', candidate: candidate.number });
+}
+
+/** When the required checks of a candidate are read again; undefined where something else is waited for. */
+export function reviewDueAt(candidate: Candidate): Instant | undefined {
+  const { state, twin, testingSince, required, checks, reviewedAt } = candidate;
+  if (state !== 'testing' || twin !== undefined || testingSince === undefined) return undefined;
+  // The built-in runner reports whatever it was told to run.
+  if (required === undefined || required.commands !== '') return undefined;
+  if (checks.length === 0 || checks.some(({ status }) => status !== 'COMPLETED')) return undefined;
+  if (openChecks(candidate).every((name) => checks.some((check) => check.name === name))) return undefined;
+  const heardAt = Math.max(...checks.map(({ reportedAt }) => reportedAt));
+  return Math.max(heardAt, reviewedAt ?? 0) + REVIEW_AFTER_MS;
+}
+
+/** One that waits for what is not required any more is judged by what is. What cannot be read changes nothing. */
+export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
+  const required = requiredChecks(work.queue.settings, sources);
+  const isOpen = candidate.state === 'testing' && candidate.required !== undefined;
+  if (!isOpen) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
+  const isNeeded = (name: string) => typeof required === 'string' || required.names.includes(name);
+  if (typeof required === 'string' || openChecks(candidate).every(isNeeded)) {
+    return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
+  }
+  // One that waited for an equal tree looks for another: that tree was tested for something else.
+  const waits = candidate.twin === undefined ? {} : { twin: candidate.number };
+  const reviewed = { ...candidate, required, ...waits };
+  keepCandidate(work, reviewed);
+  if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');
+  else if (reviewed.twin === undefined) judge(work, reviewed);
+  return APPLIED;
+}
