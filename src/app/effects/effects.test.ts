@@ -300,6 +300,18 @@ describe('landing a candidate', () => {
     assert.notEqual(world.head, base);
   });
 
+  it('gives up a landing that has begun when it is cancelled while the queue is paused [L5] [L7]', async () => {
+    await begin();
+    await world.setState('PAUSED');
+    await world.cancel(A);
+    const answer = await land(await world.run());
+    assert.deepEqual(answer, {
+      kind: 'event',
+      event: { kind: 'landing_refused', candidate: FIRST, problem: { kind: 'called_off' } },
+    });
+    assert.equal(world.head, base);
+  });
+
   it('waits while the queue is parked, also where that happened a moment ago [I2]', async () => {
     const earlier = await world.run();
     const pushed = { pushedSha: base, pushedTree: base };
