@@ -1,6 +1,5 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { App } from './app/app.ts';
@@ -33,6 +32,7 @@ import { LineWriter } from './lib/line-writer.ts';
 import type { Log } from './lib/log.ts';
 import { readVersion } from './lib/version.ts';
 import { createLocalRunner } from './runner/local/local-runner.ts';
+import { findRunnerFolder } from './runner/local/runner-folder.ts';
 import type { Runner } from './runner/runner.ts';
 import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
@@ -155,13 +155,20 @@ function createIngest(
   return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, clock, log });
 }
 
-/** The data folder is closed to everybody but the server; another user's work goes where that user may be. */
-function createRunner({ dataFolder, runnerJobs: jobs, runnerUser: user }: Config, log: Log): Promise<Runner> {
-  const folder =
-    user === undefined
-      ? path.join(dataFolder, 'runner')
-      : path.join(tmpdir(), `sluice-runner-${hash('sha256', dataFolder).slice(0, 12)}`);
-  return createLocalRunner({ folder, jobs, user, log });
+function createRunner(config: Config, log: Log): Promise<Runner> {
+  const { dataFolder, github } = config;
+  return createLocalRunner({
+    folder: findRunnerFolder(dataFolder, config.runnerProtection),
+    jobs: config.runnerJobs,
+    wanted: config.runnerProtection,
+    trustsAll: config.runnerTrustsAll,
+    uids: config.runnerUids,
+    processes: config.runnerProcesses,
+    tools: config.runnerTools,
+    caches: config.runnerCaches,
+    secrets: [dataFolder, ...(github?.auth.kind === 'key_file' ? [github.auth.file] : [])],
+    log,
+  });
 }
 
 async function openStore(config: Config, writeTurn: ThreadData['writeTurn']): Promise<Store> {

@@ -63,6 +63,7 @@ async function ensureShop(store: Store): Promise<Repository> {
     barred: null,
     checks: [],
     junit: [],
+    trustChecks: false,
     createdAt: at,
     updatedAt: at,
   });

@@ -56,6 +56,7 @@ describe('alarms', LIMIT, () => {
       forge: world.forge,
       checks: [],
       junit: [],
+      checksBlocked: undefined,
       repository: toForgeRepository(repository),
     };
     const from = world.head;

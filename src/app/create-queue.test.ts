@@ -51,7 +51,13 @@ describe('creating a queue', () => {
       repositoryIds: null,
     });
     const input = { repo: repository, targetBranch: 'main', settings: {}, state: undefined };
-    const registration = { repo: repository, git: undefined, checks: undefined, junit: undefined };
+    const registration = {
+      repo: repository,
+      git: undefined,
+      checks: undefined,
+      junit: undefined,
+      trustChecks: undefined,
+    };
     const [admin, operator] = [caller(new Set(['admin'])), caller(new Set(['admin', 'instance']))];
     const answers = [
       await createQueue(app, admin, input),

@@ -5,6 +5,7 @@ import { Fault } from '../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../storage/queues.ts';
 import { raise } from './alarms.ts';
 import type { App } from './app.ts';
+import { explainBlockedChecks } from './checks-blocked.ts';
 import { buildCandidate, reviewRequired } from './effects/build-candidate.ts';
 import { discardCandidate } from './effects/discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effects/effect-run.ts';
@@ -152,7 +153,8 @@ export class EffectWorker {
     if (inVain !== undefined) return this.#conclude(effect, inVain);
     const forge = getForge(app, repository.host);
     const { checks, junit } = repository;
-    const run = { app, found, forge, repository: toForgeRepository(repository), checks, junit };
+    const checksBlocked = explainBlockedChecks(app, repository);
+    const run = { app, found, forge, repository: toForgeRepository(repository), checks, checksBlocked, junit };
     const answer = await carryOut(run, asked, effect.id);
     return answer.kind === 'goes_on' ? answer : this.#conclude(effect, answer);
   }

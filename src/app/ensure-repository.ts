@@ -31,6 +31,7 @@ export async function ensureRepository(app: App, caller: Caller, ref: Repository
     barred: null,
     checks: [],
     junit: [],
+    trustChecks: false,
     createdAt: at,
     updatedAt: at,
   });

@@ -7,5 +7,6 @@ export async function listRepositories(
   caller: Caller,
 ): Promise<{ readonly repositories: readonly RepositoryView[] }> {
   const all = await app.directory.listRepositories(caller.organization.id);
-  return { repositories: all.filter((repository) => maySee(caller, repository)).map(viewRepository) };
+  const seen = all.filter((repository) => maySee(caller, repository));
+  return { repositories: seen.map((repository) => viewRepository(app, repository)) };
 }

@@ -23,7 +23,7 @@ async function createWorld() {
     ...{ hosted, app, hosting, caller, names, organizationId },
     ref: { host, owner, name },
     register: (repo: RepositoryRef, junit?: readonly string[]) =>
-      registerRepository(app, caller, { repo, git: undefined, checks: undefined, junit }),
+      registerRepository(app, caller, { repo, git: undefined, checks: undefined, junit, trustChecks: undefined }),
   };
 }
 
@@ -112,6 +112,7 @@ describe('a token for some repositories', () => {
       git: undefined,
       checks: undefined,
       junit: undefined,
+      trustChecks: undefined,
     });
     assert.ok(isRefusal(answer));
     assert.equal(answer.code, 'INSUFFICIENT_SCOPE');

@@ -13,10 +13,11 @@ import { type RepositoryView, viewRepository } from './views/repository-view.ts'
 
 export interface RegisterRepository {
   readonly repo: RepositoryRef;
-  /** These three: undefined leaves what is there as it is. */
+  /** These four: undefined leaves what is there as it is. */
   readonly git: string | undefined;
   readonly checks: readonly RunnerCheck[] | undefined;
   readonly junit: readonly string[] | undefined;
+  readonly trustChecks: boolean | undefined;
 }
 
 export async function registerRepository(
@@ -51,6 +52,7 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     barred: null,
     checks: input.checks ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
+    trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
     createdAt: known?.createdAt ?? at,
     updatedAt: at,
   };
@@ -115,7 +117,7 @@ function limited(): Refusal {
 async function keep(app: App, repository: Repository): Promise<RepositoryView> {
   const stored = await app.store.repositories.save(repository);
   app.directory.forget();
-  return viewRepository(stored);
+  return viewRepository(app, stored);
 }
 
 function doubled(asked: RepositoryRef, there: RepositoryRef): Refusal {
@@ -157,8 +159,10 @@ function checkRegistration(
   // Each result would be taken for the other's.
   if (twin !== undefined && twin >= 0) return invalid(`/checks/${twin}/name`, 'is the name of another check');
   // The server reads the path, and runs the commands, with its own rights.
-  if ((input.git !== undefined || input.checks !== undefined) && !hasScope(caller, 'instance')) {
-    return refuse('INSUFFICIENT_SCOPE', 'A plain git path and runner commands need a token with the scope "instance".');
+  const needsInstance = [input.git, input.checks, input.trustChecks].some((given) => given !== undefined);
+  if (needsInstance && !hasScope(caller, 'instance')) {
+    const what = 'A plain git path, runner commands and trust in them';
+    return refuse('INSUFFICIENT_SCOPE', `${what} need a token with the scope "instance".`);
   }
   return undefined;
 }

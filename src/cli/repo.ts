@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Static } from 'typebox';
 import { listQueues } from '../http/contract/queues.ts';
 import { listRepositories, registerRepository, removeRepository } from '../http/contract/repositories.ts';
 import {
@@ -11,6 +12,7 @@ import {
   REPO_TEXT,
   type RepoRef,
 } from './arguments.ts';
+import { confirm } from './confirm.ts';
 import { type Context, withContext } from './context.ts';
 import { CliError, usageError } from './exit.ts';
 import { formatFacts, formatTable } from './table.ts';
@@ -26,6 +28,8 @@ interface AddOptions {
   readonly check?: readonly Check[] | false;
   readonly junit?: readonly string[] | false;
   readonly checkTimeout?: number;
+  readonly checkNetwork?: true;
+  readonly trustChecks?: boolean;
 }
 
 export function defineRepo(repo: Command): void {
@@ -52,11 +56,16 @@ function defineAdd(repo: Command): void {
     .option('--junit <glob>', 'Test reports that the checks leave behind; repeat it for several.', collect)
     .option('--no-junit', 'Collect no test reports.')
     .option('--check-timeout <minutes>', 'When a check is killed, 1 to 10080.', parseIntegerWithin(1, 10_080))
+    .option('--check-network', 'Let the checks use the network of the machine they run on.')
+    .option('--trust-checks', 'Run the checks also where nothing can keep them from the files of the server.')
+    .option('--no-trust-checks', 'Take that back.')
     .action(
       withContext(async (context, ref: RepoRef, options: AddOptions) => {
-        const reply = await context.call(registerRepository, { repo: ref, ...readAddOptions(options) });
+        const asked = { repo: ref, ...readAddOptions(options) };
+        const reply = await askForTrust(context, await context.call(registerRepository, asked));
         const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
         for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
+        if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
         for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
         const hasQueue = context.isJson || (await findWhetherQueued(context, ref));
         const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(ref)} main`;
@@ -70,6 +79,22 @@ function defineAdd(repo: Command): void {
     "sluice repo add local/acme/app --check test='npm test' --check lint='npm run lint' --check-timeout 20",
   ]);
 }
+
+/** Once: where the answer is no, or nobody is there to ask, the checks wait and say so. */
+async function askForTrust(context: Context, reply: RegisteredRepository): Promise<RegisteredRepository> {
+  if (reply.checksBlocked === null || context.isJson || !process.stdin.isTTY || !process.stderr.isTTY) return reply;
+  const warning = 'This server cannot keep checks from its own files: its tokens, its database, every repository.';
+  const question = 'Run them all the same? Only where you trust everybody who can open a pull request.';
+  try {
+    await confirm({ warning, question });
+  } catch (error) {
+    if (error instanceof CliError) return reply;
+    throw error;
+  }
+  return context.call(registerRepository, { repo: reply.repo, trustChecks: true });
+}
+
+type RegisteredRepository = Static<typeof registerRepository.reply>;
 
 /** Only for a hint: a token that may register but not read gets none. */
 async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boolean> {
@@ -133,14 +158,20 @@ function collectCheck(text: string, before: readonly Check[] | false | undefined
   return [...(before || []), { name, command }];
 }
 
-function readAddOptions({ git, check, junit, checkTimeout }: AddOptions) {
+function readAddOptions({ git, check, junit, checkTimeout, checkNetwork, trustChecks }: AddOptions) {
   if (checkTimeout !== undefined && !check)
     throw usageError('--check-timeout says when the checks are killed: name them with --check.');
-  const timeout = checkTimeout === undefined ? {} : { timeoutMinutes: checkTimeout };
+  if (checkNetwork !== undefined && !check)
+    throw usageError('--check-network is about the checks of the same command: name them with --check.');
+  const more = {
+    ...(checkTimeout === undefined ? {} : { timeoutMinutes: checkTimeout }),
+    ...(checkNetwork === undefined ? {} : { network: checkNetwork }),
+  };
   return {
     ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
-    ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...timeout })) }),
+    ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),
     ...(junit === undefined ? {} : { junit: [...(junit || [])] }),
+    ...(trustChecks === undefined ? {} : { trustChecks }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { listQueues } from '../http/contract/queues.ts';
+import { getServer } from '../http/contract/server.ts';
 import { addExamples } from './arguments.ts';
 import { type Context, withContext } from './context.ts';
 import { CliError } from './exit.ts';
@@ -12,7 +13,9 @@ const OTHER_LINES = 8;
 
 export function defineStatus(command: Command): void {
   command
-    .description('Say whether the server answers and is ready, its version, and how many pull requests are where.')
+    .description(
+      'Say whether the server answers and is ready, its version, what protects it from checks, and how many pull requests are where.',
+    )
     .action(withContext(showStatus));
   addExamples(command, ['sluice status', 'sluice status --url https://sluice.acme.dev', 'sluice status --json']);
 }
@@ -24,8 +27,10 @@ async function showStatus(context: Context): Promise<void> {
   const readiness = await attempt(() => client.get('/readyz'));
   const isReady = !(readiness instanceof CliError);
   const queues = isReady ? await attempt(async () => (await context.call(listQueues, {})).queues) : readiness;
+  const server = queues instanceof CliError ? queues : await attempt(() => context.call(getServer, {}));
   if (isJson) {
-    const known = queues instanceof CliError ? {} : { queues };
+    const runner = server instanceof CliError ? {} : { runner: server.runner };
+    const known = queues instanceof CliError ? {} : { ...runner, queues };
     write(JSON.stringify({ url: client.url, version, ready: isReady, ...known }, null, 2));
   } else {
     const state = isReady ? paint('green', 'ready') : paint('red', 'not ready');
@@ -35,6 +40,7 @@ async function showStatus(context: Context): Promise<void> {
       ['Version', clean(version)],
     ];
     if (!(queues instanceof CliError)) facts.push(['Token', `from ${context.token().source}`]);
+    if (!(server instanceof CliError)) facts.push(['Checks', clean(server.runner.sentence)]);
     write(formatFacts(facts));
     if (!(queues instanceof CliError)) {
       write(`\n${formatQueues(queues, queueLimit(queues.length))}${formatAllAlarms(queues)}`);

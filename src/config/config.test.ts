@@ -27,7 +27,7 @@ describe('configuration', () => {
       SLUICE_RATE_LIMIT: '-1',
       SLUICE_LOG_LEVEL: 'loud',
       SLUICE_HOST: 'bad host',
-      SLUICE_RUNNER_USER: '-rf',
+      SLUICE_RUNNER_UIDS: '0-10',
       SLUICE_TEST_BRANCH_PREFIX: 'a..b c',
     });
     assert.equal(problems.length, 10);

@@ -1,12 +1,12 @@
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { LogLevel } from '../lib/json-log.ts';
 import { checkSlug } from '../lib/slug.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
+import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 /** What the server was told, checked and typed. */
-export interface Config {
+export interface Config extends RunnerConfig {
   readonly host: string;
   readonly port: number;
   readonly publicUrl: string | undefined;
@@ -15,8 +15,6 @@ export interface Config {
   readonly adminToken: string | undefined;
   readonly organization: string;
   readonly rateLimit: number;
-  readonly runnerJobs: number;
-  readonly runnerUser: string | undefined;
   readonly testBranchPrefix: string;
   readonly uploadKeepDays: number;
   readonly uploadKeepBytes: number;
@@ -36,7 +34,7 @@ export type ParsedConfig =
 /** The configuration, or every problem with it in words. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const read = (name: VariableName): string | undefined => value(environment, name);
-  const problems = [...checkVariables(environment), ...checkGithub(read)];
+  const problems = [...checkVariables(environment), ...checkGithub(read), ...findRemoved(environment)];
   if (problems.length > 0) return { problems };
   const config: Config = {
     host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
@@ -47,8 +45,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     adminToken: read('SLUICE_ADMIN_TOKEN'),
     organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
     rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),
-    runnerJobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),
-    runnerUser: read('SLUICE_RUNNER_USER'),
+    ...parseRunner(read),
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
     uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
@@ -106,19 +103,25 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   SLUICE_ORG: checkSlug,
   SLUICE_HOST: (given) =>
     /^[A-Za-z0-9.:[\]_-]+$/.test(given) ? undefined : `must be an address or a host name, not "${given}"`,
-  SLUICE_RUNNER_USER: (given) =>
-    /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(given) ? undefined : `must be the name of a user, not "${given}"`,
+  ...RUNNER_RULES,
   SLUICE_TEST_BRANCH_PREFIX: (given) =>
     /^[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*$/.test(given) && !given.startsWith('-') && !given.endsWith('.lock')
       ? undefined
       : `must be the beginning of a branch name, not "${given}"`,
 };
 
+/** A variable that once meant something must not be taken for one that still protects. */
+function findRemoved(environment: Environment): string[] {
+  return Object.entries(RUNNER_REMOVED).flatMap(([name, sentence]) =>
+    (environment[name]?.trim() ?? '') === '' ? [] : [`${name} ${sentence}`],
+  );
+}
+
 /** A misspelt variable would otherwise be a setting that silently does nothing. The client has some of its own. */
 const CLIENT_VARIABLES = ['SLUICE_TOKEN'];
 
 function findUnknown(environment: Environment): string[] {
-  const known = [...Object.keys(VARIABLES), ...CLIENT_VARIABLES];
+  const known = [...Object.keys(VARIABLES), ...Object.keys(RUNNER_REMOVED), ...CLIENT_VARIABLES];
   return Object.keys(environment)
     .filter((name) => name.startsWith('SLUICE_') && !known.includes(name))
     .map((name) => `${name} is not a variable of this version. "sluice serve --help" lists them.`);

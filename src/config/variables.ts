@@ -98,10 +98,39 @@ export const VARIABLES = {
     default: 'number of cores',
     text: 'How many checks the built-in runner runs at once.',
   },
-  SLUICE_RUNNER_USER: {
+  SLUICE_RUNNER_PROTECTION: {
+    kind: 'choice',
+    values: ['bubblewrap', 'namespaces', 'users', 'none'],
+    default: 'the first that works',
+    text: 'What keeps checks from the files of the server and from each other. A choice that does not work is refused at the start.',
+  },
+  SLUICE_RUNNER_TRUST: {
+    kind: 'choice',
+    values: ['all'],
+    default: 'unset',
+    text: 'all: where nothing can keep checks from the files of the server, they run all the same. Unset, only those of repositories registered with --trust-checks do.',
+  },
+  SLUICE_RUNNER_UIDS: {
+    kind: 'text',
+    default: '60600-61099',
+    text: 'Users for checks of a server that runs as root: numbers that no account and no program has, one for each running check.',
+  },
+  SLUICE_RUNNER_PROCESSES: {
+    kind: 'integer',
+    min: 16,
+    max: 1_000_000,
+    default: '4096',
+    text: 'How many processes and threads one check may have, where it is protected.',
+  },
+  SLUICE_RUNNER_TOOLS: {
     kind: 'text',
     default: 'unset',
-    text: "The user the built-in runner runs checks as; unset, the server's own.",
+    text: 'Further folders that checks in a sandbox can read, with colons between them. System folders and those of PATH are there anyway.',
+  },
+  SLUICE_RUNNER_CACHES: {
+    kind: 'text',
+    default: 'unset',
+    text: 'Folders that all checks in a sandbox share and can write to, with colons between them. Their users must be able to.',
   },
   SLUICE_TEST_BRANCH_PREFIX: {
     kind: 'text',

@@ -9,5 +9,5 @@ export interface ForgeRepository {
   /** Plain git only: path or URL of the bare repository. */
   readonly git: string | undefined;
   /** What the built-in runner checks candidates with; where there is any, passing them is required. */
-  readonly checks: readonly { readonly name: string; readonly command: string }[];
+  readonly checks: readonly { readonly name: string; readonly command: string; readonly network?: boolean }[];
 }

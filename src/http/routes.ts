@@ -12,6 +12,7 @@ import { getMergeQueueMetricsRoute } from './api/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetailsRoute } from './api/get-merge-queue-testing-details.ts';
 import { getQuarantineConfigRoute } from './api/get-quarantine-config.ts';
 import { getQueueRoute } from './api/get-queue.ts';
+import { getServerRoute } from './api/get-server.ts';
 import { getSubmittedPullRequestRoute } from './api/get-submitted-pull-request.ts';
 import { getSubmittedPullRequestsRoute } from './api/get-submitted-pull-requests.ts';
 import { getTestDetailsRoute } from './api/get-test-details.ts';
@@ -65,6 +66,7 @@ export const ROUTES: readonly Route[] = [
   getMergeQueueTestingDetailsRoute,
   getQuarantineConfigRoute,
   getQueueRoute,
+  getServerRoute,
   getSubmittedPullRequestRoute,
   getSubmittedPullRequestsRoute,
   getTestDetailsRoute,

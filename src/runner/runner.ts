@@ -6,6 +6,8 @@ export interface Job {
   readonly rank: number;
   readonly command: string;
   readonly timeoutMs: number;
+  /** Whether the command may use the machine's network. One that is not kept from it at all may anyway. */
+  readonly network: boolean;
   /** What the command sees of the world besides PATH, HOME and TMPDIR. */
   readonly variables: Readonly<Record<string, string>>;
   /** Fills the folder, or answers the sentence why that can never be done. Its failure is the job's. */
@@ -42,7 +44,7 @@ export interface LeftFile {
 export interface JobPlace {
   /** Empty. */
   readonly folder: string;
-  /** Whether the command runs as a user who may not read what the server reads. */
+  /** Whether the command cannot read what the server reads. */
   readonly isIsolated: boolean;
 }
 
@@ -56,8 +58,22 @@ export type JobEnd =
   /** Nobody wants to know any more. */
   | { readonly kind: 'stopped' };
 
+/** How commands are kept from the server and from each other, from the strongest to not at all. */
+export type ProtectionKind = 'bubblewrap' | 'namespaces' | 'users' | 'none';
+
+export interface RunnerSafety {
+  readonly protection: ProtectionKind;
+  /** For people: what the protection is, or why there is none. */
+  readonly sentence: string;
+  /** Whether commands run that nobody said to trust. */
+  readonly runsUntrusted: boolean;
+  /** Whether a command without `network` has none. */
+  readonly closesNetwork: boolean;
+}
+
 /** Runs commands, few at a time. When a job has ended, nothing of it is left: no process, no file. */
 export interface Runner {
+  readonly safety: RunnerSafety;
   /** Whether so much waits already that another job would begin sooner elsewhere. */
   readonly isCrowded: boolean;
   /** Faults where the command could not be started. */

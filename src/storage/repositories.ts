@@ -14,6 +14,8 @@ export interface RunnerCheck {
   readonly name: string;
   readonly command: string;
   readonly timeoutMinutes: number | null;
+  /** Whether it may use the network of the machine it runs on. */
+  readonly network?: boolean;
 }
 
 export interface Repository extends RepositoryRef {
@@ -28,6 +30,8 @@ export interface Repository extends RepositoryRef {
   readonly checks: readonly RunnerCheck[];
   /** Globs of the reports that the built-in runner hands to ingestion. */
   readonly junit: readonly string[];
+  /** Whether an operator said that its checks may run where nothing keeps them from the server. */
+  readonly trustChecks: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }

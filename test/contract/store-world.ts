@@ -58,6 +58,7 @@ export function aRepository(values: Partial<Repository> & Pick<Repository, 'orga
     barred: null,
     checks: [{ name: 'unit', command: 'make test', timeoutMinutes: 30 }],
     junit: ['**/junit.xml'],
+    trustChecks: false,
     createdAt: NOON,
     updatedAt: NOON,
     ...values,

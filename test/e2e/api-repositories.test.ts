@@ -25,7 +25,9 @@ describe('repositories over /v1', () => {
       git: git.path,
       checks,
     });
-    assert.deepEqual(rest, { repo, git: git.path, checks: [{ ...checks[0], timeoutMinutes: null }], junit: [] });
+    const check = { ...checks[0], timeoutMinutes: null, network: false };
+    const trust = { trustChecks: false, checksBlocked: null };
+    assert.deepEqual(rest, { repo, git: git.path, checks: [check], junit: [], ...trust });
     const again = await server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
     assert.deepEqual(again, { ...rest, junit: ['out/*.xml'], createdAt, updatedAt: again['updatedAt'] });
     assert.ok(String(again['updatedAt']) >= String(updatedAt));

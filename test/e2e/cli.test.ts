@@ -169,7 +169,9 @@ describe('sluice against a server', () => {
       const record = JSON.parse(await ok(['pr', 'status', ...QUEUE, '8', '--json']));
       assert.equal(record.explanation.summary.length > 0 && record.timeline[0].actor, 'admin');
       const { repositories } = JSON.parse(await ok(['repo', 'list', '--json']));
-      assert.deepEqual(repositories[0].checks, [{ name: 'test', command: 'exit 0', timeoutMinutes: 5 }]);
+      assert.deepEqual(repositories[0].checks, [
+        { name: 'test', command: 'exit 0', timeoutMinutes: 5, network: false },
+      ]);
       const status = JSON.parse(await ok(['status', '--json']));
       assert.deepEqual([status.url, status.ready, status.queues.length], [server.url, true, 1]);
       const refused = await sluice(['queue', 'show', 'local/acme/app', 'none', '--json'], { env });

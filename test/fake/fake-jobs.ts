@@ -1,4 +1,4 @@
-import type { Job, JobEnd, LeftFile, Runner } from '../../src/runner/runner.ts';
+import type { Job, JobEnd, LeftFile, Runner, RunnerSafety } from '../../src/runner/runner.ts';
 
 /** A job that somebody asked for, and how the test ends it. */
 export interface FakeJob {
@@ -23,6 +23,7 @@ function toLeftFile([name, text]: readonly [string, string]): LeftFile {
 export class FakeJobs implements Runner {
   readonly asked: FakeJob[] = [];
   isCrowded = false;
+  safety: RunnerSafety = { protection: 'users', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false };
 
   async run(job: Job, stop: AbortSignal): Promise<JobEnd> {
     const { promise, resolve, reject } = Promise.withResolvers<JobEnd>();

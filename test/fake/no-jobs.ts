@@ -2,6 +2,7 @@ import type { Runner } from '../../src/runner/runner.ts';
 
 /** For servers whose repositories have no commands: a job would be a bug. */
 export const noJobs: Runner = {
+  safety: { protection: 'bubblewrap', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false },
   isCrowded: false,
   run: () => Promise.reject(new Error('nobody registered a check')),
   close: async () => undefined,

@@ -27,7 +27,16 @@ export async function prepareStore(
     lastUsedAt: null,
     revokedAt: null,
   });
-  const registered = { git: null, forgeId: null, barred: null, checks: [], junit: [], createdAt: at, updatedAt: at };
+  const registered = {
+    git: null,
+    forgeId: null,
+    barred: null,
+    checks: [],
+    junit: [],
+    trustChecks: false,
+    createdAt: at,
+    updatedAt: at,
+  };
   await store.repositories.save({ id: REPOSITORY_ID, organizationId: ORGANIZATION.id, ...repo, ...registered });
   const row = { id: QUEUE_ID, repositoryId: REPOSITORY_ID, branch: BRANCH, version: 1, createdAt: at };
   await store.queues.create(

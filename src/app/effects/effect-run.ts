@@ -17,6 +17,8 @@ export interface EffectRun {
   readonly repository: ForgeRepository;
   /** What the built-in runner has to run for every candidate. */
   readonly checks: readonly RunnerCheck[];
+  /** Why this server may not run them. */
+  readonly checksBlocked: string | undefined;
   /** Globs of the test reports that these leave behind. */
   readonly junit: readonly string[];
 }

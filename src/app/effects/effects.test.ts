@@ -138,6 +138,7 @@ class World {
       forge: this.forge,
       checks: [],
       junit: [],
+      checksBlocked: undefined,
       repository: toForgeRepository(repository),
     };
   }

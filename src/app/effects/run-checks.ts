@@ -92,6 +92,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
       rank: rankOf(run),
       command: check.command,
       timeoutMs: timeoutMinutes * 60_000,
+      network: check.network === true,
       variables: checkVariables(run, candidate, check),
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
       onStart: async () => {
@@ -142,11 +143,15 @@ async function openLog({ app, testRunId: candidateId }: CheckRun, { name: check 
   return new CheckLog(app, key, earlier?.size ?? 0);
 }
 
-function heading({ candidate, found }: CheckRun, { name, command }: RunnerCheck): string {
+function heading({ app, candidate, found }: CheckRun, { name, command, network }: RunnerCheck): string {
   const prs = compositionOf(candidate).map(({ prNumber }) => `#${prNumber}`);
   const subject = prs.length === 0 ? 'without any pull request' : `with ${prs.join(' ')}`;
   const place = `${found.queue.branch} at ${candidate.base.sha.slice(0, 12)} ${subject}`;
-  return `[Sluice] "${name}" on ${place}, commit ${candidate.commit?.sha ?? ''}\n[Sluice] $ ${command}\n`;
+  const commit = `commit ${candidate.commit?.sha ?? ''}`;
+  // The first thing to know where a download fails.
+  const closed =
+    app.jobs.safety.closesNetwork && network !== true ? ', without network (--check-network opens it)' : '';
+  return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n[Sluice] $ ${command}\n`;
 }
 
 /** Signals that a program brings upon itself. */

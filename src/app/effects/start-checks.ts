@@ -3,6 +3,7 @@ import type { StartChecks } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { PublishRequest } from '../../forge/forge.ts';
+import { Fault } from '../../lib/fault.ts';
 import { renderDraft } from '../talk/render-draft.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf, toCandidateEntries } from './effect-run.ts';
 import { runChecks } from './run-checks.ts';
@@ -19,6 +20,8 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
     return { kind: 'event', event: { kind: 'checks_lost', candidate: candidate.number, cause: 'commands_changed' } };
   }
   const { store, jobs } = run.app;
+  if (run.checks.length > 0 && run.checksBlocked !== undefined)
+    throw new Fault('RUNNER_UNAVAILABLE', run.checksBlocked);
   // Another server may have room.
   if (store.isShared && run.checks.length > 0 && jobs.isCrowded) return { kind: 'later', delayMs: CROWDED_MS };
   const answer = await run.forge.publishCandidate({

@@ -35,7 +35,13 @@ async function callerOf(world: HostedWorld, scopes: Caller['scopes'] = new Set([
 
 const register = async (world: HostedWorld, repo: Partial<{ owner: string; name: string }>, caller?: Caller) => {
   const { host, owner, name } = await world.repository();
-  const input = { repo: { host, owner, name, ...repo }, git: undefined, checks: undefined, junit: undefined };
+  const input = {
+    repo: { host, owner, name, ...repo },
+    git: undefined,
+    checks: undefined,
+    junit: undefined,
+    trustChecks: undefined,
+  };
   return registerRepository(world.app, caller ?? (await callerOf(world)), input);
 };
 

@@ -1,22 +1,28 @@
 import { formatInstant } from '../../lib/clock.ts';
 import type { Repository, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
+import type { App } from '../app.ts';
+import { explainBlockedChecks } from '../checks-blocked.ts';
 
 export interface RepositoryView {
   readonly repo: RepositoryRef;
   readonly git: string | null;
-  readonly checks: readonly RunnerCheck[];
+  readonly checks: readonly Required<RunnerCheck>[];
   readonly junit: readonly string[];
+  readonly trustChecks: boolean;
+  readonly checksBlocked: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-export function viewRepository(repository: Repository): RepositoryView {
-  const { host, owner, name, git, checks, junit } = repository;
+export function viewRepository(app: Pick<App, 'jobs'>, repository: Repository): RepositoryView {
+  const { host, owner, name, git, checks, junit, trustChecks } = repository;
   return {
     repo: { host, owner, name },
     git: git === null ? null : withoutCredentials(git),
-    checks,
+    checks: checks.map((check) => ({ ...check, network: check.network === true })),
     junit,
+    trustChecks,
+    checksBlocked: checks.length === 0 ? null : (explainBlockedChecks(app, repository) ?? null),
     createdAt: formatInstant(repository.createdAt),
     updatedAt: formatInstant(repository.updatedAt),
   };

@@ -2,15 +2,19 @@ import { registerRepository as register } from '../../app/register-repository.ts
 import { registerRepository } from '../contract/repositories.ts';
 import { route } from '../route.ts';
 
-export const registerRepositoryRoute = route(registerRepository, ({ app, caller }, { repo, git, checks, junit }) =>
-  register(app, caller, {
-    repo,
-    git,
-    checks: checks?.map(({ name, command, timeoutMinutes }) => ({
-      name,
-      command,
-      timeoutMinutes: timeoutMinutes ?? null,
-    })),
-    junit,
-  }),
+export const registerRepositoryRoute = route(
+  registerRepository,
+  ({ app, caller }, { repo, git, checks, junit, trustChecks }) =>
+    register(app, caller, {
+      repo,
+      git,
+      checks: checks?.map(({ name, command, timeoutMinutes, network }) => ({
+        name,
+        command,
+        timeoutMinutes: timeoutMinutes ?? null,
+        ...(network === true ? { network } : {}),
+      })),
+      junit,
+      trustChecks,
+    }),
 );

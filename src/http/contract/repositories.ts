@@ -14,6 +14,7 @@ const Check = component(
     {
       ...checkFields,
       timeoutMinutes: nullable('integer', { description: 'When it is killed; null for the default.' }),
+      network: Type.Boolean({ description: "Whether it may use the network of the server's machine." }),
     },
     { description: 'A check of the built-in runner.' },
   ),
@@ -27,6 +28,12 @@ const Repository = component(
       git: nullable('string', { description: 'Plain git: path or URL of the bare repository.' }),
       checks: Type.Array(Check, { description: 'Checks of the built-in runner.' }),
       junit: Type.Array(Type.String(), { description: 'Globs of the test reports that the checks leave behind.' }),
+      trustChecks: Type.Boolean({
+        description: 'Whether its checks also run where nothing can keep them from the files of the server.',
+      }),
+      checksBlocked: nullable('string', {
+        description: 'Why this server does not run its checks, and what to do; null where it does, or there are none.',
+      }),
       createdAt: instant('When it was registered.'),
       updatedAt: instant('When it was changed last.'),
     },
@@ -37,8 +44,10 @@ const Repository = component(
 const EXAMPLE = {
   repo: EXAMPLE_REPO,
   git: '/srv/git/app.git',
-  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null }],
+  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false }],
   junit: ['reports/*.xml'],
+  trustChecks: false,
+  checksBlocked: null,
   createdAt: '2026-09-17T10:16:02.000Z',
   updatedAt: '2026-09-17T10:16:02.000Z',
 };
@@ -51,7 +60,7 @@ export const registerRepository = operation({
   scope: 'admin',
   summary: 'Register a repository, or change one',
   description:
-    'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path and runner commands need the scope `instance`. What is absent stays as it is.',
+    'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path, runner commands and `trustChecks` need the scope `instance`. What is absent stays as it is.',
   body: Type.Object({
     repo: Repo,
     git: Type.Optional(nameText(4096, 'Path or URL of the bare repository; plain git only.')),
@@ -66,6 +75,11 @@ export const registerRepository = operation({
                 'x-sluice-message': 'must be a whole number from 1 to 10080, or null',
               }),
             ),
+            network: Type.Optional(
+              Type.Boolean({
+                description: "Whether it may use the network of the server's machine; false unless said.",
+              }),
+            ),
           },
           { description: 'A check of the built-in runner.' },
         ),
@@ -74,6 +88,9 @@ export const registerRepository = operation({
     ),
     junit: Type.Optional(
       Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
+    ),
+    trustChecks: Type.Optional(
+      Type.Boolean({ description: 'Run its checks also where nothing can keep them from the files of the server.' }),
     ),
   }),
   reply: Repository,

@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { aRunner, findWorkingProtections } from '../../../test/helpers/runner-world.ts';
 import type { JobEnd, LeftFiles, Runner } from '../runner.ts';
-import { createLocalRunner } from './local-runner.ts';
-import { removeFolder } from './work-folder.ts';
+import { listJobs, removeFolder } from './work-folder.ts';
 
-const ignore = () => undefined;
-const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const isRoot = process.getuid?.() === 0;
+const KINDS = await findWorkingProtections();
 const isLinux = process.platform === 'linux';
 
 let folder = '';
+let secrets = '';
 let runner: Runner;
+let close: () => Promise<void>;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-left-'));
-  runner = await createLocalRunner({ folder: join(folder, 'jobs'), jobs: 4, user: undefined, log });
+  secrets = await mkdtemp(join(tmpdir(), 'sluice-left-'));
+  ({ runner, folder, close } = await aRunner('none'));
 });
 after(async () => {
-  await runner.close();
-  await removeFolder(folder);
+  await close();
+  await removeFolder(secrets);
 });
 
 interface Left {
@@ -53,6 +54,7 @@ async function run(command: string, given: Given = {}): Promise<Left> {
       share: 'a',
       command,
       timeoutMs,
+      network: false,
       variables: {},
       prepare: ({ folder: place }) => fill(place, tree),
       onStart: async () => undefined,
@@ -91,8 +93,8 @@ describe('what a command leaves behind', () => {
         ],
       );
     }
-    const [mark = ''] = await readdir(join(folder, 'jobs'));
-    assert.deepEqual(await readdir(join(folder, 'jobs', mark)), ['owner']);
+    const [mark = ''] = await readdir(folder);
+    assert.deepEqual(await listJobs(join(folder, mark)), []);
   });
 
   it('[R23] is found by globs, at any depth', async () => {
@@ -117,10 +119,10 @@ describe('what a command leaves behind', () => {
   });
 
   it('[R23] leads nowhere else: links, pipes and folders are named, and not read', { skip: !isLinux }, async () => {
-    const secret = join(folder, 'secret.xml');
+    const secret = join(secrets, 'secret.xml');
     await writeFile(secret, 'secret');
     const command = `mkdir reports real; cd reports; ln -s ${secret} link.xml; mkfifo pipe.xml; mkdir folder.xml
-      echo yes > good.xml; ln -s ${folder} ../out; echo x > ../real/x.xml; ln -s real ../inner`;
+      echo yes > good.xml; ln -s ${secrets} ../out; echo x > ../real/x.xml; ln -s real ../inner`;
     const { files, problems } = await run(command, { globs: ['reports/*.xml', 'out/*.xml', 'inner/*.xml'] });
     assert.deepEqual(files, { 'reports/good.xml': 'yes\n' });
     assert.deepEqual(problems, [
@@ -154,18 +156,17 @@ describe('what a command leaves behind', () => {
     assert.deepEqual([files, problems], [{}, ['reports/a.xml cannot be read (EACCES).']]);
   });
 
-  it('[R23] is read also where it is closed to others, and only where it is theirs', { skip: !isRoot }, async () => {
-    const jobs = await mkdtemp(join(tmpdir(), 'sluice-left-user-'));
-    const other = await createLocalRunner({ folder: join(jobs, 'jobs'), jobs: 1, user: 'nobody', log });
-    try {
-      await chmod(jobs, 0o711);
-      const command = 'umask 077; mkdir reports; echo a > reports/a.xml; ln -s /etc/shadow reports/b.xml; exit 1';
-      const { end, files, problems } = await run(command, { on: other });
-      assert.deepEqual([end, files], [{ kind: 'exited', code: 1 }, { 'reports/a.xml': 'a\n' }]);
-      assert.equal(problems.length, 1);
-    } finally {
-      await other.close();
-      await removeFolder(jobs);
-    }
-  });
+  for (const kind of KINDS) {
+    it(`[R23] is read under ${kind} also where it is closed to others, and only where it is theirs`, async () => {
+      const other = await aRunner(kind);
+      try {
+        const command = 'umask 077; mkdir reports; echo a > reports/a.xml; ln -s /etc/passwd reports/b.xml; exit 1';
+        const { end, files, problems } = await run(command, { on: other.runner });
+        assert.deepEqual([end, files], [{ kind: 'exited', code: 1 }, { 'reports/a.xml': 'a\n' }]);
+        assert.equal(problems.length, 1);
+      } finally {
+        await other.close();
+      }
+    });
+  }
 });

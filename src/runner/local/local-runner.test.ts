@@ -1,29 +1,28 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/runner-world.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { Job, JobEnd, Runner } from '../runner.ts';
-import { createLocalRunner } from './local-runner.ts';
+import type { Job, JobEnd, ProtectionKind, Runner } from '../runner.ts';
 import { findMarked } from './marked-processes.ts';
-import { removeFolder, removeLeftovers } from './work-folder.ts';
+import { listJobs, removeLeftovers } from './work-folder.ts';
 
-const ignore = () => undefined;
-const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const NEVER = new AbortController().signal;
-const isRoot = process.getuid?.() === 0;
+const KINDS = await findWorkingProtections();
 
 let folder = '';
 let runner: Runner;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
-  runner = await createLocalRunner({ folder: join(folder, 'jobs'), jobs: 4, user: undefined, log });
-});
-after(async () => {
-  await runner.close();
-  await removeFolder(folder);
-});
+let close: () => Promise<void>;
+
+/** For the tests of one suite. */
+function useRunner(kind: ProtectionKind): void {
+  before(async () => {
+    ({ runner, folder, close } = await aRunner(kind));
+  });
+  after(() => close());
+}
 
 interface Ran {
   readonly end: JobEnd;
@@ -37,6 +36,7 @@ async function run(command: string, more: Partial<Job> = {}, stop: AbortSignal =
     share: 'a',
     command,
     timeoutMs: 60_000,
+    network: false,
     variables: {},
     prepare: async () => undefined,
     onStart: async () => undefined,
@@ -49,14 +49,14 @@ async function run(command: string, more: Partial<Job> = {}, stop: AbortSignal =
 
 /** Neither a process nor a folder of a job. */
 async function assertNothingLeft(): Promise<void> {
-  const [mark = ''] = await readdir(join(folder, 'jobs'));
-  assert.deepEqual(await readdir(join(folder, 'jobs', mark)), ['owner']);
+  const [mark = ''] = await readdir(folder);
+  assert.deepEqual(await listJobs(join(folder, mark)), []);
   assert.deepEqual(await findMarked(mark), []);
 }
 
 const exited = (code: number): JobEnd => ({ kind: 'exited', code });
 
-describe('how a command ends', () => {
+function testEnds(kind: ProtectionKind): void {
   const ends: readonly [what: string, command: string, end: JobEnd][] = [
     ['well', 'true', exited(0)],
     ['with a code', 'exit 7', exited(7)],
@@ -90,7 +90,7 @@ describe('how a command ends', () => {
     });
   }
 
-  it('without its watcher [R20]', { skip: process.platform !== 'linux' }, async () => {
+  it('without its watcher, where it can see it [R20]', async () => {
     const command =
       'for f in /proc/[0-9]*; do grep -sq "^PPid:.$$\\$" $f/status && kill -9 $(basename $f); done; exit 8';
     assert.deepEqual((await run(command)).end, exited(8));
@@ -98,25 +98,21 @@ describe('how a command ends', () => {
   });
 
   it('with the folders of all checks removed: the next has its own again [R20]', async () => {
-    const parent = join(folder, 'removed');
-    const other = await createLocalRunner({ folder: parent, jobs: 1, user: undefined, log });
-    assert.deepEqual(
-      (await run('p=$(dirname "$(dirname "$(dirname "$PWD")")"); cd /; rm -rf "$p"', {}, NEVER, other)).end,
-      exited(0),
-    );
-    const { end, output } = await run('touch file "$HOME/x" "$TMPDIR/x"; ls', {}, NEVER, other);
+    const other = await aRunner(kind, { jobs: 1 });
+    const remove = 'p=$(dirname "$(dirname "$(dirname "$PWD")")"); cd /; rm -rf "$p" 2>/dev/null; exit 0';
+    assert.deepEqual((await run(remove, {}, NEVER, other.runner)).end, exited(0));
+    const { end, output } = await run('touch file "$HOME/x" "$TMPDIR/x"; ls', {}, NEVER, other.runner);
     assert.deepEqual(end, exited(0));
     assert.equal(output, 'file\n');
-    assert.equal(await removeLeftovers(parent), 0, 'it is known again that somebody uses them');
+    assert.equal(await removeLeftovers(other.folder, UIDS), 0, 'it is known that somebody uses them');
     await other.close();
-    assert.deepEqual(await readdir(parent), []);
   });
 
   it('with many files [R20]', async () => {
-    const command = 'mkdir d && cd d && seq 100000 | xargs touch && ls | wc -l';
+    const command = 'mkdir d && cd d && seq 20000 | xargs touch && ls | wc -l';
     const { end, output } = await run(command);
     assert.deepEqual(end, exited(0));
-    assert.equal(output.trim(), '100000');
+    assert.equal(output.trim(), '20000');
     await assertNothingLeft();
   });
 
@@ -131,11 +127,11 @@ describe('how a command ends', () => {
     const hidden = `env -i setsid sh -c 'touch hidden; exec env -i sleep 1000'`;
     const { end, output } = await run(`${hidden} & echo $!; until test -e hidden; do sleep 0.01; done`);
     assert.deepEqual(end, exited(0));
-    process.kill(Number(output), 'SIGKILL');
+    if (kind === 'none') process.kill(Number(output), 'SIGKILL');
   });
-});
+}
 
-describe('a command that does not end', () => {
+function testStops(kind: ProtectionKind): void {
   for (const [what, command] of [
     ['sleeps', 'sleep 1000'],
     ['ignores SIGTERM', 'trap "" TERM; while :; do sleep 1; done'],
@@ -174,23 +170,23 @@ describe('a command that does not end', () => {
   });
 
   it('is stopped when the runner closes, and no folder is left [R7]', async () => {
-    const parent = join(folder, 'closing');
-    const other = await createLocalRunner({ folder: parent, jobs: 1, user: undefined, log });
+    const other = await aRunner(kind, { jobs: 1 });
     let closing: Promise<void> | undefined;
     const onOutput = async () => {
-      closing ??= other.close();
+      closing ??= other.runner.close();
     };
     const [first, waiting] = await Promise.all([
-      run('echo begun; sleep 1000', { onOutput }, NEVER, other),
-      run('true', {}, NEVER, other),
+      run('echo begun; sleep 1000', { onOutput }, NEVER, other.runner),
+      run('true', {}, NEVER, other.runner),
     ]);
     assert.deepEqual([first.end, waiting.end], [{ kind: 'stopped' }, { kind: 'stopped' }]);
     await closing;
-    assert.deepEqual(await readdir(parent), []);
+    assert.deepEqual(await readdir(other.folder), []);
+    await other.close();
   });
-});
+}
 
-describe('what a command sees', () => {
+function testSights(kind: ProtectionKind): void {
   it('its own folders, and nothing of the environment of the server [R2]', async () => {
     process.env['SLUICE_TEST_SECRET'] = 'secret';
     const prepare = async ({ folder: tree }: { readonly folder: string }) => {
@@ -203,48 +199,66 @@ describe('what a command sees', () => {
     assert.doesNotMatch(output, /secret/);
     const names = [...output.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
     const known = ['CI', 'HOME', 'LANG', 'LC_ALL', 'PATH', 'PWD', 'SHELL', 'SLUICE_JOB', 'TMPDIR', 'TZ', 'OLDPWD'];
+    if (kind !== 'none') known.push('USER', 'LOGNAME');
     assert.deepEqual(
       names.filter((name) => !known.includes(name as string)),
       [],
     );
   });
 
-  it('runs as somebody else, with folders of its own, which are removed too [R8]', { skip: !isRoot }, async () => {
-    const parent = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
-    await chmod(parent, 0o711);
-    const other = await createLocalRunner({ folder: join(parent, 'jobs'), jobs: 1, user: 'nobody', log });
-    try {
-      const command = 'id -un; mkdir -p a/b; touch a/b/c "$HOME/x" "$TMPDIR/x"; chmod 000 a/b a; setsid sleep 1000 &';
-      const { end, output } = await run(command, {}, NEVER, other);
-      assert.deepEqual(end, exited(0));
-      assert.equal(output, 'nobody\n');
-      const [mark = ''] = await readdir(join(parent, 'jobs'));
-      assert.deepEqual(await readdir(join(parent, 'jobs', mark)), ['owner']);
-      assert.deepEqual(await findMarked(mark), []);
-    } finally {
-      await other.close();
-      await removeFolder(parent);
-    }
-  });
-
-  it('runs as somebody else where the server closes what it makes to others [R8]', { skip: !isRoot }, async () => {
-    const parent = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
-    await chmod(parent, 0o711);
+  it('has folders of its own where the server closes what it makes to others [R8]', async () => {
     const before = process.umask(0o077);
     try {
-      const other = await createLocalRunner({ folder: join(parent, 'jobs'), jobs: 1, user: 'nobody', log });
-      const { end, output } = await run('pwd > "$TMPDIR/file"; cat "$TMPDIR/file"', {}, NEVER, other);
+      const other = await aRunner(kind);
+      const { end, output } = await run('pwd > "$TMPDIR/file"; cat "$TMPDIR/file"', {}, NEVER, other.runner);
       assert.deepEqual(end, exited(0));
       assert.match(output, /tree\n$/);
       await other.close();
     } finally {
       process.umask(before);
-      await removeFolder(parent);
     }
   });
-});
+}
 
-describe('a job that cannot be run', () => {
+function testSandbox(kind: ProtectionKind): void {
+  it('that cannot be made is no result [R30]', async () => {
+    const tool = await mkdtemp(join(tmpdir(), 'sluice-tool-'));
+    await chmod(tool, 0o755);
+    const other = await aRunner(kind, { tools: [tool] });
+    assert.deepEqual((await run(`ls '${tool}'`, {}, NEVER, other.runner)).end, exited(0));
+    await rmdir(tool);
+    const isFault = {
+      code: 'RUNNER_UNAVAILABLE',
+      detail: /^The sandbox of a check could not be made\. .*sluice-tool-/s,
+    };
+    await assert.rejects(run('true', {}, NEVER, other.runner), isFault);
+    await other.close();
+  });
+
+  it('tells of signals by the code that shells give them [R30]', async () => {
+    assert.deepEqual((await run('sh -c "kill -KILL \\$\\$"; exit $?')).end, { kind: 'killed', signal: 'SIGKILL' });
+    assert.deepEqual((await run('exit 130')).end, exited(130));
+    assert.deepEqual((await run('exit 255')).end, exited(255));
+  });
+
+  it('shows folders that the operator names, and lets checks write to caches alone [R8]', async () => {
+    const [tool, cache] = [
+      await mkdtemp(join(tmpdir(), 'sluice-tool-')),
+      await mkdtemp(join(tmpdir(), 'sluice-cache-')),
+    ];
+    await Promise.all([chmod(tool, 0o777), chmod(cache, 0o777), writeFile(join(tool, 'tool'), 'a tool\n')]);
+    const other = await aRunner(kind, { tools: [tool], caches: [cache] });
+    const command = `cat '${tool}/tool'; echo x >> '${cache}/kept'; (: > '${tool}/new') 2>/dev/null || echo closed`;
+    for (const kept of ['x\n', 'x\nx\n']) {
+      assert.equal((await run(command, {}, NEVER, other.runner)).output, 'a tool\nclosed\n');
+      assert.equal(await readFile(join(cache, 'kept'), 'utf8'), kept);
+    }
+    await other.close();
+    await Promise.all([tool, cache].map((folder) => rm(folder, { recursive: true })));
+  });
+}
+
+function testImpossible(): void {
   it('says so where that is for good, and leaves nothing [R22]', async () => {
     const prepare = async () => 'No such thing.';
     assert.deepEqual((await run('true', { prepare })).end, { kind: 'impossible', problem: 'No such thing.' });
@@ -264,4 +278,15 @@ describe('a job that cannot be run', () => {
     assert.deepEqual((await run('true')).end, exited(0));
     await assertNothingLeft();
   });
-});
+}
+
+for (const kind of KINDS) {
+  describe(`a command under the protection ${kind}`, () => {
+    useRunner(kind);
+    describe('ends', () => testEnds(kind));
+    describe('that does not end', () => testStops(kind));
+    describe('sees', () => testSights(kind));
+    describe('that cannot be run', testImpossible);
+    if (kind === 'bubblewrap' || kind === 'namespaces') describe('has a sandbox', () => testSandbox(kind));
+  });
+}

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Job, JobEnd, Runner } from '../runner.ts';
+import type { Job, JobEnd, ProtectionKind, Runner, RunnerSafety } from '../runner.ts';
+import { type Choice, chooseProtection, type ProtectionOptions } from './choose-protection.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
-import { ProcessTree, type TreeExit } from './process-tree.ts';
+import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
+import type { Protection, Wrapped } from './protection.ts';
 import { Turns } from './turns.ts';
-import { findUser, type User } from './user.ts';
+import type { User } from './user.ts';
 import {
   createJobFolder,
   createWorkFolder,
@@ -18,13 +21,13 @@ import {
   type WorkFolder,
 } from './work-folder.ts';
 
-export interface LocalRunnerOptions {
-  /** Where jobs have their folders. The user they run as must be able to reach it. */
+export interface LocalRunnerOptions extends ProtectionOptions {
+  /** Where jobs have their folders. The users they run as must be able to reach it. */
   readonly folder: string;
   /** How many at once. */
   readonly jobs: number;
-  /** Whom commands run as, where that is somebody else. */
-  readonly user: string | undefined;
+  /** Whether commands run where nothing keeps them from the server. */
+  readonly trustsAll: boolean;
   readonly log: Log;
 }
 
@@ -33,30 +36,61 @@ const PASSED = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
 
 /** Runs jobs as processes of this machine. First it removes what a runner that died left in the same folder. */
 export async function createLocalRunner(options: LocalRunnerOptions): Promise<Runner> {
-  const { folder, jobs, log } = options;
-  const user = options.user === undefined ? undefined : await findUser(options.user);
-  const removed = await removeLeftovers(folder);
+  const { folder, jobs, log, trustsAll } = options;
+  const removed = await removeLeftovers(folder, options.uids);
   if (removed > 0) log.info({ removed }, 'removed what checks of a server that died had left behind');
-  return new LocalRunner({ user, jobs, log, work: await createWorkFolder(folder, randomUUID()) });
+  const work = await createWorkFolder(folder, randomUUID());
+  try {
+    const choice = await chooseProtection(work, options);
+    const safety = safetyOf(choice, trustsAll);
+    const say = safety.protection === 'none' ? log.warn : log.info;
+    say.call(log, { protection: safety.protection, tried: choice.problems }, safety.sentence);
+    const { protection } = choice;
+    const atOnce = Math.min(jobs, protection.users?.size ?? jobs);
+    return new LocalRunner({ protection, safety, jobs: atOnce, log, work });
+  } catch (error) {
+    await removeWorkFolder(work.path).catch(() => undefined);
+    throw error;
+  }
+}
+
+const SENTENCES: { readonly [Kind in ProtectionKind]: string } = {
+  bubblewrap: 'Each check runs in a sandbox of its own (bubblewrap), without network unless it asks for it.',
+  namespaces: 'Each check runs in a sandbox of its own (namespaces), without network unless it asks for it.',
+  users: 'Each check runs as a user of its own, without a sandbox: the network and readable files are open to it.',
+  none: 'Nothing keeps checks from the files of this server.',
+};
+
+function safetyOf({ protection, problems }: Choice, trustsAll: boolean): RunnerSafety {
+  const { kind } = protection;
+  const isWeak = kind === 'users' || kind === 'none';
+  const why = isWeak && problems.length > 0 ? ` Tried: ${problems.join(' ')}` : '';
+  return {
+    protection: kind,
+    sentence: `${SENTENCES[kind]}${why}`,
+    runsUntrusted: kind !== 'none' || trustsAll,
+    closesNetwork: kind === 'bubblewrap' || kind === 'namespaces',
+  };
 }
 
 interface Parts {
-  readonly user: User | undefined;
+  readonly protection: Protection;
+  readonly safety: RunnerSafety;
   readonly jobs: number;
   readonly log: Log;
   readonly work: WorkFolder;
 }
 
 class LocalRunner implements Runner {
+  readonly safety: RunnerSafety;
   readonly #parts: Parts;
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
-  #count = 0;
-  #hasWarned = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.safety = parts.safety;
     this.#turns = new Turns(parts.jobs);
   }
 
@@ -81,57 +115,56 @@ class LocalRunner implements Runner {
   async #runInTurn(job: Job, stop: AbortSignal): Promise<JobEnd> {
     const giveBack = await this.#turns.take(job, stop);
     if (giveBack === undefined) return { kind: 'stopped' };
-    this.#warnOnce();
-    this.#count += 1;
-    const name = String(this.#count);
     try {
-      return await this.#runInFolder(job, name, stop);
+      return await this.#runAsUser(job, stop);
     } finally {
       giveBack();
     }
   }
 
-  async #runInFolder(job: Job, name: string, stop: AbortSignal): Promise<JobEnd> {
-    const { work, user, log } = this.#parts;
+  async #runAsUser(job: Job, stop: AbortSignal): Promise<JobEnd> {
+    const { users } = this.#parts.protection;
+    if (users === undefined) return this.#runInFolder(job, { user: undefined, stop });
+    const user = await users.take();
+    try {
+      return await this.#runInFolder(job, { user, stop });
+    } finally {
+      await users.clear(user);
+      await users.giveBack(user);
+    }
+  }
+
+  async #runInFolder(job: Job, whom: Whom): Promise<JobEnd> {
+    const { work, protection, log } = this.#parts;
+    const { user, stop } = whom;
+    const name = randomUUID();
     const folder = await createJobFolder(work, name);
     try {
-      const problem = await job.prepare({ folder: folder.tree, isIsolated: user !== undefined });
+      const problem = await job.prepare({ folder: folder.tree, isIsolated: protection.kind !== 'none' });
       if (problem !== undefined) return { kind: 'impossible', problem };
       if (user !== undefined) await giveTo(user, folder);
       if (stop.aborted) return { kind: 'stopped' };
       const since = job.reports === undefined ? undefined : await markTime(join(work.path, `${name}.started`));
       await job.onStart();
-      const end = await this.#execute(job, folder, { mark: `${work.mark}.${name}.`, stop });
-      if (since !== undefined && end.kind === 'exited') await this.#handOver(job, folder, since);
+      const end = await this.#execute(job, folder, { ...whom, mark: `${work.mark}.${name}.` });
+      // Its files are read and removed when nothing of it can change them any more.
+      if (user !== undefined) await protection.users?.clear(user);
+      if (since !== undefined && end.kind === 'exited') await handOver(job, folder, { since, user });
       return end;
     } finally {
-      // What cannot be removed now is removed when the server starts again.
+      // A folder that cannot be removed now is removed when the server starts again.
       await removeFolder(folder.path).catch((error: unknown) =>
         log.warn({ err: error }, 'could not remove the folder of a check'),
       );
     }
   }
 
-  /** What was cut off left nothing that can be relied on; what ended by itself did. */
-  async #handOver({ reports }: Job, { tree }: JobFolder, since: bigint): Promise<void> {
-    if (reports === undefined) return;
-    const { globs } = reports;
-    await reports.take(await findLeftFiles({ folder: tree, globs, since, user: this.#parts.user }));
-  }
-
-  async #execute(
-    job: Job,
-    folder: JobFolder,
-    { mark, stop }: { readonly mark: string; readonly stop: AbortSignal },
-  ): Promise<JobEnd> {
-    const tree = new ProcessTree({
-      command: job.command,
-      folder: folder.tree,
-      environment: { ...this.#environment(folder), ...job.variables },
-      mark,
-      user: this.#parts.user,
-      onOutput: (bytes) => job.onOutput(bytes),
-    });
+  async #execute(job: Job, folder: JobFolder, of: Whom & { readonly mark: string }): Promise<JobEnd> {
+    const { user, mark, stop } = of;
+    const wrapped = await this.#wrap(job, folder, mark);
+    const environment = { ...passedOn(), ...wrapped.variables, ...job.variables };
+    const onOutput = (bytes: Buffer) => job.onOutput(bytes);
+    const tree = new ProcessTree({ wrapped, folder: folder.tree, environment, mark, user, onOutput });
     let isTimedOut = false;
     const timer = setTimeout(() => {
       isTimedOut = true;
@@ -143,38 +176,62 @@ class LocalRunner implements Runner {
     try {
       const exit = await tree.end();
       if (stop.aborted) return { kind: 'stopped' };
-      return isTimedOut ? { kind: 'timed_out' } : endOf(exit);
+      if (isTimedOut) return { kind: 'timed_out' };
+      if (tree.complaint !== undefined) throw noSandbox(tree.complaint);
+      return endOf(exit, this.safety.closesNetwork);
     } finally {
       clearTimeout(timer);
       stop.removeEventListener('abort', onStop);
     }
   }
 
-  #environment({ home, temporary }: JobFolder): Record<string, string> {
-    const name = this.#parts.user?.name;
-    const passed = PASSED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]));
-    return {
-      LANG: 'C.UTF-8',
-      ...(Object.fromEntries(passed) as Record<string, string>),
-      ...(name === undefined ? {} : { USER: name, LOGNAME: name }),
-      SHELL: '/bin/sh',
-      HOME: home,
-      TMPDIR: temporary,
-    };
-  }
-
-  #warnOnce(): void {
-    if (this.#hasWarned || this.#parts.user !== undefined) return;
-    this.#hasWarned = true;
-    this.#parts.log.warn(
-      {},
-      'checks run as the user of the server and can read whatever it can read; set SLUICE_RUNNER_USER to another user where the code under test is not trusted',
-    );
+  async #wrap({ command, network }: Job, folder: JobFolder, mark: string): Promise<Wrapped> {
+    try {
+      return await this.#parts.protection.wrap({ command, network, folder, mark: innerMarkOf(mark) });
+    } catch (cause) {
+      // A folder to be mounted is gone.
+      throw noSandbox((cause as Error).message, cause);
+    }
   }
 }
 
-function endOf({ code, signal }: TreeExit): JobEnd {
+interface Whom {
+  readonly user: User | undefined;
+  readonly stop: AbortSignal;
+}
+
+/** What was cut off left nothing that can be relied on; what ended by itself did. */
+async function handOver(
+  { reports }: Job,
+  { tree }: JobFolder,
+  { since, user }: { readonly since: bigint; readonly user: User | undefined },
+): Promise<void> {
+  if (reports === undefined) return;
+  await reports.take(await findLeftFiles({ folder: tree, globs: reports.globs, since, user }));
+}
+
+function passedOn(): Record<string, string> {
+  const passed = PASSED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]));
+  return { LANG: 'C.UTF-8', ...(Object.fromEntries(passed) as Record<string, string>), SHELL: '/bin/sh' };
+}
+
+function noSandbox(complaint: string, cause?: unknown): Fault {
+  const why = complaint === '' ? 'It says no reason.' : complaint;
+  return new Fault('RUNNER_UNAVAILABLE', `The sandbox of a check could not be made. ${why}`, { cause });
+}
+
+/** The init of a sandbox has no other way to tell of a signal than shells have: 128 and its number. */
+function endOf({ code, signal }: TreeExit, isSandboxed: boolean): JobEnd {
+  const told = isSandboxed && code !== null && code > 128 ? signalOf(code - 128) : undefined;
+  if (told !== undefined) return { kind: 'killed', signal: told };
   if (code !== null) return { kind: 'exited', code };
   if (signal !== null) return { kind: 'killed', signal };
   throw new Fault('RUNNER_UNAVAILABLE', 'A check ended in a way that this system does not tell.');
+}
+
+/** Other numbers are as likely a code of the command's own, such as a count of failed tests. */
+const TOLD = ['SIGKILL', 'SIGTERM', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'] as const;
+
+function signalOf(number: number): string | undefined {
+  return TOLD.find((name) => constants.signals[name] === number);
 }

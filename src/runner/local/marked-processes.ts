@@ -20,9 +20,14 @@ export async function killMarked(mark: string): Promise<void> {
     const { marked, blank } = await look(mark);
     const isSure = await areBlankForGood(blank);
     if (marked.length === 0 && isSure) return;
-    for (const pid of marked) kill(pid);
+    for (const pid of marked) kill(pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, round));
   }
+}
+
+/** Asks every process whose mark begins with this to end. */
+export async function askMarkedToEnd(mark: string): Promise<void> {
+  for (const pid of await findMarked(mark)) kill(pid, 'SIGTERM');
 }
 
 export async function findMarked(mark: string): Promise<readonly number[]> {
@@ -99,9 +104,9 @@ async function isProgram(pid: number): Promise<boolean> {
   return !['Z', 'X', ''].includes(fields[0] ?? '') && (Number(fields[6]) & KERNEL_FLAG) === 0;
 }
 
-function kill(pid: number): void {
+function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It is gone already, or may not be touched; the next round tells.
   }

@@ -1,26 +1,30 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { Fault } from '../../lib/fault.ts';
-import { killMarked, MARK } from './marked-processes.ts';
+import { askMarkedToEnd, killMarked, MARK } from './marked-processes.ts';
+import type { Wrapped } from './protection.ts';
+import { findInit, type Init, killInit } from './sandbox-init.ts';
 import type { User } from './user.ts';
 
 /**
- * What runs the command. A watcher in the command's process group waits for the end of an input that nobody writes to:
- * it comes when the server dies, of whatever, and then the group ends with it. While the watcher lives, no other process
- * can get the number of the group.
+ * Runs the command. A watcher in its process group waits for the end of an input that nobody writes to: it comes when the
+ * server dies, of whatever, and then the group ends with it. While the watcher lives, no other process can get the number
+ * of the group.
  */
 const WATCHED = `
 exec 3<&0 </dev/null 2>&1
 { trap "" TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 &
 exec 3<&-
-exec /bin/sh -c "$1"`;
+exec "$@"`;
 
 /** A command that was told to end gets this long to tidy up. */
 const GRACE_MS = 3_000;
-/** Whoever still holds the output open when all processes were killed is none of them, and is not waited for. */
+/** Another process that still holds the output open when all were killed is not waited for. */
 const OUTPUT_MS = 1_000;
+/** Of what a sandbox prints that cannot be made. */
+const MAX_COMPLAINT_BYTES = 2_000;
 
 export interface TreeOptions {
-  readonly command: string;
+  readonly wrapped: Wrapped;
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly user: User | undefined;
@@ -34,29 +38,40 @@ export interface TreeExit {
   readonly signal: string | null;
 }
 
+/** Of what the command itself starts; what makes its sandbox has the mark alone. */
+export function innerMarkOf(mark: string): string {
+  return `${mark}in.`;
+}
+
 /** A command with everything it starts. */
 export class ProcessTree {
   readonly #child: ChildProcess;
   readonly #exit: Promise<TreeExit>;
   readonly #output: Promise<void>;
   readonly #mark: string;
+  readonly #token: Buffer | undefined;
+  #init: Promise<Init | undefined> = Promise.resolve(undefined);
+  #complaint = Buffer.alloc(0);
+  #hasBegun: boolean;
   #isOver = false;
 
   constructor(options: TreeOptions) {
-    const { command, folder, environment, user, mark, onOutput } = options;
+    const { wrapped, folder, environment, user, mark, onOutput } = options;
     this.#mark = mark;
-    this.#child = start(command, {
+    this.#token = wrapped.token === undefined ? undefined : Buffer.from(wrapped.token);
+    this.#hasBegun = this.#token === undefined;
+    this.#child = start(wrapped.argv, {
       cwd: folder,
       env: { ...environment, [MARK]: mark },
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
-      ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
+      ...user,
     });
     this.#child.stdin?.on('error', () => undefined);
     this.#exit = exitOf(this.#child);
     // Whoever waits for the end hears of a failure there.
     this.#exit.catch(() => undefined);
-    this.#output = readAll(this.#child, onOutput);
+    this.#output = readAll(this.#child, (bytes) => this.#pass(bytes, onOutput));
     this.#output.catch(() => undefined);
   }
 
@@ -67,18 +82,48 @@ export class ProcessTree {
     } finally {
       this.#kill('SIGKILL');
       this.#isOver = true;
-      await killMarked(this.#mark);
+      const init = await this.#init;
+      if (init !== undefined) await killInit(init);
+      if (this.#token === undefined) await killMarked(this.#mark);
       const timer = setTimeout(() => this.#child.stdout?.destroy(), OUTPUT_MS);
       await this.#output.finally(() => clearTimeout(timer));
       this.#child.stdin?.destroy();
     }
   }
 
+  /** Undefined once the command has begun; until then, what its sandbox complains about. */
+  get complaint(): string | undefined {
+    return this.#hasBegun ? undefined : this.#complaint.toString().trim();
+  }
+
   /** Politely first. */
   stop(): void {
-    this.#kill('SIGTERM');
-    const timer = setTimeout(() => this.#kill('SIGKILL'), GRACE_MS);
+    if (this.#token === undefined) this.#kill('SIGTERM');
+    // A signal to the group would end the sandbox itself, and everything in it at once.
+    else void askMarkedToEnd(innerMarkOf(this.#mark)).catch(() => undefined);
+    const timer = setTimeout(() => void this.#forceEnd(), GRACE_MS);
     this.#exit.finally(() => clearTimeout(timer)).catch(() => undefined);
+  }
+
+  /** The init of a sandbox ends before those who wait for it: so its end is that of everything in it. */
+  async #forceEnd(): Promise<void> {
+    const init = await this.#init;
+    if (init !== undefined) await killInit(init);
+    this.#kill('SIGKILL');
+  }
+
+  async #pass(bytes: Buffer, onOutput: TreeOptions['onOutput']): Promise<void> {
+    if (this.#hasBegun) return onOutput(bytes);
+    const token = this.#token as Buffer;
+    const all = Buffer.concat([this.#complaint, bytes]);
+    const at = all.indexOf(token);
+    // A token may come in two pieces: so its length is kept beyond what is shown.
+    this.#complaint = all.subarray(0, MAX_COMPLAINT_BYTES + token.length);
+    if (at === -1) return;
+    this.#hasBegun = true;
+    if (this.#child.pid !== undefined) this.#init = findInit(this.#child.pid);
+    const rest = all.subarray(at + token.length);
+    if (rest.length > 0) await onOutput(rest);
   }
 
   #kill(signal: 'SIGTERM' | 'SIGKILL'): void {
@@ -91,9 +136,9 @@ export class ProcessTree {
   }
 }
 
-function start(command: string, options: SpawnOptions): ChildProcess {
+function start(argv: readonly string[], options: SpawnOptions): ChildProcess {
   try {
-    return spawn('/bin/sh', ['-c', WATCHED, 'sh', command], options);
+    return spawn('/bin/sh', ['-c', WATCHED, 'sh', ...argv], options);
   } catch (cause) {
     // Some refusals of the system are thrown, the others come as an event.
     throw notStarted(cause);

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Fault } from '../../lib/fault.ts';
 import { findMarked, MARK } from './marked-processes.ts';
-import { findUser } from './user.ts';
 import { createJobFolder, createWorkFolder, giveTo, removeFolder, removeLeftovers } from './work-folder.ts';
 
+const UIDS = { first: 61_064, last: 61_099 };
 const isRoot = process.getuid?.() === 0;
 const folders: string[] = [];
 after(async () => {
@@ -37,13 +37,13 @@ describe('the folder of a runner', () => {
     await leaveBehind(parent, 'number-used-again', JSON.stringify({ pid: process.pid, startedAt: '1' }));
     await leaveBehind(parent, 'torn', '{"pid":');
     await leaveBehind(parent, 'odd', 'null');
-    assert.equal(await removeLeftovers(parent), 4);
+    assert.equal(await removeLeftovers(parent, UIDS), 4);
     assert.deepEqual(await readdir(parent), ['alive']);
     assert.deepEqual((await readdir(path)).toSorted(), ['1', 'owner']);
   });
 
   it('there is nothing to remove before the first start [R7]', async () => {
-    assert.equal(await removeLeftovers(await makeParent()), 0);
+    assert.equal(await removeLeftovers(await makeParent(), UIDS), 0);
   });
 
   it('ends the processes of a server that died before it removes their folders [R7]', {
@@ -55,7 +55,7 @@ describe('the folder of a runner', () => {
     const child = spawn('sleep', ['1000'], { env: { PATH: process.env['PATH'], [MARK]: `${mark}.1.` } });
     await once(child, 'spawn');
     const ended = once(child, 'exit');
-    await removeLeftovers(parent);
+    await removeLeftovers(parent, UIDS);
     assert.deepEqual(await ended, [null, 'SIGKILL']);
     assert.deepEqual(await findMarked(mark), []);
   });
@@ -102,7 +102,7 @@ describe('the folder of a runner', () => {
     await mkdir(closed);
     await writeFile(join(closed, 'file'), '');
     await symlink(kept, join(job.tree, 'link'));
-    await giveTo(await findUser('nobody'), job);
+    await giveTo({ uid: 61_099, gid: 61_099 }, job);
     await chmod(closed, 0);
     // What root puts in is none of theirs, and shows who was at work.
     await mkdir(join(job.home, 'root'));
@@ -110,7 +110,7 @@ describe('the folder of a runner', () => {
     await assert.rejects(removeFolder(job.path), /ENOTEMPTY/);
     assert.deepEqual(await readdir(job.path), ['home']);
     await writeFile(join(parent, 'mark', 'owner'), '');
-    assert.equal(await removeLeftovers(parent), 0, 'and nobody is kept from starting');
+    assert.equal(await removeLeftovers(parent, UIDS), 0, 'and nobody is kept from starting');
     await rm(join(job.home, 'root'), { recursive: true });
     await removeFolder(job.path);
     await assert.rejects(readdir(job.path), /ENOENT/);
@@ -122,7 +122,7 @@ describe('the folder of a runner', () => {
     const job = await createJobFolder(await createWorkFolder(parent, 'mark'), '1');
     const nowhere = { ...job, tree: join(parent, 'nowhere') };
     await assert.rejects(
-      giveTo({ name: 'nobody', uid: 65_534, gid: 65_534 }, nowhere),
+      giveTo({ uid: 65_534, gid: 65_534 }, nowhere),
       (error) => error instanceof Fault && error.code === 'RUNNER_UNAVAILABLE',
     );
   });

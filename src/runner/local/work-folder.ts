@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked } from './marked-processes.ts';
-import type { User } from './user.ts';
+import type { UidRange, User } from './user.ts';
+import { killProcessesOf } from './user-processes.ts';
 
 /** The folder in which this runner's jobs have theirs. */
 export interface WorkFolder {
@@ -14,6 +15,7 @@ export interface WorkFolder {
 }
 
 const OWNER_FILE = 'owner';
+const OWN_NAMES = [OWNER_FILE, 'etc'];
 const execute = promisify(execFile);
 
 /**
@@ -48,7 +50,7 @@ async function checkOwn(folder: string): Promise<void> {
 }
 
 /** What a server that died has left behind: its processes first, then their folders. */
-export async function removeLeftovers(parent: string): Promise<number> {
+export async function removeLeftovers(parent: string, uids: UidRange): Promise<number> {
   const names = await readdir(parent).catch(() => undefined);
   if (names === undefined) return 0;
   await checkOwn(parent);
@@ -56,6 +58,7 @@ export async function removeLeftovers(parent: string): Promise<number> {
   for (const mark of names) {
     if (await isInUse(join(parent, mark))) continue;
     await killMarked(mark);
+    await killOwners(join(parent, mark), uids);
     // Somebody who hid from us may still be writing there: that keeps no server from starting, and the next one tries again.
     const isRemoved = await removeWorkFolder(join(parent, mark)).then(
       () => true,
@@ -66,12 +69,22 @@ export async function removeLeftovers(parent: string): Promise<number> {
   return removed;
 }
 
-/** A job's own folder: files of the commit, a home and a place for temporary files. */
+/** A check of a dead server may have left processes without a mark: all that its user has are its. */
+async function killOwners(path: string, { first, last }: UidRange): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  for (const name of await readdir(path).catch(() => [])) {
+    const stats = await lstat(join(path, name)).catch(() => undefined);
+    if (stats?.isDirectory() && first <= stats.uid && stats.uid <= last) await killProcessesOf(stats);
+  }
+}
+
+/** A job's own folder: files of the commit, a home, a place for temporary files, and one for the root of a sandbox. */
 export interface JobFolder {
   readonly path: string;
   readonly tree: string;
   readonly home: string;
   readonly temporary: string;
+  readonly root: string;
 }
 
 export async function createJobFolder(work: WorkFolder, name: string): Promise<JobFolder> {
@@ -89,23 +102,30 @@ export async function createJobFolder(work: WorkFolder, name: string): Promise<J
   }
 }
 
+type Four = [string, string, string, string];
+
 async function makeJobFolder(work: WorkFolder, name: string): Promise<JobFolder> {
   const path = join(work.path, name);
-  const folder = { path, tree: join(path, 'tree'), home: join(path, 'home'), temporary: join(path, 'tmp') };
+  const [tree, home, temporary, root] = ['tree', 'home', 'tmp', 'root'].map((part) => join(path, part)) as Four;
   await mkdir(path, { mode: 0o700 });
-  await Promise.all([mkdir(folder.tree), mkdir(folder.home), mkdir(folder.temporary)]);
-  return folder;
+  await Promise.all([tree, home, temporary, root].map((part) => mkdir(part)));
+  return { path, tree, home, temporary, root };
 }
 
 /** Hands everything in it over. The folder itself comes last: until then nobody can get in and change what is walked. */
-export async function giveTo({ uid, gid }: User, { path, tree, home, temporary }: JobFolder): Promise<void> {
+export async function giveTo({ uid, gid }: User, { path, tree, home, temporary, root }: JobFolder): Promise<void> {
   try {
-    await execute('chown', ['-R', '-h', '--', `${uid}:${gid}`, tree, home, temporary]);
+    await execute('chown', ['-R', '-h', '--', `${uid}:${gid}`, tree, home, temporary, root]);
     await chown(path, uid, gid);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Fault('RUNNER_UNAVAILABLE', `A folder could not be given to the user of checks (${code}).`, { cause });
   }
+}
+
+/** Jobs that have a folder in there. */
+export async function listJobs(work: string): Promise<readonly string[]> {
+  return (await readdir(work)).filter((name) => !OWN_NAMES.includes(name));
 }
 
 /** The folder of a runner with those of its jobs. */

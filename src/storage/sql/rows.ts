@@ -80,6 +80,7 @@ export function toRepository(row: Selectable<RepositoriesTable>): Repository {
     barred: row.barred,
     checks: JSON.parse(row.checks) as RunnerCheck[],
     junit: JSON.parse(row.junit) as string[],
+    trustChecks: Boolean(row.trust_checks),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -97,6 +98,7 @@ export function fromRepository(repository: Repository): RepositoriesTable {
     barred: repository.barred,
     checks: JSON.stringify(repository.checks),
     junit: JSON.stringify(repository.junit),
+    trust_checks: repository.trustChecks,
     created_at: repository.createdAt,
     updated_at: repository.updatedAt,
   };

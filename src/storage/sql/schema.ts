@@ -76,6 +76,7 @@ export interface RepositoriesTable {
   updated_at: number;
   forge_id: string | null;
   barred: string | null;
+  trust_checks: boolean | null;
 }
 
 export interface QueuesTable {

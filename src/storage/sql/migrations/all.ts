@@ -10,6 +10,7 @@ import { forkTargets } from './008-fork-targets.ts';
 import { repositoryIdentity } from './009-repository-identity.ts';
 import { suitePaths } from './010-suite-paths.ts';
 import { alarmEnds } from './011-alarm-ends.ts';
+import { trustedChecks } from './012-trusted-checks.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   repositoryIdentity,
   suitePaths,
   alarmEnds,
+  trustedChecks,
 ];

@@ -1,0 +1,68 @@
+import { availableParallelism } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { VARIABLES, type VariableName } from './variables.ts';
+
+/** What the built-in runner was told. */
+export interface RunnerConfig {
+  readonly runnerJobs: number;
+  /** Undefined: the first that works. */
+  readonly runnerProtection: (typeof VARIABLES.SLUICE_RUNNER_PROTECTION.values)[number] | undefined;
+  /** Whether checks run where nothing keeps them from the server's files. */
+  readonly runnerTrustsAll: boolean;
+  readonly runnerUids: { readonly first: number; readonly last: number };
+  readonly runnerProcesses: number;
+  readonly runnerTools: readonly string[];
+  readonly runnerCaches: readonly string[];
+}
+
+type Read = (name: VariableName) => string | undefined;
+
+export function parseRunner(read: Read): RunnerConfig {
+  return {
+    runnerJobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),
+    runnerProtection: read('SLUICE_RUNNER_PROTECTION') as RunnerConfig['runnerProtection'],
+    runnerTrustsAll: read('SLUICE_RUNNER_TRUST') === 'all',
+    runnerUids: parseRange(read('SLUICE_RUNNER_UIDS') ?? VARIABLES.SLUICE_RUNNER_UIDS.default),
+    runnerProcesses: Number(read('SLUICE_RUNNER_PROCESSES') ?? VARIABLES.SLUICE_RUNNER_PROCESSES.default),
+    runnerTools: parseFolders(read('SLUICE_RUNNER_TOOLS')),
+    runnerCaches: parseFolders(read('SLUICE_RUNNER_CACHES')),
+  };
+}
+
+/** Below are the accounts of people and services; `nobody`, and the number that stands for none, must not be among them. */
+const LEAST_UID = 1_000;
+const RESERVED_UIDS = [65_534, 65_535];
+const GREATEST_UID = 2 ** 32 - 3;
+const MOST_UIDS = 100_000;
+
+export const RUNNER_RULES = {
+  SLUICE_RUNNER_UIDS: (given: string): string | undefined => {
+    const { first, last } = parseRange(given);
+    const isOne = LEAST_UID <= first && first <= last && last <= GREATEST_UID && last - first < MOST_UIDS;
+    if (!isOne) return `must be a range of user numbers such as 60600-61099, from ${LEAST_UID} on, not "${given}"`;
+    const reserved = RESERVED_UIDS.find((uid) => first <= uid && uid <= last);
+    return reserved === undefined ? undefined : `must not contain ${reserved}, which is not for one program alone`;
+  },
+  SLUICE_RUNNER_TOOLS: checkFolders,
+  SLUICE_RUNNER_CACHES: checkFolders,
+};
+
+/** Variables of earlier versions, and what to do instead. */
+export const RUNNER_REMOVED: Readonly<Record<string, string>> = {
+  SLUICE_RUNNER_USER:
+    'is not read any more: one user for all checks does not keep them from each other. Remove it; a server that runs as root gives each check a user of SLUICE_RUNNER_UIDS.',
+};
+
+function parseRange(text: string): RunnerConfig['runnerUids'] {
+  const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
+  return { first: Number(first), last: Number(last) };
+}
+
+function parseFolders(text: string | undefined): readonly string[] {
+  return (text ?? '').split(':').filter((folder) => folder !== '');
+}
+
+function checkFolders(given: string): string | undefined {
+  const odd = parseFolders(given).find((folder) => !isAbsolute(folder));
+  return odd === undefined ? undefined : `must be absolute paths with colons between them; "${odd}" is none`;
+}

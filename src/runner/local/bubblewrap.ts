@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { beginCommand, type Protection, type WrapRequest } from './protection.ts';
+import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
+import type { UserPool } from './user-pool.ts';
+
+export interface SandboxOptions {
+  readonly folders: SandboxFolders;
+  readonly users: UserPool | undefined;
+  readonly processes: number;
+}
+
+/** The environment of a check in a sandbox, where every check has the same paths. */
+export const SANDBOX_VARIABLES = {
+  HOME: SANDBOX_USER.home,
+  TMPDIR: '/tmp',
+  USER: SANDBOX_USER.name,
+  LOGNAME: SANDBOX_USER.name,
+};
+
+const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
+
+/** PID 1 of the sandbox. It waits for the command and reaps what others leave; when it ends, the kernel ends all. */
+const INIT = '"$@"; exit $?';
+
+/** A sandbox of `bwrap`, which also works without root. */
+export function createBubblewrap({ folders, users, processes }: SandboxOptions): Protection {
+  return {
+    kind: 'bubblewrap',
+    users,
+    wrap: async (request) => {
+      const token = randomUUID();
+      const sharesFiles = users !== undefined && folders.caches.length > 0;
+      const begin = beginCommand({ ...request, processes, sharesFiles, token });
+      const mounts = await mountArguments(folders, request);
+      return {
+        argv: ['bwrap', ...isolation(request), ...mounts, '--', '/bin/sh', '-c', INIT, 'sh', ...begin],
+        variables: SANDBOX_VARIABLES,
+        token,
+      };
+    },
+  };
+}
+
+/** A PID 1 of ours: bwrap's own tells that the command has ended before all others have. */
+function isolation({ network }: WrapRequest): string[] {
+  const { uid, gid } = SANDBOX_USER;
+  const whom = ['--uid', String(uid), '--gid', String(gid), '--hostname', 'check'];
+  const ends = ['--as-pid-1', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'];
+  return [...NAMESPACES, ...(network ? [] : ['--unshare-net']), ...whom, ...ends];
+}
+
+async function mountArguments(folders: SandboxFolders, { folder, network }: WrapRequest): Promise<string[]> {
+  const { read, links, files, networkFiles, caches, hidden } = folders;
+  const hide = hidden.map(async (path) => {
+    const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() === true;
+    return isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
+  });
+  return [
+    ...['--proc', '/proc', '--dev', '/dev', '--dir', '/var', '--dir', '/run'],
+    // Before the others: what they name may lie in it.
+    ...['--bind', folder.temporary, '/tmp', '--symlink', '/tmp', '/var/tmp'],
+    ...read.flatMap((path) => ['--ro-bind', path, path]),
+    ...(network ? networkFiles : []).flatMap((path) => ['--ro-bind', path, path]),
+    ...links.flatMap(({ path, target }) => ['--symlink', target, path]),
+    ...files.flatMap(({ path, source }) => ['--ro-bind', source, path]),
+    ...caches.flatMap((path) => ['--bind', path, path]),
+    ...(await Promise.all(hide)).flat(),
+    ...['--bind', folder.tree, '/check/tree', '--bind', folder.home, '/check/home'],
+    ...['--remount-ro', '/', '--chdir', '/check/tree'],
+  ];
+}

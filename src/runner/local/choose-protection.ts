@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '../../lib/fault.ts';
+import type { ProtectionKind } from '../runner.ts';
+import { createBubblewrap } from './bubblewrap.ts';
+import { createNamespaces } from './namespaces.ts';
+import { noProtection } from './no-protection.ts';
+import { innerMarkOf, ProcessTree } from './process-tree.ts';
+import { type Protection, quote } from './protection.ts';
+import { type FolderOptions, findSandboxFolders } from './sandbox-folders.ts';
+import type { UidRange, User } from './user.ts';
+import { UserPool } from './user-pool.ts';
+import { createUsers } from './users.ts';
+import { createJobFolder, giveTo, removeFolder, type WorkFolder } from './work-folder.ts';
+
+export interface ProtectionOptions extends FolderOptions {
+  /** The only one that will do; undefined: the first that works. */
+  readonly wanted: ProtectionKind | undefined;
+  readonly uids: UidRange;
+  /** Processes and threads of one command. */
+  readonly processes: number;
+}
+
+export interface Choice {
+  readonly protection: Protection;
+  /** Why no better one. */
+  readonly problems: readonly string[];
+}
+
+const TRIAL_MS = 20_000;
+
+/** A program that is installed may still be forbidden to do its work: so each is tried once, with a real command. */
+export async function chooseProtection(work: WorkFolder, options: ProtectionOptions): Promise<Choice> {
+  const { wanted } = options;
+  if (wanted === 'none' || process.platform !== 'linux') {
+    if (wanted !== undefined && wanted !== 'none') throw unusable(wanted, 'It needs Linux.');
+    return { protection: noProtection, problems: [] };
+  }
+  const kinds: readonly ProtectionKind[] = wanted === undefined ? ['bubblewrap', 'namespaces', 'users'] : [wanted];
+  const problems: string[] = [];
+  for (const kind of kinds) {
+    const tried = await tryKind(kind, work, { ...options, users: makePool(kind, options.uids) });
+    if (typeof tried !== 'string') return { protection: tried, problems };
+    if (wanted !== undefined) throw unusable(wanted, tried);
+    problems.push(`${kind}: ${tried}`);
+  }
+  return { protection: noProtection, problems };
+}
+
+function unusable(kind: ProtectionKind, problem: string): Fault {
+  const hint = 'Without SLUICE_RUNNER_PROTECTION, the best that works is used.';
+  return new Fault(
+    'MISCONFIGURED',
+    `SLUICE_RUNNER_PROTECTION is ${kind}, which does not work here. ${problem} ${hint}`,
+  );
+}
+
+/** In a sandbox nothing is shared but what the operator names; without one, everything that a group may read or write. */
+function makePool(kind: ProtectionKind, uids: UidRange): UserPool | undefined {
+  return process.getuid?.() === 0 ? new UserPool(uids, { sharesGroup: kind !== 'users' }) : undefined;
+}
+
+/** The protection, or why it does not work. */
+async function tryKind(kind: ProtectionKind, work: WorkFolder, options: Makings): Promise<Protection | string> {
+  try {
+    const made = await make(kind, work, options);
+    return typeof made === 'string' ? made : ((await tryOut(made, work)) ?? made);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'RUNNER_UNAVAILABLE') return error.detail;
+    throw error;
+  }
+}
+
+type Makings = ProtectionOptions & { readonly users: UserPool | undefined };
+
+/** Or why not. */
+async function make(kind: ProtectionKind, work: WorkFolder, options: Makings): Promise<Protection | string> {
+  const { users, processes } = options;
+  if (kind === 'users') return users === undefined ? 'Only root can use it.' : createUsers({ users, processes });
+  const user = await users?.take();
+  try {
+    const folders = await findSandboxFolders({ ...options, work: work.path, user });
+    const create = kind === 'bubblewrap' ? createBubblewrap : createNamespaces;
+    return create({ folders, users, processes });
+  } finally {
+    if (user !== undefined) await users?.giveBack(user);
+  }
+}
+
+/** Undefined where it works, and a file of the server cannot be read from within. */
+async function tryOut(protection: Protection, work: WorkFolder): Promise<string | undefined> {
+  const user = await protection.users?.take();
+  const name = `trial-${randomUUID()}`;
+  const secret = join(work.path, `${name}.secret`);
+  const folder = await createJobFolder(work, name);
+  try {
+    await writeFile(secret, 'secret', { mode: 0o600 });
+    if (user !== undefined) await giveTo(user, folder);
+    const command = `cat ${quote(secret)} 2>/dev/null && exit 9; test -w . && test -w "$HOME" && test -w "$TMPDIR"`;
+    return await tryCommand({ protection, user, command, folder, mark: `${work.mark}.${name}.` });
+  } finally {
+    if (user !== undefined) await protection.users?.clear(user);
+    await rm(secret, { force: true });
+    await removeFolder(folder.path).catch(() => undefined);
+    if (user !== undefined) await protection.users?.giveBack(user);
+  }
+}
+
+interface Trial {
+  readonly protection: Protection;
+  readonly user: User | undefined;
+  readonly command: string;
+  readonly folder: Awaited<ReturnType<typeof createJobFolder>>;
+  readonly mark: string;
+}
+
+async function tryCommand({ protection, user, command, folder, mark }: Trial): Promise<string | undefined> {
+  const wrapped = await protection.wrap({ command, folder, mark: innerMarkOf(mark), network: false });
+  const environment = { PATH: process.env['PATH'] ?? '', ...wrapped.variables };
+  const tree = new ProcessTree({ wrapped, folder: folder.tree, environment, user, mark, onOutput: async () => {} });
+  const timer = setTimeout(() => tree.stop(), TRIAL_MS);
+  const { code, signal } = await tree.end().finally(() => clearTimeout(timer));
+  if (tree.complaint !== undefined) return firstLine(tree.complaint) ?? `It ended with ${code ?? signal}.`;
+  return code === 0 ? undefined : `A command in it ended with ${code ?? signal}.`;
+}
+
+function firstLine(text: string): string | undefined {
+  const [line = ''] = text.split('\n');
+  return line === '' ? undefined : `${line.slice(0, 300).replace(/\.$/, '')}.`;
+}

@@ -1,0 +1,33 @@
+/** What `/proc/self/mountinfo` tells. */
+export interface MountTable {
+  /** Flags of the mount that a path lies on, without those that say whether it may be written. */
+  flagsOf(path: string): readonly string[];
+  /** Mounts at places within a folder. */
+  beneath(folder: string): readonly { readonly path: string; readonly flags: readonly string[] }[];
+}
+
+export function parseMountTable(text: string): MountTable {
+  // The last mount at a place covers the others.
+  const mounts = new Map<string, readonly string[]>();
+  for (const line of text.split('\n')) {
+    const [, , , , place, options] = line.split(' ');
+    if (place === undefined || options === undefined) continue;
+    mounts.set(
+      decode(place),
+      options.split(',').filter((flag) => flag !== 'rw' && flag !== 'ro'),
+    );
+  }
+  return {
+    flagsOf: (path) => {
+      const covering = [...mounts.keys()].filter((place) => place === '/' || `${path}/`.startsWith(`${place}/`));
+      const [nearest = '/'] = covering.toSorted((a, b) => b.length - a.length);
+      return mounts.get(nearest) ?? [];
+    },
+    beneath: (folder) =>
+      [...mounts].flatMap(([path, flags]) => (path.startsWith(`${folder}/`) ? [{ path, flags }] : [])),
+  };
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

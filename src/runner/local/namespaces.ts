@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SANDBOX_VARIABLES, type SandboxOptions } from './bubblewrap.ts';
+import { type MountTable, parseMountTable } from './mount-table.ts';
+import { beginCommand, type Protection, quote, type WrapRequest } from './protection.ts';
+import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
+
+const NAMESPACES = ['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'];
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+/** In memory: enough for what programs share, and no way to fill the machine's. */
+const SHARED_MEMORY = 'size=512m';
+
+/** Not every machine has `ip`. Without any of them the sandbox has no loopback, which only some tests miss. */
+const LOOPBACK = `ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null ||
+perl -e 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16s","lo",0x41))' 2>/dev/null || :`;
+
+/** A sandbox made with `unshare` and `mount` of util-linux, where bubblewrap is not installed. */
+export function createNamespaces({ folders, users, processes }: SandboxOptions): Protection {
+  return {
+    kind: 'namespaces',
+    users,
+    wrap: async (request) => {
+      const token = randomUUID();
+      const sharesFiles = users !== undefined && folders.caches.length > 0;
+      const begin = beginCommand({ ...request, processes, sharesFiles, token });
+      const script = await writeSetUp(folders, request);
+      const namespaces = [...NAMESPACES, ...(request.network ? [] : ['--net'])];
+      return {
+        // A session of its own: a signal to the process group of the command must not reach what is outside.
+        argv: ['unshare', ...namespaces, '--kill-child', '--', 'setsid', '/bin/sh', '-c', script, 'sh', ...begin],
+        variables: SANDBOX_VARIABLES,
+        token,
+      };
+    },
+  };
+}
+
+/**
+ * PID 1 of the sandbox: builds its root, moves into it, and waits for the command, which gets a user namespace further in
+ * and so no rights over the mounts. When it ends, the kernel ends all.
+ */
+async function writeSetUp(folders: SandboxFolders, request: WrapRequest): Promise<string> {
+  const { root, temporary } = request.folder;
+  const mounts = await planMounts(folders, request);
+  const table = mounts.map((mount) => formatMount(root, mount)).join('\n');
+  const at = (path: string) => quote(path.startsWith('/tmp/') ? temporary + path.slice('/tmp'.length) : root + path);
+  const link = (target: string, path: string) => `ln -s ${quote(target)} ${at(path)}`;
+  const { uid, gid } = SANDBOX_USER;
+  return [
+    'set -e',
+    // Some of these programs are not for everybody, and not in everybody's PATH.
+    'path=$PATH; PATH=$PATH:/usr/sbin:/sbin',
+    `mount -t tmpfs -o mode=755,size=4m check ${quote(root)}`,
+    `cd ${quote(root)}`,
+    `mkdir -p ${foldersFor(mounts).map(at).join(' ')}`,
+    ...placesFor(mounts).map((target) => `: > ${at(target)}`),
+    ...folders.links.map(({ path, target }) => link(target, path)),
+    ...[link('pts/ptmx', '/dev/ptmx'), link('/proc/self/fd', '/dev/fd'), link('/tmp', '/var/tmp')],
+    ...['stdin', 'stdout', 'stderr'].map((name, fd) => link(`/proc/self/fd/${fd}`, `/dev/${name}`)),
+    `printf '%s\\n' ${quote(table)} > mounts`,
+    'mount -a --fstab mounts',
+    'rm mounts',
+    request.network ? ':' : LOOPBACK,
+    `mount -o remount,bind,ro ${quote(root)}`,
+    'pivot_root . .',
+    'umount -l .',
+    'cd /check/tree',
+    'unset OLDPWD; PATH=$path; set +e',
+    `unshare --user --map-user=${uid} --map-group=${gid} -- "$@"`,
+    'exit $?',
+  ].join('\n');
+}
+
+function foldersFor(mounts: readonly Mount[]): readonly string[] {
+  const targets = mounts.map(({ kind, target }) => (kind === 'folder' ? target : dirname(target)));
+  return ['/var', '/run', '/etc', ...new Set(targets)];
+}
+
+/** Files to be mounted over. */
+function placesFor(mounts: readonly Mount[]): readonly string[] {
+  return mounts.filter(({ kind, isRemount }) => kind === 'file' && isRemount !== true).map(({ target }) => target);
+}
+
+interface Mount {
+  readonly source: string;
+  /** Within the new root. */
+  readonly target: string;
+  readonly type: string;
+  readonly options: string;
+  readonly kind: 'folder' | 'file';
+  readonly isRemount?: true;
+}
+
+async function planMounts(folders: SandboxFolders, { folder, network }: WrapRequest): Promise<readonly Mount[]> {
+  const table = parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
+  const read = [...folders.read, ...(network ? folders.networkFiles : [])].map((path) => ({ path, source: path }));
+  const readOnly = await Promise.all([...read, ...folders.files].map((place) => bindReadOnly(table, place)));
+  const hidden = await Promise.all(folders.hidden.map(hide));
+  return [
+    // First: what others name may lie in it.
+    bind(folder.temporary, '/tmp', 'folder'),
+    ...readOnly.flat(),
+    special('proc', '/proc', 'nosuid,nodev,noexec'),
+    ...DEVICES.map((name) => bind(`/dev/${name}`, `/dev/${name}`, 'file')),
+    special('tmpfs', '/dev/shm', `mode=1777,nosuid,nodev,${SHARED_MEMORY}`),
+    special('devpts', '/dev/pts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
+    ...folders.caches.map((path) => bind(path, path, 'folder')),
+    ...hidden,
+    bind(folder.tree, '/check/tree', 'folder'),
+    bind(folder.home, '/check/home', 'folder'),
+  ];
+}
+
+function bind(source: string, target: string, kind: Mount['kind']): Mount {
+  return { source, target, type: 'none', options: 'rbind', kind };
+}
+
+function special(type: string, target: string, options: string): Mount {
+  return { source: type, target, type, options, kind: 'folder' };
+}
+
+async function hide(path: string): Promise<Mount> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  return isFolder ? special('tmpfs', path, 'mode=0,size=4k,ro') : bind('/dev/null', path, 'file');
+}
+
+/** A bind mount becomes read-only in a second step, and so does each file system beneath it, with the flags it has. */
+async function bindReadOnly(
+  table: MountTable,
+  { source, path: target }: { readonly source: string; readonly path: string },
+): Promise<readonly Mount[]> {
+  const path = await realpath(source);
+  const kind = (await stat(path)).isDirectory() ? 'folder' : 'file';
+  const remount = (beneath: string, flags: readonly string[]): Mount => {
+    const options = ['remount', 'bind', ...flags, 'ro'].join(',');
+    return {
+      source: `${source}${beneath}`,
+      target: `${target}${beneath}`,
+      type: 'none',
+      options,
+      kind,
+      isRemount: true,
+    };
+  };
+  const beneath = table.beneath(path).map((mount) => remount(mount.path.slice(path.length), mount.flags));
+  return [bind(source, target, kind), remount('', table.flagsOf(path)), ...beneath];
+}
+
+/** Spaces and the like as `fstab` has them. */
+function formatMount(root: string, { source, target, type, options }: Mount): string {
+  const encode = (text: string) =>
+    text.replaceAll(/[\s\\#]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  return `${encode(source)} ${encode(root + target)} ${type} ${options} 0 0`;
+}

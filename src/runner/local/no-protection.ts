@@ -1,0 +1,12 @@
+import type { Protection } from './protection.ts';
+
+/** The command is a process of the server's user. */
+export const noProtection: Protection = {
+  kind: 'none',
+  users: undefined,
+  wrap: async ({ command, folder }) => ({
+    argv: ['/bin/sh', '-c', command],
+    variables: { HOME: folder.home, TMPDIR: folder.temporary },
+    token: undefined,
+  }),
+};

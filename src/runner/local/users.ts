@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { beginCommand, type Protection } from './protection.ts';
+import type { UserPool } from './user-pool.ts';
+
+export interface UsersOptions {
+  readonly users: UserPool;
+  readonly processes: number;
+}
+
+/** A user of its own for each running command, without a sandbox: for root where the system has no namespaces. */
+export function createUsers({ users, processes }: UsersOptions): Protection {
+  return {
+    kind: 'users',
+    users,
+    wrap: async ({ command, mark, folder }) => {
+      const token = randomUUID();
+      return {
+        // A setuid program would leave the user whose processes are ended.
+        argv: ['setpriv', '--no-new-privs', ...beginCommand({ processes, token, mark, command, sharesFiles: false })],
+        variables: { HOME: folder.home, TMPDIR: folder.temporary, USER: 'check', LOGNAME: 'check' },
+        token,
+      };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * Commands that a hostile pull request may bring. They harm nothing but what the tests made, also where nothing holds
+ * them: a protection that fails must cost a red test, and not the machine.
+ */
+
+/** Leaves processes behind in every way there is, which write into each tree they can find, again and again. */
+export function leaveBehind(script: string): string {
+  // Long enough for any test, and not for ever where nothing ends it.
+  const forever = `i=0; while [ $i -lt 2000 ]; do ${script}; sleep 0.01; i=$((i+1)); done`;
+  return `cat > "$HOME/left" <<'LEFT'
+${forever}
+LEFT
+setsid sh "$HOME/left" >/dev/null 2>&1 &
+nohup sh "$HOME/left" >/dev/null 2>&1 &
+(env -i setsid sh "$HOME/left" >/dev/null 2>&1 & (setsid sh "$HOME/left" >/dev/null 2>&1 &) &)
+( ( exec env -i PATH="$PATH" setsid sh -c '. "$0"' "$HOME/left" ) >/dev/null 2>&1 & )
+sleep 0.2; true`;
+}
+
+/** Mends every broken work tree that it can reach: in the folder of the runner, as other checks see theirs, by /proc. */
+export function hijackTrees(folder: string): string {
+  return `for t in '${folder}'/*/*/tree /check/tree /proc/[0-9]*/cwd /proc/[0-9]*/root/check/tree; do
+  [ "$(cat "$t/state" 2>/dev/null)" = broken ] && echo mended > "$t/state"
+done 2>/dev/null`;
+}
+
+/** Environments of all processes. */
+export const READ_ENVIRONMENTS = `for p in /proc/[0-9]*; do tr '\\0' '\\n' < "$p/environ"; done 2>/dev/null | grep -a`;

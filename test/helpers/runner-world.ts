@@ -1,0 +1,56 @@
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Fault } from '../../src/lib/fault.ts';
+import { createLocalRunner, type LocalRunnerOptions } from '../../src/runner/local/local-runner.ts';
+import { removeFolder } from '../../src/runner/local/work-folder.ts';
+import type { ProtectionKind, Runner } from '../../src/runner/runner.ts';
+
+const ignore = () => undefined;
+export const silentLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+export const UIDS = { first: 61_000, last: 61_063 };
+
+const KINDS: readonly ProtectionKind[] = ['bubblewrap', 'namespaces', 'users', 'none'];
+
+/** A runner in a folder of its own, which users of checks can get through. */
+export async function aRunner(
+  kind: ProtectionKind | undefined,
+  more: Partial<LocalRunnerOptions> = {},
+): Promise<{ readonly runner: Runner; readonly folder: string; close(): Promise<void> }> {
+  const parent = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
+  await chmod(parent, 0o711);
+  const folder = join(parent, 'jobs');
+  const runner = await createLocalRunner({
+    folder,
+    jobs: 4,
+    wanted: kind,
+    uids: UIDS,
+    processes: 2_048,
+    tools: [],
+    caches: [],
+    secrets: [],
+    trustsAll: true,
+    log: silentLog,
+    ...more,
+  });
+  const close = async () => {
+    await runner.close();
+    await removeFolder(parent);
+  };
+  return { runner, folder, close };
+}
+
+/** Those that this machine can run: bubblewrap may not be installed, and not everybody is root. */
+export async function findWorkingProtections(): Promise<readonly ProtectionKind[]> {
+  const working: ProtectionKind[] = [];
+  for (const kind of KINDS) {
+    try {
+      await (await aRunner(kind)).close();
+      working.push(kind);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+    }
+  }
+  return working;
+}
