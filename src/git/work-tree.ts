@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sha } from '../engine/pull-request.ts';
 import { Fault } from '../lib/fault.ts';
@@ -63,9 +63,13 @@ async function createRepository({ mirror, objectsDir }: WorkTreeSource, request:
   await Promise.all([
     writeFile(join(gitDir, 'HEAD'), `${sha}\n`),
     writeFile(join(gitDir, 'config'), formatConfig(sha)),
-    isIsolated ? undefined : writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternates(mirror, objectsDir)),
+    writeFile(alternatesOf(request), alternates(mirror, objectsDir)),
     shallow === undefined ? undefined : writeFile(join(gitDir, 'shallow'), shallow),
   ]);
+}
+
+function alternatesOf(request: WorkTreeRequest): string {
+  return join(gitDirOf(request), 'objects', 'info', 'alternates');
 }
 
 function alternates(mirror: Mirror, objectsDir: string): string {
@@ -85,18 +89,22 @@ async function readShallow({ environment }: Mirror): Promise<string | undefined>
 }
 
 async function copyCommit({ mirror }: WorkTreeSource, request: WorkTreeRequest): Promise<void> {
-  const options = { gitDir: mirror.gitDir, extra: mirror.environment, timeoutMs: TIMEOUT_MS };
   const { stdout } = await runGit(['rev-list', '--objects', '--no-walk', '--end-of-options', request.sha, '--'], {
-    ...options,
+    gitDir: mirror.gitDir,
+    extra: mirror.environment,
+    timeoutMs: TIMEOUT_MS,
     purpose: 'read a commit',
     maxBytes: MAX_BYTES,
   });
+  // In the new repository: git renames what it packs, which works on one file system only, and the mirror may lie on another.
   const pack = join(gitDirOf(request), 'objects', 'pack', 'pack');
   const { stdout: name } = await runGit(['pack-objects', '--quiet', '--end-of-options', pack], {
-    ...options,
+    gitDir: gitDirOf(request),
+    timeoutMs: TIMEOUT_MS,
     purpose: 'copy a commit',
     input: stdout,
   });
+  await rm(alternatesOf(request));
   // Git writes packs for its own user alone where the umask says so; somebody else is to read this one.
   const files = ['pack', 'idx'].map((kind) => `${pack}-${name.toString('latin1').trim()}.${kind}`);
   await Promise.all(files.map((file) => chmod(file, 0o444)));

@@ -1,6 +1,6 @@
 // A disk that is full or read-only, under the repository and under the server.
 import assert from 'node:assert/strict';
-import { rename, rm, symlink } from 'node:fs/promises';
+import { chmod, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
@@ -114,9 +114,28 @@ describe('a small disk under the server', { skip }, () => {
     }
   });
 
-  it('full while the built-in runner works: checks wait for room, and say so [C16] [E15]', async () => {
+  it('of another file system than the work trees: commits are copied all the same [R8]', async () => {
     const disk = await createSmallDisk(24);
     const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
+    const queue = onBadDays(await createQueue(server.api, { requiredStatuses: null }));
+    try {
+      const checks = [{ name: 'test', command: 'git status --porcelain; git fsck; test -f x.txt' }];
+      await queue.api.ok('registerRepository', { repo: queue.repo, checks });
+      const number = await queue.openPullRequest({ 'x.txt': 'x\n' });
+      await queue.submit(number);
+      await assertLanded(queue, await queue.untilMerged(number));
+    } finally {
+      await server.stop();
+      await queue.close();
+      await disk.close();
+    }
+  });
+
+  it('full while the built-in runner works: checks wait for room, and say so [C16] [E15]', async () => {
+    const disk = await createSmallDisk(24);
+    // Work trees of a server that is root lie in the temporary folder.
+    await chmod(disk.folder, 0o711);
+    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data'), TMPDIR: disk.folder });
     const queue = onBadDays(await createQueue(server.api, { requiredStatuses: null }));
     try {
       // Larger than what is left, so that the work tree does not fit while the store still does.
