@@ -9,7 +9,7 @@ import { MUTATIONS, type Mutation } from './table.ts';
 const HELP = `npm run mutate -- [options]      puts faults into a copy of the project, and runs the tests that should notice
 
 Each fault of test/mutations/table.ts is tried by itself. At least two independent suites must notice it. A fault whose text
-is not found any more counts as missed: mend the table.
+is not found any more counts as missed: mend the table. Before that, each suite must pass as the project is.
 
   --only TEXT      only faults with this in their name
   --suite NAME     only this suite, where a fault names it
@@ -50,12 +50,30 @@ async function run({ mutations, suite, isAll, isList }: ReturnType<typeof parse>
   const copy = new Copy(ROOT);
   let missed = 0;
   try {
+    const broken = await findBroken(copy, mutations, suite);
+    if (broken !== undefined) {
+      say(`${broken} fails without any fault, so it cannot notice one.\n`);
+      return 1;
+    }
     for (const mutation of mutations) if (!(await tryOut(copy, mutation, { suite, isAll }))) missed += 1;
   } finally {
     copy.remove();
   }
   say(`\n${mutations.length} faults, ${missed} not noticed by ${ENOUGH} suites\n`);
   return missed === 0 ? 0 : 1;
+}
+
+/** A suite that fails as the project is. */
+async function findBroken(
+  copy: Copy,
+  mutations: readonly Mutation[],
+  only: SuiteName | undefined,
+): Promise<SuiteName | undefined> {
+  const named = new Set(mutations.flatMap(({ suites }) => suites));
+  for (const suite of named) {
+    if ((only === undefined || suite === only) && (await notices(copy, suite))) return suite;
+  }
+  return undefined;
 }
 
 interface Choice {
