@@ -311,8 +311,8 @@ for (const { name, open } of INGEST_STORES) {
       world.restart(
         withIngest(world.store, ({ commit }) => ({
           commit: (change, at) => {
-            sizes.push(change.tests.length);
-            if (sizes.length === 3) throw new TypeError('a mistake');
+            sizes.push(change.tests.length, change.memories.length);
+            if (sizes.length === 6) throw new TypeError('a mistake');
             return commit(change, at);
           },
         })),

@@ -1,4 +1,5 @@
 import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
+import { notePaths } from '../flaky/paths.ts';
 import { isBlockingRun } from '../flaky/quarantine.ts';
 import type { EarlierOutcome } from '../flaky/run.ts';
 import { newTestState } from '../flaky/state.ts';
@@ -72,7 +73,10 @@ export async function observePart(
   return out;
 }
 
-/** Adds tests as they are before their first run: folding no run, and then runs, is folding the runs. */
+/**
+ * Adds tests as they are before their first run: folding no run, and then runs, is folding the runs. Their paths are known
+ * already: otherwise the first run of each would have to be stored with what is remembered of it.
+ */
 export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange, 'tests' | 'memories' | 'events'> {
   const { settings, at, facts } = part;
   const scope = scopeOf(uploadFactsOf(facts), settings.monitors, at);
@@ -81,6 +85,8 @@ export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange
   const added = [...addNewTests(kept, part)];
   for (const test of added) {
     foldRuns(test, [], { scope, earlier: undefined, isNew: true, events });
+    const paths = facts.isFork ? undefined : notePaths(undefined, part.groups.get(test.row.id) ?? [], at);
+    if (paths !== undefined) test.state = { ...test.state, paths };
     showState(test, events, acting);
   }
   return { tests: added.map(({ row }) => row), memories: added.map((test) => memoryOf(test, kept.seq + 1)), events };
