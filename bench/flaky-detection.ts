@@ -186,7 +186,7 @@ function scopeFor({ commit, job }: CommitRun, attempt: number): UploadScope {
     job,
     jobAttempt: attempt,
     prNumber: isMain ? null : commit,
-    isFork: false,
+    flaw: null,
   };
   return scopeOf(upload, MONITORS, at);
 }

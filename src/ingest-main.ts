@@ -1,6 +1,7 @@
 /** The thread that processes uploads: a store connection of its own, the loop, and messages to the main thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIngestLoop, type IngestLoop } from './ingest/ingest-loop.ts';
+import { createPlaceAsking } from './ingest/place-asking.ts';
 import { createThreadLog } from './ingest/thread-log.ts';
 import type { FromThread, ThreadData, ToThread } from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
@@ -16,9 +17,11 @@ const say = (message: FromThread) => port.postMessage(message);
 
 const store = await openStore(data);
 const log = createThreadLog(data.logLevel, say);
+const places = createPlaceAsking(say, systemClock);
 const loop = createIngestLoop(store, systemClock, log, {
   ...data,
   crashes: new Map(data.crashes),
+  findPlace: places.find,
   onWorkingOn: (uploadId) => say({ kind: 'working_on', uploadId }),
 });
 loop.onCheckResults((result) => say({ kind: 'stored', result }));
@@ -47,6 +50,8 @@ function createListener(of: IngestLoop): (message: ToThread) => void {
         resume?.();
         resume = undefined;
         return of.wake();
+      case 'place':
+        return places.answer(message.no, message.place);
       case 'stop':
         resume?.();
         void end();

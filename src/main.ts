@@ -8,6 +8,7 @@ import { Authenticator } from './app/authenticate.ts';
 import { Directory } from './app/directory.ts';
 import { EffectWorker } from './app/effect-worker.ts';
 import { ensureOrganization } from './app/ensure-organization.ts';
+import { findUploadPlace } from './app/find-upload-place.ts';
 import { createHousekeeping } from './app/housekeeping.ts';
 import { createLookAround } from './app/look-around.ts';
 import { NoticeBell } from './app/notice-bell.ts';
@@ -22,6 +23,7 @@ import { hashTokenSecret } from './app/token-secret.ts';
 import { createNoticeWatch } from './app/watch-notices.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { connectForges } from './connect-forges.ts';
+import type { PlaceQuestion, UploadPlace } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
@@ -91,7 +93,8 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   const { forges, watch } = await connectForges(config, { clock, log });
   const jobs = await createRunner(config, log);
   const serverId = await findServerId(config);
-  const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log });
+  const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
+  const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log, findPlace });
   const app: App = {
     store,
     runner: new QueueRunner(store, clock),
@@ -142,7 +145,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
 function createIngest(
   config: Config,
   { holder, writeTurn }: Pick<ThreadData, 'holder' | 'writeTurn'>,
-  { clock, log }: Pick<App, 'clock' | 'log'>,
+  parts: Pick<App, 'clock' | 'log'> & { findPlace(question: PlaceQuestion): Promise<UploadPlace> },
 ): IngestThread {
   const { dataFolder, databaseUrl, testBranchPrefix, logLevel, uploadKeepDays, uploadKeepBytes } = config;
   const limits = {
@@ -152,7 +155,7 @@ function createIngest(
     maxRepositoryTests: config.repositoryTests,
   };
   const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...limits };
-  return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, clock, log });
+  return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, ...parts });
 }
 
 function createRunner(config: Config, log: Log): Promise<Runner> {

@@ -163,7 +163,8 @@ async function addBatch(
     jobName: `unit-${no % SHARDS}`,
     jobUrl: null,
     prNumber: commit % 2 === 0 ? null : commit,
-    isFork: false,
+    flaw: null,
+    isProven: false,
   };
   const change = { repositoryId, expectedSeq, tests: [], memories: [], failures, events: [], batch: { facts, runs } };
   const stored = await store.testIngest.commit(change, at);

@@ -1,6 +1,6 @@
 import type { RepositoryRef } from '../storage/repositories.ts';
 import type { App } from './app.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, hasScope } from './caller.ts';
 import { ensureRepository } from './ensure-repository.ts';
 import { organizationNotFound } from './list-page.ts';
 import { newUpload } from './new-upload.ts';
@@ -34,6 +34,7 @@ export async function createBundleUpload(
   const upload = newUpload({
     repositoryId: repository.id,
     kind: 'bundle',
+    isProven: hasScope(caller, 'evidence'),
     fields: null,
     at: now,
     clientVersion: input.clientVersion?.slice(0, 255),

@@ -1,3 +1,4 @@
+import type { EvidenceFlaw } from '../flaky/evidence.ts';
 import { formatInstant } from '../lib/clock.ts';
 import type { RunConclusion, TestRunView as StoredRun } from '../storage/tests.ts';
 import type { App } from './app.ts';
@@ -26,6 +27,7 @@ export interface TestRunView {
   readonly pr_number?: number;
   readonly job_name?: string;
   readonly job_url?: string;
+  readonly no_evidence_because?: EvidenceFlaw;
   readonly failure_summary?: string;
   readonly failure_text?: string;
 }
@@ -63,6 +65,7 @@ function viewRun(run: StoredRun, hasFailureText: boolean): TestRunView {
     ...(prNumber === null ? {} : { pr_number: prNumber }),
     ...(jobName === '' ? {} : { job_name: jobName }),
     ...(jobUrl === null ? {} : { job_url: jobUrl }),
+    ...(run.flaw === null ? {} : { no_evidence_because: run.flaw }),
     ...(failureSummary === null ? {} : { failure_summary: failureSummary }),
     ...(failureText === null || !hasFailureText ? {} : { failure_text: failureText }),
   };

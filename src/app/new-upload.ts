@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Instant } from '../lib/clock.ts';
 import type { Upload } from '../storage/uploads.ts';
 
-type Given = Pick<Upload, 'repositoryId' | 'kind' | 'fields'> & {
+type Given = Pick<Upload, 'repositoryId' | 'kind' | 'fields' | 'isProven'> & {
   readonly at: Instant;
   /** Absent where it is still to come. */
   readonly body?: Pick<Upload, 'bodyId' | 'files' | 'sizeBytes'>;
@@ -28,5 +28,8 @@ export function newUpload({ at, body, digest, clientVersion, ...given }: Given):
     clientVersion: clientVersion ?? null,
     attempts: 0,
     trouble: null,
+    flaw: null,
+    counts: null,
+    ignored: null,
   };
 }

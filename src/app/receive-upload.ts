@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Repository, RepositoryRef } from '../storage/repositories.ts';
 import type { Upload, UploadFields } from '../storage/uploads.ts';
 import type { App } from './app.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, hasScope } from './caller.ts';
 import { ensureRepository, findRepositoryForUpload } from './ensure-repository.ts';
 import { testRunNotFound } from './get-merge-queue-testing-details.ts';
 import { organizationNotFound } from './list-page.ts';
@@ -40,10 +40,12 @@ export async function receiveUpload(
   const repository = await ensureRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
   const { fields } = input;
-  const digest = digestOf(fields, body);
+  const isProven = hasScope(caller, 'evidence');
+  const digest = digestOf(fields, { body, isProven });
   const upload = newUpload({
     repositoryId: repository.id,
     kind: 'reports',
+    isProven,
     fields,
     at: app.clock.now(),
     body,
@@ -65,8 +67,13 @@ async function checkCandidate(
   return isHere ? undefined : testRunNotFound(candidateId);
 }
 
-function digestOf(fields: UploadFields, body: ReceivedBody): string {
-  const hash = createHash('sha256').update(JSON.stringify(fieldValues(fields)));
+/** The same results with a token that proves where they come from are worth more, and another upload. */
+function digestOf(
+  fields: UploadFields,
+  { body, isProven }: { readonly body: ReceivedBody; readonly isProven: boolean },
+): string {
+  const values = isProven ? [...fieldValues(fields), 'proven'] : fieldValues(fields);
+  const hash = createHash('sha256').update(JSON.stringify(values));
   return hash.update(body.digest).digest('hex');
 }
 

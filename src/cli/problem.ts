@@ -63,6 +63,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   uploadResults: 'upload',
   listUploads: 'tests uploads',
   processUploadAgain: 'tests uploads again',
+  ignoreUpload: 'tests uploads ignore',
   getTestDetails: 'tests show',
   setQuarantine: 'tests quarantine',
   flagTest: 'tests flag',

@@ -24,7 +24,7 @@ const upload = (id: string, sha = id): UploadFacts => ({
   job: 'unit',
   jobAttempt: null,
   prNumber: null,
-  isFork: false,
+  flaw: null,
 });
 
 const run = (path: string | null, conclusion: ObservedRun['conclusion'], at = NOON): ObservedRun => ({

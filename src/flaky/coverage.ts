@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { isFlakyWithout } from './evidence.ts';
+import { isFlakyWithout } from './flaky-without.ts';
 import type { Monitor } from './monitor.ts';
 import { isOfPath, pathsOf, wasKnown } from './paths.ts';
 import type { RunRef } from './run.ts';

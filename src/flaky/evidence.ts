@@ -1,52 +1,40 @@
-import type { Instant } from '../lib/clock.ts';
-import { standing } from './detectors/pass-on-retry.ts';
-import { dataOf } from './evaluate.ts';
-import type { Monitor } from './monitor.ts';
-import { findOccasions } from './occasions.ts';
-import type { RunRef } from './run.ts';
-import type { MonitorData, MonitorState, TestState } from './state.ts';
-
 /**
- * Whether a test would have been called flaky at that time without the runs that `isTheirs` names: nobody's own failures
- * excuse them. In doubt it would not: of a failure rate only the latest failures are known, and one of theirs among them
- * is too many.
+ * What an upload may be evidence for: the one rule that ingestion, monitors, quarantine and the judge of a failed check
+ * share.
+ *
+ * Code of a pull request can read the `upload` token of its job, and send with it whatever it likes about any commit. So
+ * such uploads feed statuses and figures, where a lie costs little, and never let a failure pass: for that the origin has
+ * to be proven, by the built-in runner or by a token that no job of a pull request is given. A job that an upload names is
+ * no proof: everybody can read the ids of jobs.
  */
-export function isFlakyWithout(
-  state: TestState,
-  monitors: readonly Monitor[],
-  isTheirs: (run: RunRef) => boolean,
-  by: Instant = Number.POSITIVE_INFINITY,
-): boolean {
-  if (state.flag !== null && state.flag.at <= by) return true;
-  return monitors.some((monitor) => {
-    const own = state.monitors[monitor.id];
-    if (own === undefined || own.activeSince === null || own.activeSince > by || own.mute !== null || !monitor.enabled)
-      return false;
-    if (monitor.action.kind !== 'classify' || monitor.action.status !== 'FLAKY') return false;
-    return standsWithout(state, own, monitor, { isTheirs, by });
-  });
+
+/** Why an upload is evidence for nothing; its runs are stored, shown and counted in figures. */
+export const EVIDENCE_FLAWS = ['FORK', 'UNKNOWN_COMMIT', 'OUTAGE', 'IGNORED'] as const;
+export type EvidenceFlaw = (typeof EVIDENCE_FLAWS)[number];
+
+export interface Standing {
+  /** Null: its runs are evidence. */
+  readonly flaw: EvidenceFlaw | null;
+  /** Nobody but those who run the tests of the target can have sent it. */
+  readonly isProven: boolean;
 }
 
-function standsWithout(
-  state: TestState,
-  own: MonitorState,
-  monitor: Monitor,
-  { isTheirs, by }: { readonly isTheirs: (run: RunRef) => boolean; readonly by: Instant },
-): boolean {
-  const counts = (run: RunRef) => run.at <= by && !isTheirs(run);
-  const data = dataOf(own, monitor);
-  if (data === null) return false;
-  if (monitor.type === 'pass_on_retry') {
-    const events = standing(data as MonitorData['pass_on_retry'], state.passingMultiplicities);
-    return events.some(counts);
-  }
-  if (monitor.type === 'failure_count') {
-    const { failures, occasions, passes, sliceMs } = data as MonitorData['failure_count'];
-    const { failureCount, passesBetween } = monitor.parameters;
-    if (passesBetween === 0) return failures.filter(counts).length >= failureCount;
-    return findOccasions(occasions.filter(counts), passes, sliceMs).length >= failureCount;
-  }
-  const { failures } = data as MonitorData['failure_rate'];
-  // All of them are asked about: somebody may be collecting the answers.
-  return failures.length > 0 && failures.filter(isTheirs).length === 0;
+export const EVIDENCE_WORTHS = ['NOTHING', 'STATUSES', 'WAIVERS'] as const;
+export type EvidenceWorth = (typeof EVIDENCE_WORTHS)[number];
+
+/** STATUSES: its runs feed monitors. WAIVERS: they may also excuse a failure in a queue, where their commit may (V21). */
+export function worthOf({ flaw, isProven }: Standing): EvidenceWorth {
+  if (flaw !== null) return 'NOTHING';
+  return isProven ? 'WAIVERS' : 'STATUSES';
+}
+
+export function flawOf(of: {
+  readonly isFork: boolean;
+  /** Null: there is no repository that could be asked. */
+  readonly hasCommit: boolean | null;
+  readonly isOutage: boolean;
+}): EvidenceFlaw | null {
+  if (of.isFork) return 'FORK';
+  if (of.hasCommit === false) return 'UNKNOWN_COMMIT';
+  return of.isOutage ? 'OUTAGE' : null;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor } from '../../test/helpers/flaky-world.ts';
-import { type FailedTest, type FailureFacts, judgeFailure } from './judge-failure.ts';
-import { newMonitorState, newTestState } from './state.ts';
+import { aMonitor, anUpload, aRun, FlakyWorld } from '../../test/helpers/flaky-world.ts';
+import { type FailedTest, type FailureFacts, judgeFailure, type TestEvidence } from './judge-failure.ts';
+import { newTestState } from './state.ts';
 
 const ADMITTED = Date.UTC(2026, 8, 17, 12);
 const BEFORE = ADMITTED - 1;
@@ -29,7 +29,7 @@ function judge(facts: Partial<FailureFacts> = {}, test: Partial<FailedTest> = {}
     lastPass: LAST_PASS,
     admittedAt: ADMITTED,
     tests: new Map([['b', { ...FLAKY, ...test }]]),
-    isTheirs: () => false,
+    evidence: new Map(),
     maxFailing: 1_000,
     ...facts,
   });
@@ -161,28 +161,41 @@ describe('a failing test is no excuse', () => {
     assert.equal(judge({}, { quarantinedAt: ADMITTED }).kind, 'waived');
   });
 
-  it('[V15] where only these commits have shown that it is flaky', () => {
-    const own = 'What it is quarantined for was seen only with the commits under test, or since the admission.';
+  const NOT_SEEN =
+    'What it is quarantined for was not seen before the admission on the target, or in test runs without these pull requests.';
+
+  it('[V15] where nothing that counts has shown that it is flaky', () => {
     const state = newTestState(0);
-    assert.equal(why({}, { state }), own);
+    assert.equal(why({}, { state }), NOT_SEEN);
     // A person who decided before knew of it from elsewhere; one who decided since may not have.
     assert.equal(judge({}, { state, alwaysSince: BEFORE }).kind, 'waived');
-    assert.equal(why({}, { state, alwaysSince: AFTER }), own);
-    assert.equal(why({}, { state: { ...state, flag: { at: AFTER, actor: 'ada', reason: null } } }), own);
+    assert.equal(why({}, { state, alwaysSince: AFTER }), NOT_SEEN);
+    assert.equal(why({}, { state: { ...state, flag: { at: AFTER, actor: 'ada', reason: null } } }), NOT_SEEN);
   });
 
-  it('[V15] where others have shown that it is flaky only since the admission', () => {
-    const monitor = aMonitor({ type: 'pass_on_retry' });
-    const seen = (at: number, activeSince = BEFORE) => {
-      const ref = { at, sha: 'a'.repeat(40), branch: 'topic', job: 'ci', prNumber: 9, uploadId: 'u' };
-      const event = { ...ref, failedAt: at, passedAt: at, multiplicity: 0, isMarked: false };
-      const data = { certain: [event], repeated: [] };
-      const own = { ...newMonitorState('pass_on_retry'), data, activeSince };
-      return { state: { ...newTestState(0), monitors: { [monitor.id]: own } }, monitors: [monitor] };
-    };
-    assert.equal(judge({}, seen(BEFORE)).kind, 'waived');
-    assert.match(`${why({}, seen(BEFORE, AFTER))}`, /or since the admission/);
-    assert.match(`${why({}, seen(AFTER))}`, /seen only with the commits under test, or since the admission/);
+  it('[V15] [V21] where what has shown it came only since the admission, or without a proven origin', () => {
+    const world = new FlakyWorld([aMonitor({ type: 'pass_on_retry' })]);
+    for (const [id, conclusion] of [
+      ['failed', 'FAILURE'],
+      ['passed', 'SUCCESS'],
+    ] as const)
+      world.tell({ upload: anUpload({ id }), runs: [aRun(conclusion, BEFORE)] }, BEFORE);
+    const { monitors, past } = world;
+    const state = world.state ?? newTestState(0);
+    const given = (evidence: Partial<TestEvidence>) => ({
+      evidence: new Map([['b', { past, hasUnproven: false, ...evidence }]]),
+    });
+    assert.equal(judge(given({}), { state, monitors }).kind, 'waived');
+    assert.equal(why(given({ past: past.map((each) => ({ ...each, at: AFTER })) }), { state, monitors }), NOT_SEEN);
+    const unproven = /came only in uploads whose origin is not proven/;
+    assert.match(`${why(given({ past: past.slice(1), hasUnproven: true }), { state, monitors })}`, unproven);
+  });
+
+  it('[V21] where its results, or those of the last pass, came without a proven origin', () => {
+    const withoutProof = results({ uploadIds: [], unprovenIds: ['u'], testNos: [] });
+    assert.match(judge(withoutProof).reason, /^Its test results came only in uploads whose origin is not proven/);
+    const lastPass = { ...LAST_PASS, uploadIds: [], testNos: [] };
+    assert.match(judge({ lastPass }).reason, /^The results of the last pass of this check came only in uploads/);
   });
 
   it('[V15] where nobody knows it', () => {

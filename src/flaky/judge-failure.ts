@@ -1,6 +1,9 @@
 import type { Instant } from '../lib/clock.ts';
-import { type Excluded, isCovered, type QuarantinedFor } from './coverage.ts';
+import { isCovered, type QuarantinedFor } from './coverage.ts';
+import { isFlakyBy } from './excuse.ts';
 import { pathsOf } from './paths.ts';
+import type { PastRuns } from './replay.ts';
+import type { RetryEvent } from './retry.ts';
 import type { RunRef } from './run.ts';
 
 interface SeenTests {
@@ -20,6 +23,8 @@ export interface LastPass extends SeenTests {
 export interface FailureResults extends SeenTests {
   readonly isWhole: boolean;
   readonly problem: string | null;
+  /** Uploads whose origin is not proven: they can only add failures, and are not among `uploadIds`. */
+  readonly unprovenIds?: readonly string[];
   readonly failing: readonly {
     readonly testNo: number;
     readonly testId: string;
@@ -31,6 +36,13 @@ export interface FailureResults extends SeenTests {
 export interface FailedTest extends QuarantinedFor {
   readonly name: string;
   readonly quarantinedAt: Instant | null;
+}
+
+/** The uploads that may excuse a failure of a test. */
+export interface TestEvidence {
+  readonly past: readonly PastRuns[];
+  /** Others show failures too, and their origin is not proven. */
+  readonly hasUnproven: boolean;
 }
 
 export interface FailureFacts {
@@ -47,8 +59,8 @@ export interface FailureFacts {
   readonly admittedAt: Instant;
   /** By id. */
   readonly tests: ReadonlyMap<string, FailedTest>;
-  /** Whether a run is one of the commits under test, and so no evidence in their favour. */
-  readonly isTheirs: (run: RunRef) => boolean;
+  /** What shows that a test is flaky, by its id; undefined: nobody has looked yet, and all else is judged. */
+  readonly evidence?: ReadonlyMap<string, TestEvidence>;
   /** More failing tests than this are no flakiness. */
   readonly maxFailing: number;
 }
@@ -85,6 +97,7 @@ export function judgeFailure(facts: FailureFacts): FailureJudgement {
   if (facts.isOfSeveralRuns) {
     return judged('denied', 'The check ran more than once, and its results may be those of an earlier run.');
   }
+  if (results.uploadIds.length === 0) return judged(open, unprovenText('Its test results'));
   const gap = findGap(facts.lastPass, results);
   if (gap !== undefined) return judged(gap.isFinal ? 'denied' : open, gap.reason);
   if (tests.length === 0) return judged(open, 'No test failed in its results: something else did.');
@@ -100,6 +113,7 @@ function findGap(
   const yet = (reason: string) => ({ isFinal: false, reason });
   if (lastPass === null) return final('No results of an earlier pass of this check are known to compare with.');
   if (lastPass.isWaiting) return yet('The results of the last pass of this check are still being processed.');
+  if (lastPass.uploadIds.length === 0) return final(unprovenText('The results of the last pass of this check'));
   if (!lastPass.isWhole || lastPass.testNos.length === 0) {
     return final('The results of the last pass of this check are not whole: there is nothing to compare with.');
   }
@@ -116,27 +130,57 @@ function nothing(kind: FailureJudgement['kind'], reason: string): FailureJudgeme
 
 const UNTOLD: readonly (string | null)[] = [null];
 
-function judgeTest(
-  { testId: id, paths = UNTOLD }: FailureResults['failing'][number],
-  { tests, admittedAt, isTheirs }: FailureFacts,
-) {
-  const test = tests.get(id);
+function judgeTest({ testId: id, paths = UNTOLD }: FailureResults['failing'][number], facts: FailureFacts) {
+  const test = facts.tests.get(id);
   if (test === undefined) return { id, name: id, why: 'It is not known.' };
-  const why = paths.map((path) => whyNot(test, path, { by: admittedAt, isTheirs })).find((each) => each !== undefined);
+  const given = { by: facts.admittedAt, evidence: facts.evidence && (facts.evidence.get(id) ?? NO_EVIDENCE) };
+  const why = paths.map((path) => whyNot(test, path, given)).find((each) => each !== undefined);
   return why === undefined ? { id, name: test.name } : { id, name: test.name, why };
 }
 
-function whyNot(test: FailedTest, path: string | null, excluded: Excluded): string | undefined {
+const NO_EVIDENCE: TestEvidence = { past: [], hasUnproven: false };
+
+interface Given {
+  /** What came after the pull request may have come because of it. */
+  readonly by: Instant;
+  readonly evidence: TestEvidence | undefined;
+}
+
+function whyNot(test: FailedTest, path: string | null, given: Given): string | undefined {
   const { quarantinedAt } = test;
   if (quarantinedAt === null) return 'It is not quarantined.';
-  if (quarantinedAt > excluded.by) return 'It was quarantined only after the pull request had been admitted.';
-  // What came after the pull request may have come because of it.
-  if (isCovered(test, path, excluded)) return undefined;
-  if (pathsOf(test.state).some(([other]) => isCovered(test, other, excluded))) {
+  if (quarantinedAt > given.by) return 'It was quarantined only after the pull request had been admitted.';
+  if (isExcused(test, path, given)) return undefined;
+  if (pathsOf(test.state).some(([other]) => isExcused(test, other, given))) {
     const suite = path === null || path === '' ? 'this suite' : `the suite "${path.slice(0, 200)}"`;
     return `Its id stands for tests in several suites, and what it is quarantined for was not seen in ${suite}.`;
   }
-  return 'What it is quarantined for was seen only with the commits under test, or since the admission.';
+  if (given.evidence?.hasUnproven === true) {
+    return `${unprovenText('What it is quarantined for')} It excuses no failure.`;
+  }
+  return 'What it is quarantined for was not seen before the admission on the target, or in test runs without these pull requests.';
+}
+
+/** By the word of a person, or by evidence that counts and is enough by itself. */
+function isExcused(test: FailedTest, path: string | null, { by, evidence }: Given): boolean {
+  if (isCovered(test, path, { by, isTheirs: () => true })) return true;
+  if (evidence === undefined) return isCovered(test, path, { by, isTheirs: () => false });
+  const { state, monitors } = test;
+  if (!isFlakyBy(state, monitors, { past: evidence.past, by })) return false;
+  // Stored runs do not tell their suite: what is remembered does.
+  const isTheirs = pathsOf(state).length > 1 ? isNotOf(evidence) : () => false;
+  return isCovered(test, path, { by, isTheirs });
+}
+
+function isNotOf({ past }: TestEvidence): (run: RunRef & Partial<Pick<RetryEvent, 'otherUploadId'>>) => boolean {
+  const ids = new Set(past.map(({ upload }) => upload.id));
+  return ({ uploadId, otherUploadId = null }) =>
+    !ids.has(uploadId) || (otherUploadId !== null && !ids.has(otherUploadId));
+}
+
+/** As an upload with the scope `upload` alone: code of a pull request can read such a token. */
+function unprovenText(what: string): string {
+  return `${what} came only in uploads whose origin is not proven (see the scope evidence).`;
 }
 
 function sentenceOf([first, ...others]: readonly { readonly name: string; readonly why?: string }[]): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/flaky-world.ts';
 import { expire } from './evaluate.ts';
-import { isFlakyWithout } from './evidence.ts';
+import { isFlakyBy } from './excuse.ts';
 import { labelsOf } from './labels.ts';
 import type { Monitor } from './monitor.ts';
 import { seedMonitors } from './seed-monitors.ts';
@@ -13,7 +13,7 @@ interface Line {
   readonly job?: string;
   readonly branch?: string;
   readonly durationMs?: number;
-  readonly isFork?: boolean;
+  readonly flaw?: 'FORK';
 }
 
 /** Plays lines (`+` passes, `-` fails, `~` is skipped), each character another commit and upload, an hour between lines. */
@@ -27,13 +27,13 @@ class Story {
     this.world = new FlakyWorld(monitors);
   }
 
-  play({ runs, hours = 1, job = 'unit', branch = 'main', durationMs = 10, isFork = false }: Line): this {
+  play({ runs, hours = 1, job = 'unit', branch = 'main', durationMs = 10, flaw }: Line): this {
     this.wait(hours);
     for (const sign of runs) {
       this.#uploads += 1;
       const id = `u${this.#uploads}`;
       const conclusion = sign === '+' ? 'SUCCESS' : sign === '-' ? 'FAILURE' : 'SKIPPED';
-      const upload = anUpload({ id, sha: `sha${this.#uploads}`, job, branch, isFork });
+      const upload = anUpload({ id, sha: `sha${this.#uploads}`, job, branch, flaw: flaw ?? null });
       const { events } = this.world.tell({ upload, runs: [aRun(conclusion, this.at, { durationMs })] }, this.at);
       this.#note(events);
     }
@@ -116,7 +116,7 @@ describe('failure rate', () => {
       .play({ runs: '--' })
       .play({ runs: '~~~~' })
       .play({ runs: '----', branch: 'x' })
-      .play({ runs: '----', isFork: true });
+      .play({ runs: '----', flaw: 'FORK' });
     assert.equal(story.status, 'HEALTHY');
   });
 
@@ -323,16 +323,17 @@ describe('status', () => {
 });
 
 describe('evidence from outside', () => {
-  const theirs = (sha: string) => (run: { readonly sha: string }) => run.sha === sha;
+  const isFlaky = ({ state, monitors, past }: FlakyWorld, sha: string) => {
+    const others = past.filter(({ upload }) => upload.sha !== sha);
+    return state !== undefined && isFlakyBy(state, monitors, { past: others, by: past.at(-1)?.at ?? 0 });
+  };
 
   it('is a retry on another commit, or enough failures without theirs [F23]', () => {
     const story = new Story(count()).play(FAILS).play(PASSES).play(FAILS).play(PASSES).play(FAILS).play(PASSES);
-    const isFlaky = (sha: string) =>
-      story.world.state !== undefined && isFlakyWithout(story.world.state, story.world.monitors, theirs(sha));
-    assert.ok(!isFlaky('sha1'));
-    assert.ok(isFlaky('elsewhere'));
+    assert.ok(!isFlaky(story.world, 'sha1'));
+    assert.ok(isFlaky(story.world, 'elsewhere'));
     story.play({ runs: '-' });
-    assert.ok(isFlaky('sha1'));
+    assert.ok(isFlaky(story.world, 'sha1'));
 
     const world = new FlakyWorld([aMonitor({ type: 'pass_on_retry' })]);
     const retry = (sha: string) => {
@@ -342,7 +343,7 @@ describe('evidence from outside', () => {
           START + DAY,
         );
       }
-      return world.state !== undefined && isFlakyWithout(world.state, world.monitors, theirs('mine'));
+      return isFlaky(world, 'mine');
     };
     assert.ok(!retry('mine'));
     assert.ok(retry('other'));

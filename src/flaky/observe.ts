@@ -51,8 +51,8 @@ export function observe(
 ): Observed {
   const { at, monitors } = scope;
   const known = before ?? newTestState(at);
-  // What forks send counts in figures only: nobody can have a test called flaky from outside.
-  if (scope.upload.isFork) return { state: known, events: [], isUrgent: before === undefined };
+  // It counts in figures only: nobody can have a test called flaky from outside.
+  if (scope.upload.flaw !== null) return { state: known, events: [], isUrgent: before === undefined };
   const paths = notePaths(known.paths, runs, at);
   const seen = paths === undefined || paths === known.paths ? known : { ...known, paths };
   const state = fold(seen, { upload: scope.upload, runs, earlier, at }, scope.looking);

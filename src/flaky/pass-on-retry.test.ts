@@ -58,14 +58,14 @@ const stories: readonly {
   {
     name: 'a pair from a fork [F4]',
     uploads: [
-      ['-', { isFork: true }],
-      ['+', { isFork: true }],
+      ['-', { flaw: 'FORK' }],
+      ['+', { flaw: 'FORK' }],
     ],
     status: 'HEALTHY',
   },
   {
     name: 'a failure of ours and a pass from a fork [F4]',
-    uploads: [['-'], ['+', { isFork: true }]],
+    uploads: [['-'], ['+', { flaw: 'FORK' }]],
     status: 'HEALTHY',
   },
   { name: 'twice in one file, no marker, no time [F2]', uploads: [['- +']], status: 'HEALTHY' },

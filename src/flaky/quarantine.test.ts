@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aRun } from '../../test/helpers/flaky-world.ts';
-import { hasFailed, isInfrastructureFailure } from './infrastructure.ts';
 import { isBlockingRun, quarantineOf, reviewOf } from './quarantine.ts';
 
 const DAY = 86_400_000;
@@ -52,21 +50,5 @@ describe('quarantine', () => {
     assert.equal(reviewOf({ ...test, quarantinedAt: AT - DAY }, AT), undefined);
     assert.equal(reviewOf({ ...test, lastRunAt: AT - 15 * DAY }, AT), 'NEVER_RUNS');
     assert.equal(reviewOf({ ...test, passes: 0, lastRunAt: null }, AT), 'NEVER_RUNS');
-  });
-});
-
-describe('infrastructure failures', () => {
-  it('are uploads in which more tests fail than the threshold says [F17]', () => {
-    const protection = { isEnabled: true, failureThreshold: 0.8 };
-    assert.ok(isInfrastructureFailure({ ran: 100, failed: 81 }, protection));
-    assert.ok(!isInfrastructureFailure({ ran: 100, failed: 80 }, protection));
-    assert.ok(!isInfrastructureFailure({ ran: 0, failed: 0 }, protection));
-    assert.ok(!isInfrastructureFailure({ ran: 10, failed: 10 }, { ...protection, isEnabled: false }));
-  });
-
-  it('count a test that passed when it was tried again as passing, and no skipped one [F17]', () => {
-    assert.equal(hasFailed([aRun('FAILURE', 0)]), true);
-    assert.equal(hasFailed([aRun('FAILURE', 0), aRun('SUCCESS', 1)]), false);
-    assert.equal(hasFailed([aRun('SKIPPED', 0)]), undefined);
   });
 });

@@ -20,6 +20,8 @@ export interface RetryEvent extends RunRef {
   readonly multiplicity: number;
   /** The report itself counts attempts. */
   readonly isMarked: boolean;
+  /** The upload with the other of the two runs; null: both are of this one. */
+  readonly otherUploadId: string | null;
 }
 
 /** Newest first, and in one order only. */
@@ -80,8 +82,8 @@ function findBetweenUploads(
   if (there === undefined) return undefined;
   const times = hasFailed ? { failedAt: here.at, passedAt: there.at } : { failedAt: there.at, passedAt: here.at };
   // Of the two uploads the later one is named, whichever arrived first.
-  const [named] = [here, there].sort(compareRefs);
-  return { ...(named as RunRef), ...times, multiplicity: 0, isMarked: false };
+  const [named, other] = [here, there].sort(compareRefs) as [RunRef, RunRef];
+  return { ...named, ...times, multiplicity: 0, isMarked: false, otherUploadId: other.uploadId };
 }
 
 function mayHaveFailed({ failedPaths }: EarlierOutcome, path: string | null): boolean {
@@ -128,7 +130,7 @@ function certain(
   path: string | null | undefined,
 ): RetryEvent {
   const at = Math.max(times.failedAt, times.passedAt);
-  return { ...refOf(upload, at, path), ...times, multiplicity: 0, isMarked: false };
+  return { ...refOf(upload, at, path), ...times, multiplicity: 0, isMarked: false, otherUploadId: null };
 }
 
 function isCase(run: ObservedRun): boolean {

@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import type { EvidenceFlaw } from './evidence.ts';
 
 export type Conclusion = 'SUCCESS' | 'FAILURE' | 'SKIPPED';
 
@@ -12,8 +13,8 @@ export interface UploadFacts {
   /** Which try of that job, where CI says so. Two uploads of one try are parts of it, never a retry. */
   readonly jobAttempt: number | null;
   readonly prNumber: number | null;
-  /** Anybody can send what a fork's commit did: it counts in figures, and is no evidence for anything. */
-  readonly isFork: boolean;
+  /** Why it is evidence for nothing, such as a fork's commit of which anybody can send anything; null: it is. */
+  readonly flaw: EvidenceFlaw | null;
 }
 
 /** One execution of one test within an upload. */
@@ -30,8 +31,8 @@ export interface ObservedRun {
 }
 
 /**
- * What another upload of the same commit and job said of the same test. Uploads of forks, and those that count nowhere,
- * say nothing.
+ * What another upload of the same commit and job said of the same test. Uploads that are
+ * evidence for nothing say nothing.
  */
 export interface EarlierOutcome {
   readonly uploadId: string;

@@ -8,8 +8,8 @@ export interface TestSettings {
   readonly quarantineEnabled: boolean;
   readonly autoQuarantine: boolean;
   readonly infrastructureProtectionEnabled: boolean;
-  /** A fraction. */
-  readonly infrastructureFailureThreshold: number;
+  /** A fraction; null: far above what is usual. */
+  readonly infrastructureFailureThreshold: number | null;
   readonly retentionDays: number;
   /** With `{key}` where the ticket's key goes; null: none. */
   readonly ticketUrlTemplate: string | null;
@@ -18,8 +18,8 @@ export interface TestSettings {
 export const DEFAULT_TEST_SETTINGS: TestSettings = {
   quarantineEnabled: true,
   autoQuarantine: false,
-  infrastructureProtectionEnabled: false,
-  infrastructureFailureThreshold: 0.8,
+  infrastructureProtectionEnabled: true,
+  infrastructureFailureThreshold: null,
   retentionDays: 45,
   ticketUrlTemplate: null,
 };

@@ -55,6 +55,7 @@ export type TestEvent = { readonly at: Instant; readonly actor: string | null } 
   | (OfMonitor & { readonly kind: 'monitor_unmuted'; readonly hasExpired: boolean })
   | { readonly kind: 'test_flagged'; readonly reason: string | null }
   | { readonly kind: 'test_unflagged' }
+  | { readonly kind: 'upload_ignored'; readonly uploadId: string; readonly reason: string }
   | (OfLabel & { readonly kind: 'label_added' })
   | (OfLabel & { readonly kind: 'label_removed' })
 );

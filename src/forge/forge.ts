@@ -22,6 +22,8 @@ export interface Forge {
   listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** Whether the one commit is the other, or an ancestor of it. */
   isAncestor(question: AncestryQuestion): Promise<boolean>;
+  /** Whether the repository has a commit of this name, on whatever branch, pull request or candidate. */
+  hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean>;
   /** The way of a branch from one commit to another, by first parents. */
   listLine(question: LineQuestion): Promise<LineAnswer>;
   /**

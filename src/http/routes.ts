@@ -17,6 +17,7 @@ import { getSubmittedPullRequestRoute } from './api/get-submitted-pull-request.t
 import { getSubmittedPullRequestsRoute } from './api/get-submitted-pull-requests.ts';
 import { getTestDetailsRoute } from './api/get-test-details.ts';
 import { getTestSettingsRoute } from './api/get-test-settings.ts';
+import { ignoreUploadRoute } from './api/ignore-upload.ts';
 import { inspectRepositoryRoute } from './api/inspect-repository.ts';
 import { linkTicketToTestCaseRoute } from './api/link-ticket-to-test-case.ts';
 import { listApiTokensRoute } from './api/list-api-tokens.ts';
@@ -71,6 +72,7 @@ export const ROUTES: readonly Route[] = [
   getSubmittedPullRequestsRoute,
   getTestDetailsRoute,
   getTestSettingsRoute,
+  ignoreUploadRoute,
   inspectRepositoryRoute,
   linkTicketToTestCaseRoute,
   listApiTokensRoute,

@@ -84,7 +84,7 @@ async function countFromRuns(
   const since = at - Math.max(...[...begun.values()].flat().map(windowMsOf));
   const numbers = [...begun.keys()].map(({ row }) => row.no);
   for (const { facts, runs } of await store.testIngest.readRuns(kept.repository.id, numbers, since)) {
-    if (facts.isFork) continue;
+    if (facts.flaw !== null) continue;
     for (const [no, own] of Map.groupBy(runs, (run) => run.testNo)) {
       const test = kept.byNo[no];
       const monitors = test === undefined ? undefined : begun.get(test);

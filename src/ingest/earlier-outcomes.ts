@@ -15,7 +15,7 @@ export async function findEarlierOutcomes(
   kept: KeptTests,
   { facts, groups }: { readonly facts: BatchFacts; readonly groups: ReadonlyMap<string, readonly ReadRun[]> },
 ): Promise<Earlier> {
-  if (facts.isFork || facts.sha === '') return NOTHING;
+  if (facts.flaw !== null || facts.sha === '') return NOTHING;
   const { sha, job, uploadId } = facts;
   const batches = await store.testIngest.findEarlier(kept.repository.id, { sha, job, exceptUploadId: uploadId });
   if (batches.length === 0) return NOTHING;

@@ -3,6 +3,7 @@
  * between them: statuses that end by themselves, changed settings, merging, retention. Everything it does is stored in
  * steps that are whole by themselves, so it can be ended at any instant.
  */
+import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
@@ -32,6 +33,8 @@ export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOption
   readonly maxTests: number;
   /** How often processing an upload has ended the thread, by id. */
   readonly crashes: ReadonlyMap<string, number>;
+  /** Where the tests of an upload ran. */
+  readonly findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
 }
 
 export interface StoredCheck {
@@ -62,6 +65,7 @@ const DEFAULTS: IngestOptions = {
   turnMs: 200,
   maxNewTests: 250_000,
   crashes: new Map(),
+  findPlace: async () => UNKNOWN_PLACE,
   onWorkingOn: () => undefined,
   uploadKeepDays: 7,
   uploadKeepBytes: 2 * 1024 ** 3,
@@ -259,7 +263,7 @@ class Loop implements IngestLoop {
 
   async #processFor(repository: Repository, upload: Upload): Promise<Processed> {
     const organization = await this.#kept.findOrganization(repository);
-    const { testBranchPrefix, limits, newTestsAtOnce, maxNewTests, maxRepositoryTests } = this.#options;
+    const { testBranchPrefix, limits, newTestsAtOnce, maxNewTests, maxRepositoryTests, findPlace } = this.#options;
     const { bodyId } = upload;
     const sources: ReadSources = {
       organization,
@@ -277,6 +281,7 @@ class Loop implements IngestLoop {
         maxNewTests,
         maxRepositoryTests,
         onNewTests: (count) => this.#turns.noteNewTests(count),
+        findPlace,
         read: () => readUpload(upload, sources),
         use: (act) => this.#kept.use(repository, act),
         step: () => this.#stepOn(repository.id),
@@ -314,7 +319,7 @@ class Loop implements IngestLoop {
     this.#tell(repositoryId, await endUpload({ store: this.#store, use }, this.#failureOf(upload), end));
   }
 
-  #failureOf({ id, fields, partsDone, testRuns, issues }: Upload): UploadOutcome {
+  #failureOf({ id, fields, partsDone, testRuns, issues, flaw, counts }: Upload): UploadOutcome {
     return {
       uploadId: id,
       partsDone,
@@ -324,6 +329,8 @@ class Loop implements IngestLoop {
       fields,
       testRuns,
       issues: [...issues, OUR_MISTAKE],
+      flaw,
+      counts,
     };
   }
 

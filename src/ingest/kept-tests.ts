@@ -1,7 +1,7 @@
 /**
  * The tests of one repository in memory, as of one sequence number. Passing runs change nothing but counts, which are
  * not stored at once: after a crash, or when another writer was faster, a test's stored state is brought up to date from
- * the blocks of runs that it does not count yet. These hold for the test nothing but passing runs, and runs of forks:
+ * the blocks of runs that it does not count yet. These hold for the test nothing but passing runs, and runs that are evidence for nothing:
  * whatever else happens to a test is stored with it at once.
  */
 import type { Monitor } from '../flaky/monitor.ts';
@@ -75,6 +75,14 @@ export class KeptTests {
       await step();
       const ids = missing.slice(from, from + LOAD_AT_ONCE);
       this.#keepAll(await this.#store.testIngest.load(this.repository.id, ids), monitors);
+    }
+  }
+
+  async loadNumbers(testNos: readonly number[], monitors: readonly Monitor[]): Promise<void> {
+    for (const no of testNos) {
+      if (this.byNo[no] !== undefined) continue;
+      const from = Math.floor(no / SLICE_TESTS) * SLICE_TESTS;
+      this.#keepAll(await this.#store.testIngest.loadRange(this.repository.id, from, from + SLICE_TESTS), monitors);
     }
   }
 

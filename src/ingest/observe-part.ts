@@ -61,7 +61,7 @@ export async function observePart(
   for (const { test, runs } of inOrderOfNumbers(kept, part.groups)) {
     storeRuns(test, runs, out);
     const isNew = added.has(test);
-    const isRenamed = !isNew && !facts.isFork && rename(test, runs.at(-1) as ReadRun);
+    const isRenamed = !isNew && facts.flaw === null && rename(test, runs.at(-1) as ReadRun);
     const isUrgent = foldRuns(test, runs, { scope, earlier: part.earlier.get(test.row.no), isNew, events: out.events });
     const isShown = isUrgent && showState(test, out.events, acting);
     if (isNew || isRenamed || isShown) out.tests.push(test.row);

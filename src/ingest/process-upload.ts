@@ -2,10 +2,10 @@
  * One upload, from its bytes to what is stored: read, grouped by test, folded into what monitors remember, and committed
  * with the end of the upload. Whatever interrupts it, it begins again behind the last part that was stored.
  *
- * Where infrastructure protection is switched on, an upload of more than one part is read twice: whether nearly everything
- * in it failed is known only at its end, and nothing of it may be stored before.
+ * With infrastructure protection, an upload of more than one part is read twice: whether far more than usual failed in it
+ * is known only at its end, and nothing of it may be stored before.
  */
-import { isInfrastructureFailure } from '../flaky/infrastructure.ts';
+import type { PlaceQuestion, UploadPlace } from '../flaky/upload-place.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults, TestChange } from '../storage/test-ingest.ts';
@@ -14,6 +14,7 @@ import { TestCount } from './count-tests.ts';
 import { findEarlierOutcomes } from './earlier-outcomes.ts';
 import { groupRuns } from './group-runs.ts';
 import { Overtaken, Stale } from './interrupts.ts';
+import { findPlaceOf, flawIssue, type JudgedUpload, judgeUpload, placedFacts, protectionOf } from './judge-upload.ts';
 import type { Kept } from './kept-repositories.ts';
 import type { KeptTests } from './kept-tests.ts';
 import { findMissingRuns } from './missing-runs.ts';
@@ -34,6 +35,7 @@ export interface ProcessingDeps extends TestLimits {
   readonly newTestsAtOnce: number;
   /** So many tests were stored that had not been seen before. */
   onNewTests(count: number): void;
+  findPlace(question: PlaceQuestion): Promise<UploadPlace>;
   /** Reads the body from its beginning. */
   read(upload: Upload): Reading;
   /** Acts on the repository's tests in memory, again where another writer was faster. */
@@ -57,51 +59,63 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
   const reached = new ReachedLimits(deps, upload.partsDone > 0 ? upload.issues : []);
   let testRuns = upload.testRuns;
   let runsRead = 0;
+  let place: UploadPlace | undefined;
   let verdict: Verdict | undefined;
   for (;;) {
     const next = await parts.next();
     // Reading ended without saying what the runs would belong to.
-    if (next.done === true) return end(deps, upload, { facts: undefined, summary: next.value, verdict: undefined });
-    const part = next.value;
-    verdict ??= upload.partsDone > 0 ? 'use' : await judge(deps, upload, part);
-    if (verdict !== 'use') {
+    if (next.done === true) return end(deps, upload, { facts: undefined, summary: next.value });
+    place ??= await findPlaceOf(deps.findPlace, upload, next.value.facts);
+    const part = { ...next.value, facts: placedFacts(next.value.facts, place) };
+    verdict ??= upload.partsDone > 0 ? { kind: 'use', judged: upload } : await judge(deps, upload, { part, place });
+    if (verdict.kind === 'refused') {
       await parts.return(undefined as never);
-      return end(deps, upload, { facts: part.facts, ...verdict });
+      return end(deps, upload, { facts: part.facts, summary: verdict.summary });
     }
+    const { judged } = verdict;
     runsRead += part.runs.length;
     if (part.summary !== undefined && runsRead === 0) {
-      const verdict = part.summary.isWhole ? 'EMPTY' : undefined;
-      return end(deps, upload, { facts: part.facts, summary: part.summary, verdict });
+      return end(deps, upload, { facts: part.facts, summary: part.summary, isEmpty: part.summary.isWhole });
     }
     const isStored = part.no < upload.partsDone;
     if (isStored && part.summary !== undefined) return addMissing(deps, upload, { ...part, summary: part.summary });
-    const stored = await storePart(deps, upload, { part, testRuns, tally, sharedIds, reached });
+    const stored = await storePart(deps, upload, { part, judged, testRuns, tally, sharedIds, reached });
     testRuns += stored.testRuns;
-    if (part.summary !== undefined) return { ...stored, status: 'PROCESSED', testRuns };
+    if (part.summary !== undefined) return { ...stored, status: endStatusOf(judged), testRuns };
     await deps.tidyMemory();
   }
 }
 
-type Verdict = 'use' | { readonly summary: ReadSummary; readonly verdict: 'SKIPPED' | undefined };
+type Verdict =
+  | { readonly kind: 'use'; readonly judged: JudgedUpload }
+  | { readonly kind: 'refused'; readonly summary: ReadSummary };
 
 /** Reading says within so many runs that a bundle is refused. */
 const RUNS_BEFORE_REFUSAL = 25_000;
 
-/** Whether anything of the upload may be stored, which in doubt is known only when all of it was read. */
-async function judge(deps: ProcessingDeps, upload: Upload, first: Part): Promise<Verdict> {
+/** Whether anything of the upload may be stored, and as what, which in doubt is known only when all of it was read. */
+async function judge(
+  deps: ProcessingDeps,
+  upload: Upload,
+  { part: first, place }: { readonly part: Part; readonly place: UploadPlace },
+): Promise<Verdict> {
   const { settings } = await deps.use(async (kept) => kept);
-  const protection = {
-    isEnabled: settings.settings.infrastructureProtectionEnabled,
-    failureThreshold: settings.settings.infrastructureFailureThreshold,
-  };
-  const count = new TestCount();
-  const countRuns = (runs: readonly ReadRun[]) => (protection.isEnabled ? count.add(runs) : undefined);
+  const protection = protectionOf(settings.settings);
+  const of = { facts: first.facts, place, protection };
   const isSafe = !protection.isEnabled && first.runs.length >= RUNS_BEFORE_REFUSAL;
-  if (first.summary === undefined && isSafe) return 'use';
-  if (first.summary !== undefined) countRuns(first.runs);
-  const summary = first.summary ?? (await readThrough(deps, upload, countRuns));
-  if (summary.isRefused) return { summary, verdict: undefined };
-  return isInfrastructureFailure(count.counts, protection) ? { summary, verdict: 'SKIPPED' } : 'use';
+  if (first.summary === undefined && isSafe) {
+    return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: null }) };
+  }
+  const count = new TestCount();
+  if (first.summary !== undefined) count.add(first.runs);
+  const summary = first.summary ?? (await readThrough(deps, upload, (runs) => count.add(runs)));
+  if (summary.isRefused) return { kind: 'refused', summary };
+  return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: count.counts }) };
+}
+
+/** What an outage left, or somebody took back, is skipped as a whole. */
+function endStatusOf({ flaw }: JudgedUpload): 'PROCESSED' | 'SKIPPED' {
+  return flaw === 'OUTAGE' || flaw === 'IGNORED' ? 'SKIPPED' : 'PROCESSED';
 }
 
 async function readThrough(
@@ -124,6 +138,7 @@ async function readThrough(
 
 interface PartToStore {
   readonly part: Part;
+  readonly judged: JudgedUpload;
   /** Of the parts before it. */
   readonly testRuns: number;
   readonly tally: CheckTally;
@@ -157,9 +172,10 @@ interface PartToCommit extends PartToStore {
 
 async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<StoredPart> {
   const { store, clock, step } = deps;
-  const { part, kept, settings, tally, reached } = to;
-  const { variant } = part.facts.fields;
-  const facts = batchFactsOf(upload.id, part.facts);
+  const { part, judged, kept, settings, tally, reached } = to;
+  const { fields } = part.facts;
+  const { variant } = fields;
+  const facts = batchFactsOf(upload.id, part.facts, judged);
   const groups = await leaveOut(deps, { ...to, groups: settleTries(to.groups) });
   await storeNewTests(deps, { kept, facts, settings, groups, variant, reached });
   const at = clock.now();
@@ -167,7 +183,9 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
   if (isTied(part.facts)) tally.note(kept, to.groups);
   const isLast = part.summary !== undefined;
-  const checkResults = isLast ? tally.results(upload.id, part.facts, { ...wholeness(to), at }) : undefined;
+  const flawed = flawIssue(judged.flaw, fields);
+  const ended = { standing: judged, at };
+  const checkResults = isLast ? tally.results(upload.id, part.facts, { ...wholeness(to), ...ended }) : undefined;
   const change: TestChange = {
     repositoryId: upload.repositoryId,
     expectedSeq: kept.seq,
@@ -176,11 +194,17 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
     upload: {
       uploadId: upload.id,
       partsDone: part.no + 1,
-      status: isLast ? 'PROCESSED' : 'ACCEPTED',
+      status: isLast ? endStatusOf(judged) : 'ACCEPTED',
       processedAt: isLast ? at : null,
-      fields: part.facts.fields,
+      fields,
       testRuns: to.testRuns + runs.length,
-      issues: [...(part.summary?.issues ?? []), ...(isLast ? to.sharedIds.issues() : []), ...reached.issues],
+      issues: [
+        ...(part.summary?.issues ?? []),
+        ...(isLast ? [...to.sharedIds.issues(), ...[flawed ?? []].flat()] : []),
+        ...reached.issues,
+      ],
+      flaw: judged.flaw,
+      counts: judged.counts,
     },
     ...(checkResults !== undefined && { checkResults }),
   };
@@ -189,9 +213,10 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   return { testRuns: runs.length, checkResults };
 }
 
-function wholeness({ part, reached }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {
+function wholeness({ part, judged, reached }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {
   const { isWhole, problem } = part.summary as ReadSummary;
-  return { isWhole: isWhole && reached.problem === null, problem: problem ?? reached.problem };
+  const other = flawIssue(judged.flaw, part.facts.fields)?.message ?? reached.problem;
+  return { isWhole: isWhole && other === null, problem: problem ?? other };
 }
 
 /** Tests are counted only where there may be too many: numbers are given out once, and tests are forgotten in time. */
@@ -258,8 +283,8 @@ async function addMissing(
     sharedIds: new SharedIds(),
     reached: new ReachedLimits(deps, upload.issues),
   };
-  const stored = await storePart(deps, upload, { part: more, testRuns: upload.testRuns, ...fresh });
-  return { ...stored, status: 'PROCESSED', testRuns: upload.testRuns + stored.testRuns };
+  const stored = await storePart(deps, upload, { part: more, judged: upload, testRuns: upload.testRuns, ...fresh });
+  return { ...stored, status: endStatusOf(upload), testRuns: upload.testRuns + stored.testRuns };
 }
 
 function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: Part): Promise<readonly ReadRun[]> {
@@ -271,18 +296,21 @@ function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: Part): Prom
 }
 
 async function keepAsItIs(deps: ProcessingDeps, upload: Upload, { issues }: ReadSummary): Promise<Processed> {
-  const { id: uploadId, partsDone, fields, testRuns } = upload;
-  const processedAt = deps.clock.now();
+  const { id: uploadId, partsDone, fields, testRuns, flaw, counts } = upload;
+  const flawed = fields === null ? undefined : flawIssue(flaw, fields);
+  const status = endStatusOf(upload);
   await deps.store.uploads.finish({
     uploadId,
     partsDone,
-    status: 'PROCESSED',
-    processedAt,
+    status,
+    processedAt: deps.clock.now(),
     fields,
     testRuns,
-    issues,
+    issues: [...issues, ...(flawed === undefined ? [] : [flawed])],
+    flaw,
+    counts,
   });
-  return { status: 'PROCESSED', testRuns, checkResults: undefined };
+  return { status, testRuns, checkResults: undefined };
 }
 
 /** Nothing of it is stored. */
@@ -292,12 +320,14 @@ async function end(
   of: {
     readonly facts: ReadFacts | undefined;
     readonly summary: ReadSummary;
-    readonly verdict: 'SKIPPED' | 'EMPTY' | undefined;
+    /** Read whole, and without a run. */
+    readonly isEmpty?: boolean;
   },
 ): Promise<Processed> {
   const at = deps.clock.now();
-  const status = of.verdict === 'EMPTY' ? 'PROCESSED' : (of.verdict ?? 'FAILED');
-  const issues = issuesOf(of.summary.issues, status);
+  const isWhole = of.isEmpty === true;
+  const status = isWhole ? 'PROCESSED' : 'FAILED';
+  const issues = isWhole ? of.summary.issues : withReason(of.summary.issues);
   const fields = of.facts?.fields ?? upload.fields;
   const outcome: UploadOutcome = {
     uploadId: upload.id,
@@ -307,26 +337,29 @@ async function end(
     fields,
     testRuns: 0,
     issues,
+    flaw: null,
+    counts: null,
   };
-  const isWhole = of.verdict === 'EMPTY';
   const problem = isWhole ? null : (of.summary.problem ?? issues.at(-1)?.message ?? null);
-  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, at }) };
-}
-
-function issuesOf(issues: readonly UploadIssue[], status: UploadOutcome['status']): readonly UploadIssue[] {
-  if (status === 'PROCESSED') return issues;
-  return status === 'SKIPPED' ? [...issues, SKIPPED_ISSUE] : withReason(issues);
+  const { isProven } = upload;
+  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, isProven, at }) };
 }
 
 /** Nothing more of it is stored. Whoever waits for its results is told whether they are whole. */
 export async function endUpload(
   deps: Pick<ProcessingDeps, 'store' | 'use'>,
   upload: UploadOutcome,
-  of: { readonly isWhole?: boolean; readonly problem: string | null; readonly at: Instant },
+  of: {
+    readonly isWhole?: boolean;
+    readonly problem: string | null;
+    readonly isProven?: boolean;
+    readonly at: Instant;
+  },
 ): Promise<CheckResults | undefined> {
   const { fields, uploadId } = upload;
-  const { at } = of;
-  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of });
+  const { at, isProven = false } = of;
+  const standing = { flaw: upload.flaw, isProven };
+  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of, standing });
   if (!checkResults) {
     await deps.store.uploads.finish(upload);
     return undefined;
@@ -338,14 +371,6 @@ export async function endUpload(
   });
   return checkResults;
 }
-
-const SKIPPED_ISSUE: UploadIssue = {
-  level: 'warning',
-  file: null,
-  line: null,
-  message: 'Nearly every test failed: the upload counts nowhere.',
-  hint: 'Not the tests but what they run on seems to have failed. The threshold is a setting of the repository.',
-};
 
 /** A failed upload always says why. */
 function withReason(issues: readonly UploadIssue[]): readonly UploadIssue[] {

@@ -1,4 +1,5 @@
 /** What the thread that processes uploads and the one that started it say to each other. */
+import type { PlaceQuestion, UploadPlace } from '../flaky/upload-place.ts';
 import type { LogLevel } from '../lib/json-log.ts';
 import type { KeepLimits } from './retention.ts';
 import type { TestLimits } from './test-limits.ts';
@@ -21,12 +22,15 @@ export type ToThread =
   /** Nothing may be processed until `resume`. */
   | { readonly kind: 'still' }
   | { readonly kind: 'resume' }
+  /** The answer to a question; undefined: there is none. */
+  | { readonly kind: 'place'; readonly no: number; readonly place: UploadPlace | undefined }
   | { readonly kind: 'stop' };
 
 export type FromThread =
   /** It listens to messages, and works. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'is_still' }
+  | { readonly kind: 'where'; readonly no: number; readonly question: PlaceQuestion }
   | { readonly kind: 'working_on'; readonly uploadId: string | undefined }
   | {
       readonly kind: 'stored';

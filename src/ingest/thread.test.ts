@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { IngestWorld, junitOf, silence } from '../../test/helpers/ingest-world.ts';
+import { UNKNOWN_PLACE } from '../flaky/upload-place.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { openSqliteStore } from '../storage/sqlite/open-sqlite-store.ts';
@@ -19,6 +20,7 @@ async function aThread(test: TestContext, log: Log = silence, entry = ENTRY) {
   const world = await IngestWorld.create(store);
   world.now = Date.now();
   const thread = createIngestThread({
+    findPlace: async () => UNKNOWN_PLACE,
     entry,
     data: {
       dataFolder,

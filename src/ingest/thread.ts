@@ -1,5 +1,6 @@
 /** The main thread's end of the thread that processes uploads: starts it, starts it again when it dies, and talks to it. */
 import { Worker } from 'node:worker_threads';
+import type { PlaceQuestion, UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Timing } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -31,6 +32,8 @@ export function createIngestThread(of: {
   readonly data: Omit<ThreadData, 'crashes'>;
   readonly clock: Timing;
   readonly log: Log;
+  /** The thread has a store and no forge. */
+  readonly findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
 }): IngestThread {
   return new Thread(of);
 }
@@ -40,6 +43,7 @@ class Thread implements IngestThread {
   readonly #data: Omit<ThreadData, 'crashes'>;
   readonly #clock: Timing;
   readonly #log: Log;
+  readonly #findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
   readonly #listeners = new Set<(result: StoredCheck) => void>();
   readonly #crashes = new Map<string, number>();
   #worker: Worker | undefined;
@@ -56,11 +60,12 @@ class Thread implements IngestThread {
   #onExit: (() => void)[] = [];
   #callOff: (() => void) | undefined;
 
-  constructor({ entry, data, clock, log }: Parameters<typeof createIngestThread>[0]) {
+  constructor({ entry, data, clock, log, findPlace }: Parameters<typeof createIngestThread>[0]) {
     this.#entry = entry;
     this.#data = data;
     this.#clock = clock;
     this.#log = log;
+    this.#findPlace = findPlace;
   }
 
   start(): void {
@@ -137,6 +142,8 @@ class Thread implements IngestThread {
       case 'is_still':
         this.#isStill = true;
         return this.#settle(this.#onStill);
+      case 'where':
+        return this.#answer(message.no, message.question);
       case 'working_on':
         this.#workingOn = message.uploadId;
         return;
@@ -146,6 +153,16 @@ class Thread implements IngestThread {
       case 'log':
         return writeThreadLine(this.#log, message);
     }
+  }
+
+  #answer(no: number, question: PlaceQuestion): void {
+    this.#findPlace(question).then(
+      (place) => this.#say({ kind: 'place', no, place }),
+      (error: unknown) => {
+        this.#log.warn({ err: error, sha: question.sha }, 'could not find out where the tests of an upload ran');
+        this.#say({ kind: 'place', no, place: undefined });
+      },
+    );
   }
 
   #exited(): void {

@@ -8,6 +8,7 @@ import { Interrupted } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import type { KeptTests } from './kept-tests.ts';
 import { hasMuchToMerge } from './merge-runs.ts';
+import { recountTests } from './recount-tests.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
 import { createBacklogWatch } from './watch-backlog.ts';
 
@@ -119,6 +120,7 @@ export class Upkeep {
     const behind = await this.#store.testSettings.listBehind();
     for (const repositoryId of behind)
       await this.#lookAfter(repositoryId, (repository) => this.#bringUpToDate(repository));
+    await this.#recount();
     const now = this.#clock.now();
     const due = await this.#store.testIngest.listDue(now, DUE_AT_ONCE);
     for (const [repositoryId, tests] of Map.groupBy(due, (test) => test.repositoryId)) {
@@ -128,6 +130,16 @@ export class Upkeep {
       );
     }
     return due.some(({ repositoryId }) => !this.#sickUntil.has(repositoryId) && !this.#isPaused(repositoryId));
+  }
+
+  /** What people took back. */
+  async #recount(): Promise<void> {
+    for (const upload of await this.#store.uploads.listToRecount()) {
+      const deps = { store: this.#store, clock: this.#clock, step: this.#step };
+      await this.#lookAfter(upload.repositoryId, (repository) =>
+        recountTests(deps, upload, (act) => this.#kept.use(repository, act)),
+      );
+    }
   }
 
   /** Opens what is stored, and carries out what was changed in the settings. */

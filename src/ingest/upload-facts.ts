@@ -1,13 +1,15 @@
+import type { Standing } from '../flaky/evidence.ts';
 import type { UploadFacts } from '../flaky/run.ts';
 import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { ReadFacts } from './read/read-run.ts';
 
-export function batchFactsOf(uploadId: string, { fields, job, jobAttempt, isFork }: ReadFacts): BatchFacts {
+export function batchFactsOf(uploadId: string, { fields, job, jobAttempt }: ReadFacts, standing: Standing): BatchFacts {
   const { branch, sha, jobName, jobUrl, prNumber } = fields;
-  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, isFork };
+  const { flaw, isProven } = standing;
+  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw, isProven };
 }
 
 /** What monitors look at of it. */
-export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, isFork }: BatchFacts): UploadFacts {
-  return { id: uploadId, branch, sha, job, jobAttempt, prNumber, isFork };
+export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {
+  return { id: uploadId, branch, sha, job, jobAttempt, prNumber, flaw };
 }

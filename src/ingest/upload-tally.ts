@@ -1,3 +1,4 @@
+import { type Standing, worthOf } from '../flaky/evidence.ts';
 import { groupByPath } from '../flaky/paths.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/tries.ts';
 import type { Instant } from '../lib/clock.ts';
@@ -31,29 +32,28 @@ export class CheckTally {
     else known.add(path);
   }
 
+  /** Whatever its origin, a failure counts. That nothing else failed is believed only of a proven one. */
   results(
     uploadId: string,
     { fields }: Pick<ReadFacts, 'fields'>,
-    of: Pick<ReadSummary, 'isWhole' | 'problem'> & { readonly at: Instant },
+    of: Pick<ReadSummary, 'isWhole' | 'problem'> & { readonly standing: Standing; readonly at: Instant },
   ): CheckResults | undefined {
     const { candidateId, check } = fields;
     if (candidateId === null || check === null) return undefined;
+    const { isWhole, problem, at } = of;
     const failing = [...this.#failed].map(([testId, paths]) => ({
       testNo: this.#seen.get(testId) as number,
       testId,
       paths: [...paths],
     }));
+    const common = { candidateId, check, isWhole, problem, failing, at };
+    if (worthOf(of.standing) !== 'WAIVERS') return { ...common, uploadIds: [], unprovenIds: [uploadId], testNos: [] };
     const skipped = [...this.#seen].filter(([testId]) => !this.#ran.has(testId)).map(([, no]) => no);
     return {
-      candidateId,
-      check,
-      isWhole: of.isWhole,
-      problem: of.problem,
+      ...common,
       uploadIds: [uploadId],
       testNos: ascending([...this.#seen.values()]),
       ...(skipped.length > 0 && { skippedNos: ascending(skipped) }),
-      failing,
-      at: of.at,
     };
   }
 }

@@ -3,7 +3,7 @@ import type { Instant } from '../lib/clock.ts';
 
 export type OrganizationId = Brand<string, 'OrganizationId'>;
 
-export const SCOPES = ['read', 'upload', 'targets', 'report', 'submit', 'admin', 'instance'] as const;
+export const SCOPES = ['read', 'upload', 'evidence', 'targets', 'report', 'submit', 'admin', 'instance'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface Organization {

@@ -10,13 +10,15 @@ export function mergeCheckResults(before: CheckResults | undefined, added: Check
   }
   const testNos = ascending([...before.testNos, ...added.testNos]);
   const ran = new Set([...ranIn(before), ...ranIn(added)]);
-  const { skippedNos: _skipped, ...more } = added;
+  const unprovenIds = [...new Set([...(before.unprovenIds ?? []), ...(added.unprovenIds ?? [])])];
+  const { skippedNos: _skipped, unprovenIds: _unproven, ...more } = added;
   const skippedNos = testNos.filter((no) => !ran.has(no));
   return {
     ...more,
     isWhole: before.isWhole && added.isWhole,
     problem: before.problem ?? added.problem,
     uploadIds: [...new Set([...before.uploadIds, ...added.uploadIds])],
+    ...(unprovenIds.length > 0 && { unprovenIds }),
     testNos,
     ...(skippedNos.length > 0 && { skippedNos }),
     failing: ascending([...failing.keys()]).map((no) => failing.get(no) as FailingTest),

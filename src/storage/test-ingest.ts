@@ -7,10 +7,11 @@
  * Every write names the sequence number it began with, and is refused where another writer was faster: whoever keeps
  * tests in memory reads them again then.
  */
+import type { EvidenceFlaw } from '../flaky/evidence.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 import type { RunConclusion, TestEventRow, TestRow } from './tests.ts';
-import type { UploadOutcome } from './uploads.ts';
+import type { UploadIgnored, UploadOutcome } from './uploads.ts';
 
 /** Slices of a merge begin and end at multiples of this: that many tests share a chunk. */
 export const TESTS_PER_BUCKET = 16;
@@ -44,7 +45,9 @@ export interface BatchFacts {
   readonly jobName: string;
   readonly jobUrl: string | null;
   readonly prNumber: number | null;
-  readonly isFork: boolean;
+  /** Why it is evidence for nothing; null: it is. */
+  readonly flaw: EvidenceFlaw | null;
+  readonly isProven: boolean;
 }
 
 export interface StoredRun {
@@ -88,6 +91,8 @@ export interface CheckResults {
   /** What is not whole, as a sentence. */
   readonly problem: string | null;
   readonly uploadIds: readonly string[];
+  /** Uploads whose origin is not proven: only what failed in them counts, and they are not among `uploadIds`. */
+  readonly unprovenIds?: readonly string[];
   /** Every test that ran or was skipped, ascending. */
   readonly testNos: readonly number[];
   /** Those of them that did not run, ascending; absent: all ran. */
@@ -115,6 +120,8 @@ export interface TestChange {
   readonly upload?: UploadOutcome;
   /** Merged with what is there for the candidate and check. */
   readonly checkResults?: CheckResults;
+  /** An ended upload is evidence no more, and its tests are to be counted again. Again: no change. */
+  readonly ignore?: { readonly uploadId: string } & UploadIgnored;
 }
 
 export interface LoadedTests {
@@ -129,6 +136,13 @@ export interface RunBlock {
   readonly facts: BatchFacts;
   readonly receivedAt: Instant;
   /** By number of the test, and in their order. */
+  readonly runs: readonly StoredRun[];
+}
+
+/** Some runs of one batch. */
+export interface StoredBatch {
+  readonly facts: BatchFacts;
+  readonly receivedAt: Instant;
   readonly runs: readonly StoredRun[];
 }
 
@@ -164,7 +178,7 @@ export interface TestIngest {
   commit(change: TestChange, at: Instant): Promise<number | undefined>;
   /** How many tests the repository has. Takes long where they are millions. */
   countTests(repositoryId: RepositoryId): Promise<number>;
-  /** Other batches of this commit and job, those of forks left out. */
+  /** Other batches of this commit and job that are evidence. */
   findEarlier(
     repositoryId: RepositoryId,
     of: { readonly sha: string; readonly job: string; readonly exceptUploadId: string },
@@ -197,11 +211,9 @@ export interface TestIngest {
    * The runs of these tests that started at `since` or later, with the facts of their batches: to count them again.
    * Batches in their order; runs by number of the test, then by start.
    */
-  readRuns(
-    repositoryId: RepositoryId,
-    testNos: readonly number[],
-    since: Instant,
-  ): Promise<readonly { readonly facts: BatchFacts; readonly runs: readonly StoredRun[] }[]>;
+  readRuns(repositoryId: RepositoryId, testNos: readonly number[], since: Instant): Promise<readonly StoredBatch[]>;
+  /** Numbers of the tests that have runs in the upload, ascending. */
+  listTestNos(repositoryId: RepositoryId, uploadId: string): Promise<readonly number[]>;
   /**
    * Forgets runs, failures, events and batches from before; and tests that last ran before it and that nobody gave an
    * override, a flag or a ticket, which takes a number. Not one transaction: call it until it answers 0.

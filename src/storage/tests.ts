@@ -1,3 +1,4 @@
+import type { EvidenceFlaw } from '../flaky/evidence.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 
@@ -87,6 +88,8 @@ export interface TestRunView {
   readonly jobName: string;
   readonly jobUrl: string | null;
   readonly uploadId: string;
+  /** Why its upload is evidence for nothing; null: it is. */
+  readonly flaw: EvidenceFlaw | null;
   /** Failures only. */
   readonly failureSummary: string | null;
   readonly failureText: string | null;

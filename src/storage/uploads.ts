@@ -1,3 +1,4 @@
+import type { EvidenceFlaw } from '../flaky/evidence.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
 import type { RepositoryId } from './repositories.ts';
@@ -46,10 +47,30 @@ export interface UploadFields {
   readonly checkoutRoot?: string;
 }
 
+/** Somebody took its evidence back. */
+export interface UploadIgnored {
+  readonly at: Instant;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** Tests that ran in it, and those of them that failed without passing. */
+export interface UploadCounts {
+  readonly ran: number;
+  readonly failed: number;
+}
+
 export interface Upload {
   readonly id: string;
   readonly repositoryId: RepositoryId;
   readonly kind: UploadKind;
+  /** It came with a token, or from a part of Sluice, that no code of a pull request has. */
+  readonly isProven: boolean;
+  /** Why it is evidence for nothing; null: it is, or nobody knows yet. */
+  readonly flaw: EvidenceFlaw | null;
+  /** Null: not known yet. */
+  readonly counts: UploadCounts | null;
+  readonly ignored: UploadIgnored | null;
   readonly status: UploadStatus;
   /** Of a bundle: when its URL was given out, until it comes. */
   readonly receivedAt: Instant;
@@ -82,6 +103,9 @@ export interface UploadOutcome {
   readonly fields: UploadFields | null;
   readonly testRuns: number;
   readonly issues: readonly UploadIssue[];
+  /** Null: as it was before. */
+  readonly flaw: EvidenceFlaw | null;
+  readonly counts: UploadCounts | null;
 }
 
 /** Clocks of servers differ a little; one that is far ahead takes leases that seem to last for days. */
@@ -143,6 +167,9 @@ export interface UploadStore {
   finish(outcome: UploadOutcome): Promise<void>;
   /** An ended upload is to be processed again (after a parser was mended): answers false where its body is gone. */
   processAgain(id: string): Promise<boolean>;
+  /** Those whose evidence was taken back and whose tests are not counted again yet. */
+  listToRecount(): Promise<readonly Upload[]>;
+  markRecounted(id: string): Promise<void>;
   /** The number of the latest accepted upload; 0 where there is none. */
   getWatermark(repositoryId: RepositoryId): Promise<number>;
   /** Newest first. */

@@ -167,12 +167,19 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
         () => world.forge.findBranchHead(world.repository, 'main'),
         () => world.forge.listPullRequestHeads(world.repository),
         () => world.forge.isAncestor({ repository: world.repository, ancestor: headSha, descendant: headSha }),
+        () => world.forge.hasCommit(world.repository, headSha),
       ];
       for (const ask of [...questions, ...questions]) await assert.rejects(ask(), isUnavailable);
       assert.equal(typeof (await world.forge.checkAccess(world.repository)), 'string');
       await repair();
       for (const ask of questions) assert.ok(await ask());
       assert.equal((await find(number))?.headSha, headSha);
+    });
+
+    test('a commit is known on whatever branch or pull request, and one that nobody pushed is not [U45]', async () => {
+      const { headSha } = await world.openPullRequest('main', { files: { 'known.txt': 'k\n' } });
+      const has = (sha: Sha) => world.forge.hasCommit(world.repository, sha);
+      assert.deepEqual([await has(headSha), await has('d'.repeat(headSha.length) as Sha)], [true, false]);
     });
 
     test('many questions at once are all answered', async () => {

@@ -13,11 +13,14 @@ import {
   type TestMemory,
 } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
+import { anUpload } from '../helpers/an-upload.ts';
+import { anOutcome } from './store-uploads.ts';
 import { aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
 
 export function ingestPromises(store: () => Store): void {
   commitPromises(store);
   batchPromises(store);
+  ignorePromises(store);
   mergePromises(store);
   timerPromises(store);
   checkResultPromises(store);
@@ -39,7 +42,8 @@ export function facts(values: Partial<BatchFacts> = {}): BatchFacts {
     jobName: 'unit',
     jobUrl: null,
     prNumber: null,
-    isFork: false,
+    flaw: null,
+    isProven: false,
     ...values,
   };
 }
@@ -163,6 +167,52 @@ function commitPromises(store: () => Store): void {
   });
 }
 
+function ignorePromises(store: () => Store): void {
+  test('an upload that is taken back is evidence for nothing, once, also when its runs are merged [U48]', async () => {
+    const { testIngest, uploads, tests } = store();
+    const { id } = await storeTests(store(), 40);
+    const upload = await uploads.create(anUpload(id, { isProven: true }), 0);
+    const batch = { facts: facts({ uploadId: upload.id, isProven: true }), runs: [aStoredRun(1), aStoredRun(33)] };
+    const ended = anOutcome(upload.id, { counts: { ran: 2, failed: 1 } });
+    assert.equal(await testIngest.commit(aChange(id, 1, { batch, upload: ended }), NOON), 2);
+    await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [aStoredRun(2)] } }), NOON);
+    const ignore = { uploadId: upload.id, at: NOON + 1, actor: 'ada', reason: 'An outage.' };
+    assert.equal(await testIngest.commit(aChange(id, 3, { ignore }), NOON + 1), 4);
+    const taken = await uploads.find(upload.id);
+    assert.deepEqual([taken?.status, taken?.flaw, taken?.isProven], ['SKIPPED', 'IGNORED', true]);
+    assert.deepEqual([taken?.counts, taken?.ignored?.actor], [{ ran: 2, failed: 1 }, 'ada']);
+    const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: 'other' };
+    assert.equal(
+      (await testIngest.findEarlier(id, place)).some((each) => each.facts.uploadId === upload.id),
+      false,
+    );
+    const [first] = await testIngest.readRuns(id, [1], 0);
+    assert.deepEqual([first?.facts.flaw, first?.receivedAt], ['IGNORED', NOON]);
+    assert.deepEqual(
+      (await uploads.listToRecount()).map((each) => each.id),
+      [upload.id],
+    );
+    assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
+    const slice = { repositoryId: id, expectedSeq: 4, upToSeq: 4, fromNo: 0, toNo: 48, memories: [] };
+    assert.equal(await testIngest.merge(slice), true);
+    await testIngest.dropBlocks(id, 4);
+    assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
+    await uploads.markRecounted(upload.id);
+    await testIngest.commit(aChange(id, 4, { ignore: { ...ignore, actor: 'eve' } }), NOON + 2);
+    assert.equal((await uploads.find(upload.id))?.ignored?.actor, 'ada');
+    assert.deepEqual(await uploads.listToRecount(), []);
+    const watermark = await tests.getWatermark(id);
+    const all = { repositoryId: id, watermark, offset: 0, limit: 9, since: 0, branch: null, conclusion: null };
+    const { known } = await testIngest.loadRange(id, 1, 2);
+    const { runs } = await tests.listRuns({ ...all, testId: known[0]?.test.id ?? '' });
+    assert.deepEqual(
+      runs.map(({ flaw }) => flaw),
+      ['IGNORED'],
+      'they are shown so [U47]',
+    );
+  });
+}
+
 function batchPromises(store: () => Store): void {
   test('runs are told newest first, with what their upload says and how they failed', async () => {
     const { testIngest, tests } = store();
@@ -184,7 +234,15 @@ function batchPromises(store: () => Store): void {
     assert.equal(list.totalRows, 4);
     assert.deepEqual(list.runs[0], {
       ...{ conclusion: 'SUCCESS', startedAt: NOON + 5, durationMs: 0.002, isQuarantined: true },
-      ...{ branch: 'main', sha: main.sha, prNumber: null, jobName: 'unit', jobUrl: null, uploadId: main.uploadId },
+      ...{
+        branch: 'main',
+        sha: main.sha,
+        prNumber: null,
+        jobName: 'unit',
+        jobUrl: null,
+        uploadId: main.uploadId,
+        flaw: null,
+      },
       ...{ failureSummary: null, failureText: null },
     });
     assert.deepEqual(
@@ -241,7 +299,7 @@ function batchPromises(store: () => Store): void {
       ...[aStoredRun(33), aStoredRun(33, { startedAt: NOON + 9 }), aStoredRun(5)],
     ]);
     await commit(own, [aStoredRun(1)]);
-    await commit(facts({ sha, isFork: true }), [aStoredRun(1)]);
+    await commit(facts({ sha, flaw: 'FORK' }), [aStoredRun(1)]);
     await commit(facts({ sha, job: 'lint' }), [aStoredRun(1)]);
     await commit(facts(), [aStoredRun(1)]);
     const earlier = await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: own.uploadId });

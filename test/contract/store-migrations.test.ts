@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
@@ -81,9 +82,11 @@ const MIGRATED_AFTER = Date.now();
 
 /** What a server of this version left behind. */
 function statementsOf(dialect: SqlDialect, version: number): string[] {
-  const { schema } = dialect.builder;
+  const { builder } = dialect;
+  const { schema } = builder;
+  const raw = (text: string) => ({ compile: () => sql.raw(text).compile(builder) });
   const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
-    ...migration.statements({ schema, types: dialect.columns }).map((query) => query.compile().sql),
+    ...migration.statements({ schema, types: dialect.columns, raw }).map((query) => query.compile().sql),
     `insert into migrations values (${index + 1}, '${migration.name}', 0)`,
     ...(ROWS[index] ?? []).map((row) => row.replace(/hex'(\w+)'/, dialect.hasRowLocks ? "'\\x$1'" : "x'$1'")),
   ]);

@@ -21,7 +21,8 @@ export function uploadPromises(store: () => Store): void {
 
 export function anOutcome(uploadId: string, values: Partial<UploadOutcome> = {}): UploadOutcome {
   const rest = { partsDone: 1, processedAt: NOON + 5, fields: null, testRuns: 3, issues: [] };
-  return { uploadId, status: 'PROCESSED', ...rest, ...values };
+  const standing = { flaw: null, counts: null };
+  return { uploadId, status: 'PROCESSED', ...rest, ...standing, ...values };
 }
 
 async function readText(store: Store, bodyId: string, fileNo: number): Promise<string> {

@@ -99,6 +99,10 @@ export class FakeForge implements Forge {
     return git.isAncestor(ancestor, descendant);
   }
 
+  async hasCommit(_repository: ForgeRepository, sha: Sha): Promise<boolean> {
+    return this.#answer().findCommit(sha) !== undefined;
+  }
+
   async listLine({ head, since, limit }: LineQuestion): Promise<LineAnswer> {
     const git = this.#answer();
     if ([head, since].some((sha) => git.findCommit(sha) === undefined)) return { kind: 'lost' };

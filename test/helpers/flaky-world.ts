@@ -1,6 +1,7 @@
 import type { Monitor } from '../../src/flaky/monitor.ts';
 import { type Observed, observe, scopeOf } from '../../src/flaky/observe.ts';
 import { parseMonitor } from '../../src/flaky/parse-monitor.ts';
+import type { PastRuns } from '../../src/flaky/replay.ts';
 import type { Conclusion, EarlierOutcome, ObservedRun, UploadFacts } from '../../src/flaky/run.ts';
 import type { TestState } from '../../src/flaky/state.ts';
 
@@ -18,7 +19,7 @@ export function aMonitor(input: Readonly<Record<string, unknown>>, id = String(i
 }
 
 export function anUpload(facts: Partial<UploadFacts> & { readonly id: string }): UploadFacts {
-  return { branch: 'main', sha: 'c1', job: 'unit', jobAttempt: null, prNumber: null, isFork: false, ...facts };
+  return { branch: 'main', sha: 'c1', job: 'unit', jobAttempt: null, prNumber: null, flaw: null, ...facts };
 }
 
 export function aRun(conclusion: Conclusion, startedAt: number, facts: Partial<ObservedRun> = {}): ObservedRun {
@@ -34,6 +35,7 @@ export interface Told {
 export class FlakyWorld {
   readonly monitors: readonly Monitor[];
   readonly told: Told[] = [];
+  readonly past: PastRuns[] = [];
   state: TestState | undefined;
 
   constructor(monitors: readonly Monitor[]) {
@@ -48,6 +50,7 @@ export class FlakyWorld {
       this.#earlier(told.upload),
     );
     this.told.push(told);
+    this.past.push({ ...told, at });
     this.state = observed.state;
     return observed;
   }
@@ -58,9 +61,9 @@ export class FlakyWorld {
 }
 
 function earlierOutcome({ upload, runs }: Told, asking: UploadFacts): readonly EarlierOutcome[] {
-  const { id: uploadId, branch, prNumber, jobAttempt, isFork } = upload;
+  const { id: uploadId, branch, prNumber, jobAttempt, flaw } = upload;
   const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');
-  if (isFork || ran.length === 0 || upload.sha !== asking.sha || upload.job !== asking.job) return [];
+  if (flaw !== null || ran.length === 0 || upload.sha !== asking.sha || upload.job !== asking.job) return [];
   const hasFailed = ran.some((run) => run.conclusion === 'FAILURE');
   return [{ uploadId, branch, prNumber, jobAttempt, hasFailed, at: Math.max(...ran.map((run) => run.startedAt)) }];
 }

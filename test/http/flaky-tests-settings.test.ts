@@ -43,8 +43,8 @@ describe('what a repository says about its tests', () => {
       assert.deepEqual(await settings(), {
         quarantine_enabled: true,
         auto_quarantine: false,
-        infrastructure_protection_enabled: false,
-        infrastructure_failure_threshold: 0.8,
+        infrastructure_protection_enabled: true,
+        infrastructure_failure_threshold: null,
         retention_days: 45,
         ticket_url_template: null,
         is_applied: true,
@@ -65,7 +65,7 @@ describe('what a repository says about its tests', () => {
           [
             'admin',
             'SETTINGS_CHANGED',
-            `infrastructure_failure_threshold from 0.8 to 1, ticket_url_template from null to "${template}"`,
+            `infrastructure_failure_threshold from null to 1, ticket_url_template from null to "${template}"`,
           ],
           ['admin', 'SETTINGS_CHANGED', 'auto_quarantine from false to true, retention_days from 45 to 10'],
         ],

@@ -39,6 +39,8 @@ describe('list-uploads', () => {
       fields: null,
       testRuns: 0,
       issues: [],
+      flaw: null,
+      counts: null,
       ...outcome,
     });
   const again = (uploadId: string) => world.post(AGAIN, { ...world.scope, upload_id: uploadId });
@@ -62,6 +64,8 @@ describe('list-uploads', () => {
       check: null,
       fork: true,
       job_attempt: 2,
+      evidence: 'WAIVERS',
+      no_evidence_because: null,
       files: 1,
       size_bytes: REPORT.length,
       test_runs: 0,
@@ -118,6 +122,45 @@ describe('list-uploads', () => {
       page.uploads.map(({ status }) => status as string),
       ['accepted'],
     );
+  });
+
+  test('says what each upload is evidence for, by the token that it came with [U47] [V21]', async () => {
+    const worths: unknown[] = [];
+    for (const [index, scopes] of [['upload'], ['evidence'], ['admin']].entries()) {
+      const token = await world.makeToken({ name: `t${index}`, scopes });
+      const answer = await world.send(Buffer.from(REPORT), { 'x-api-token': token }, FIELDS);
+      assert.equal(answer.status, 202, answer.text);
+      worths.push((await list()).uploads[0]?.evidence);
+    }
+    assert.deepEqual(worths, ['STATUSES', 'WAIVERS', 'WAIVERS']);
+    assert.equal((await list()).page.total_rows, 2, 'the same results are worth more with a proven origin');
+  });
+
+  describe('ignore-upload', () => {
+    const IGNORE = '/v1/flaky-tests/ignore-upload';
+    const of = (uploadId: string) => ({ ...world.scope, upload_id: uploadId, reason: 'The database was down.' });
+
+    test('takes back what an upload is evidence for, once [U48]', async () => {
+      const id = await upload();
+      await world.refused('409 UPLOAD_NOT_PROCESSED', IGNORE, of(id));
+      await finish(id, { status: 'PROCESSED', testRuns: 1 });
+      const wakes = world.wakes();
+      const first = await world.ok<{ upload: UploadView }>(IGNORE, of(id));
+      assert.deepEqual(
+        [first.upload.status, first.upload.evidence, first.upload.no_evidence_because],
+        ['SKIPPED', 'NOTHING', 'IGNORED'],
+      );
+      assert.equal(first.upload.ignored?.reason, 'The database was down.');
+      assert.equal(world.wakes(), wakes + 1);
+      const second = await world.ok<{ upload: UploadView }>(IGNORE, { ...of(id), reason: 'Once more.' });
+      assert.deepEqual(second.upload, first.upload);
+    });
+
+    test('needs a reason, an upload of the repository, and the scope admin [U48]', async () => {
+      const id = await upload();
+      await world.refused('400 VALIDATION_FAILED', IGNORE, { ...of(id), reason: ' ' });
+      await world.refused('404 UPLOAD_NOT_FOUND', IGNORE, of('7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11'));
+    });
   });
 
   describe('process-upload-again', () => {

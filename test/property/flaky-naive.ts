@@ -13,7 +13,7 @@ interface FlatRun extends ObservedRun {
 }
 
 export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: number, wasActive: boolean): boolean {
-  const ours = told.filter(({ upload }) => !upload.isFork);
+  const ours = told.filter(({ upload }) => upload.flaw === null);
   const seen = ours.filter(({ upload }) => matchesAnyBranch(monitor.branches, upload.branch));
   const runs = flatten(seen);
   const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');

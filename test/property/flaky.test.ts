@@ -65,7 +65,7 @@ const aStep = fc.record({
   branch: fc.constantFrom('main', 'main', 'change'),
   sha: fc.constantFrom('c1', 'c2', 'c3'),
   job: fc.constantFrom('linux', 'windows'),
-  isFork: fc.constantFrom(false, false, false, true),
+  flaw: fc.constantFrom(null, null, null, 'FORK' as const),
   runs: fc.array(aRunSpec, { maxLength: 3 }),
 });
 type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
@@ -73,11 +73,11 @@ type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 const someSteps = fc.array(aStep, { maxLength: 25 });
 
 function toldOf(step: Step, index: number, at: number): Told {
-  const { branch, sha, job, isFork } = step;
+  const { branch, sha, job, flaw } = step;
   const runs = step.runs.map(({ conclusion, minutesAgo, durationMs }) =>
     aRun(conclusion as 'SUCCESS', at - minutesAgo * MINUTE, { durationMs }),
   );
-  return { upload: anUpload({ id: `u${index}`, branch, sha, job, isFork }), runs };
+  return { upload: anUpload({ id: `u${index}`, branch, sha, job, flaw }), runs };
 }
 
 function activeOf(state: TestState | undefined): readonly string[] {
@@ -198,7 +198,8 @@ function play(steps: readonly Step[]): { readonly world: FlakyWorld; readonly at
 function foldAll(uploads: readonly Told[], at: number): TestState {
   let state = newTestState(START);
   for (const { upload, runs } of uploads) {
-    if (!upload.isFork) state = fold(state, { upload, runs, earlier: [], at }, scopeOf(upload, MONITORS, at).looking);
+    if (upload.flaw === null)
+      state = fold(state, { upload, runs, earlier: [], at }, scopeOf(upload, MONITORS, at).looking);
   }
   return { ...state, jobs: state.jobs.toSorted((a, b) => (a.job < b.job ? -1 : 1)) };
 }

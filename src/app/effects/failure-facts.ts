@@ -9,11 +9,11 @@ import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../entry-id.ts';
 import { decodeShownEntry } from '../queue-codec.ts';
-import { getTestSettings } from '../test-settings.ts';
+import { getRetentionStart, getTestSettings } from '../test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
-import { plainlyTheirs } from './own-runs.ts';
+import type { WantedEvidence } from './waiver-evidence.ts';
 
-type Facts = Omit<FailureFacts, 'maxFailing'>;
+type Facts = Omit<FailureFacts, 'maxFailing' | 'evidence'> & WantedEvidence;
 
 /** All that the judgement of one failed check needs to know. */
 export async function collectFailureFacts(run: EffectRun, candidate: Candidate, check: string): Promise<Facts> {
@@ -32,7 +32,7 @@ export async function collectFailureFacts(run: EffectRun, candidate: Candidate, 
     lastPass: await findLastPass(run, candidate, check),
     admittedAt: await findAdmission(run, candidate),
     tests,
-    isTheirs: plainlyTheirs(candidate, results),
+    since: repository === undefined ? 0 : await getRetentionStart(app, repository, app.clock.now()),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aTest } from '../../../test/contract/store-world.ts';
-import { settle, World } from '../../../test/helpers/worker-world.ts';
+import { NOON, settle, World } from '../../../test/helpers/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { CheckConclusion } from '../../engine/check.ts';
 import { findCandidate } from '../../engine/queue.ts';
@@ -9,7 +9,7 @@ import type { QueueSettings } from '../../engine/settings.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import { newMonitorState, newTestState, type TestState } from '../../flaky/state.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { CheckResults } from '../../storage/test-ingest.ts';
+import type { BatchFacts, CheckResults } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import { candidateIdOf } from '../entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../queue-codec.ts';
@@ -280,7 +280,7 @@ describe('the facts of a judgement', () => {
     ['no test failed', /No test failed in its results/, (judged) => judged.storeResults(SECOND, { failing: [] })],
     [
       'the commits under test are the only evidence',
-      /seen only with the commits under test/,
+      /was not seen before the admission on the target/,
       async (judged, world) => {
         await judged.change(
           FLAKY,
@@ -292,7 +292,7 @@ describe('the facts of a judgement', () => {
     ],
     [
       'the pull request is named by the only evidence',
-      /seen only with the commits under test/,
+      /was not seen before the admission on the target/,
       async (judged, world) => {
         await judged.change(FLAKY, {}, await stateWith(world, { prNumber: 2 }));
         await judged.storeResults(SECOND);
@@ -300,7 +300,7 @@ describe('the facts of a judgement', () => {
     ],
     [
       'the only evidence is of a candidate with the same pull request',
-      /seen only with the commits under test/,
+      /was not seen before the admission on the target/,
       async (judged, world) => {
         const branch = `sluice/pr-9/${candidateIdOf(world.queueId, SECOND)}-bisection`;
         await judged.change(FLAKY, {}, await stateWith(world, { branch }));
@@ -309,7 +309,7 @@ describe('the facts of a judgement', () => {
     ],
     [
       'the only evidence is an upload that is tied to a candidate with the same pull request',
-      /seen only with the commits under test/,
+      /was not seen before the admission on the target/,
       async (judged, world) => {
         await storeUpload(world, SECOND);
         await finishUpload(world, SECOND);
@@ -319,7 +319,7 @@ describe('the facts of a judgement', () => {
     ],
     [
       'the only evidence names half of a commit',
-      /seen only with the commits under test/,
+      /was not seen before the admission on the target/,
       async (judged, world) => {
         const sha = `${(await judged.candidate(SECOND)).members[0]?.headSha}`.slice(0, 12);
         await judged.change(FLAKY, {}, await stateWith(world, { sha }));
@@ -328,12 +328,44 @@ describe('the facts of a judgement', () => {
     ],
     [
       'the only evidence is of a test run that nobody remembers',
-      /seen only with the commits under test/,
+      /was not seen before the admission on the target/,
       async (judged, world) => {
         const branch = 'sluice/pr-9/0b5ae0d6-7a3c-4f7e-9f0e-111111111111';
         await judged.change(FLAKY, {}, await stateWith(world, { branch }));
         await judged.storeResults(SECOND);
       },
+    ],
+    [
+      'the only evidence has no proven origin',
+      /came only in uploads whose origin is not proven/,
+      async (judged, world) => {
+        await judged.change(FLAKY, {}, await stateWith(world, { isProven: false }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the only evidence is an upload that counts for nothing',
+      /was not seen before the admission on the target/,
+      async (judged, world) => {
+        await judged.change(FLAKY, {}, await stateWith(world, { flaw: 'IGNORED' }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'the only evidence is of a commit that the target does not have',
+      /was not seen before the admission on the target/,
+      async (judged, world) => {
+        const { repository } = world;
+        repository.moveBranch('elsewhere', repository.getHead('main'));
+        const sha = repository.commit('elsewhere', { files: { other: '' } });
+        await judged.change(FLAKY, {}, await stateWith(world, { sha, branch: 'main' }));
+        await judged.storeResults(SECOND);
+      },
+    ],
+    [
+      'its results have no proven origin',
+      /Its test results came only in uploads whose origin is not proven/,
+      (judged) => judged.storeResults(SECOND, { uploadIds: [], unprovenIds: ['u'], testNos: [] }),
     ],
     [
       'quarantine was switched off a moment ago',
@@ -416,7 +448,7 @@ describe('the facts of a judgement', () => {
     await judged.storeResults(THIRD);
     await judged.report(THIRD, 'FAILURE');
     await world.clock.pass(100);
-    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /seen only with the commits under test/);
+    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /was not seen before the admission on the target/);
     await world.worker.stop();
   });
 
@@ -431,7 +463,7 @@ describe('the facts of a judgement', () => {
     await judged.storeResults(THIRD);
     await judged.report(THIRD, 'FAILURE');
     await world.clock.pass(100);
-    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /seen only with the commits under test/);
+    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /was not seen before the admission on the target/);
     await world.worker.stop();
   });
 
@@ -514,25 +546,46 @@ describe('the facts of a judgement', () => {
   });
 });
 
-/** Called flaky for one pass on retry, seen there. */
+/** Called flaky for one pass on retry, seen there: on the target, unless it says where. */
 async function stateWith(
   world: World,
-  seen: { readonly sha?: string; readonly branch?: string; readonly prNumber?: number; readonly uploadId?: string },
+  seen: Partial<Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>>,
 ): Promise<Partial<TestState>> {
   const repository = await world.app.directory.findRepositoryById(world.repositoryId);
   assert.ok(repository);
   const { monitors } = await getTestSettings(world.app, repository);
   const monitor = monitors.find(({ type }) => type === 'pass_on_retry');
   assert.ok(monitor);
-  const ref = { at: 1, sha: 'a'.repeat(40), branch: 'topic', job: 'ci', prNumber: null, uploadId: 'u', ...seen };
-  const event = { ...ref, failedAt: 1, passedAt: 2, multiplicity: 0, isMarked: false };
-  const state = { ...newMonitorState('pass_on_retry'), data: { certain: [event], repeated: [] }, activeSince: 1 };
-  return { flag: null, monitors: { [monitor.id]: state } };
+  const given = { sha: world.repository.getHead('main') as string, branch: 'topic', prNumber: null, uploadId: 'u' };
+  const facts = { ...given, isProven: true, flaw: null, ...seen };
+  for (const conclusion of ['FAILURE', 'SUCCESS'] as const) await storeBatch(world, facts, conclusion);
+  const { sha, branch, prNumber, uploadId } = facts;
+  const ref = { at: SEEN, sha, branch, job: 'ci', prNumber, uploadId, otherUploadId: `${uploadId} again` };
+  const event = { ...ref, failedAt: SEEN, passedAt: SEEN, multiplicity: 0, isMarked: false };
+  const own = { ...newMonitorState('pass_on_retry'), data: { certain: [event], repeated: [] }, activeSince: SEEN };
+  return { flag: null, monitors: { [monitor.id]: own } };
+}
+
+const SEEN = NOON - 3_600_000;
+
+async function storeBatch(
+  { store, repositoryId }: World,
+  facts: Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>,
+  conclusion: 'SUCCESS' | 'FAILURE',
+): Promise<void> {
+  const { seq } = await store.testIngest.load(repositoryId, []);
+  const uploadId = conclusion === 'FAILURE' ? facts.uploadId : `${facts.uploadId} again`;
+  const batch = {
+    facts: { ...facts, uploadId, job: 'ci', jobAttempt: null, jobName: 'ci', jobUrl: null },
+    runs: [{ testNo: 1, startedAt: SEEN, conclusion, durationMs: 1, isQuarantined: false }],
+  };
+  const nothing = { tests: [], memories: [], failures: [], events: [] };
+  assert.ok(await store.testIngest.commit({ repositoryId, expectedSeq: seq, ...nothing, batch }, SEEN));
 }
 
 async function finishUpload({ store }: World, candidate: CandidateNumber): Promise<void> {
   const ended = { partsDone: 1, status: 'PROCESSED', processedAt: 0, testRuns: 1, fields: null, issues: [] } as const;
-  await store.uploads.finish({ ...ended, uploadId: `upload of ${candidate}` });
+  await store.uploads.finish({ ...ended, flaw: null, counts: null, uploadId: `upload of ${candidate}` });
 }
 
 async function storeUpload(
@@ -571,6 +624,10 @@ async function storeUpload(
       clientVersion: null,
       attempts: 0,
       trouble: null,
+      isProven: true,
+      flaw: null,
+      counts: null,
+      ignored: null,
     },
     0,
   );

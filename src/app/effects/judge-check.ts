@@ -8,7 +8,7 @@ import { candidateIdOf } from '../entry-id.ts';
 import { decodeCandidate } from '../queue-codec.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
 import { collectFailureFacts } from './failure-facts.ts';
-import { recogniseOwnRuns } from './own-runs.ts';
+import { findWaiverEvidence } from './waiver-evidence.ts';
 
 /** Another server may have stored the results; this one hears of them by looking. */
 const LOOK_EVERY_MS = 1_000;
@@ -55,9 +55,8 @@ async function look(run: EffectRun, effect: JudgeCheck): Promise<FailureJudgemen
   const facts = { ...(await collectFailureFacts(run, candidate, effect.check)), maxFailing: MAX_JUDGED_TESTS };
   const judgement = judgeFailure(facts);
   if (judgement.kind !== 'waived') return judgement;
-  // Whose runs the evidence is costs many questions: they are asked only where all else is in order.
-  const isTheirs = await recogniseOwnRuns(run, candidate, { ...facts, tests: facts.tests.values() });
-  return judgeFailure({ ...facts, isTheirs });
+  // What the evidence is of costs many questions: they are asked only where all else is in order.
+  return judgeFailure({ ...facts, evidence: await findWaiverEvidence(run, candidate, facts) });
 }
 
 function toFinding({ kind, reason, tests, failing }: FailureJudgement): Finding {

@@ -87,6 +87,8 @@ function describe({ kind, actor }: TestEventRow, detail: Detail, monitor: string
       return `${who} flagged it as flaky.`;
     case 'test_unflagged':
       return `${who} took the flag away.`;
+    case 'upload_ignored':
+      return `${who} took back an upload in which it ran.`;
     case 'label_added':
       return `${who} put the label "${detail.label}" on.`;
     case 'label_removed':

@@ -11,7 +11,7 @@ export interface TestSettingsView {
   readonly quarantine_enabled: boolean;
   readonly auto_quarantine: boolean;
   readonly infrastructure_protection_enabled: boolean;
-  readonly infrastructure_failure_threshold: number;
+  readonly infrastructure_failure_threshold: number | null;
   readonly retention_days: number;
   readonly ticket_url_template: string | null;
   readonly is_applied: boolean;

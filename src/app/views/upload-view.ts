@@ -1,3 +1,4 @@
+import { type EvidenceFlaw, type EvidenceWorth, worthOf } from '../../flaky/evidence.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { Upload, UploadIssue, UploadStatus } from '../../storage/uploads.ts';
 
@@ -19,6 +20,9 @@ export interface UploadView {
   /** Null: not known yet. */
   readonly fork: boolean | null;
   readonly job_attempt: number | null;
+  readonly evidence: EvidenceWorth;
+  readonly no_evidence_because: EvidenceFlaw | null;
+  readonly ignored?: { readonly at: string; readonly actor: string; readonly reason: string };
   readonly files: number;
   readonly size_bytes: number;
   readonly test_runs: number;
@@ -42,6 +46,9 @@ export function viewUpload(upload: Upload): UploadView {
     check: fields?.check ?? null,
     fork: fields?.isFork ?? null,
     job_attempt: fields?.jobAttempt ?? null,
+    evidence: worthOf(upload),
+    no_evidence_because: upload.flaw,
+    ...(upload.ignored !== null && { ignored: { ...upload.ignored, at: formatInstant(upload.ignored.at) } }),
     files: upload.files.filter(({ role }) => role === undefined).length,
     size_bytes: upload.sizeBytes,
     test_runs: upload.testRuns,

@@ -60,6 +60,7 @@ interface RunView {
   readonly pr_number?: number;
   readonly job_name?: string;
   readonly failure_summary?: string;
+  readonly no_evidence_because?: string;
 }
 
 function formatRuns(runs: readonly RunView[]): string {
@@ -83,9 +84,14 @@ function formatRuns(runs: readonly RunView[]): string {
     run.branch,
     run.pr_number === undefined ? '-' : `#${run.pr_number}`,
     run.job_name ?? '-',
-    `${run.quarantined ? '(quarantined) ' : ''}${run.failure_summary ?? ''}` || '-',
+    `${notesOf(run)}${run.failure_summary ?? ''}` || '-',
   ]);
   return formatTable(columns, rows, terminalWidth());
+}
+
+function notesOf({ quarantined, no_evidence_because: flaw }: RunView): string {
+  const notes = [...(quarantined ? ['quarantined'] : []), ...(flaw === undefined ? [] : [flaw.toLowerCase()])];
+  return notes.length === 0 ? '' : `(${notes.join(', ').replaceAll('_', ' ')}) `;
 }
 
 export function formatDuration(ms: number | null): string {

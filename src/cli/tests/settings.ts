@@ -40,7 +40,7 @@ function defineSet(settings: Command): void {
     settings
       .command('set')
       .description('Change settings. What is not named stays.')
-      .argument('<name=value...>', `Of ${NAMES.join(', ')}; none for no template.`),
+      .argument('<name=value...>', `Of ${NAMES.join(', ')}; none for no template or threshold.`),
   ).action(
     withContext(async (context, pairs: readonly string[], options: ScopeOptions) => {
       const changes = Object.fromEntries(pairs.map(parsePair));
@@ -78,12 +78,14 @@ function parseValue(name: string, value: string, { type }: Schema): unknown {
     if (boolean === undefined) throw usageError(`${name} must be true or false.`);
     return boolean;
   }
-  if (type === 'integer' || type === 'number') {
+  const isNullable = Array.isArray(type) && type.includes('null');
+  if (isNullable && (value === '' || value === 'none')) return null;
+  if (type === 'integer' || [type].flat().includes('number')) {
     const number = value.trim() === '' ? Number.NaN : Number(value);
     if (Number.isNaN(number)) throw usageError(`${name} must be a number.`);
     return number;
   }
-  return value === '' || value === 'none' ? null : value;
+  return value;
 }
 
 /** What the text of a change leaves to its kind. */

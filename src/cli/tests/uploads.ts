@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { listUploads, processUploadAgain } from '../../http/contract/uploads.ts';
+import { ignoreUpload, listUploads, processUploadAgain } from '../../http/contract/uploads.ts';
 import { addExamples } from '../arguments.ts';
 import { withContext } from '../context.ts';
 import { formatTable } from '../table.ts';
@@ -26,6 +26,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   ACCEPTED: 'cyan',
   PROCESSED: 'green',
   SKIPPED: 'yellow',
+  'NO EVIDENCE': 'yellow',
   FAILED: 'red',
 };
 
@@ -49,6 +50,27 @@ export function defineUploads(tests: Command): void {
     );
   addExamples(list, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
   defineAgain(uploads);
+  defineIgnore(uploads);
+}
+
+function defineIgnore(uploads: Command): void {
+  const command = addScopeOptions(
+    uploads
+      .command('ignore')
+      .description('Take back what an upload is evidence for, such as one of an outage. Its runs stay.')
+      .argument('<id>', 'The id of the upload.')
+      .requiredOption('--reason <text>', 'Why, for the history.'),
+  ).action(
+    withContext(async (context, id: string, options: ScopeOptions & { readonly reason: string }) => {
+      const { reason, ...named } = options;
+      const scope = await chooseScope(named);
+      const reply = await context.call(ignoreUpload, { ...scope, upload_id: id, reason });
+      context.show(reply, () => `Upload ${id} is evidence for nothing. The tests in it follow in some seconds.`);
+    }),
+  );
+  addExamples(command, [
+    'sluice tests uploads ignore 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11 --reason "The database of CI was down."',
+  ]);
 }
 
 function defineAgain(uploads: Command): void {
@@ -94,7 +116,7 @@ function formatList(uploads: readonly UploadView[]): string {
     { title: 'ID', keeps: true as const },
   ];
   const rows = uploads.map((upload) => [
-    upload.status,
+    upload.status === 'PROCESSED' && upload.no_evidence_because !== null ? 'NO EVIDENCE' : upload.status,
     formatTime(upload.received_at),
     upload.sha?.slice(0, 9) ?? '-',
     `${upload.branch ?? '-'}${upload.fork === true ? ' (fork)' : ''}`,

@@ -2,21 +2,14 @@ import { matchesAnyBranch } from '../branch-pattern.ts';
 import { DAY_MS, type Detector, KEPT_RUNS, SAME } from '../detector.ts';
 import type { Monitor } from '../monitor.ts';
 import { compareRetries, findRetries, type RetryEvent, stands } from '../retry.ts';
-import type { MonitorData } from '../state.ts';
+import { type MonitorData, newMonitorState, type TestState } from '../state.ts';
 
 type Data = MonitorData['pass_on_retry'];
 
 export const passOnRetry: Detector<'pass_on_retry'> = {
   fold(data, { upload, runs, earlier }, { branches }) {
     const inScope = earlier.filter(({ branch }) => matchesAnyBranch(branches, branch));
-    const retries = findRetries(upload, runs, inScope);
-    if (retries.length === 0) return data;
-    const certain = retries.filter((event) => event.multiplicity === 0);
-    const repeated = retries.filter((event) => event.multiplicity > 0);
-    return {
-      certain: onePerCommit([...(data?.certain ?? []), ...certain].sort(compareRetries)),
-      repeated: repeated.reduce(keepLatestOfItsKind, data?.repeated ?? []),
-    };
+    return addRetries(data, findRetries(upload, runs, inScope));
   },
 
   decide(data, monitor, { at, isActive, passingMultiplicities }) {
@@ -36,6 +29,28 @@ export const passOnRetry: Detector<'pass_on_retry'> = {
     return isActive && latest !== undefined ? recoversAt(latest, monitor) : null;
   },
 };
+
+function addRetries(data: Data | null, retries: readonly RetryEvent[]): Data | null {
+  if (retries.length === 0) return data;
+  const certain = retries.filter((event) => event.multiplicity === 0);
+  const repeated = retries.filter((event) => event.multiplicity > 0);
+  return {
+    certain: onePerCommit([...(data?.certain ?? []), ...certain].sort(compareRetries)),
+    repeated: repeated.reduce(keepLatestOfItsKind, data?.repeated ?? []),
+  };
+}
+
+/** As if those of the monitors that look for retries had found these. */
+export function withRetries(state: TestState, monitors: readonly Monitor[], retries: readonly RetryEvent[]): TestState {
+  if (retries.length === 0) return state;
+  const found = monitors
+    .filter(({ type }) => type === 'pass_on_retry')
+    .map(({ id }) => {
+      const own = state.monitors[id] ?? newMonitorState('pass_on_retry');
+      return [id, { ...own, data: addRetries(own.data as Data | null, retries) }] as const;
+    });
+  return { ...state, monitors: { ...state.monitors, ...Object.fromEntries(found) } };
+}
 
 /** Evidence that no passing commit explains, newest first. */
 export function standing(data: Data, known: readonly number[]): readonly RetryEvent[] {

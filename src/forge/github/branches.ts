@@ -29,6 +29,11 @@ export async function isAncestor(access: GitAccess, question: AncestryQuestion):
   });
 }
 
+export async function hasCommit(access: GitAccess, repository: ForgeRepository, sha: Sha): Promise<boolean> {
+  checkShas([sha]);
+  return access.ask(repository, async (git) => (await fetchMissing(git, [sha])).length === 0);
+}
+
 export async function listLine(access: GitAccess, question: LineQuestion): Promise<LineAnswer> {
   const { repository, head, since } = question;
   checkShas([head, since]);

@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import { testBranch } from '../candidate/candidate-refs.ts';
 import type { Forge } from '../forge.ts';
 import type { Hosting } from '../hosting.ts';
-import { findBranchHead, isAncestor, listLine, listPullRequestHeads } from './branches.ts';
+import { findBranchHead, hasCommit, isAncestor, listLine, listPullRequestHeads } from './branches.ts';
 import {
   buildCandidate,
   type CandidateParts,
@@ -56,6 +56,7 @@ export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: G
     findBranchHead: (repository, branch) => findBranchHead(access, repository, branch),
     listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
     isAncestor: (question) => isAncestor(access, question),
+    hasCommit: (repository, sha) => hasCommit(access, repository, sha),
     listLine: (question) => listLine(access, question),
     buildCandidate: (request) => buildCandidate(parts, request),
     testBranchOf: (branch) => testBranch(testBranchPrefix, branch),

@@ -101,6 +101,13 @@ class PlainForge implements Forge {
     return this.#read(repository, ask, ANY_AGE);
   }
 
+  async hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean> {
+    checkShas([sha]);
+    // What came within the last second may be missed; to fetch for every unknown commit would let anybody have us do that.
+    const ask = async (git: GitRepository) => (await listMissing(git, [sha])).length === 0;
+    return (await this.#read(repository, ask, ANY_AGE)) || this.#read(repository, ask, LIST_MAX_AGE_MS);
+  }
+
   async listLine(question: LineQuestion): Promise<LineAnswer> {
     checkShas([question.head, question.since]);
     return this.#read(question.repository, (git) => listLine(git, question), ANY_AGE);

@@ -19,7 +19,7 @@ const ScopeName = component(
   'Scope',
   fixedEnum(
     SCOPES,
-    'read; upload (test results, quarantine lookup); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
+    'read; upload (test results, quarantine lookup); evidence (upload, and its results may excuse failures in a queue: never give it to a job that runs code of pull requests); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
   ),
 );
 

@@ -187,6 +187,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'The files of the upload are gone',
     help: 'Files are kept for some days after they were processed. Upload them again.',
   },
+  UPLOAD_NOT_PROCESSED: {
+    status: 409,
+    title: 'The upload waits to be processed',
+    help: 'What it is evidence for is known once it is processed. List uploads to see when it is, and try again.',
+  },
   BODY_TOO_LARGE: {
     status: 413,
     title: 'The body is too large',

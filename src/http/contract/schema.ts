@@ -105,7 +105,7 @@ export function trimmedText(maxLength: number, description: string) {
   });
 }
 
-type JsonTypes = { string: string; integer: number; boolean: boolean };
+type JsonTypes = { string: string; integer: number; number: number; boolean: boolean };
 
 /** A value that may be null, in the one form that serialises fast. */
 export function nullable<Kind extends keyof JsonTypes>(

@@ -23,6 +23,12 @@ const TestRun = component(
       pr_number: Type.Optional(Type.Integer({ description: 'Its pull request; absent where there is none.' })),
       job_name: Type.Optional(Type.String({ description: 'Its job; absent where nobody said.' })),
       job_url: Type.Optional(Type.String({ description: 'Where the job can be seen; absent where nobody said.' })),
+      no_evidence_because: Type.Optional(
+        Type.String({
+          description:
+            'Why its upload is evidence for nothing: FORK, UNKNOWN_COMMIT, OUTAGE or IGNORED; absent where it is evidence.',
+        }),
+      ),
       failure_summary: Type.Optional(Type.String({ description: 'Of a failure: what happened, in a line.' })),
       failure_text: Type.Optional(
         Type.String({ description: 'Of a failure: message and stack, where they were asked for.' }),
@@ -79,7 +85,7 @@ const TestEvent = component(
     {
       at: instant('When.'),
       kind: outputCode(
-        'STATUS_CHANGED, MONITOR_ACTIVATED, MONITOR_RESOLVED, MONITOR_MUTED, MONITOR_UNMUTED, TEST_FLAGGED, TEST_UNFLAGGED, LABEL_ADDED, LABEL_REMOVED, QUARANTINE_CHANGED, OVERRIDE_CHANGED, OVERRIDE_EXPIRED, TICKET_LINKED or TICKET_UNLINKED; more may come.',
+        'STATUS_CHANGED, MONITOR_ACTIVATED, MONITOR_RESOLVED, MONITOR_MUTED, MONITOR_UNMUTED, TEST_FLAGGED, TEST_UNFLAGGED, UPLOAD_IGNORED, LABEL_ADDED, LABEL_REMOVED, QUARANTINE_CHANGED, OVERRIDE_CHANGED, OVERRIDE_EXPIRED, TICKET_LINKED or TICKET_UNLINKED; more may come.',
       ),
       text: Type.String({ description: 'What happened, as a sentence.' }),
       actor: Type.Optional(Type.String({ description: 'Who did it; absent where nobody acted.' })),

@@ -9,14 +9,18 @@ const SETTING_CHANGE_KINDS = ['SETTINGS_CHANGED', 'MONITOR_CREATED', 'MONITOR_CH
 const TEMPLATE =
   'Address of a ticket (http or https) with {key} where its key goes, such as https://acme.example/browse/{key}; null: tickets are linked by their addresses only.';
 
+const PROTECTION = 'An upload in which too many tests failed is an outage: it is shown, and is evidence for nothing.';
+const THRESHOLD =
+  'Too many: more than this fraction of the tests that ran, however few. Null: far above the usual share of the job, and at least 10 of 20 tests.';
+
 const reply = Type.Object(
   {
     quarantine_enabled: Type.Boolean({ description: 'The master switch: without it nothing is quarantined.' }),
     auto_quarantine: Type.Boolean({ description: 'Flaky tests are quarantined without anybody asking.' }),
     infrastructure_protection_enabled: Type.Boolean({
-      description: 'An upload in which too many tests failed counts nowhere.',
+      description: PROTECTION,
     }),
-    infrastructure_failure_threshold: Type.Number({ description: 'Too many: more than this fraction.' }),
+    infrastructure_failure_threshold: nullable('number', { description: THRESHOLD }),
     retention_days: Type.Integer({ description: 'Older runs are invisible, and removed later.' }),
     ticket_url_template: nullable('string', { description: TEMPLATE }),
     is_applied: Type.Boolean({
@@ -41,8 +45,8 @@ const reply = Type.Object(
 const EXAMPLE_SETTINGS = {
   quarantine_enabled: true,
   auto_quarantine: true,
-  infrastructure_protection_enabled: false,
-  infrastructure_failure_threshold: 0.8,
+  infrastructure_protection_enabled: true,
+  infrastructure_failure_threshold: null,
   retention_days: 45,
   ticket_url_template: 'https://acme.example/browse/{key}',
   is_applied: true,
@@ -94,16 +98,17 @@ export const updateTestSettings = operation({
       infrastructure_protection_enabled: Type.Optional(
         Type.Boolean({
           default: DEFAULTS.infrastructureProtectionEnabled,
-          description: 'An upload in which too many tests failed counts nowhere.',
+          description: PROTECTION,
         }),
       ),
       infrastructure_failure_threshold: Type.Optional(
-        Type.Number({
+        Type.Unsafe<number | null>({
+          type: ['number', 'null'],
           minimum: 0,
           maximum: 1,
           default: DEFAULTS.infrastructureFailureThreshold,
-          description: 'Too many: more than this fraction.',
-          'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%',
+          description: THRESHOLD,
+          'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%, or null',
         }),
       ),
       retention_days: Type.Optional(

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { EVIDENCE_WORTHS } from '../../flaky/evidence.ts';
 import { EXAMPLE_REPO, PrNumber, Repo } from './common.ts';
 import { operation } from './operation.ts';
 import {
@@ -17,7 +18,7 @@ import { EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
 const Status = outputEnum(
   ['ACCEPTED', 'PROCESSED', 'SKIPPED', 'FAILED'],
-  'ACCEPTED (waits to be processed), PROCESSED (its test runs count), SKIPPED (they count nowhere) or FAILED (nothing of it could be used; issues say why).',
+  'ACCEPTED (waits to be processed), PROCESSED (its test runs count), SKIPPED (they are shown, and are evidence for nothing: an outage, or somebody took it back) or FAILED (nothing of it could be used; issues say why).',
 );
 
 const UploadIssue = component(
@@ -56,6 +57,23 @@ const Upload = component(
         description: 'Whether the commit is a fork\u2019s; null where it is not known yet.',
       }),
       job_attempt: nullable('integer', { description: 'Which try of the job it was; null where nobody said.' }),
+      evidence: fixedEnum(
+        EVIDENCE_WORTHS,
+        'What its runs may be evidence for: NOTHING; STATUSES of tests; or WAIVERS, statuses and waivers in a queue.',
+      ),
+      no_evidence_because: nullableText(
+        'Why for NOTHING: FORK, UNKNOWN_COMMIT, OUTAGE or IGNORED; null where it is evidence, or not processed yet.',
+      ),
+      ignored: Type.Optional(
+        Type.Object(
+          {
+            at: instant('When.'),
+            actor: Type.String({ description: 'Who.' }),
+            reason: Type.String({ description: 'Why.' }),
+          },
+          { description: 'Who took its evidence back; absent where nobody did.' },
+        ),
+      ),
       files: Type.Integer({ description: 'How many files of results came; a bundle is one.' }),
       size_bytes: Type.Integer({ description: 'How large they were, as they came.' }),
       test_runs: Type.Integer({ description: 'How many test runs were stored.' }),
@@ -171,6 +189,8 @@ const EXAMPLE_UPLOAD = {
   check: null,
   fork: false,
   job_attempt: 1,
+  evidence: 'STATUSES',
+  no_evidence_because: null,
   files: 1,
   size_bytes: 48211,
   test_runs: 412,
@@ -217,5 +237,35 @@ export const processUploadAgain = operation({
   example: {
     body: { ...EXAMPLE_SCOPE, upload_id: EXAMPLE_UPLOAD.id },
     reply: { upload: { ...EXAMPLE_UPLOAD, status: 'ACCEPTED', processed_at: null, test_runs: 0, issues: [] } },
+  },
+});
+
+export const ignoreUpload = operation({
+  name: 'ignoreUpload',
+  method: 'POST',
+  path: '/flaky-tests/ignore-upload',
+  tag: 'Flaky tests',
+  scope: 'admin',
+  summary: 'Take back what an upload is evidence for',
+  description:
+    'Its runs stay and are shown; statuses and quarantine that followed from it are restored within seconds, which the events of the tests say. Again, or of an upload of which nothing is stored: no change.',
+  body: Type.Object({
+    ...testScope,
+    upload_id: inputUuid('Id of the upload.'),
+    reason: trimmedText(1000, 'Why, for the history.'),
+  }),
+  reply: Type.Object({ upload: Upload }),
+  errors: [...SCOPE_NOT_FOUND, 'UPLOAD_NOT_FOUND', 'UPLOAD_NOT_PROCESSED'],
+  example: {
+    body: { ...EXAMPLE_SCOPE, upload_id: EXAMPLE_UPLOAD.id, reason: 'The database of CI was down.' },
+    reply: {
+      upload: {
+        ...EXAMPLE_UPLOAD,
+        status: 'SKIPPED',
+        evidence: 'NOTHING',
+        no_evidence_because: 'IGNORED',
+        ignored: { at: '2026-09-17T11:02:41.000Z', actor: 'ada', reason: 'The database of CI was down.' },
+      },
+    },
   },
 });

@@ -65,7 +65,7 @@ export interface MemoryTest {
 
 export interface MemoryBatch {
   readonly seq: number;
-  readonly facts: BatchFacts;
+  facts: BatchFacts;
   readonly receivedAt: Instant;
   /** By number of the test, and in their order. */
   runs: readonly StoredRun[];
@@ -91,6 +91,7 @@ export interface MemoryUpload {
   /** In order of acceptance; 0: not accepted yet. */
   no: number;
   retryAt: Instant | null;
+  isToRecount: boolean;
 }
 
 export interface MemoryBody {

@@ -15,7 +15,7 @@ import type { TestRow } from '../tests.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import type { MemoryBatch, MemoryState, MemoryTest, MemoryTests, TestKind } from './state.ts';
 import { forget } from './test-forget.ts';
-import { setOutcome } from './uploads.ts';
+import { setIgnored, setOutcome } from './uploads.ts';
 
 export function createMemoryTestIngest(state: MemoryState): TestIngest {
   const of = (repositoryId: string) => state.tests.get(repositoryId) ?? noTests();
@@ -44,8 +44,17 @@ export function createMemoryTestIngest(state: MemoryState): TestIngest {
     async readRuns(repositoryId, testNos, since) {
       const isWanted = (run: StoredRun) => testNos.includes(run.testNo) && run.startedAt >= since;
       return of(repositoryId)
-        .batches.map(({ facts, runs }) => ({ facts, runs: runs.filter(isWanted).sort(compareRuns) }))
+        .batches.map(({ facts, receivedAt, runs }) => ({
+          facts,
+          receivedAt,
+          runs: runs.filter(isWanted).sort(compareRuns),
+        }))
         .filter(({ runs }) => runs.length > 0);
+    },
+    async listTestNos(repositoryId, uploadId) {
+      const batches = of(repositoryId).batches.filter(({ facts }) => facts.uploadId === uploadId);
+      const numbers = new Set(batches.flatMap(({ runs }) => runs.map(({ testNo }) => testNo)));
+      return [...numbers].sort((a, b) => a - b);
     },
     forget: async (repositoryId, before) => forget(of(repositoryId), before),
   };
@@ -112,7 +121,7 @@ function findEarlier(
 ): readonly EarlierBatch[] {
   const earlier = tests.batches.filter(
     ({ facts }) =>
-      facts.sha === of.sha && facts.job === of.job && facts.uploadId !== of.exceptUploadId && !facts.isFork,
+      facts.sha === of.sha && facts.job === of.job && facts.uploadId !== of.exceptUploadId && facts.flaw === null,
   );
   return earlier.map(({ seq, facts }) => {
     const failures = Map.groupBy(
@@ -156,7 +165,15 @@ function commit(state: MemoryState, change: TestChange, at: number): number | un
   putTests(tests, rows, memories);
   putRows(tests, change, at);
   if (upload !== undefined) setOutcome(state, upload);
+  if (change.ignore !== undefined) ignore(state, tests, change.ignore);
   return tests.lastSeq;
+}
+
+function ignore(state: MemoryState, tests: MemoryTests, of: NonNullable<TestChange['ignore']>): void {
+  setIgnored(state, of);
+  for (const batch of tests.batches) {
+    if (batch.facts.uploadId === of.uploadId) batch.facts = Object.freeze({ ...batch.facts, flaw: 'IGNORED' });
+  }
 }
 
 /** Whether what is stored of one of them counts more runs. */

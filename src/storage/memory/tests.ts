@@ -137,10 +137,10 @@ function viewOf(tests: MemoryTests, testId: string, run: PlacedRun, before: read
   );
   const failure = isFailure(run) ? failures[nth] : undefined;
   const { conclusion, startedAt, durationMs, isQuarantined } = run;
-  const { branch, sha, prNumber, jobName, jobUrl, uploadId } = facts;
+  const { branch, sha, prNumber, jobName, jobUrl, uploadId, flaw } = facts;
   const view: TestRunView = {
     ...{ conclusion, startedAt, durationMs, isQuarantined },
-    ...{ branch, sha, prNumber, jobName, jobUrl, uploadId },
+    ...{ branch, sha, prNumber, jobName, jobUrl, uploadId, flaw },
     failureSummary: failure?.summary ?? null,
     failureText: failure?.text ?? null,
   };

@@ -1,4 +1,5 @@
 import { assert } from '../../lib/assert.ts';
+import type { TestChange } from '../test-ingest.ts';
 import { horizonOf, type Upload, type UploadOutcome, type UploadStore } from '../uploads.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compareText } from './order.ts';
@@ -59,6 +60,15 @@ export function createMemoryUploads(state: MemoryState): UploadStore {
       change(upload, { status: 'ACCEPTED', processedAt: null, attempts: 0, trouble: null });
       return true;
     },
+    listToRecount: async () =>
+      [...uploads.values()]
+        .filter(({ isToRecount }) => isToRecount)
+        .map(({ row }) => row)
+        .sort((a, b) => compareText(a.id, b.id)),
+    async markRecounted(id) {
+      const upload = uploads.get(id);
+      if (upload !== undefined) upload.isToRecount = false;
+    },
     tidy: async (of) => tidy(state, of),
   };
 }
@@ -67,9 +77,28 @@ export function createMemoryUploads(state: MemoryState): UploadStore {
 export function setOutcome({ uploads }: MemoryState, outcome: UploadOutcome): void {
   const upload = uploads.get(outcome.uploadId);
   if (upload === undefined) return;
-  const { uploadId: _, fields, ...values } = outcome;
+  const { uploadId: _, ...values } = outcome;
+  const { row } = upload;
   upload.retryAt = null;
-  change(upload, { ...values, fields: fields ?? upload.row.fields, trouble: null });
+  change(upload, {
+    ...values,
+    fields: values.fields ?? row.fields,
+    flaw: values.flaw ?? row.flaw,
+    counts: values.counts ?? row.counts,
+    trouble: null,
+  });
+}
+
+/** Of an ended one that nobody took back before. */
+export function setIgnored(
+  { uploads }: MemoryState,
+  { uploadId, ...ignored }: NonNullable<TestChange['ignore']>,
+): void {
+  const upload = uploads.get(uploadId);
+  if (upload === undefined || upload.row.ignored !== null || !['PROCESSED', 'SKIPPED'].includes(upload.row.status))
+    return;
+  upload.isToRecount = true;
+  change(upload, { ignored, status: 'SKIPPED', flaw: 'IGNORED' });
 }
 
 function change(upload: MemoryUpload, values: Partial<Upload>): void {
@@ -130,7 +159,7 @@ function create(state: MemoryState, upload: Upload, sameSince: number): Upload {
   if (same !== undefined) return same;
   assert(!state.uploads.has(upload.id), `there is already an upload ${upload.id}`);
   const no = upload.status === 'PENDING' ? 0 : nextNo(state, repositoryId);
-  state.uploads.set(upload.id, { row: upload, no, retryAt: null });
+  state.uploads.set(upload.id, { row: upload, no, retryAt: null, isToRecount: false });
   return upload;
 }
 

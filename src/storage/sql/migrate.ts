@@ -56,7 +56,8 @@ function* migrateOnce(
   const next = migrations[version];
   if (next === undefined) return false;
   const { builder, columns } = compiler.dialect;
-  for (const query of next.statements({ schema: builder.schema, types: columns })) {
+  const raw = (text: string) => ({ compile: () => sql.raw(text).compile(builder) });
+  for (const query of next.statements({ schema: builder.schema, types: columns, raw })) {
     yield* executeAll([
       callOf(
         compiler.statement<object>()(() => query),

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { EvidenceFlaw } from '../../flaky/evidence.ts';
 import type { QuarantineOverride, TestStatus } from '../tests.ts';
 import type { UploadKind, UploadStatus } from '../uploads.ts';
 
@@ -221,7 +222,8 @@ export interface TestBatchesTable {
   job_name: string;
   job_url: string | null;
   pr_number: number | null;
-  is_fork: StoredBoolean;
+  flaw: EvidenceFlaw | null;
+  is_proven: StoredBoolean;
   received_at: number;
   /** The periods in which its runs started. */
   first_period: number;
@@ -320,6 +322,13 @@ export interface UploadsTable {
   attempts: number;
   trouble: string | null;
   retry_at: number | null;
+  is_proven: StoredBoolean;
+  flaw: EvidenceFlaw | null;
+  tests_ran: number | null;
+  tests_failed: number | null;
+  ignored: JsonText | null;
+  /** Its evidence was taken back, and its tests are not counted again yet. */
+  is_to_recount: StoredBoolean;
 }
 
 export interface TestSettingsTable {

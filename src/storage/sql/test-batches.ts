@@ -1,5 +1,5 @@
 import { compareFailures } from '../test-failures.ts';
-import type { BatchFacts, EarlierBatch, RunBlock, StoredRun } from '../test-ingest.ts';
+import type { EarlierBatch, RunBlock, StoredBatch, StoredRun } from '../test-ingest.ts';
 import { all, allOf, type Operation } from './operation.ts';
 import type { BlockCache } from './runs/block-cache.ts';
 import { bucketOf } from './runs/buckets.ts';
@@ -97,7 +97,7 @@ export function* readRuns(
   statements: BatchStatements,
   cache: BlockCache,
   of: { readonly repositoryId: string; readonly testNos: readonly number[]; readonly since: number },
-): Operation<readonly { readonly facts: BatchFacts; readonly runs: readonly StoredRun[] }[]> {
+): Operation<readonly StoredBatch[]> {
   const { repositoryId, since } = of;
   const testNos = [...new Set(of.testNos)].sort((a, b) => a - b);
   const stored = yield* findStoredRuns(statements, cache, { repositoryId, testNos, since });
@@ -113,7 +113,33 @@ export function* readRuns(
   const batches = yield* allOf(statements.findBatches({ repositoryId }, [...bySeq.keys()]));
   return batches
     .toSorted((a, b) => a.seq - b.seq)
-    .map((batch) => ({ facts: toFacts(batch), runs: (bySeq.get(batch.seq) ?? []).sort(compareRuns) }));
+    .map((batch) => ({
+      facts: toFacts(batch),
+      receivedAt: batch.received_at,
+      runs: (bySeq.get(batch.seq) ?? []).sort(compareRuns),
+    }));
+}
+
+/** Of blocks while there are any, afterwards of the chunks of those days. */
+export function* listTestNos(
+  statements: BatchStatements,
+  of: { readonly repositoryId: string; readonly uploadId: string },
+): Operation<readonly number[]> {
+  const { repositoryId } = of;
+  const found = new Set<number>();
+  for (const { seq, first_period: fromPeriod, last_period: toPeriod } of yield* all(statements.findOfUpload, of)) {
+    const columns = emptyColumns();
+    const block = (yield* allOf(statements.readBlocks({ repositoryId }, [seq])))[0];
+    if (block !== undefined) readAll({ bytes: block.data, seq, branchNo: 0 }, columns);
+    else {
+      const chunks = yield* all(statements.findPeriods, { repositoryId, fromPeriod, toPeriod });
+      for (const { data } of chunks) readAll(packedChunk(data), columns);
+    }
+    columns.testNo.forEach((testNo, index) => {
+      if (columns.seq[index] === seq) found.add(testNo);
+    });
+  }
+  return [...found].sort((a, b) => a - b);
 }
 
 function compareRuns(a: StoredRun, b: StoredRun): number {
@@ -138,8 +164,24 @@ export function batchStatements(compiler: StatementCompiler) {
         .where('sha', '=', param('sha'))
         .where('job', '=', param('job'))
         .where('upload_id', '<>', param('exceptUploadId'))
-        .where('is_fork', '=', false)
+        .where('flaw', 'is', null)
         .orderBy('seq'),
+    ),
+    findOfUpload: compiler.statement<Repository & { uploadId: string }>()((param) =>
+      builder
+        .selectFrom('test_batches')
+        .selectAll()
+        .where('repository_id', '=', param('repositoryId'))
+        .where('upload_id', '=', param('uploadId'))
+        .orderBy('seq'),
+    ),
+    findPeriods: compiler.statement<Repository & { fromPeriod: number; toPeriod: number }>()((param) =>
+      builder
+        .selectFrom('run_chunks')
+        .select('data')
+        .where('repository_id', '=', param('repositoryId'))
+        .where('period', '>=', param('fromPeriod'))
+        .where('period', '<=', param('toPeriod')),
     ),
     findFailures: compiler.list<Repository, number>()((param, seqs) =>
       builder

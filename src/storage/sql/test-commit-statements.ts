@@ -23,6 +23,7 @@ export function testCommitStatements(compiler: StatementCompiler) {
     ...stateStatements(compiler),
     ...rowStatements(compiler),
     ...checkStatements(compiler),
+    ...ignoreStatements(compiler),
     upsertTests: upsertTests(compiler),
     upsertMemories: upsertMemories(compiler),
   };
@@ -123,7 +124,7 @@ function rowStatements(compiler: StatementCompiler) {
     insertBatches: compiler.bulk<TestBatchesTable>(
       [
         ...(['repository_id', 'seq', 'upload_id', 'branch', 'sha', 'job', 'job_attempt', 'job_name'] as const),
-        ...(['job_url', 'pr_number', 'is_fork', 'received_at', 'first_period', 'last_period'] as const),
+        ...(['job_url', 'pr_number', 'flaw', 'is_proven', 'received_at', 'first_period', 'last_period'] as const),
       ],
       (rows) => builder.insertInto('test_batches').values(rows),
     ),
@@ -145,6 +146,29 @@ function rowStatements(compiler: StatementCompiler) {
     insertEvents: compiler.bulk<TestEventsTable>(
       ['repository_id', 'test_id', 'at', 'seq', 'ordinal', 'kind', 'actor', 'detail'],
       (rows) => builder.insertInto('test_events').values(rows),
+    ),
+  };
+}
+
+function ignoreStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  type OfUpload = { repositoryId: string; uploadId: string };
+  return {
+    ignoreUpload: compiler.statement<OfUpload & { ignored: string }>()((param) =>
+      builder
+        .updateTable('uploads')
+        .set({ ignored: param('ignored'), status: 'SKIPPED', flaw: 'IGNORED', is_to_recount: true })
+        .where('id', '=', param('uploadId'))
+        .where('repository_id', '=', param('repositoryId'))
+        .where('status', 'in', ['PROCESSED', 'SKIPPED'])
+        .where('ignored', 'is', null),
+    ),
+    ignoreBatches: compiler.statement<OfUpload>()((param) =>
+      builder
+        .updateTable('test_batches')
+        .set({ flaw: 'IGNORED' })
+        .where('repository_id', '=', param('repositoryId'))
+        .where('upload_id', '=', param('uploadId')),
     ),
   };
 }

@@ -79,6 +79,7 @@ export function* commitChange(
     ...batchCalls(statements, cache, { prepared, seq, branchNo: branch.no }),
     ...rowCalls(statements, change, seq),
     ...(change.upload === undefined ? [] : [outcomeCall(statements, change.upload)]),
+    ...ignoreCalls(statements, change),
     ...checks,
   ]);
   return seq;
@@ -203,6 +204,15 @@ function rowCalls(statements: CommitStatements, change: TestChange, seq: number)
     ...statements.insertEvents(
       change.events.map((event, ordinal) => fromTestEvent({ repositoryId, seq, ordinal }, event)),
     ),
+  ];
+}
+
+function ignoreCalls(statements: CommitStatements, { repositoryId, ignore }: TestChange): readonly Call[] {
+  if (ignore === undefined) return [];
+  const { uploadId, ...ignored } = ignore;
+  return [
+    callOf(statements.ignoreUpload, { repositoryId, uploadId, ignored: JSON.stringify(ignored) }),
+    callOf(statements.ignoreBatches, { repositoryId, uploadId }),
   ];
 }
 

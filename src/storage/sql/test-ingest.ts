@@ -5,7 +5,15 @@ import type { BlockCache } from './runs/block-cache.ts';
 import { mergeSlice, mergeStatements } from './runs/merge-slice.ts';
 import { runStatements } from './runs/stored-runs.ts';
 import type { StatementCompiler } from './statement.ts';
-import { batchStatements, findEarlier, findPasses, listBlocks, measureBlocks, readRuns } from './test-batches.ts';
+import {
+  batchStatements,
+  findEarlier,
+  findPasses,
+  listBlocks,
+  listTestNos,
+  measureBlocks,
+  readRuns,
+} from './test-batches.ts';
 import { commitChange, prepareChange } from './test-commit.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
 import { createForget } from './test-forget.ts';
@@ -33,6 +41,7 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler,
     measureBlocks: (repositoryId) => engine.read(() => measureBlocks(runs, repositoryId)),
     readRuns: (repositoryId, testNos, since) =>
       engine.snapshot(() => readRuns(runs, cache, { repositoryId, testNos, since })),
+    listTestNos: (repositoryId, uploadId) => engine.snapshot(() => listTestNos(runs, { repositoryId, uploadId })),
     findCheckResults: (repositoryId, candidateId, check) =>
       engine.read(function* () {
         const row = yield* first(commits.findCheckResults, { repositoryId, candidateId, check });

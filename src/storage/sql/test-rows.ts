@@ -106,7 +106,8 @@ export function toFacts(
     jobName: row.job_name,
     jobUrl: row.job_url,
     prNumber: row.pr_number,
-    isFork: Boolean(row.is_fork),
+    flaw: row.flaw,
+    isProven: Boolean(row.is_proven),
   };
 }
 
@@ -129,7 +130,8 @@ export function fromBatch({ repositoryId, seq, receivedAt, periods }: BatchPlace
     job_name: facts.jobName,
     job_url: facts.jobUrl,
     pr_number: facts.prNumber,
-    is_fork: facts.isFork,
+    flaw: facts.flaw,
+    is_proven: facts.isProven,
     received_at: receivedAt,
     first_period: periods.first,
     last_period: periods.last,

@@ -77,12 +77,12 @@ function* viewsOf(statements: Statements, of: Page): Operation<readonly TestRunV
     const facts = batches.get(columns.seq[index] as number);
     if (facts === undefined) return [];
     const { testNo: _, ...run } = runAt(columns, index);
-    const { branch, sha, prNumber, jobName, jobUrl, uploadId } = facts;
+    const { branch, sha, prNumber, jobName, jobUrl, uploadId, flaw } = facts;
     const failure = failures.get(index);
     return [
       {
         ...run,
-        ...{ branch, sha, prNumber, jobName, jobUrl, uploadId },
+        ...{ branch, sha, prNumber, jobName, jobUrl, uploadId, flaw },
         failureSummary: failure?.summary ?? null,
         failureText: failure?.text ?? null,
       },

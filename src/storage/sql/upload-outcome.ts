@@ -6,7 +6,18 @@ export type OutcomeStatements = ReturnType<typeof outcomeStatements>;
 
 type Outcome = Pick<
   UploadsTable,
-  'id' | 'status' | 'processed_at' | 'fields' | 'candidate_id' | 'check_name' | 'parts_done' | 'test_runs' | 'issues'
+  | 'id'
+  | 'status'
+  | 'processed_at'
+  | 'fields'
+  | 'candidate_id'
+  | 'check_name'
+  | 'parts_done'
+  | 'test_runs'
+  | 'issues'
+  | 'flaw'
+  | 'tests_ran'
+  | 'tests_failed'
 >;
 
 export function outcomeCall(statements: OutcomeStatements, outcome: UploadOutcome): Call {
@@ -21,6 +32,9 @@ export function outcomeCall(statements: OutcomeStatements, outcome: UploadOutcom
     parts_done: outcome.partsDone,
     test_runs: outcome.testRuns,
     issues: JSON.stringify(outcome.issues),
+    flaw: outcome.flaw,
+    tests_ran: outcome.counts?.ran ?? null,
+    tests_failed: outcome.counts?.failed ?? null,
   });
 }
 
@@ -48,6 +62,9 @@ export function outcomeStatements(compiler: StatementCompiler) {
           parts_done: param('parts_done'),
           test_runs: param('test_runs'),
           issues: param('issues'),
+          flaw: eb.fn.coalesce(eb.val(param('flaw')), 'flaw'),
+          tests_ran: eb.fn.coalesce(eb.val(param('tests_ran')), 'tests_ran'),
+          tests_failed: eb.fn.coalesce(eb.val(param('tests_failed')), 'tests_failed'),
           trouble: null,
           retry_at: null,
         }))

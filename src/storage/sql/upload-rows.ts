@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { RepositoryId } from '../repositories.ts';
-import type { Upload, UploadFields, UploadFile, UploadIssue } from '../uploads.ts';
+import type { Upload, UploadFields, UploadFile, UploadIgnored, UploadIssue } from '../uploads.ts';
 import type { UploadsTable } from './schema.ts';
 
 export function toUpload(row: Selectable<UploadsTable>): Upload {
@@ -22,6 +22,10 @@ export function toUpload(row: Selectable<UploadsTable>): Upload {
     clientVersion: row.client_version,
     attempts: row.attempts,
     trouble: row.trouble,
+    isProven: Boolean(row.is_proven),
+    flaw: row.flaw,
+    counts: row.tests_ran === null ? null : { ran: row.tests_ran, failed: row.tests_failed ?? 0 },
+    ignored: row.ignored === null ? null : (JSON.parse(row.ignored) as UploadIgnored),
   };
 }
 
@@ -49,5 +53,11 @@ export function fromUpload(upload: Upload, no: number | null): UploadsTable {
     attempts: upload.attempts,
     trouble: upload.trouble,
     retry_at: null,
+    is_proven: upload.isProven,
+    flaw: upload.flaw,
+    tests_ran: upload.counts?.ran ?? null,
+    tests_failed: upload.counts?.failed ?? null,
+    ignored: upload.ignored && JSON.stringify(upload.ignored),
+    is_to_recount: false,
   };
 }

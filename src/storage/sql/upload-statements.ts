@@ -8,10 +8,13 @@ type Repository = { repositoryId: string };
 /** A literal, as in the partial indexes that serve this. */
 export const IS_WAITING = sql<boolean>`uploads.status = 'ACCEPTED'`;
 
+const IS_TO_RECOUNT = sql<boolean>`uploads.is_to_recount`;
+
 const UPLOAD_COLUMNS = [
   ...(['id', 'repository_id', 'no', 'kind', 'status', 'received_at', 'processed_at', 'fields'] as const),
   ...(['candidate_id', 'check_name', 'body_id', 'files', 'size_bytes', 'parts_done', 'test_runs'] as const),
   ...(['issues', 'digest', 'client_version', 'attempts', 'trouble', 'retry_at'] as const),
+  ...(['is_proven', 'flaw', 'tests_ran', 'tests_failed', 'ignored', 'is_to_recount'] as const),
 ];
 
 export function uploadStatements(compiler: StatementCompiler) {
@@ -44,6 +47,9 @@ export function uploadStatements(compiler: StatementCompiler) {
         .where('candidate_id', '=', param('candidateId'))
         .where('check_name', '=', param('check'))
         .limit(1),
+    ),
+    listToRecount: compiler.statement<object>()(() =>
+      builder.selectFrom('uploads').selectAll().where(IS_TO_RECOUNT).orderBy('id'),
     ),
     measure: compiler.statement<object>()(() =>
       builder
@@ -95,6 +101,9 @@ function changeStatements(compiler: StatementCompiler) {
         })
         .where('id', '=', param('id'))
         .where('status', '=', 'PENDING'),
+    ),
+    markRecounted: compiler.statement<{ id: string }>()((param) =>
+      builder.updateTable('uploads').set({ is_to_recount: false }).where('id', '=', param('id')),
     ),
     delay: compiler.statement<{ id: string; trouble: string; retryAt: number }>()((param) =>
       builder

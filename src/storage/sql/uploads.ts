@@ -35,6 +35,14 @@ export function createUploadStore(engine: SqlEngine, compiler: StatementCompiler
       engine.write(function* () {
         return (yield* execute(statements.processAgain, { id })) > 0;
       }),
+    listToRecount: () =>
+      engine.read(function* () {
+        return (yield* all(statements.listToRecount, {})).map(toUpload);
+      }),
+    markRecounted: (id) =>
+      engine.write(function* () {
+        yield* execute(statements.markRecounted, { id });
+      }),
     tidy: createTidy(engine, compiler, bodies),
   };
 }

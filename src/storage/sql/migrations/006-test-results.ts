@@ -60,7 +60,7 @@ function identities({ schema, types }: MigrationContext) {
   ];
 }
 
-function testsTable({ schema, types }: MigrationContext) {
+function testsTable({ schema, types }: Pick<MigrationContext, 'schema' | 'types'>) {
   return schema
     .createTable('tests')
     .addColumn('repository_id', types.text, (c) => c.notNull())
@@ -241,7 +241,7 @@ function uploads({ schema, types }: MigrationContext) {
   ];
 }
 
-function uploadsTable({ schema, types }: MigrationContext) {
+function uploadsTable({ schema, types }: Pick<MigrationContext, 'schema' | 'types'>) {
   return schema
     .createTable('uploads')
     .addColumn('id', types.text, (c) => c.primaryKey())

@@ -11,6 +11,7 @@ import { repositoryIdentity } from './009-repository-identity.ts';
 import { suitePaths } from './010-suite-paths.ts';
 import { alarmEnds } from './011-alarm-ends.ts';
 import { trustedChecks } from './012-trusted-checks.ts';
+import { evidence } from './013-evidence.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   suitePaths,
   alarmEnds,
   trustedChecks,
+  evidence,
 ];

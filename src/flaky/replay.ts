@@ -1,0 +1,69 @@
+import type { Instant } from '../lib/clock.ts';
+import { standing, withRetries } from './detectors/pass-on-retry.ts';
+import { evaluate, expire } from './evaluate.ts';
+import type { Monitor } from './monitor.ts';
+import { fold, scopeOf } from './observe.ts';
+import { onlyPathOf, pathsOf } from './paths.ts';
+import type { RetryEvent } from './retry.ts';
+import type { EarlierOutcome, ObservedRun, UploadFacts } from './run.ts';
+import { type MonitorData, newTestState, type TestState } from './state.ts';
+
+/** The runs of one test in one upload, or in a part of it, and when they were processed. */
+export interface PastRuns {
+  readonly upload: UploadFacts;
+  readonly at: Instant;
+  readonly runs: readonly ObservedRun[];
+}
+
+/**
+ * What monitors would remember and say of a test if these uploads were all there is. Stored runs do not say which try of
+ * a case they were, nor in which of several suites: retries that need that are taken from what is remembered.
+ */
+export function replay(
+  known: TestState,
+  monitors: readonly Monitor[],
+  { past, by }: { readonly past: readonly PastRuns[]; readonly by: Instant },
+): TestState {
+  const inOrder = past.filter(({ upload }) => upload.flaw === null).toSorted((one, other) => one.at - other.at);
+  const hasOnePath = pathsOf(known).length < 2;
+  const path = onlyPathOf(known);
+  const remembered = retriesToKeep(known, monitors, new Set(inOrder.map(({ upload }) => upload.id)));
+  const before: PastRuns[] = [];
+  let state = newTestState(known.firstSeenAt);
+  for (const batch of inOrder) {
+    const { upload, at } = batch;
+    const runs = batch.runs.map((run) => ({ ...run, path }));
+    const { looking } = scopeOf(upload, monitors, at);
+    const folding = hasOnePath ? looking : looking.filter(({ type }) => type !== 'pass_on_retry');
+    state = fold(state, { upload, runs, earlier: before.flatMap((other) => outcomeOf(other, upload)), at }, folding);
+    const retries = remembered.filter(({ uploadId }) => uploadId === upload.id);
+    state = withRetries(state, looking, retries);
+    state = evaluate(state, { monitors, looking: monitors, at }).state;
+    before.push(batch);
+  }
+  return expire(state, monitors, by).state;
+}
+
+function retriesToKeep(
+  known: TestState,
+  monitors: readonly Monitor[],
+  uploadIds: ReadonlySet<string>,
+): readonly RetryEvent[] {
+  const hasOnePath = pathsOf(known).length < 2;
+  const isKept = ({ otherUploadId }: RetryEvent) =>
+    otherUploadId === null || (!hasOnePath && uploadIds.has(otherUploadId));
+  return monitors.flatMap(({ id, type }) => {
+    const data = type === 'pass_on_retry' ? known.monitors[id]?.data : null;
+    if (data === null || data === undefined) return [];
+    return standing(data as MonitorData['pass_on_retry'], []).filter(isKept);
+  });
+}
+
+function outcomeOf({ upload, runs }: PastRuns, asking: UploadFacts): readonly EarlierOutcome[] {
+  const { id: uploadId, branch, prNumber, jobAttempt } = upload;
+  if (uploadId === asking.id || upload.sha !== asking.sha || upload.job !== asking.job) return [];
+  const ran = runs.filter(({ conclusion }) => conclusion !== 'SKIPPED');
+  if (ran.length === 0) return [];
+  const hasFailed = ran.some(({ conclusion }) => conclusion === 'FAILURE');
+  return [{ uploadId, branch, prNumber, jobAttempt, hasFailed, at: Math.max(...ran.map((run) => run.startedAt)) }];
+}

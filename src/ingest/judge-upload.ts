@@ -1,0 +1,94 @@
+/**
+ * What an upload may be evidence for. That its commit is known is asked of the main thread; that far more failed in it than
+ * usual is known only when all of it was read, and nothing of it may be stored before.
+ */
+import { type EvidenceFlaw, flawOf, type Standing } from '../flaky/evidence.ts';
+import { isOutage, mayBeOutage, type OutageProtection, type TestCounts, USUAL_UPLOADS } from '../flaky/outage.ts';
+import type { TestSettings } from '../flaky/settings.ts';
+import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
+import type { Store } from '../storage/store.ts';
+import type { Upload, UploadFields, UploadIssue } from '../storage/uploads.ts';
+import type { ReadFacts } from './read/read-run.ts';
+
+export interface JudgedUpload extends Standing {
+  readonly counts: TestCounts | null;
+}
+
+/** Of the uploads of all jobs so many are looked at. */
+const LOOKED_AT = 200;
+
+export function protectionOf(settings: TestSettings): OutageProtection {
+  const { infrastructureProtectionEnabled: isEnabled, infrastructureFailureThreshold: threshold } = settings;
+  return { isEnabled, threshold };
+}
+
+/** The runner knows where it ran, and nothing that a fork says is asked about. */
+export async function findPlaceOf(
+  findPlace: (question: PlaceQuestion) => Promise<UploadPlace>,
+  upload: Upload,
+  { fields, isFork }: ReadFacts,
+): Promise<UploadPlace> {
+  if (upload.kind === 'runner' || isFork) return UNKNOWN_PLACE;
+  const { sha, branch, jobName } = fields;
+  return findPlace({ repositoryId: upload.repositoryId, sha, branch, jobName });
+}
+
+/** Results of a test branch are those of its candidate, whoever says so; of its check, where nobody named another. */
+export function placedFacts(facts: ReadFacts, { candidateId, check }: UploadPlace): ReadFacts {
+  const { fields } = facts;
+  if (fields.candidateId !== null || candidateId === null) return facts;
+  return { ...facts, fields: { ...fields, candidateId, check: fields.check ?? check } };
+}
+
+export async function judgeUpload(
+  store: Store,
+  upload: Upload,
+  of: {
+    readonly facts: ReadFacts;
+    readonly place: UploadPlace;
+    readonly counts: TestCounts | null;
+    readonly protection: OutageProtection;
+  },
+): Promise<JudgedUpload> {
+  const { facts, place, counts, protection } = of;
+  const isOut =
+    counts !== null && mayBeOutage(counts, protection) && (await isOutageOf(store, upload, { ...of, counts }));
+  const flaw = flawOf({ isFork: facts.isFork, hasCommit: place.hasCommit, isOutage: isOut });
+  return { flaw, isProven: upload.isProven, counts };
+}
+
+async function isOutageOf(
+  store: Store,
+  upload: Upload,
+  of: { readonly facts: ReadFacts; readonly counts: TestCounts; readonly protection: OutageProtection },
+): Promise<boolean> {
+  if (of.protection.threshold !== null) return isOutage(of.counts, of.protection, []);
+  const { repositoryId } = upload;
+  const watermark = await store.uploads.getWatermark(repositoryId);
+  const { uploads } = await store.uploads.list({ repositoryId, watermark, offset: 0, limit: LOOKED_AT });
+  const before = uploads.filter(
+    ({ id, fields, flaw }) =>
+      id !== upload.id && fields !== null && isSameJob(fields, of.facts.fields) && (flaw === null || flaw === 'OUTAGE'),
+  );
+  const counts = before.flatMap((other) => other.counts ?? []).slice(0, USUAL_UPLOADS);
+  return isOutage(of.counts, of.protection, counts);
+}
+
+function isSameJob(one: UploadFields, other: UploadFields): boolean {
+  return one.variant === other.variant && (one.check ?? one.jobName) === (other.check ?? other.jobName);
+}
+
+/** What people are told of it; a fork's uploads say so where they are read. */
+export function flawIssue(flaw: EvidenceFlaw | null, { sha }: UploadFields): UploadIssue | undefined {
+  const warning = { level: 'warning', file: null, line: null } as const;
+  if (flaw === 'UNKNOWN_COMMIT') {
+    const message = `The repository has no commit ${sha}: the upload is evidence for nothing.`;
+    return { ...warning, message, hint: 'Name the commit that was tested, in full, and push it before CI runs.' };
+  }
+  if (flaw === 'OUTAGE') {
+    const message = 'Far more tests failed than usual: the upload is evidence for nothing.';
+    const hint = 'Not the tests but what they run on seems to have failed. Infrastructure protection is a setting.';
+    return { ...warning, message, hint };
+  }
+  return undefined;
+}
