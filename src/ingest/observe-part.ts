@@ -85,7 +85,7 @@ export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange
   const added = [...addNewTests(kept, part)];
   for (const test of added) {
     foldRuns(test, [], { scope, earlier: undefined, isNew: true, events });
-    const paths = facts.isFork ? undefined : notePaths(undefined, part.groups.get(test.row.id) ?? [], at);
+    const paths = facts.flaw !== null ? undefined : notePaths(undefined, part.groups.get(test.row.id) ?? [], at);
     if (paths !== undefined) test.state = { ...test.state, paths };
     showState(test, events, acting);
   }
