@@ -78,8 +78,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/app/effects/land-candidate.ts',
-        before: "if (now.state === 'PAUSED' || now.parked !== undefined)",
-        after: 'if (now.parked !== undefined)',
+        before: "const isStill = now.state === 'PAUSED' || now.parked !== undefined;",
+        after: 'const isStill = now.parked !== undefined;',
       },
     ],
     suites: ['effects', 'simulation'],
@@ -99,8 +99,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'order: the last of equals goes first',
     'entry-index.ts',
-    'return entry.priority.value * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission);',
-    'return (entry.priority.value + 1) * PRIORITY_WEIGHT - (entry.admission?.ordinal ?? entry.submission);',
+    'raisedValue(entry.priority.value, entry.raised) * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission)',
+    '(1 + raisedValue(entry.priority.value, entry.raised)) * PRIORITY_WEIGHT - (entry.admission?.ordinal ?? entry.submission)',
   ),
   {
     name: 'audit: the tree of a landing is not compared with the one that passed',

@@ -1,5 +1,13 @@
 import type { Candidate } from '../../src/engine/candidate.ts';
-import { type Entry, findCandidate, findEntry, isAdmitted, mayWork, type Queue } from '../../src/engine/queue.ts';
+import {
+  type Entry,
+  findCandidate,
+  findEntry,
+  isAdmitted,
+  mayStartTests,
+  mayWork,
+  type Queue,
+} from '../../src/engine/queue.ts';
 import { candidatesOf } from '../../src/engine/roster.ts';
 import { step } from '../../src/engine/step.ts';
 import { awaitedUntil, testingEndsAt } from '../../src/engine/verdict.ts';
@@ -56,7 +64,7 @@ function findStill(queue: Queue, candidate: Candidate, outlook: Outlook): string
   }
   if (state !== 'testing') return undefined;
   if (twin !== undefined) {
-    const isWaiting = twin === number || findCandidate(queue, twin)?.state === 'testing' || !mayWork(queue);
+    const isWaiting = twin === number || findCandidate(queue, twin)?.state === 'testing' || !mayStartTests(queue);
     return isWaiting ? undefined : `waits for candidate ${twin}, which is over`;
   }
   const hasDeadline = testingEndsAt(queue, candidate) !== undefined || queue.settings.testingTimeoutMinutes === 0;
