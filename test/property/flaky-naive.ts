@@ -38,8 +38,11 @@ export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: num
       const { staleTimeoutHours } = monitor.parameters;
       if (staleTimeoutHours !== null && last + staleTimeoutHours * HOUR <= at) return false;
       const inWindow = ran.filter((run) => isInWindow(run.startedAt, windowHours * HOUR, at));
-      if (inWindow.length < minimumSampleSize) return wasActive;
-      const rate = inWindow.filter((run) => run.conclusion === 'FAILURE').length / inWindow.length;
+      const failed = (run: FlatRun) => Number(run.conclusion === 'FAILURE');
+      const latest = ran.toSorted((a, b) => b.startedAt - a.startedAt || failed(b) - failed(a));
+      const counted = inWindow.length < minimumSampleSize ? latest.slice(0, minimumSampleSize) : inWindow;
+      if (counted.length < minimumSampleSize) return wasActive;
+      const rate = counted.filter((run) => run.conclusion === 'FAILURE').length / counted.length;
       return rate >= (wasActive ? resolutionThreshold : activationThreshold);
     }
     case 'skipped_test': {

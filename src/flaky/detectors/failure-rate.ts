@@ -37,7 +37,7 @@ export const failureRate: Detector<'failure_rate'> = {
   },
 
   decide(data, monitor, { at, isActive, jobs }) {
-    if (!isActive && !hasFailuresInWindow(data, at)) return SAME;
+    if (!isActive && !hasFailuresInWindow(data, at) && !hasRecentFailures(data)) return SAME;
     if (isStale(data.lastRunAt, monitor, at)) return isActive ? staleDecision(monitor) : SAME;
     const [inWindow, failedInWindow] = sumBuckets(data.buckets, data.windowMs, at);
     const { passes, failures, isRecent } = countsOf(data, monitor, { passes: inWindow, failures: failedInWindow });
@@ -109,6 +109,10 @@ function countsOf(
 function hasFailuresInWindow({ failures, windowMs }: MonitorData['failure_rate'], at: Instant): boolean {
   const [last] = failures;
   return last !== undefined && last.at + windowMs + sliceMs(windowMs) > at;
+}
+
+function hasRecentFailures({ recent = [] }: MonitorData['failure_rate']): boolean {
+  return recent.some(([, hasFailed]) => hasFailed === 1);
 }
 
 function judge(
