@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
-import type { Candidate } from './candidate.ts';
+import type { Candidate, Failure } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { abandon } from './line.ts';
 import {
@@ -17,15 +17,16 @@ import {
 } from './queue.ts';
 import { reasonText } from './reason.ts';
 import type { StartProblem } from './required.ts';
+import { failedChecks, openChecks } from './required-verdict.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import {
   clearBase,
+  dropSuspicion,
   endBaseTest,
   findBaseTest,
   giveUpSearches,
   isHead,
   returnRemoved,
-  signsOf,
   testBase,
 } from './suspicion.ts';
 import { replaceCandidate, startCandidate } from './test-run.ts';
@@ -62,8 +63,7 @@ export function concludeBaseTests(work: Work): void {
       endCandidate(work, run, { reason: 'TEST_RUN_PASSED', prNumber: undefined });
       concludeGreen(work, run);
     } else if (run.state === 'failed' && run.failure !== undefined) {
-      endCandidate(work, run, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', prNumber: undefined });
-      concludeRed(work, run, { kind: 'checks', names: run.failure.checks });
+      concludeRed(work, run, run.failure);
     }
   }
 }
@@ -75,10 +75,25 @@ function concludeGreen(work: Work, run: Candidate): void {
   }
 }
 
-function concludeRed(work: Work, run: Candidate, cause: HoldCause): void {
+/** One failed check is enough to hold. The others are still listened to: who failed one of them may return, too. */
+function concludeRed(work: Work, run: Candidate, failure: Failure): void {
+  const { hold } = work.queue;
+  const names = [...new Set([...failure.checks, ...failedChecks(run)])];
+  const isNews = hold?.candidate !== run.number;
   giveUpSearches(work, run.base, { reason: 'TARGET_BRANCH_RED', candidate: run.number });
-  returnRemoved(work, run.base, signsOfCause(cause));
-  if (isHead(work.queue, run.base)) holdQueue(work, cause, run);
+  returnRemoved(work, run.base, names);
+  if (isHead(work.queue, run.base)) {
+    if (isNews) holdQueue(work, { kind: 'checks', names }, run);
+    else if (hold.cause.kind === 'checks' && names.length > hold.cause.names.length) {
+      work.queue = { ...work.queue, hold: { ...hold, cause: { kind: 'checks', names } } };
+    }
+  }
+  if (openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT') endRedTest(work, run);
+}
+
+function endRedTest(work: Work, run: Candidate): void {
+  endCandidate(work, run, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', prNumber: undefined });
+  if (!isHead(work.queue, run.base)) dropSuspicion(work, run.base);
 }
 
 /** The head cannot be tested by itself for now. Of a queue that holds, it is tried again later. */
@@ -121,14 +136,18 @@ export function holdForConfiguration(work: Work, candidate: Candidate, reason: S
 export function lookAgain(work: Work): void {
   const { hold, target } = work.queue;
   if (hold === undefined || target === undefined || !mayWork(work.queue) || work.at < hold.nextLookAt) return;
-  if (findBaseTest(work.queue, target) === undefined) testBase(work, target);
+  const last = findBaseTest(work.queue, target);
+  if (last?.state === 'failed') endRedTest(work, last);
+  else if (last !== undefined) return;
+  testBase(work, target);
 }
 
 /** When the head is looked at next; undefined where that is under way, or nothing holds. */
 export function nextLookAt(queue: Queue): Instant | undefined {
   const { hold, target } = queue;
   if (hold === undefined || target === undefined || !mayWork(queue)) return undefined;
-  return findBaseTest(queue, target) === undefined ? hold.nextLookAt : undefined;
+  const last = findBaseTest(queue, target);
+  return last === undefined || last.state === 'failed' ? hold.nextLookAt : undefined;
 }
 
 /** The configuration of the head can be used again: its checks need not run to know that. */
@@ -207,10 +226,6 @@ export function giveUpRepair(work: Work, run: Candidate, checks: readonly string
     const entry = { ...entryOf(work, prNumber), candidate: undefined };
     move(work, entry, { to: 'PENDING', reason: 'REPAIR_TEST_RUN_FAILED', candidate: run.number, checks });
   }
-}
-
-function signsOfCause(cause: HoldCause): readonly string[] {
-  return cause.kind === 'checks' ? cause.names : signsOf({ reason: cause.reason, checks: [] });
 }
 
 function alarmOf(cause: HoldCause): 'RED_TARGET' | 'BROKEN_CONFIGURATION' {

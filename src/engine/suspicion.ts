@@ -15,8 +15,11 @@ import { addCandidate, endCandidate, type Work } from './work.ts';
  * not the present head.
  */
 
-/** This many removals in a row cast suspicion on the commit. */
+/** This many removals in a row that look alike cast suspicion on the commit. */
 export const ENOUGH = 2;
+
+/** So many cast it however they look: several checks of one commit may be broken. */
+const ENOUGH_OF_ANY = 4;
 
 /** A commit that passed by itself is above suspicion for this long: CI may break at any time. */
 const CLEARED_FOR_MS = 60 * 60_000;
@@ -34,8 +37,10 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
   if (suspicion === undefined) return false;
+  const signs = signsOf(candidate.failure);
+  if (suspicion.removals.length >= ENOUGH_OF_ANY) return signs.length > 0;
   const row = rowOf(suspicion.removals);
-  return row.prNumbers.length >= ENOUGH && signsOf(candidate.failure).some((sign) => row.signs.includes(sign));
+  return row.prNumbers.length >= ENOUGH && signs.some((sign) => row.signs.includes(sign));
 }
 
 /** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
@@ -125,7 +130,8 @@ export function testSuspectedBases(work: Work): void {
   forgetLeftBases(work);
   if (!mayWork(work.queue)) return;
   for (const { base, removals, isDoubted } of work.queue.suspicions) {
-    const isEnough = isDoubted === true || rowOf(removals).prNumbers.length >= ENOUGH;
+    const isEnough =
+      isDoubted === true || removals.length >= ENOUGH_OF_ANY || rowOf(removals).prNumbers.length >= ENOUGH;
     const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
     if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
   }
@@ -154,7 +160,8 @@ export function isHead({ target }: Queue, base: Base): boolean {
 /** The commit passed by itself, or cannot be tested: entries are judged as if nothing had been suspected. */
 export function clearBase(work: Work, base: Base): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
-    const { signs } = rowOf(suspicionOf(work.queue, base)?.removals ?? []);
+    const removals = suspicionOf(work.queue, base)?.removals ?? [];
+    const signs = removals.length >= ENOUGH_OF_ANY ? removals.flatMap((r) => signsOf(r.failure)) : rowOf(removals).signs;
     keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs } });
   } else dropSuspicion(work, base);
 }
@@ -166,8 +173,7 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
   const isOfBase = ({ failure }: Removal) => signsOf(failure).every((sign) => signs.includes(sign));
   const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);
   const removals = suspicion.removals.filter((removal) => !isOfBase(removal));
-  if (removals.length > 0 && isHead(work.queue, base)) keepSuspicion(work, { ...suspicion, removals });
-  else dropSuspicion(work, base);
+  keepSuspicion(work, { ...suspicion, removals });
   work.queue = { ...work.queue, returning: [...work.queue.returning, ...returning] };
   for (const { entry } of returning) {
     work.effects.push({ kind: 'readmit_entry', prNumber: entry.prNumber, submission: entry.submission });
@@ -221,7 +227,7 @@ function keepSuspicion(work: Work, suspicion: Suspicion): void {
   work.queue = { ...work.queue, suspicions: [...work.queue.suspicions, suspicion] };
 }
 
-function dropSuspicion(work: Work, base: Base): void {
+export function dropSuspicion(work: Work, base: Base): void {
   if (suspicionOf(work.queue, base) === undefined) return;
   const suspicions = work.queue.suspicions.filter((other) => other.base.ordinal !== base.ordinal);
   work.queue = { ...work.queue, suspicions };

@@ -63,6 +63,45 @@ describe('who was removed for a failure of the branch returns', () => {
     );
   });
 
+  it('for every check that the branch fails, also those that report later [V18]', () => {
+    play(
+      {},
+      `
+      sources protection=ci,lint
+      submit A B C
+      fail A by=lint
+      fail B
+      fail C
+      fail HEAD
+      states A=failed BC=pending
+      fail HEAD by=lint
+      states ABC=pending
+      alarm RED_TARGET
+      wake 10m
+      `,
+    );
+  });
+
+  it('when several failed in different ways: then the head is tested, too [V10] [V18]', () => {
+    play(
+      { concurrency: 1 },
+      `
+      sources protection=ci,lint
+      submit A B C D E
+      fail A
+      fail B by=lint
+      fail C
+      fail D by=lint
+      testing E HEAD
+      fail E
+      states E=held
+      fail HEAD
+      fail HEAD by=lint
+      states ABCD=pending E=held
+      `,
+    );
+  });
+
   it('from a search, whose base is the head, as well [V18] [B6]', () => {
     play(
       BATCH,
