@@ -48,6 +48,8 @@ export interface Finding {
 
 /** Two failures alike cast suspicion on the head: nobody is removed after them before the head was tested by itself. */
 const REMOVED_BEFORE_SUSPICION = 2;
+/** So many cast it however they failed. */
+const REMOVED_IN_ANY_WAY = 4;
 /** An attempt that was cut off is tried again this often. */
 const MAX_TRIES = 2;
 const BY_TESTS = ['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT', 'TEST_RUN_FAILED_BY_OPTIMIZATION'];
@@ -211,7 +213,7 @@ export class Jury {
     const others = countWith(this.#wronged, run);
     const text = `${culprit} is to blame, as for ${others} others on ${run.base.sha.slice(0, 10)}`;
     if (isThird) this.#add(run.purpose.kind === 'bisection' ? 'searched' : 'innocent', member, text);
-    if (others >= REMOVED_BEFORE_SUSPICION) this.#add('excess', member, text);
+    if (others >= REMOVED_IN_ANY_WAY) this.#add('excess', member, text);
   }
 
   /** Two others failed just before, alone on the same head, by a check that this one failed too. */
