@@ -33,7 +33,7 @@ async function aServer(context: TestContext) {
   const said: string[] = [];
   const say = (_facts: object, text: string) => void said.push(text);
   const { clock, next } = manualRounds();
-  const config = { dataFolder, github: undefined, testBranchPrefix: 'sluice' };
+  const config = { dataFolder, github: undefined, testBranchPrefix: 'sluice', hookTimeoutSeconds: 300 };
   const log = { debug: say, info: say, warn: say, error: say };
   const { forges, watch } = await connectForges(config, { clock, log });
   context.after(async () => {

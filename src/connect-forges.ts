@@ -12,7 +12,7 @@ import { Fault } from './lib/fault.ts';
 const EVERY_MS = 3_000;
 
 type Parts = Pick<App, 'clock' | 'log'>;
-type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'testBranchPrefix'>;
+type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'testBranchPrefix' | 'hookTimeoutSeconds'>;
 
 export interface ConnectedForges {
   readonly forges: Forges;
@@ -21,9 +21,10 @@ export interface ConnectedForges {
 }
 
 export async function connectForges(config: ForgeConfig, parts: Parts): Promise<ConnectedForges> {
-  const { testBranchPrefix } = config;
+  const { testBranchPrefix, hookTimeoutSeconds } = config;
+  const hookLimitMs = hookTimeoutSeconds * 1_000;
   const forges = new Map<string, Forge>([
-    [PLAIN_GIT_HOST, createPlainForge({ directory: directoryOf(config), testBranchPrefix })],
+    [PLAIN_GIT_HOST, createPlainForge({ directory: directoryOf(config), testBranchPrefix, hookLimitMs })],
   ]);
   const { connections, warnings } = await loadGithub(config);
   for (const warning of warnings) parts.log.warn({}, warning);

@@ -18,6 +18,7 @@ import { QueueRunner } from './app/queue-runner.ts';
 import { Reconciler } from './app/reconcile.ts';
 import type { Rounds } from './app/rounds.ts';
 import { createSweep } from './app/sweep-refs.ts';
+import { tellOfHooks } from './app/tell-of-hooks.ts';
 import { Timers } from './app/timers.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
 import { createNoticeWatch } from './app/watch-notices.ts';
@@ -110,6 +111,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     publicUrl: config.publicUrl,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
+  tellOfHooks(app);
   const reconciler = new Reconciler(app);
   const worker = new EffectWorker(app, serverId);
   const noticeWorker = new NoticeWorker(app, serverId);

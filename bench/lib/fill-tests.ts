@@ -64,6 +64,7 @@ async function ensureShop(store: Store): Promise<Repository> {
     checks: [],
     junit: [],
     trustChecks: false,
+    runHooks: false,
     createdAt: at,
     updatedAt: at,
   });

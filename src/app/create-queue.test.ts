@@ -57,6 +57,7 @@ describe('creating a queue', () => {
       checks: undefined,
       junit: undefined,
       trustChecks: undefined,
+      runHooks: undefined,
     };
     const [admin, operator] = [caller(new Set(['admin'])), caller(new Set(['admin', 'instance']))];
     const answers = [

@@ -32,6 +32,7 @@ export async function ensureRepository(app: App, caller: Caller, ref: Repository
     checks: [],
     junit: [],
     trustChecks: false,
+    runHooks: false,
     createdAt: at,
     updatedAt: at,
   });

@@ -64,6 +64,6 @@ export function toForgeRepository(repository: Repository): ForgeRepository {
 
 /** Also where nothing may be done there: for whoever finds out whether that is still so. */
 export function describeRepository(repository: Repository): ForgeRepository {
-  const { id, host, owner, name, git, forgeId, checks } = repository;
-  return { id, host, owner, name, git: git ?? undefined, checks, ...(forgeId !== null && { forgeId }) };
+  const { id, host, owner, name, git, forgeId, runHooks, checks } = repository;
+  return { id, host, owner, name, git: git ?? undefined, runHooks, checks, ...(forgeId !== null && { forgeId }) };
 }

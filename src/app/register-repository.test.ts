@@ -23,7 +23,14 @@ async function createWorld() {
     ...{ hosted, app, hosting, caller, names, organizationId },
     ref: { host, owner, name },
     register: (repo: RepositoryRef, junit?: readonly string[]) =>
-      registerRepository(app, caller, { repo, git: undefined, checks: undefined, junit, trustChecks: undefined }),
+      registerRepository(app, caller, {
+        repo,
+        git: undefined,
+        checks: undefined,
+        junit,
+        trustChecks: undefined,
+        runHooks: undefined,
+      }),
   };
 }
 
@@ -111,6 +118,7 @@ describe('a token for some repositories', () => {
       repo: ref,
       git: undefined,
       checks: undefined,
+      runHooks: undefined,
       junit: undefined,
       trustChecks: undefined,
     });

@@ -4,6 +4,7 @@ import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../st
 import type { App } from './app.ts';
 import { type Caller, hasScope, maySee } from './caller.ts';
 import { checkOwner } from './check-owner.ts';
+import { chooseHooks } from './choose-hooks.ts';
 import { withSmallHost } from './directory.ts';
 import { describeRepository, formatRef, getForge } from './find-queue.ts';
 import { settleIdentity } from './notices/settle-identity.ts';
@@ -18,13 +19,19 @@ export interface RegisterRepository {
   readonly checks: readonly RunnerCheck[] | undefined;
   readonly junit: readonly string[] | undefined;
   readonly trustChecks: boolean | undefined;
+  readonly runHooks: boolean | undefined;
+}
+
+export interface RegisteredView extends RepositoryView {
+  /** What whoever registers it should know, in sentences. */
+  readonly notes: readonly string[];
 }
 
 export async function registerRepository(
   app: App,
   caller: Caller,
   asked: RegisterRepository,
-): Promise<RepositoryView | Refusal> {
+): Promise<RegisteredView | Refusal> {
   const input = { ...asked, repo: withSmallHost(asked.repo) };
   const known = await app.directory.findRepository(caller.organization.id, input.repo);
   if (known !== undefined ? !maySee(caller, known) : caller.repositoryIds !== null) {
@@ -36,8 +43,13 @@ export async function registerRepository(
   const forge = getForge(app, repository.host);
   const trouble = await forge.checkAccess(describeRepository(repository));
   if (trouble !== undefined) return noAccess(repository, trouble);
-  const stored = forge.hosting === undefined ? repository : await place(app, caller, forge.hosting, { input, known });
-  return isRefusal(stored) ? stored : keep(app, stored);
+  if (forge.hosting !== undefined) {
+    const placed = await place(app, caller, forge.hosting, { input, known });
+    return isRefusal(placed) ? placed : { ...(await keep(app, placed)), notes: [] };
+  }
+  const hooks = await chooseHooks(forge, repository, { asked: input.runHooks, known });
+  if (isRefusal(hooks)) return hooks;
+  return { ...(await keep(app, { ...repository, runHooks: hooks.runHooks })), notes: hooks.notes };
 }
 
 /** What was learned of it at its forge is left out: whoever registers it means what is there now. */
@@ -53,6 +65,7 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     checks: input.checks ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
     trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
+    runHooks: known?.runHooks ?? false,
     createdAt: known?.createdAt ?? at,
     updatedAt: at,
   };
@@ -146,11 +159,9 @@ function checkRegistration(
       `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup", run as the user of the server and with its data folder, connects a GitHub within seconds; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
     );
   }
-  if (!isPlain && (input.git !== undefined || input.checks !== undefined)) {
-    return invalid(
-      input.git !== undefined ? '/git' : '/checks',
-      `is for repositories of the host "${PLAIN_GIT_HOST}" only`,
-    );
+  const misplaced = isPlain ? undefined : PLAIN_ONLY.find((field) => input[field] !== undefined);
+  if (misplaced !== undefined) {
+    return invalid(`/${misplaced}`, `is for repositories of the host "${PLAIN_GIT_HOST}" only`);
   }
   if (isPlain && input.git === undefined && known === undefined) {
     return invalid('/git', 'must name the path or URL of the bare repository');
@@ -158,14 +169,18 @@ function checkRegistration(
   const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
   // Each result would be taken for the other's.
   if (twin !== undefined && twin >= 0) return invalid(`/checks/${twin}/name`, 'is the name of another check');
-  // The server reads the path, and runs the commands, with its own rights.
-  const needsInstance = [input.git, input.checks, input.trustChecks].some((given) => given !== undefined);
+  // The server reads the path, and runs the commands and hooks, with its own rights.
+  const needsInstance = [input.git, input.checks, input.trustChecks, input.runHooks].some(
+    (given) => given !== undefined,
+  );
   if (needsInstance && !hasScope(caller, 'instance')) {
-    const what = 'A plain git path, runner commands and trust in them';
+    const what = 'A plain git path, its hooks, runner commands and trust in them';
     return refuse('INSUFFICIENT_SCOPE', `${what} need a token with the scope "instance".`);
   }
   return undefined;
 }
+
+const PLAIN_ONLY = ['git', 'checks', 'runHooks'] as const;
 
 function hostsOf({ forges }: App): string {
   const hosts = [...forges.keys()].filter((host) => host !== PLAIN_GIT_HOST);

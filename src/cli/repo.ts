@@ -30,6 +30,7 @@ interface AddOptions {
   readonly checkTimeout?: number;
   readonly checkNetwork?: true;
   readonly trustChecks?: boolean;
+  readonly runHooks?: boolean;
 }
 
 export function defineRepo(repo: Command): void {
@@ -59,6 +60,8 @@ function defineAdd(repo: Command): void {
     .option('--check-network', 'Let the checks use the network of the machine they run on.')
     .option('--trust-checks', 'Run the checks also where nothing can keep them from the files of the server.')
     .option('--no-trust-checks', 'Take that back.')
+    .option('--run-hooks', 'Run hooks of the repository when the queue changes a branch. A path only.')
+    .option('--no-run-hooks', 'Run none. Without either: run them if nobody else can write them.')
     .action(
       withContext(async (context, ref: RepoRef, options: AddOptions) => {
         const asked = { repo: ref, ...readAddOptions(options) };
@@ -67,6 +70,8 @@ function defineAdd(repo: Command): void {
         for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
         if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
         for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
+        if (reply.runHooks) facts.push(['hooks', 'run when the queue changes a branch']);
+        for (const note of reply.notes) facts.push(['note', clean(note)]);
         const hasQueue = context.isJson || (await findWhetherQueued(context, ref));
         const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(ref)} main`;
         context.show(reply, () => `${paint('bold', formatRepo(ref))} is registered.\n${formatFacts(facts)}${next}`);
@@ -115,10 +120,11 @@ function defineList(repo: Command): void {
         const reply = await context.call(listRepositories, {});
         context.show(reply, () => {
           if (reply.repositories.length === 0) return 'No repositories yet. Register one: sluice repo add --help';
-          const rows = reply.repositories.map(({ repo: ref, git, checks, updatedAt }) => [
+          const rows = reply.repositories.map(({ repo: ref, git, checks, runHooks, updatedAt }) => [
             formatRepo(ref),
             git ?? '-',
             checks.map(({ name }) => name).join(', ') || '-',
+            runHooks ? 'run' : '-',
             formatTime(updatedAt),
           ]);
           const shrinks = true as const;
@@ -126,6 +132,7 @@ function defineList(repo: Command): void {
             { title: 'REPOSITORY' },
             { title: 'GIT', shrinks },
             { title: 'CHECKS', shrinks },
+            { title: 'HOOKS' },
             { title: 'CHANGED' },
           ];
           return formatTable(columns, rows, terminalWidth());
@@ -158,7 +165,7 @@ function collectCheck(text: string, before: readonly Check[] | false | undefined
   return [...(before || []), { name, command }];
 }
 
-function readAddOptions({ git, check, junit, checkTimeout, checkNetwork, trustChecks }: AddOptions) {
+function readAddOptions({ git, check, junit, checkTimeout, checkNetwork, trustChecks, runHooks }: AddOptions) {
   if (checkTimeout !== undefined && !check)
     throw usageError('--check-timeout says when the checks are killed: name them with --check.');
   if (checkNetwork !== undefined && !check)
@@ -172,6 +179,7 @@ function readAddOptions({ git, check, junit, checkTimeout, checkNetwork, trustCh
     ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),
     ...(junit === undefined ? {} : { junit: [...(junit || [])] }),
     ...(trustChecks === undefined ? {} : { trustChecks }),
+    ...(runHooks === undefined ? {} : { runHooks }),
   };
 }
 

@@ -16,6 +16,7 @@ export interface Config extends RunnerConfig {
   readonly organization: string;
   readonly rateLimit: number;
   readonly testBranchPrefix: string;
+  readonly hookTimeoutSeconds: number;
   readonly uploadKeepDays: number;
   readonly uploadKeepBytes: number;
   readonly uploadNewTests: number;
@@ -47,6 +48,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),
     ...parseRunner(read),
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
+    hookTimeoutSeconds: Number(read('SLUICE_HOOK_TIMEOUT') ?? VARIABLES.SLUICE_HOOK_TIMEOUT.default),
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
     uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
     uploadNewTests: Number(read('SLUICE_UPLOAD_NEW_TESTS') ?? VARIABLES.SLUICE_UPLOAD_NEW_TESTS.default),

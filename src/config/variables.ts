@@ -137,6 +137,13 @@ export const VARIABLES = {
     default: 'sluice',
     text: 'First part of the names of test branches; trunk-merge for teams whose CI already listens to that.',
   },
+  SLUICE_HOOK_TIMEOUT: {
+    kind: 'integer',
+    min: 1,
+    max: 3600,
+    default: '300',
+    text: 'Seconds after which hooks of a plain git repository are ended, with all they started: once before a branch is changed, and once after.',
+  },
   SLUICE_UPLOAD_KEEP_DAYS: {
     kind: 'integer',
     min: 0,

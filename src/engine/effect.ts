@@ -98,5 +98,7 @@ export const ALARM_CODES = [
   'QUEUE_PARKED',
   'WORK_PARKED',
   'FORGE_UNREACHABLE',
+  'HOOKS_OFF',
+  'HOOKS_STOPPED',
 ] as const;
 export type AlarmCode = (typeof ALARM_CODES)[number];

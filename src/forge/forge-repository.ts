@@ -8,6 +8,8 @@ export interface ForgeRepository {
   readonly forgeId?: string;
   /** Plain git only: path or URL of the bare repository. */
   readonly git: string | undefined;
+  /** Plain git by a path only: whether its hooks run when the queue changes a branch. */
+  readonly runHooks?: boolean;
   /** What the built-in runner checks candidates with; where there is any, passing them is required. */
   readonly checks: readonly { readonly name: string; readonly command: string; readonly network?: boolean }[];
 }

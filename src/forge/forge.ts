@@ -51,10 +51,32 @@ export interface Forge {
   landCandidate(request: LandRequest): Promise<LandAnswer>;
   /** The sentence to show when `git` (a path or URL given by an operator) cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
+  /** The hooks of a repository that the server itself would run; undefined where they run elsewhere, or there are none. */
+  findHooks?(repository: ForgeRepository): Promise<Hooks | undefined>;
+  /** Calls back with what becomes of hooks beyond the answers given here. */
+  onHooks?(listener: (news: HookNews) => void): void;
   /** What people and CI do at the forge itself; undefined on plain git. */
   readonly hosting?: Hosting;
   close(): Promise<void>;
 }
+
+/** Programs of a repository that the server runs. */
+export interface Hooks {
+  /** Those that a push runs. */
+  readonly names: readonly string[];
+  /** Those that git passes over. */
+  readonly notExecutable: readonly string[];
+  /** Why they must not run, as the end of a sentence; undefined where they may. */
+  readonly problem: string | undefined;
+}
+
+/** `source` is the id of the repository. */
+export type HookNews =
+  /** They did not run. */
+  | { readonly kind: 'off'; readonly source: string; readonly problem: string }
+  /** Those after a push went on for too long. */
+  | { readonly kind: 'stopped'; readonly source: string; readonly ref: string; readonly words: string }
+  | { readonly kind: 'printed'; readonly source: string; readonly ref: string; readonly words: string };
 
 export interface PullRequestQuery {
   readonly repository: ForgeRepository;

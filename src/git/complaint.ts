@@ -39,7 +39,7 @@ function remarkOf(lines: readonly string[]): readonly string[] {
   return remark === undefined ? [] : [`(${remark.slice('remote: '.length).replace(/\.$/, '')})`];
 }
 
-function withoutCredentials(text: string): string {
+export function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/\s]*@/g, '//').replace(/\b(Basic|Bearer|token) +(?=\S*\d)[\w+/=.~-]{8,}/gi, '$1 ***');
 }
 

@@ -8,7 +8,20 @@ import { ALL_REFS, fetchRefs } from './fetch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
 import { forEachRef, hasAnyRef } from './for-each-ref.ts';
 import { collectGarbage } from './gc.ts';
-import type { Git, GitLocation, GitRepository, GitSource, RefAnswer, RefChange, RemoteLocation } from './git.ts';
+import type {
+  Git,
+  GitLocation,
+  GitRepository,
+  GitSource,
+  HookNews,
+  Hooks,
+  LocalLocation,
+  RefAnswer,
+  RefChange,
+  RemoteLocation,
+} from './git.ts';
+import { createHookedUpdater } from './hooked-refs.ts';
+import { watchHooks } from './hooks.ts';
 import { listRemoteRefs, reachRemote } from './ls-remote.ts';
 import { mergeTreeStdin } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
@@ -30,10 +43,15 @@ export interface GitOptions extends ProcessPoolOptions {
   readonly clock?: Pick<Clock, 'now'>;
   /** How long a question waits for a remote. */
   readonly remoteWaitMs?: number;
+  /** How long hooks of a repository on this machine may take. */
+  readonly hookLimitMs?: number;
+  onHooks?(news: HookNews): void;
 }
 
 /** Less than people and programs wait for the answer to a request. */
 const REMOTE_WAIT_MS = 30_000;
+/** A check of what is pushed takes seconds. What takes longer, such as a deploy, a hook starts and does not wait for. */
+const HOOK_LIMIT_MS = 5 * 60_000;
 const FETCHES_BETWEEN_TIDYING = 100;
 /** Far longer than anybody reads what was fetched for a question. */
 const UNUSED_AFTER_MS = 60 * 60_000;
@@ -48,6 +66,8 @@ class CliGit implements Git {
   readonly #directory: string;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #remoteWaitMs: number;
+  readonly #hookLimitMs: number;
+  readonly #onHooks: (news: HookNews) => void;
   readonly #opened = new Map<string, { readonly location: GitLocation; readonly opening: Promise<GitRepository> }>();
   /** They outlive the repositories that use them: two fetches into one mirror would lock each other out. */
   readonly #refreshers = new Map<string, Refresher>();
@@ -61,6 +81,8 @@ class CliGit implements Git {
     this.#directory = resolve(options.directory);
     this.#clock = options.clock ?? systemClock;
     this.#remoteWaitMs = options.remoteWaitMs ?? REMOTE_WAIT_MS;
+    this.#hookLimitMs = options.hookLimitMs ?? HOOK_LIMIT_MS;
+    this.#onHooks = (news) => options.onHooks?.(news);
   }
 
   open(source: GitSource): Promise<GitRepository> {
@@ -90,6 +112,11 @@ class CliGit implements Git {
     }
   }
 
+  async findHooks({ path }: LocalLocation): Promise<Hooks> {
+    const { gitDir } = await getLayout(path);
+    return watchHooks(gitDir).look();
+  }
+
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.pool.close();
@@ -108,16 +135,34 @@ class CliGit implements Git {
       catFile: this.pool.add(catFileBatch(gitDir)),
       testMergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: undefined }, wrapper)),
       mergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: objectsDir }, wrapper)),
-      refs: this.#refUpdaterOf(gitDir, mirror, location),
+      refs: this.#refUpdaterOf(id, { gitDir, mirror }, location),
       mergesLostTrees,
       source: location.kind === 'url' ? this.#sourceOf(mirror, location) : localSource(gitDir),
       forget,
     });
   }
 
-  #refUpdaterOf(gitDir: string, mirror: Mirror, location: GitLocation): RefUpdater {
-    if (location.kind === 'path') return createRefUpdater(gitDir, this.pool);
-    return { change: (changes) => this.#push(mirror, location, changes), retire: () => undefined };
+  #refUpdaterOf(
+    source: string,
+    { gitDir, mirror }: { readonly gitDir: string; readonly mirror: Mirror },
+    location: GitLocation,
+  ): RefUpdater {
+    if (location.kind === 'url') {
+      return { change: (changes) => this.#push(mirror, location, changes), retire: () => undefined };
+    }
+    const direct = createRefUpdater(gitDir, this.pool);
+    if (location.runHooks !== true) return direct;
+    return createHookedUpdater({
+      source,
+      gitDir,
+      objectFormat: mirror.objectFormat,
+      hooks: watchHooks(gitDir),
+      direct,
+      limitMs: this.#hookLimitMs,
+      signal: this.#stopping.signal,
+      tell: this.#onHooks,
+      track: (work) => this.#track(work),
+    });
   }
 
   #push({ gitDir }: Mirror, remote: RemoteLocation, changes: readonly RefChange[]): Promise<RefAnswer> {

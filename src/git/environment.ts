@@ -28,6 +28,9 @@ const PASSED_TO_REMOTES = [
   'GIT_SSL_CAPATH',
 ];
 
+/** What hooks know of it, which are programs of the operator: as much as checks do, and where their own settings are. */
+const PASSED_TO_HOOKS = [...PASSED_ALWAYS, 'LANG', 'LC_CTYPE', 'TZ', 'USER', 'LOGNAME'];
+
 const FIXED = {
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
@@ -56,6 +59,14 @@ const OPERATOR_ONLY = /^(?:GIT_SSH|SSH_|GIT_ASKPASS$|GIT_CONFIG|XDG_CONFIG_HOME$
 const OWN_ACCESS_CONFIG = { 'credential.helper': '', 'core.askPass': '', 'http.followRedirects': 'false' };
 const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=2';
 
+/**
+ * For git commands that hooks inherit the environment of: settings of the user and the system hold, as in any push. Git's
+ * own sentences are read here, and so are not translated.
+ */
+function hookEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { ...pick(process.env, PASSED_TO_HOOKS), LC_MESSAGES: 'C', ...extra };
+}
+
 /** Credentials for one remote, which are nobody else's business. */
 export interface RemoteAccess {
   readonly url: string;
@@ -76,9 +87,12 @@ export interface EnvironmentOptions {
   /** With `remote`: instead of the operator's credentials. */
   readonly access?: RemoteAccess | undefined;
   readonly extra?: Readonly<Record<string, string>>;
+  /** Whether hooks may run: then nothing of all this is in their environment, but `extra`. */
+  readonly hooks?: boolean;
 }
 
 export function gitEnvironment(options: EnvironmentOptions): Record<string, string> {
+  if (options.hooks === true) return hookEnvironment(options.extra);
   const remote = options.remote === true;
   const environment: Record<string, string> = {
     ...(remote ? remoteEnvironment(options.access) : localEnvironment()),

@@ -5,7 +5,7 @@ import { Fault } from '../lib/fault.ts';
 import { sentenceOf } from './complaint.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { gitEnvironment } from './environment.ts';
-import { cutLifeline, lifeline } from './lifeline.ts';
+import { cutLifeline, type LifelineKind, lifeline } from './lifeline.ts';
 import { createLimit } from './limit.ts';
 
 export interface StartOptions extends EnvironmentOptions {
@@ -13,6 +13,8 @@ export interface StartOptions extends EnvironmentOptions {
   readonly wrapper?: readonly string[];
   /** Ends git and whatever it started when the server stops. It then ends too where the server just dies. */
   readonly signal?: AbortSignal;
+  /** With `signal`: its lifeline is git's input, unless git has something to read there. */
+  readonly lifeline?: LifelineKind;
 }
 
 export interface RunOptions extends StartOptions {
@@ -43,21 +45,23 @@ const limitLocal = createLimit(Math.max(4, availableParallelism() * 2));
 
 /** The only place in Sluice that starts git. */
 export function startGit(args: readonly string[], options: StartOptions): ChildProcessWithoutNullStreams {
-  const { wrapper, detached } = options.signal === undefined ? { wrapper: [], detached: false } : lifeline;
+  const kind = options.lifeline ?? 'input';
+  const { wrapper, detached } = options.signal === undefined ? { wrapper: [], detached: false } : lifeline(kind);
   const [program = 'git', ...rest] = [...wrapper, ...(options.wrapper ?? []), 'git', ...args];
   // The server's own working folder may vanish; git refuses to start in one that did.
   const child = spawn(program, rest, {
     cwd: '/',
     env: gitEnvironment(options),
-    stdio: 'pipe',
+    stdio: kind === 'beside' ? ['pipe', 'pipe', 'pipe', 'pipe'] : 'pipe',
     detached,
-  });
+  }) as ChildProcessWithoutNullStreams;
   // Node leaves the pipes out where the machine has no file descriptor left, and reports that later as an event.
   if (child.stdin === null || child.stdin === undefined) {
     child.once('error', ignore);
     throw new Fault('FORGE_UNAVAILABLE', 'Git could not be started: too many files are open.');
   }
   child.stdin.on('error', ignore);
+  child.stdio[3]?.on('error', ignore);
   return child;
 }
 
@@ -123,7 +127,7 @@ export function stoppingFault(): Fault {
   return new Fault('SHUTTING_DOWN', 'The server stops and reads no more repositories.');
 }
 
-function throwIfStopping(signal: AbortSignal | undefined): void {
+export function throwIfStopping(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw stoppingFault();
 }
 
@@ -147,7 +151,7 @@ function collect(child: ChildProcessWithoutNullStreams, options: { readonly maxB
 }
 
 /** The returned function stops the timer and says whether it had already struck. */
-function callAfter(timeoutMs: number, action: () => void): () => boolean {
+export function callAfter(timeoutMs: number, action: () => void): () => boolean {
   let struck = false;
   const timer = setTimeout(() => {
     struck = true;
@@ -165,7 +169,7 @@ export function endPolitely(child: ChildProcessWithoutNullStreams): void {
   child.once('exit', () => clearTimeout(timer));
 }
 
-function endOnAbort(child: ChildProcessWithoutNullStreams, signal: AbortSignal | undefined): () => void {
+export function endOnAbort(child: ChildProcessWithoutNullStreams, signal: AbortSignal | undefined): () => void {
   const end = () => {
     cutLifeline(child);
     closePipes(child);

@@ -18,6 +18,23 @@ export async function forEachRef(gitDir: string, pattern: string): Promise<reado
     .map(parseLine);
 }
 
+/** Where a ref is, and whether it only names another; undefined where it is not there. */
+export async function findRef(
+  gitDir: string,
+  ref: string,
+): Promise<{ readonly sha: Sha; readonly isSymbolic: boolean } | undefined> {
+  const format = '--format=%(objectname) %(refname) %(symref)';
+  const { stdout } = await runGit(['for-each-ref', format, '--end-of-options', ref], {
+    purpose: 'look for a ref of the repository',
+    gitDir,
+  });
+  for (const line of stdout.toString().split('\n')) {
+    const [sha, name, symref] = line.split(' ');
+    if (name === ref) return { sha: sha as Sha, isSymbolic: symref !== '' };
+  }
+  return undefined;
+}
+
 export async function hasAnyRef(gitDir: string): Promise<boolean> {
   const { stdout } = await runGit(['for-each-ref', '--count=1', '--format=%(refname)'], {
     purpose: 'list the refs of the repository',

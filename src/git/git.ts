@@ -1,7 +1,14 @@
 import type { Sha } from '../engine/pull-request.ts';
 
 /** Where a repository is: a folder of this machine, or a URL that git reaches over ssh or https. */
-export type GitLocation = { readonly kind: 'path'; readonly path: string } | RemoteLocation;
+export type GitLocation = LocalLocation | RemoteLocation;
+
+export interface LocalLocation {
+  readonly kind: 'path';
+  readonly path: string;
+  /** Whether branches are changed as a push changes them, which runs the repository's hooks. */
+  readonly runHooks?: boolean;
+}
 
 export interface RemoteLocation {
   readonly kind: 'url';
@@ -28,8 +35,26 @@ export interface Git {
   open(source: GitSource): Promise<GitRepository>;
   /** Why the repository cannot be used, as a sentence, or undefined when it can. */
   findProblem(source: GitSource): Promise<string | undefined>;
+  /** The hooks of a repository on this machine. */
+  findHooks(location: LocalLocation): Promise<Hooks>;
   close(): Promise<void>;
 }
+
+export interface Hooks {
+  /** Those that a push runs, in the order in which it does. */
+  readonly names: readonly string[];
+  /** Those that git passes over. */
+  readonly notExecutable: readonly string[];
+  /** Why they must not run, as the end of a sentence; undefined where they may. */
+  readonly problem: string | undefined;
+}
+
+/** What happened to hooks besides what the change of a ref answers. `source` is the id of the repository. */
+export type HookNews =
+  | { readonly kind: 'off'; readonly source: string; readonly problem: string }
+  /** Of hooks after the ref was changed: they went on for too long. */
+  | { readonly kind: 'stopped'; readonly source: string; readonly ref: string; readonly words: string }
+  | { readonly kind: 'printed'; readonly source: string; readonly ref: string; readonly words: string };
 
 export interface GitRepository {
   /**

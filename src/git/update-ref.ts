@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
-import { gitFault, runGit, startGit } from './exec.ts';
+import { exitOf, gitFault, keepTail, runGit, startGit } from './exec.ts';
 import type { RefAnswer, RefChange } from './git.ts';
 import type { AnswerReader, KeptProcess, KeptProcessOptions } from './kept-process.ts';
 import type { ProcessPool } from './process-pool.ts';
@@ -26,11 +26,43 @@ export async function updateRefs(gitDir: string, changes: readonly RefChange[]):
     input: Buffer.from(lines.join('')),
     expected: [0, 128],
   });
-  if (exitCode === 0) return { kind: 'done' };
+  return exitCode === 0 ? { kind: 'done' } : answerOfComplaint(gitDir, stderr);
+}
+
+/** What git says of a ref that it did not change. */
+export function answerOfComplaint(gitDir: string, stderr: string): RefAnswer {
   const fault = gitFault({ purpose: PURPOSE, gitDir }, stderr);
   if (/exists; cannot create/.test(stderr)) return { kind: 'refused', detail: fault.detail };
   if (/but expected|unable to resolve reference|reference already exists/.test(stderr)) return { kind: 'stale' };
   throw fault;
+}
+
+export interface HeldRefs {
+  /** Nobody could change them until now. */
+  release(): Promise<void>;
+}
+
+/** Verifies refs and keeps them as they are until they are released, or this server dies. */
+export async function holdRefs(gitDir: string, changes: readonly RefChange[]): Promise<HeldRefs | RefAnswer> {
+  if (changes.length === 0) return { release: async () => undefined };
+  const child = startGit([...PATIENCE, 'update-ref', '-z', '--stdin'], { gitDir });
+  const stderr = keepTail(child);
+  const exit = exitOf(child);
+  const prepared = new Promise<void>((resolve) => {
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('latin1');
+      if (output.includes('prepare: ok\n')) resolve();
+    });
+  });
+  child.stdin.write(`start\0${inOrder(changes).map(encode).join('')}prepare\0`);
+  const ended = await Promise.race([prepared, exit]);
+  if (ended !== undefined) return answerOfComplaint(gitDir, stderr());
+  const release = async () => {
+    child.stdin.end('abort\0');
+    await exit;
+  };
+  return { release };
 }
 
 /** Locks are taken in this order: two transactions cannot wait for each other. */

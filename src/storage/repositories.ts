@@ -27,6 +27,8 @@ export interface Repository extends RepositoryRef {
   readonly forgeId: string | null;
   /** The sentence why nothing may be done there, as the last look at the forge found; null where nothing is in the way. */
   readonly barred: string | null;
+  /** Plain git by a path only: whether its hooks run when the queue changes a branch. */
+  readonly runHooks: boolean;
   readonly checks: readonly RunnerCheck[];
   /** Globs of the reports that the built-in runner hands to ingestion. */
   readonly junit: readonly string[];

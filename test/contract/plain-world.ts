@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
@@ -107,6 +107,23 @@ export async function runGit(cwd: string, args: readonly string[], input: string
   ]);
   if (code !== 0) throw new Error(`git ${args.join(' ')} failed: ${complaint}`);
   return output.toString().trim();
+}
+
+/** The same world, whose every hook runs and lets everything pass. */
+export async function createHookedWorld(initArgs: readonly string[] = []): Promise<PlainWorld> {
+  const world = await createPlainWorld(initArgs);
+  for (const name of ['pre-receive', 'update', 'post-receive', 'post-update', 'reference-transaction']) {
+    await writeHook(world, name, 'true');
+  }
+  return { ...world, repository: { ...world.repository, runHooks: true } };
+}
+
+/** Shell commands as a hook of the world's repository. */
+export async function writeHook({ path }: Pick<GitWorld, 'path'>, name: string, script: string): Promise<void> {
+  const file = join(path, 'hooks', name);
+  await rm(file, { force: true });
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
 }
 
 /** The same world, reached over ssh: what the forge reads is a copy, and what it writes is pushed. */

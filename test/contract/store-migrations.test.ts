@@ -76,6 +76,11 @@ const ROWS: readonly (readonly string[])[] = [
   ],
   [`insert into impacted_targets values ('q1', 8, 'sha', '{}', null, 5, true)`],
   [`update repositories set forge_id = '12', barred = 'why'`],
+  [],
+  [],
+  [],
+  [],
+  [`update repositories set run_hooks = 1`],
 ];
 
 const MIGRATED_AFTER = Date.now();
@@ -100,6 +105,7 @@ async function checkRows(store: Store, version: number): Promise<void> {
   assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');
   const [repository, ...others] = await repositories.list('o1' as OrganizationId);
   assert.deepEqual([repository?.forgeId, repository?.barred], version >= 9 ? ['12', 'why'] : [null, null]);
+  assert.equal(repository?.runHooks, version >= 14);
   assert.deepEqual(others, []);
   const queueId = 'q1' as QueueId;
   const repositoryId = 'r1' as RepositoryId;
@@ -174,7 +180,7 @@ async function checkLogsAndAlarms({ logs, alarms }: Store, hadThem: boolean): Pr
   );
   const alarm = { id: 'a1', queueId, code: 'FOREIGN_PUSH', text: 'somebody pushed', at: 9 };
   assert.equal(await alarms.raise(alarm), hadThem ? 'known' : 'raised');
-  assert.deepEqual(await alarms.list([queueId], 0, 9), [alarm]);
+  assert.deepEqual(await alarms.list([queueId], 0, 9), [{ ...alarm, endedAt: null }]);
   const mark = { sha: 'sha', version: 2, at: 9 };
   assert.equal(await alarms.setMark(queueId, mark, undefined), hadThem ? 'stale' : 'set');
   assert.deepEqual(await alarms.findMark(queueId), mark);

@@ -37,6 +37,7 @@ export function repositoryPromises(store: () => Store): void {
       git: 'other',
       createdAt: NOON + 1,
       updatedAt: NOON + 1,
+      runHooks: true,
     };
     const expected = { ...again, id: first.id, createdAt: first.createdAt };
     assert.deepEqual(await repositories.save(again), expected);
@@ -46,7 +47,8 @@ export function repositoryPromises(store: () => Store): void {
   test('ensuring a repository makes it, and leaves one of the same reference as it is', async () => {
     const { repositories } = store();
     const first = await storeRepository(store());
-    const again = { ...first, id: randomUUID() as RepositoryId, git: null, checks: [], junit: [], updatedAt: NOON + 1 };
+    const changes = { git: null, checks: [], junit: [], runHooks: true, updatedAt: NOON + 1 };
+    const again = { ...first, id: randomUUID() as RepositoryId, ...changes };
     assert.deepEqual(await repositories.ensure(again), first);
     const other = { ...again, name: 'another' };
     const made = await Promise.all([

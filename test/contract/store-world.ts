@@ -56,6 +56,7 @@ export function aRepository(values: Partial<Repository> & Pick<Repository, 'orga
     git: '/srv/git/acme.git',
     forgeId: null,
     barred: null,
+    runHooks: false,
     checks: [{ name: 'unit', command: 'make test', timeoutMinutes: 30 }],
     junit: ['**/junit.xml'],
     trustChecks: false,

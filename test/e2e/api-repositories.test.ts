@@ -20,15 +20,16 @@ describe('repositories over /v1', () => {
 
   test('registerRepository answers the repository, and a second time changes only what is given', async () => {
     const checks = [{ name: 'test', command: 'npm test' }];
-    const { createdAt, updatedAt, ...rest } = await server.api.ok('registerRepository', {
+    const { createdAt, updatedAt, notes, ...rest } = await server.api.ok('registerRepository', {
       repo,
       git: git.path,
       checks,
     });
     const check = { ...checks[0], timeoutMinutes: null, network: false };
-    const trust = { trustChecks: false, checksBlocked: null };
-    assert.deepEqual(rest, { repo, git: git.path, checks: [check], junit: [], ...trust });
-    const again = await server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
+    const settings = { trustChecks: false, checksBlocked: null, runHooks: true };
+    assert.deepEqual([rest, notes], [{ repo, git: git.path, checks: [check], junit: [], ...settings }, []]);
+    const { notes: none, ...again } = await server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
+    assert.deepEqual(none, []);
     assert.deepEqual(again, { ...rest, junit: ['out/*.xml'], createdAt, updatedAt: again['updatedAt'] });
     assert.ok(String(again['updatedAt']) >= String(updatedAt));
     assert.deepEqual(await server.api.ok('listRepositories', {}), { repositories: [again] });
@@ -38,7 +39,7 @@ describe('repositories over /v1', () => {
     ['a folder that is not there', '/nowhere/app.git'],
     ['an option', '--upload-pack=touch x'],
     ['a transport that runs commands', 'ext::sh -c true'],
-    ['a file URL', 'file:///srv/git/app.git'],
+    ['a file URL of another machine', 'file://example.test/srv/git/app.git'],
     ['a URL with a password', 'https://user:secret@example.test/app.git'],
     ['plain http', 'http://example.test/app.git'],
   ] as const) {

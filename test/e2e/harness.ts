@@ -38,7 +38,12 @@ export function launch(environment: Environment): Launched {
   const child = spawn(process.execPath, [SLUICE, 'serve'], {
     // The tests are trusted, also on a machine where nothing can keep their checks from the server.
     env: {
-      ...{ PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_LOG_LEVEL: 'warn', SLUICE_RUNNER_TRUST: 'all' },
+      ...{
+        PATH: process.env['PATH'],
+        HOME: environment['SLUICE_DATA'] ?? tmpdir(),
+        SLUICE_LOG_LEVEL: 'warn',
+        SLUICE_RUNNER_TRUST: 'all',
+      },
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

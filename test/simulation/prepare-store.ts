@@ -34,6 +34,7 @@ export async function prepareStore(
     checks: [],
     junit: [],
     trustChecks: false,
+    runHooks: false,
     createdAt: at,
     updatedAt: at,
   };

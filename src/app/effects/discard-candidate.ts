@@ -1,19 +1,29 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { DiscardCandidate } from '../../engine/effect.ts';
 import { openChecks } from '../../engine/required-verdict.ts';
-import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf } from './effect-run.ts';
+import {
+  DONE,
+  type EffectAnswer,
+  type EffectRun,
+  type LongEffect,
+  loadCandidate,
+  placeOf,
+  waitForHooks,
+} from './effect-run.ts';
 
-export async function discardCandidate(run: EffectRun, effect: DiscardCandidate): Promise<EffectAnswer> {
+export async function discardCandidate(run: EffectRun, effect: DiscardCandidate): Promise<EffectAnswer | LongEffect> {
   const candidate = await loadCandidate(run, effect.candidate);
   if (candidate === undefined) return DONE;
   const unfinished = findUnfinished(candidate);
-  await run.forge.discardCandidate({
-    ...placeOf(run, candidate.number),
-    prNumber: candidate.members[0]?.prNumber,
-    isBisection: candidate.purpose.kind === 'bisection',
-    ...(unfinished === undefined ? {} : { unfinished }),
+  return waitForHooks(run, async () => {
+    await run.forge.discardCandidate({
+      ...placeOf(run, candidate.number),
+      prNumber: candidate.members[0]?.prNumber,
+      isBisection: candidate.purpose.kind === 'bisection',
+      ...(unfinished === undefined ? {} : { unfinished }),
+    });
+    return DONE;
   });
-  return DONE;
 }
 
 /** Its commit, where CI was shown it and has not said everything: one failure decides, and the other checks go on. */

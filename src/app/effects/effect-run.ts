@@ -42,6 +42,19 @@ type WithoutInstant<E> = E extends unknown ? Omit<E, 'at'> : never;
 
 export const DONE: EffectAnswer = { kind: 'done' };
 
+/** Hooks of a repository may take minutes: what waits for them keeps no hand busy. */
+export async function waitForHooks(
+  { repository }: EffectRun,
+  act: () => Promise<EffectAnswer | LongEffect>,
+): Promise<EffectAnswer | LongEffect> {
+  if (repository.runHooks !== true) return act();
+  const goOn = async (stop: AbortSignal) => {
+    const answer = await act();
+    return answer.kind === 'goes_on' ? answer.goOn(stop) : answer;
+  };
+  return { kind: 'goes_on', goOn };
+}
+
 export function placeOf({ found, repository }: EffectRun, candidate: CandidateNumber) {
   return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate) };
 }

@@ -579,6 +579,19 @@ describe('showing a candidate to CI', () => {
     assert.deepEqual(world.testBranches, []);
   });
 
+  it('keeps no hand busy while hooks of the repository run [L13]', async () => {
+    const world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
+    await world.submit({ a: 'a' });
+    await world.build(FIRST);
+    const run = await world.run();
+    const hooked = { ...run, repository: { ...run.repository, runHooks: true } };
+    const answer = await startChecks(hooked, { kind: 'start_checks', candidate: FIRST });
+    assert.equal(answer.kind, 'goes_on');
+    assert.deepEqual(world.testBranches, []);
+    if (answer.kind === 'goes_on') assert.deepEqual(await answer.goOn(new AbortController().signal), DONE);
+    assert.equal(world.testBranches.length, 1);
+  });
+
   it('shows nothing of a candidate that is decided [V1]', async () => {
     const world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
     await world.submit({ a: 'a' });

@@ -5,7 +5,15 @@ import { landingEntries } from '../../engine/evolve-landing.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/queue.ts';
 import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
 import type { LoadedQueue } from '../queue-runner.ts';
-import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf, toCandidateEntries } from './effect-run.ts';
+import {
+  DONE,
+  type EffectAnswer,
+  type EffectRun,
+  type LongEffect,
+  placeOf,
+  toCandidateEntries,
+  waitForHooks,
+} from './effect-run.ts';
 
 /** A queue that was paused meanwhile is looked at again after this. */
 const PAUSED_DELAY_MS = 1_000;
@@ -45,7 +53,7 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
     const answer = await run.forge.landCandidate({ ...request, isCalledOff, ...more });
     return { kind: 'event', event: toEvent(candidate, effect, answer) };
   };
-  if (request.landingMode === 'PUSH') return land({});
+  if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));
   // A merge API lands one by one, and is tried again for minutes where it fails.
   const isStillWanted = async () => isWanted(await app.runner.find(found.id), candidate);
   return { kind: 'goes_on', goOn: (signal) => land({ isStillWanted, signal }) };

@@ -1,11 +1,20 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { StartChecks } from '../../engine/effect.ts';
+import type { Sha } from '../../engine/pull-request.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { PublishRequest } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
 import { renderDraft } from '../talk/render-draft.ts';
-import { DONE, type EffectAnswer, type EffectRun, type LongEffect, placeOf, toCandidateEntries } from './effect-run.ts';
+import {
+  DONE,
+  type EffectAnswer,
+  type EffectRun,
+  type LongEffect,
+  placeOf,
+  toCandidateEntries,
+  waitForHooks,
+} from './effect-run.ts';
 import { runChecks } from './run-checks.ts';
 
 /** As long as jobs that wait here may wait for one of another server. */
@@ -24,9 +33,14 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
     throw new Fault('RUNNER_UNAVAILABLE', run.checksBlocked);
   // Another server may have room.
   if (store.isShared && run.checks.length > 0 && jobs.isCrowded) return { kind: 'later', delayMs: CROWDED_MS };
+  const { sha } = candidate.commit;
+  return waitForHooks(run, () => show(run, candidate, sha));
+}
+
+async function show(run: EffectRun, candidate: Candidate, sha: Sha): Promise<EffectAnswer | LongEffect> {
   const answer = await run.forge.publishCandidate({
     ...placeOf(run, candidate.number),
-    sha: candidate.commit.sha,
+    sha,
     prNumber: candidate.members[0]?.prNumber,
     isBisection: candidate.purpose.kind === 'bisection',
     ...(await draftOf(run, candidate)),

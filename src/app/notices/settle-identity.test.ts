@@ -41,6 +41,7 @@ const register = async (world: HostedWorld, repo: Partial<{ owner: string; name:
     checks: undefined,
     junit: undefined,
     trustChecks: undefined,
+    runHooks: undefined,
   };
   return registerRepository(world.app, caller ?? (await callerOf(world)), input);
 };

@@ -10,12 +10,13 @@ export interface RepositoryView {
   readonly junit: readonly string[];
   readonly trustChecks: boolean;
   readonly checksBlocked: string | null;
+  readonly runHooks: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
 export function viewRepository(app: Pick<App, 'jobs'>, repository: Repository): RepositoryView {
-  const { host, owner, name, git, checks, junit, trustChecks } = repository;
+  const { host, owner, name, git, checks, junit, trustChecks, runHooks } = repository;
   return {
     repo: { host, owner, name },
     git: git === null ? null : withoutCredentials(git),
@@ -23,6 +24,7 @@ export function viewRepository(app: Pick<App, 'jobs'>, repository: Repository): 
     junit,
     trustChecks,
     checksBlocked: checks.length === 0 ? null : (explainBlockedChecks(app, repository) ?? null),
+    runHooks,
     createdAt: formatInstant(repository.createdAt),
     updatedAt: formatInstant(repository.updatedAt),
   };

@@ -10,6 +10,16 @@ test('paths become absolute', () => {
   assert.deepEqual(parseLocation('/srv/with space/::x'), { kind: 'path', path: '/srv/with space/::x' });
 });
 
+test('a file URL is the path in it', () => {
+  for (const [url, path] of [
+    ['file:///srv/git/app.git', '/srv/git/app.git'],
+    ['file://localhost/srv/app', '/srv/app'],
+    ['FILE:///srv/with%20space', '/srv/with space'],
+  ] as const) {
+    assert.deepEqual(parseLocation(url), { kind: 'path', path });
+  }
+});
+
 test('ssh and https are accepted', () => {
   const urls = [
     'https://example.test/acme/app.git',
@@ -30,7 +40,11 @@ test('everything else is refused', () => {
       '-o',
       '--upload-pack=touch x',
       'ext::sh -c id',
-      'file:///srv/app',
+      'file://host/srv/app',
+      'file:app.git',
+      'file://',
+      'file:///srv/%00',
+      'file:///srv/%zz',
       'http://example.test/app',
       'git://example.test/app',
     ],

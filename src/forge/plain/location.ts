@@ -25,9 +25,28 @@ export function parseLocation(value: string | undefined): ParsedLocation {
       "The URL holds a password. Credentials belong into the server's environment, such as a git credential helper.",
     );
   }
+  if (/^file:/i.test(value)) return parseFileUrl(value);
   // Git takes whatever has a colon before its first slash for a remote.
-  if (/^[^/]*:/.test(value)) return refuse('Only a path, ssh://, git@host:path and https:// are accepted.');
+  if (/^[^/]*:/.test(value)) return refuse('Only a path, file:///, ssh://, git@host:path and https:// are accepted.');
   return { kind: 'path', path: resolve(value) };
+}
+
+/** A path in another form, with `%20` for a space as git reads it. */
+function parseFileUrl(value: string): ParsedLocation {
+  const [, path] = /^file:\/\/(?:localhost)?(\/.*)$/i.exec(value) ?? [];
+  const decoded = path === undefined ? undefined : decode(path);
+  if (decoded === undefined || /\p{Cc}/u.test(decoded)) {
+    return refuse('A file:// URL is file:// and an absolute path of the server, such as file:///srv/git/app.git.');
+  }
+  return { kind: 'path', path: resolve(decoded) };
+}
+
+function decode(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(sentence: string): ParsedLocation {

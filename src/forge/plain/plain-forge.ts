@@ -21,6 +21,8 @@ import type {
   DiscardRequest,
   Forge,
   ForgeRepository,
+  HookNews,
+  Hooks,
   LandAnswer,
   LandRequest,
   LineAnswer,
@@ -40,23 +42,29 @@ const LIST_MAX_AGE_MS = 1_000;
 /** Commits do not change: a copy that has them is new enough, however old. */
 const ANY_AGE = Infinity;
 
-export interface PlainForgeOptions extends GitOptions {
+export interface PlainForgeOptions extends Omit<GitOptions, 'onHooks'> {
   /** First part of the names of test branches. */
   readonly testBranchPrefix?: string;
 }
 
 /** A forge without forge software: pull request N is the ref `refs/pull/N/head` of a bare repository. */
 export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: PlainForgeOptions): Forge {
-  return new PlainForge(createGit(options), testBranchPrefix);
+  const listeners = new Set<(news: HookNews) => void>();
+  const onHooks = (news: HookNews) => {
+    for (const listener of listeners) listener(news);
+  };
+  return new PlainForge(createGit({ ...options, onHooks }), testBranchPrefix, listeners);
 }
 
 class PlainForge implements Forge {
   readonly #git: Git;
   readonly #testBranchPrefix: string;
+  readonly #listeners: Set<(news: HookNews) => void>;
 
-  constructor(git: Git, testBranchPrefix: string) {
+  constructor(git: Git, testBranchPrefix: string, listeners: Set<(news: HookNews) => void>) {
     this.#git = git;
     this.#testBranchPrefix = testBranchPrefix;
+    this.#listeners = listeners;
   }
 
   async findPullRequest({ repository, number, targetBranch }: PullRequestQuery): Promise<PullRequestFacts | undefined> {
@@ -158,6 +166,15 @@ class PlainForge implements Forge {
     return this.#git.findProblem({ id: repository.id, location });
   }
 
+  async findHooks({ git }: ForgeRepository): Promise<Hooks | undefined> {
+    const location = locationOf(git ?? '');
+    return location.kind === 'path' ? this.#git.findHooks(location) : undefined;
+  }
+
+  onHooks(listener: (news: HookNews) => void): void {
+    this.#listeners.add(listener);
+  }
+
   close(): Promise<void> {
     return this.#git.close();
   }
@@ -190,10 +207,10 @@ function locationOf(git: string): ParsedLocation {
   return location;
 }
 
-function sourceOf({ id, git }: ForgeRepository): GitSource {
+function sourceOf({ id, git, runHooks = false }: ForgeRepository): GitSource {
   const location = locationOf(git ?? '');
   if (location.kind === 'refused') throw new Fault('FORGE_UNAVAILABLE', location.sentence);
-  return { id, location };
+  return { id, location: location.kind === 'path' && runHooks ? { ...location, runHooks } : location };
 }
 
 async function findBranch(git: GitRepository, branch: string): Promise<Commit | undefined> {

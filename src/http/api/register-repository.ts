@@ -4,7 +4,7 @@ import { route } from '../route.ts';
 
 export const registerRepositoryRoute = route(
   registerRepository,
-  ({ app, caller }, { repo, git, checks, junit, trustChecks }) =>
+  ({ app, caller }, { repo, git, checks, junit, trustChecks, runHooks }) =>
     register(app, caller, {
       repo,
       git,
@@ -16,5 +16,6 @@ export const registerRepositoryRoute = route(
       })),
       junit,
       trustChecks,
+      runHooks,
     }),
 );

@@ -20,25 +20,28 @@ const Check = component(
   ),
 );
 
+const repositoryFields = {
+  repo: Repo,
+  git: nullable('string', { description: 'Plain git: path or URL of the bare repository.' }),
+  checks: Type.Array(Check, { description: 'Checks of the built-in runner.' }),
+  junit: Type.Array(Type.String(), { description: 'Globs of the test reports that the checks leave behind.' }),
+  trustChecks: Type.Boolean({
+    description: 'Whether its checks also run where nothing can keep them from the files of the server.',
+  }),
+  checksBlocked: nullable('string', {
+    description: 'Why this server does not run its checks, and what to do; null where it does, or there are none.',
+  }),
+  runHooks: Type.Boolean({
+    description:
+      'Plain git by a path: whether its hooks run when the queue changes a branch. False elsewhere: hooks of a repository with a URL run at the remote.',
+  }),
+  createdAt: instant('When it was registered.'),
+  updatedAt: instant('When it was changed last.'),
+};
+
 const Repository = component(
   'Repository',
-  Type.Object(
-    {
-      repo: Repo,
-      git: nullable('string', { description: 'Plain git: path or URL of the bare repository.' }),
-      checks: Type.Array(Check, { description: 'Checks of the built-in runner.' }),
-      junit: Type.Array(Type.String(), { description: 'Globs of the test reports that the checks leave behind.' }),
-      trustChecks: Type.Boolean({
-        description: 'Whether its checks also run where nothing can keep them from the files of the server.',
-      }),
-      checksBlocked: nullable('string', {
-        description: 'Why this server does not run its checks, and what to do; null where it does, or there are none.',
-      }),
-      createdAt: instant('When it was registered.'),
-      updatedAt: instant('When it was changed last.'),
-    },
-    { description: 'A repository that Sluice knows.' },
-  ),
+  Type.Object(repositoryFields, { description: 'A repository that Sluice knows.' }),
 );
 
 const EXAMPLE = {
@@ -48,6 +51,7 @@ const EXAMPLE = {
   junit: ['reports/*.xml'],
   trustChecks: false,
   checksBlocked: null,
+  runHooks: true,
   createdAt: '2026-09-17T10:16:02.000Z',
   updatedAt: '2026-09-17T10:16:02.000Z',
 };
@@ -60,7 +64,7 @@ export const registerRepository = operation({
   scope: 'admin',
   summary: 'Register a repository, or change one',
   description:
-    'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path, runner commands and `trustChecks` need the scope `instance`. What is absent stays as it is.',
+    'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path, its hooks, runner commands and `trustChecks` need the scope `instance`. What is absent stays as it is. Hooks of a repository that is registered by a path run from then on if nobody but the user of the server and root can write them; otherwise `notes` says why not.',
   body: Type.Object({
     repo: Repo,
     git: Type.Optional(nameText(4096, 'Path or URL of the bare repository; plain git only.')),
@@ -92,8 +96,14 @@ export const registerRepository = operation({
     trustChecks: Type.Optional(
       Type.Boolean({ description: 'Run its checks also where nothing can keep them from the files of the server.' }),
     ),
+    runHooks: Type.Optional(
+      Type.Boolean({ description: 'Plain git by a path: whether its hooks run when the queue changes a branch.' }),
+    ),
   }),
-  reply: Repository,
+  reply: Type.Object({
+    ...repositoryFields,
+    notes: Type.Array(Type.String(), { description: 'What whoever registers it should know.' }),
+  }),
   errors: ['FORGE_UNAVAILABLE'],
   example: {
     body: {
@@ -102,7 +112,7 @@ export const registerRepository = operation({
       checks: [{ name: 'test', command: 'npm test' }],
       junit: EXAMPLE.junit,
     },
-    reply: EXAMPLE,
+    reply: { ...EXAMPLE, notes: [] },
   },
 });
 

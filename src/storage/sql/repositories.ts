@@ -84,7 +84,9 @@ function repositoryStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
-    save: upsertStatement(compiler, ['git', 'forge_id', 'barred', 'checks', 'junit', 'trust_checks', 'updated_at']),
+    save: upsertStatement(compiler, [
+      ...(['git', 'forge_id', 'barred', 'checks', 'junit', 'trust_checks', 'run_hooks', 'updated_at'] as const),
+    ]),
     // It sets the name to itself: a row that nothing is set in would not be answered.
     ensure: upsertStatement(compiler, []),
     find: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
@@ -149,7 +151,7 @@ function repositoryStatements(compiler: StatementCompiler) {
   };
 }
 
-type Changed = 'git' | 'forge_id' | 'barred' | 'checks' | 'junit' | 'trust_checks' | 'updated_at';
+type Changed = 'git' | 'forge_id' | 'barred' | 'checks' | 'junit' | 'trust_checks' | 'run_hooks' | 'updated_at';
 
 function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[]) {
   return compiler.statement<RepositoriesTable>()((param) =>
@@ -169,6 +171,7 @@ function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[
         forge_id: param('forge_id'),
         barred: param('barred'),
         trust_checks: param('trust_checks'),
+        run_hooks: param('run_hooks'),
       })
       .onConflict((conflict) =>
         conflict.columns(['organization_id', 'host', 'owner', 'name']).doUpdateSet((eb) => ({

@@ -78,6 +78,7 @@ export interface RepositoriesTable {
   forge_id: string | null;
   barred: string | null;
   trust_checks: boolean | null;
+  run_hooks: number;
 }
 
 export interface QueuesTable {

@@ -12,6 +12,7 @@ import { suitePaths } from './010-suite-paths.ts';
 import { alarmEnds } from './011-alarm-ends.ts';
 import { trustedChecks } from './012-trusted-checks.ts';
 import { evidence } from './013-evidence.ts';
+import { repositoryHooks } from './014-repository-hooks.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   alarmEnds,
   trustedChecks,
   evidence,
+  repositoryHooks,
 ];

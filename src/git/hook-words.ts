@@ -1,0 +1,21 @@
+import { stripVTControlCharacters } from 'node:util';
+import { withoutCredentials } from './complaint.ts';
+
+/** Says what the sentence around it says already. */
+const OF_GIT = /^(?:error|fatal): (?:hook declined to update|.*aborted by (?:the reference-transaction )?hook)/;
+const MAX_LINES = 5;
+const MAX_LENGTH = 500;
+
+/** The last lines that hooks printed, fit for a sentence: one line, no control characters, no path of the server. */
+export function lastWordsOf(output: string, gitDir: string): string {
+  const lines = stripVTControlCharacters(output)
+    .replaceAll(gitDir, 'the repository')
+    .split(/[\r\n]+/)
+    .map((line) =>
+      withoutCredentials(line)
+        .replace(/[\p{C}\s]+/gu, ' ')
+        .trim(),
+    )
+    .filter((line) => line !== '' && !OF_GIT.test(line));
+  return lines.slice(-MAX_LINES).join(' ').slice(-MAX_LENGTH).toWellFormed().trim();
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { Fault } from '../lib/fault.ts';
+import { findRef } from './for-each-ref.ts';
+import type { HookNews, RefAnswer, RefChange } from './git.ts';
+import type { HookWatch } from './hooks.ts';
+import { createLimit } from './limit.ts';
+import { type Push, type PushCommand, receivePack } from './receive-pack.ts';
+import { syncFiles } from './sync-files.ts';
+import { holdRefs, type RefUpdater } from './update-ref.ts';
+
+export interface HookedOptions {
+  readonly source: string;
+  readonly gitDir: string;
+  readonly objectFormat: string;
+  readonly hooks: HookWatch;
+  /** Changes refs without any hook. */
+  readonly direct: RefUpdater;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  tell(news: HookNews): void;
+  /** Keeps what goes on after the answer from being forgotten when the server stops. */
+  track<Answer>(work: Promise<Answer>): Promise<Answer>;
+}
+
+/** Hooks that run on after their push, such as a deploy, are not started without end. */
+const AT_ONCE = 8;
+const BRANCHES = 'refs/heads/';
+
+/**
+ * Changes branches as a push does, so that the repository's hooks run; everything else is nobody's business. Where it has
+ * no hooks, or they must not run, there is no difference to a change of refs, which is much quicker.
+ */
+export function createHookedUpdater(options: HookedOptions): RefUpdater {
+  const { direct, hooks, source, tell } = options;
+  const pusher = createPusher(options);
+  const change = async (changes: readonly RefChange[]): Promise<RefAnswer> => {
+    const branches = changes.filter(isOfBranch);
+    if (branches.length === 0) return direct.change(changes);
+    const { names, problem } = await hooks.look();
+    if (names.length > 0 && problem !== undefined) tell({ kind: 'off', source, problem });
+    if (names.length === 0 || problem !== undefined) return direct.change(changes);
+    const others = changes.filter((each) => each.kind !== 'verify' && !isOfBranch(each));
+    const verified = changes.filter(({ kind }) => kind === 'verify');
+    const first = others.length === 0 ? DONE : await direct.change(others);
+    if (first.kind !== 'done') return first;
+    for (const branch of branches) {
+      const answer = await changeBranch(options, pusher, { branch, verified });
+      if (answer.kind !== 'done') return answer;
+    }
+    return DONE;
+  };
+  return { change, retire: () => direct.retire() };
+}
+
+type BranchChange = Extract<RefChange, { kind: 'set' | 'delete' }>;
+type Pusher = (command: PushCommand) => Promise<RefAnswer>;
+
+const DONE: RefAnswer = { kind: 'done' };
+
+function isOfBranch(change: RefChange): change is BranchChange {
+  return change.kind !== 'verify' && change.ref.startsWith(BRANCHES);
+}
+
+interface Asked {
+  readonly branch: BranchChange;
+  readonly verified: readonly RefChange[];
+}
+
+async function changeBranch(options: HookedOptions, push: Pusher, { branch, verified }: Asked): Promise<RefAnswer> {
+  const { gitDir, direct } = options;
+  const { ref } = branch;
+  if (branch.kind === 'set' && branch.expected !== undefined) {
+    return moveGuarded(options, push, { branch: { ref, from: branch.expected, to: branch.sha }, verified });
+  }
+  const found = await findRef(gitDir, ref);
+  const to = branch.kind === 'set' ? branch.sha : undefined;
+  if (found?.sha === to && found?.isSymbolic !== true) return DONE;
+  // A push would change the branch that it names, which is somebody else's.
+  if (found?.isSymbolic === true) return direct.change([branch]);
+  const command = { ref, from: found?.sha, to };
+  if (branch.kind === 'set') return push(command);
+  // What the queue made it takes away: hooks hear of it, and have no say in it.
+  const answer = await push(command).catch(forgiveHooks);
+  return answer.kind === 'done' ? answer : direct.change([branch]);
+}
+
+function forgiveHooks(error: unknown): RefAnswer {
+  if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return { kind: 'refused', detail: error.detail };
+  throw error;
+}
+
+/** The refs that are verified cannot change until the branch did: a push to a pull request is not passed over. */
+async function moveGuarded(
+  { gitDir }: HookedOptions,
+  push: Pusher,
+  { branch, verified }: { readonly branch: PushCommand; readonly verified: readonly RefChange[] },
+): Promise<RefAnswer> {
+  const held = await holdRefs(gitDir, verified);
+  if ('kind' in held) return held;
+  const answer = await push(branch).finally(() => held.release());
+  await syncFiles([join(gitDir, branch.ref)]);
+  return answer;
+}
+
+/** Answers as soon as the ref is changed, and sees to what hooks do after that. */
+function createPusher(options: HookedOptions): Pusher {
+  const limit = createLimit(AT_ONCE);
+  const { track } = options;
+  return (command) =>
+    new Promise((resolve, reject) => {
+      const run = limit(async () => {
+        const push = receivePack({ ...options, command });
+        push.answer.then(resolve, reject);
+        await seeToEnd(options, command.ref, push);
+      });
+      track(run).catch(reject);
+    });
+}
+
+async function seeToEnd({ source, tell, signal }: HookedOptions, ref: string, { ended }: Push): Promise<void> {
+  const { isStopped, isRefChanged, words } = await ended;
+  if (signal.aborted || !isRefChanged) return;
+  if (isStopped) tell({ kind: 'stopped', source, ref, words });
+  else if (words !== '') tell({ kind: 'printed', source, ref, words });
+}

@@ -1,0 +1,135 @@
+import type { Stats } from 'node:fs';
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { runGit } from './exec.ts';
+import type { Hooks } from './git.ts';
+import { TrustedPaths } from './trusted-path.ts';
+
+const PURPOSE = 'look for the hooks of the repository';
+
+/** All that a push runs, in the order of their turns. */
+const NAMES = [
+  'pre-receive',
+  'update',
+  'proc-receive',
+  'reference-transaction',
+  'push-to-checkout',
+  'post-receive',
+  'post-update',
+];
+
+/** What the configuration says about hooks, and of which files it consists. */
+interface Setup {
+  readonly hooksDir: string;
+  readonly configFiles: readonly string[];
+  /** What these files looked like when they were read. */
+  readonly stamp: string;
+  readonly problem: string | undefined;
+}
+
+export interface HookWatch {
+  /** Looks again at every file that matters. Git is asked only when the configuration has changed. */
+  look(): Promise<Hooks>;
+}
+
+export function watchHooks(gitDir: string): HookWatch {
+  let setup: Setup | undefined;
+  return {
+    look: async () => {
+      if (setup === undefined || (await stampOf(setup.configFiles)) !== setup.stamp) setup = await readSetup(gitDir);
+      const entries = await listFiles(setup.hooksDir);
+      const [names, notExecutable] = await splitByMode(setup.hooksDir, entries);
+      return { names, notExecutable, problem: setup.problem ?? (await findProblem(gitDir, setup, entries)) };
+    },
+  };
+}
+
+/**
+ * Git's own rule for folders of other users, and stricter: whoever can write a hook, the configuration that names one, or a
+ * folder around them runs commands as the server.
+ */
+async function findProblem(gitDir: string, setup: Setup, entries: readonly string[]): Promise<string | undefined> {
+  const owner = process.getuid?.();
+  if (owner === undefined) return 'this system does not say whom files belong to';
+  const paths = new TrustedPaths(owner);
+  const files = entries.filter((name) => !name.endsWith('.sample')).map((name) => join(setup.hooksDir, name));
+  for (const path of [gitDir, setup.hooksDir, ...files, ...setup.configFiles]) {
+    const problem = await paths.findProblem(path);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+async function readSetup(gitDir: string): Promise<Setup> {
+  const options = { purpose: PURPOSE, hooks: true, extra: { GIT_DIR: gitDir } };
+  const [{ stdout: list }, { stdout: hooksPath }, isChecked] = await Promise.all([
+    runGit(['config', '--list', '--null', '--show-origin', '--includes'], options),
+    runGit(['rev-parse', '--git-path', 'hooks'], options),
+    findCheckedOut(options),
+  ]);
+  const { files, problem } = readOrigins(gitDir, list.toString());
+  const configFiles = [...new Set([...files, ...usualFiles(gitDir)])];
+  // A relative path counts from where hooks run, which is the folder of the repository.
+  const hooksDir = resolve(gitDir, hooksPath.toString().replace(/\n$/, ''));
+  return { hooksDir, configFiles, stamp: await stampOf(configFiles), problem: problem ?? isChecked };
+}
+
+/** A push to the branch of a work tree is refused by git, unless the repository says what should become of the files. */
+async function findCheckedOut(options: Parameters<typeof runGit>[1]): Promise<string | undefined> {
+  const [bare, deny] = await Promise.all([
+    runGit(['rev-parse', '--is-bare-repository'], options),
+    runGit(['config', '--get', 'receive.denyCurrentBranch'], { ...options, expected: [0, 1] }),
+  ]);
+  if (bare.stdout.toString().trim() === 'true') return undefined;
+  if (/^(?:false|no|off|0|ignore|warn|updateinstead)$/i.test(deny.stdout.toString().trim())) return undefined;
+  return 'it is not bare, and git refuses pushes to a branch that is checked out (receive.denyCurrentBranch says otherwise)';
+}
+
+/** Also files that are not there: whoever could make one could set anything. */
+function usualFiles(gitDir: string): readonly string[] {
+  const home = process.env['HOME'];
+  const ofUser = home?.startsWith('/') ? [join(home, '.gitconfig'), join(home, '.config', 'git', 'config')] : [];
+  return [join(gitDir, 'config'), join(gitDir, 'config.worktree'), '/etc/gitconfig', ...ofUser];
+}
+
+/** `file:NAME`, and a key with its value after a line break, end in a zero each. */
+function readOrigins(gitDir: string, list: string): { files: readonly string[]; problem: string | undefined } {
+  const parts = list.split('\0');
+  const files = new Set<string>();
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    const [origin = '', setting = ''] = parts.slice(index, index + 2);
+    if (!origin.startsWith('file:')) continue;
+    const file = resolve(gitDir, origin.slice('file:'.length));
+    files.add(file);
+    const [, included] = /^include(?:if\..*)?\.path\n(.*)$/is.exec(setting) ?? [];
+    if (included === undefined) continue;
+    if (/^~[^/]|^%/.test(included)) return { files: [...files], problem: `${file} includes ${included}` };
+    files.add(resolve(dirname(file), included.replace(/^~(?=\/)/, process.env['HOME'] ?? '/')));
+  }
+  return { files: [...files], problem: undefined };
+}
+
+async function stampOf(files: readonly string[]): Promise<string> {
+  const stamps = await Promise.all(files.map((file) => stat(file).then(formatStats, () => '-')));
+  return stamps.join(' ');
+}
+
+function formatStats({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return [dev, ino, size, mtimeMs, ctimeMs].join('/');
+}
+
+async function listFiles(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+async function splitByMode(folder: string, entries: readonly string[]): Promise<[string[], string[]]> {
+  const [names, notExecutable]: [string[], string[]] = [[], []];
+  for (const name of NAMES.filter((each) => entries.includes(each))) {
+    const isExecutable = await access(join(folder, name), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    (isExecutable ? names : notExecutable).push(name);
+  }
+  return [names, notExecutable];
+}

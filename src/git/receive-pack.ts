@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import { Fault } from '../lib/fault.ts';
+import { callAfter, endOnAbort, exitOf, gitFault, keepTail, startGit, stoppingFault, throwIfStopping } from './exec.ts';
+import type { RefAnswer } from './git.ts';
+import { lastWordsOf } from './hook-words.ts';
+import { cutLifeline } from './lifeline.ts';
+import { answerOfComplaint } from './update-ref.ts';
+
+const PURPOSE = 'push to the repository';
+
+export interface PushOptions {
+  readonly gitDir: string;
+  readonly objectFormat: string;
+  readonly command: PushCommand;
+  /** How long hooks may take until the ref is changed, and after that once more. */
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PushCommand {
+  readonly ref: string;
+  /** Undefined: there must be no such ref yet. */
+  readonly from: string | undefined;
+  /** Undefined: the ref is deleted. */
+  readonly to: string | undefined;
+}
+
+export interface Push {
+  /** Whether the ref was changed, as soon as git says so: hooks may still run. Faults where nobody knows. */
+  readonly answer: Promise<RefAnswer>;
+  /** All is over, hooks too. Never rejects. */
+  readonly ended: Promise<PushEnd>;
+}
+
+export interface PushEnd {
+  /** They took too long and were ended, with all of their process group. */
+  readonly isStopped: boolean;
+  readonly isRefChanged: boolean;
+  /** What hooks printed last. */
+  readonly words: string;
+}
+
+/** For whom the hooks run: a hook that guards a branch can let the queue pass, and nobody else. */
+const MARK = { SLUICE_PUSH: '1' };
+/** Another queue's push may hold a lock. Housekeeping is left to whoever pushes besides. */
+const SETTINGS = ['core.filesRefLockTimeout=10000', 'core.packedRefsTimeout=10000', 'receive.autogc=false'];
+
+/**
+ * Changes a ref the way `git push` does, by the receiving half of it: its hooks run, its settings hold, and the ref is
+ * changed from exactly `from`. What it leads to is in the repository already, so that the pack is an empty one. The
+ * request is made without asking for the list of refs first, as a push over http does.
+ */
+export function receivePack(options: PushOptions): Push {
+  const { gitDir, signal, limitMs } = options;
+  throwIfStopping(signal);
+  const settings = [...SETTINGS, `safe.directory=${gitDir}`].flatMap((setting) => ['-c', setting]);
+  const child = startGit([...settings, 'receive-pack', '--stateless-rpc', gitDir], {
+    hooks: true,
+    extra: MARK,
+    signal,
+    lifeline: 'beside',
+  });
+  const words = keepTail(child);
+  const state = { isStopped: false, report: '' };
+  const stop = () => {
+    state.isStopped = true;
+    cutLifeline(child);
+  };
+  let stopTimer = callAfter(limitMs, stop);
+  const stopListening = endOnAbort(child, signal);
+  const reported = new Promise<void>((resolve) => {
+    child.stdout.setEncoding('latin1').on('data', (chunk: string) => {
+      state.report = (state.report + chunk).slice(0, MAX_REPORT);
+      if (!state.report.endsWith(FLUSH)) return;
+      stopTimer();
+      stopTimer = callAfter(limitMs, stop);
+      resolve();
+    });
+  });
+  // The watcher would keep the pipe open, and whoever waits for the end of all pipes waiting.
+  child.once('exit', () => cutLifeline(child));
+  const exit = exitOf(child).finally(() => {
+    stopTimer();
+    stopListening();
+  });
+  child.stdin.end(requestOf(options));
+  const answer = Promise.race([reported, exit]).then(async () => {
+    if (isDone(state.report)) return { kind: 'done' } as const;
+    // No hook runs after that: its last words are on their way.
+    await exit;
+    if (signal.aborted) throw stoppingFault();
+    if (state.isStopped) throw tooLong(limitMs, lastWordsOf(words(), gitDir));
+    return answerOf(state.report, words(), gitDir);
+  });
+  const end = () => ({ ...state, isRefChanged: isDone(state.report), words: lastWordsOf(words(), gitDir) });
+  return { answer, ended: exit.then(end, end) };
+}
+
+/** Far more than the answer about one ref. */
+const MAX_REPORT = 16 * 1024;
+const FLUSH = '0000';
+
+function requestOf({ objectFormat, command: { ref, from, to } }: PushOptions): Buffer {
+  const isSha256 = objectFormat === 'sha256';
+  const none = '0'.repeat(isSha256 ? 64 : 40);
+  const line = `${from ?? none} ${to ?? none} ${ref}\0 report-status object-format=${objectFormat}`;
+  const commands = Buffer.from(line);
+  const length = (commands.length + FLUSH.length).toString(16).padStart(4, '0');
+  const pack = to === undefined ? [] : [EMPTY_PACK, hash(isSha256 ? 'sha256' : 'sha1', EMPTY_PACK, 'buffer')];
+  return Buffer.concat([Buffer.from(length), commands, Buffer.from(FLUSH), ...pack]);
+}
+
+/** Version 2, with no objects. */
+const EMPTY_PACK = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
+
+function isDone(report: string): boolean {
+  return /^....unpack ok\n....ok /.test(report);
+}
+
+/** `unpack REASON` where nothing was looked at, otherwise `ng REF REASON`; nothing where git died of it. */
+function answerOf(report: string, stderr: string, gitDir: string): RefAnswer {
+  const [, reason = ''] = /^....unpack ok\n....ng \S+ (.*)\n/.exec(report) ?? [];
+  const hook = HOOKS.find(([pattern]) => pattern.test(reason) || pattern.test(stderr))?.[1];
+  if (hook !== undefined) {
+    const words = lastWordsOf(stderr, gitDir);
+    const sentence = words === '' ? 'It gave no reason.' : `It says: ${words}`;
+    return { kind: 'refused', detail: `The ${hook} hook of the repository refused it. ${sentence}` };
+  }
+  if (/^missing necessary objects|^bad pack|^unpacker error/.test(reason))
+    throw gitFault({ purpose: PURPOSE, gitDir }, stderr);
+  if (/^failed to|^atomic|^reference|^incorrect old value/.test(reason)) return answerOfComplaint(gitDir, stderr);
+  return { kind: 'refused', detail: `Git refused it: ${lastWordsOf(reason, gitDir)}.` };
+}
+
+const HOOKS: readonly (readonly [RegExp, string])[] = [
+  [/^pre-receive hook declined/, 'pre-receive'],
+  [/^hook declined/, 'update'],
+  [/^(?:fatal|error): .*(?:aborted by|reference-transaction).*hook/m, 'reference-transaction'],
+];
+
+function tooLong(limitMs: number, words: string): Fault {
+  const printed = words === '' ? 'They printed nothing.' : `They printed last: ${words}`;
+  return new Fault(
+    'FORGE_UNAVAILABLE',
+    `The hooks of the repository did not end within ${Math.ceil(limitMs / 1_000)} s and were stopped. ${printed}`,
+  );
+}

@@ -1,0 +1,8 @@
+import { auditContract } from './forge-audit.ts';
+import { candidateContract } from './forge-candidates.ts';
+import { landingContract } from './forge-landing.ts';
+import { createHookedWorld } from './plain-world.ts';
+
+for (const contract of [candidateContract, landingContract, auditContract]) {
+  contract('plain git with hooks', () => createHookedWorld());
+}
