@@ -81,6 +81,11 @@ describe('reading commands', () => {
     }
   });
 
+  it('reads --repair [G50] [V17]', () => {
+    assert.equal((read('/sluice merge --repair') as Extract<Command, { kind: 'merge' }>).repair, true);
+    assert.equal((read('/sluice merge') as Extract<Command, { kind: 'merge' }>).repair, undefined);
+  });
+
   it('reads priority and --no-batch, in any order [G50]', () => {
     assert.equal(priorityOf('/sluice merge -p high'), 10);
     assert.equal(priorityOf('/sluice merge --priority URGENT'), 0);

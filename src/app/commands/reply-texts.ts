@@ -3,7 +3,7 @@ import { code, words } from '../talk/markdown.ts';
 import type { Command, Problem } from './parse-command.ts';
 
 const USAGE = [
-  '- `/sluice merge` puts this pull request into the merge queue. `-p urgent`, `high`, `medium`, `low` or a number from 0 (first) to 255 (last) sets its priority; `--no-batch` has it tested alone.',
+  '- `/sluice merge` puts this pull request into the merge queue. `-p urgent`, `high`, `medium`, `low` or a number from 0 (first) to 255 (last) sets its priority; `--no-batch` has it tested alone; `--repair` says that it mends a branch that fails by itself, on which it is then tested first.',
   '- `/sluice cancel` takes it out of the queue.',
   '- `/sluice restart` runs its tests again.',
 ].join('\n');
