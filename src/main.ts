@@ -20,6 +20,7 @@ import type { Rounds } from './app/rounds.ts';
 import { createSweep } from './app/sweep-refs.ts';
 import { tellOfHooks } from './app/tell-of-hooks.ts';
 import { Timers } from './app/timers.ts';
+import { UnusedUploads } from './app/unused-uploads.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
 import { createNoticeWatch } from './app/watch-notices.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
@@ -96,6 +97,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   const serverId = await findServerId(config);
   const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
   const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log, findPlace });
+  const unusedUploads = new UnusedUploads({ store, clock, log });
   const app: App = {
     store,
     runner: new QueueRunner(store, clock),
@@ -109,6 +111,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     notices: new NoticeBell(),
     log,
     publicUrl: config.publicUrl,
+    unusedUploads,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   tellOfHooks(app);
@@ -121,6 +124,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     log,
     version: readVersion(),
     publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
@@ -132,7 +136,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   ingest.start();
   const rounds = [
     ...[createAudit(app), createLookAround(app), createNoticeWatch(app)],
-    ...[createSweep(app), createHousekeeping(app), watch],
+    ...[createSweep(app), createHousekeeping(app), unusedUploads.createRounds(), watch],
   ];
   for (const each of rounds) each.start();
   return {

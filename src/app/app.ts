@@ -8,6 +8,7 @@ import type { Directory } from './directory.ts';
 import type { NoticeBell } from './notice-bell.ts';
 import type { Outages } from './outages.ts';
 import type { QueueRunner } from './queue-runner.ts';
+import type { UnusedUploads } from './unused-uploads.ts';
 
 /** Everything a use case may need. Made once, in main.ts. */
 export interface App {
@@ -25,6 +26,8 @@ export interface App {
   readonly log: Log;
   /** The server's own address, for links in what is written elsewhere. Undefined: no links. */
   readonly publicUrl?: string | undefined;
+  /** Watches whether given-out upload addresses are used. */
+  readonly unusedUploads?: UnusedUploads;
   /** Where backups go that are named without a folder. */
   readonly backupFolder: string;
 }

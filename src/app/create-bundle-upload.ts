@@ -42,6 +42,12 @@ export async function createBundleUpload(
   await app.store.uploads.create(upload, now);
   const { id } = upload;
   const { expiresAt, signature } = new UploadPasses(app.store.signingKey).make(id, now);
+  app.unusedUploads?.watch({
+    uploadId: id,
+    expiresAt,
+    organization: caller.organization.slug,
+    address: input.baseUrl,
+  });
   const url = `${input.baseUrl}/uploads/${id}?expires=${expiresAt}&signature=${signature}`;
   return { id, idV2: id, url, key: `${caller.organization.slug}/${id}` };
 }

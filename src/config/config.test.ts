@@ -47,4 +47,24 @@ describe('configuration', () => {
     assert.ok('config' in parsed);
     assert.equal(parsed.config.publicUrl, 'https://sluice.example/base');
   });
+
+  it('takes proxies as addresses and ranges, and refuses anything else in words [H16]', () => {
+    const of = (SLUICE_TRUSTED_PROXIES: string) => parseConfig({ SLUICE_TRUSTED_PROXIES });
+    const parsed = of('10.0.0.5, 10.0.0.0/8 fd00::/8,::1');
+    assert.deepEqual('config' in parsed && parsed.config.trustedProxies, ['10.0.0.5', '10.0.0.0/8', 'fd00::/8', '::1']);
+    const unset = of(' ');
+    assert.deepEqual('config' in unset && unset.config.trustedProxies, []);
+    for (const wrong of [
+      'proxy.acme.dev',
+      '10.0.0.0/33',
+      'fd00::/129',
+      '10.0.0.0/8/8',
+      '10.0.0',
+      'fe80::1%eth0',
+      '*',
+    ]) {
+      const refused = of(`127.0.0.1,${wrong}`);
+      assert.ok('problems' in refused && refused.problems[0]?.includes(`not "${wrong}"`), wrong);
+    }
+  });
 });

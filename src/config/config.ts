@@ -3,6 +3,7 @@ import type { LogLevel } from '../lib/json-log.ts';
 import { checkSlug } from '../lib/slug.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
+import { checkTrustedProxies, parseTrustedProxies } from './trusted-proxies.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 /** What the server was told, checked and typed. */
@@ -10,6 +11,7 @@ export interface Config extends RunnerConfig {
   readonly host: string;
   readonly port: number;
   readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly adminToken: string | undefined;
@@ -41,6 +43,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
     port: Number(read('SLUICE_PORT') ?? VARIABLES.SLUICE_PORT.default),
     publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
+    trustedProxies: parseTrustedProxies(read('SLUICE_TRUSTED_PROXIES') ?? ''),
     dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
     databaseUrl: read('SLUICE_DATABASE_URL'),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
@@ -103,6 +106,7 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   SLUICE_ADMIN_TOKEN: (given) =>
     /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
   SLUICE_ORG: checkSlug,
+  SLUICE_TRUSTED_PROXIES: checkTrustedProxies,
   SLUICE_HOST: (given) =>
     /^[A-Za-z0-9.:[\]_-]+$/.test(given) ? undefined : `must be an address or a host name, not "${given}"`,
   ...RUNNER_RULES,

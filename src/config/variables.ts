@@ -34,6 +34,11 @@ export const VARIABLES = {
     default: "from the request's Host",
     text: 'Public address of the server, for links and upload URLs. Set it behind a proxy.',
   },
+  SLUICE_TRUSTED_PROXIES: {
+    kind: 'text',
+    default: 'none',
+    text: 'Proxies in front of the server, as addresses and CIDRs by commas. Of a request that comes from one, X-Forwarded-Proto or Forwarded tells the scheme of links and upload URLs where SLUICE_URL is unset.',
+  },
   SLUICE_DATA: { kind: 'text', default: './data', text: 'Folder of everything the embedded store keeps.' },
   SLUICE_DATABASE_URL: {
     kind: 'text',

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { BaseUrlOf } from './base-url.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
@@ -8,13 +9,15 @@ import type { ServerDeps } from './server-deps.ts';
 const ADDRESS = 'https://address-of-this-server.invalid';
 
 /** What needs no token: whether the server lives and serves, and what it can do. */
-export function registerPublicPages(server: FastifyInstance, { app, publicUrl, version }: ServerDeps): void {
+export function registerPublicPages(
+  server: FastifyInstance,
+  { app, baseUrlOf, version }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
+): void {
   server.get('/healthz', () => ({ status: 'ok', version }));
   server.get('/readyz', async () => {
     await app.store.ping();
     return { status: 'ready' };
   });
-  const baseUrlOf = (request: FastifyRequest): string => publicUrl ?? `${request.protocol}://${request.host}`;
   const openApi = once(() =>
     createOpenApi(
       ROUTES.map((route) => route.operation),

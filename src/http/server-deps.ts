@@ -8,6 +8,8 @@ export interface ServerDeps {
   readonly version: string;
   /** The address to put into links; undefined: the one the client used. */
   readonly publicUrl: string | undefined;
+  /** Proxies whose word about the scheme of a request counts. */
+  readonly trustedProxies: readonly string[];
   /** Requests a second for each token; 0: no limit. */
   readonly rateLimit: number;
   /** How long a whole request may take to arrive. */

@@ -6,6 +6,7 @@ import { isRefusal } from '../app/refusal.ts';
 import { UploadBodies } from '../app/upload-body.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission, findForkRunId } from './admission.ts';
+import { type BaseUrlOf, createBaseUrl } from './base-url.ts';
 import { BodyBudget } from './body-budget.ts';
 import type { Operation } from './contract/operation.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './dialect.ts';
@@ -89,12 +90,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const budget = new BodyBudget();
   const turns = new ParseTurns();
   addBodyParser(server, { ...deps, budget, turns });
-  registerPublicPages(server, deps);
+  const baseUrlOf = createBaseUrl(deps);
+  registerPublicPages(server, { ...deps, baseUrlOf });
   const admission = createAdmission(deps);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
-  const addRoute = createRouteAdder(server, { ...deps, admission, bodies, forks: new ForkProofs(deps.app) });
+  const addRoute = createRouteAdder(server, { ...deps, admission, bodies, baseUrlOf, forks: new ForkProofs(deps.app) });
   for (const dialect of [sluiceDialect, trunkDialect]) for (const route of ROUTES) addRoute(route, dialect);
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
@@ -136,6 +138,7 @@ function addBodyParser(server: FastifyInstance, deps: BodyDeps): void {
 
 interface RouteDeps extends UploaderDeps {
   readonly forks: ForkProofs;
+  readonly baseUrlOf: BaseUrlOf;
 }
 
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -219,7 +222,7 @@ class Context implements RequestContext {
   }
 
   get baseUrl() {
-    return this.#deps.publicUrl ?? `${this.#request.protocol}://${this.#request.host || 'localhost'}`;
+    return this.#deps.baseUrlOf(this.#request);
   }
 }
 

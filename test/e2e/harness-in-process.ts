@@ -73,7 +73,13 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     jobs: noJobs,
     backupFolder: '',
   };
-  const defaults = { version: '1.2.3', publicUrl: 'https://sluice.test', rateLimit: 0, requestTimeoutMs: 120_000 };
+  const defaults = {
+    version: '1.2.3',
+    publicUrl: 'https://sluice.test',
+    trustedProxies: [],
+    rateLimit: 0,
+    requestTimeoutMs: 120_000,
+  };
   const server = createServer({ app, log: silence, ...defaults, ...options });
   const post: InProcess['post'] = async (url, body) => {
     const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };

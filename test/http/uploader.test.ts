@@ -229,6 +229,32 @@ describe('an existing uploader', () => {
       }
     });
 
+    for (const [trustedProxies, scheme] of [
+      [[], 'http'],
+      [['192.0.2.0/24'], 'http'],
+      [['127.0.0.0/8'], 'https'],
+    ] as const) {
+      test(`is ${scheme} behind a TLS proxy on this machine where [${trustedProxies}] are trusted [H16]`, async () => {
+        const other = await createUploadWorld({ trustedProxies });
+        try {
+          const response = await fetch(`${other.url}/v1/metrics/createBundleUpload`, {
+            method: 'POST',
+            headers: {
+              'x-api-token': TOKEN,
+              'content-type': 'application/json',
+              'x-forwarded-proto': 'https',
+              'x-forwarded-host': 'evil.test',
+            },
+            body: JSON.stringify({ repo: REPO, orgUrlSlug: 'acme', clientVersion: 'x' }),
+          });
+          const { url } = (await response.json()) as CreatedUpload;
+          assert.equal(new URL(url).origin, `${scheme}://${new URL(other.url).host}`);
+        } finally {
+          await other.close();
+        }
+      });
+    }
+
     test('goes to the public address of the server where it has one', async () => {
       const other = await createUploadWorld({ publicUrl: 'https://sluice.acme.test' });
       try {

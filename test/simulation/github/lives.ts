@@ -197,7 +197,13 @@ export class Lives {
       // Callers come with their rights.
       auth: undefined as unknown as Authenticator,
     };
-    const deps = { version: '1.2.3', publicUrl: undefined, rateLimit: 0, requestTimeoutMs: 120_000 };
+    const deps = {
+      version: '1.2.3',
+      publicUrl: undefined,
+      trustedProxies: [],
+      rateLimit: 0,
+      requestTimeoutMs: 120_000,
+    };
     const server = createServer({ app, log, ...deps });
     const parts = [
       ...[new EffectWorker(app, name), new NoticeWorker(app, name), new Timers(app), new Reconciler(app)],
