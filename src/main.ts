@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { App } from './app/app.ts';
@@ -20,8 +20,8 @@ import type { Rounds } from './app/rounds.ts';
 import { createSweep } from './app/sweep-refs.ts';
 import { tellOfHooks } from './app/tell-of-hooks.ts';
 import { Timers } from './app/timers.ts';
-import { UnusedUploads } from './app/unused-uploads.ts';
 import { hashTokenSecret } from './app/token-secret.ts';
+import { UnusedUploads } from './app/unused-uploads.ts';
 import { createNoticeWatch } from './app/watch-notices.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { connectForges } from './connect-forges.ts';
@@ -208,8 +208,10 @@ async function keepToken(store: Store, config: Config, secret: string, log: Log)
   const file = await chooseTokenFile(store, config);
   try {
     await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
-    await rm(file, { force: true });
-    await writeFile(file, `${secret}\n`, { mode: 0o600 });
+    // On a full disk the former one stays: it may be that of a store which comes back.
+    await rm(`${file}.new`, { force: true });
+    await writeFile(`${file}.new`, `${secret}\n`, { mode: 0o600 });
+    await rename(`${file}.new`, file);
   } catch (error) {
     // It is printed all the same, and can be made up anew with SLUICE_ADMIN_TOKEN.
     log.warn({ err: error, file }, 'the admin token could not be kept in a file');
@@ -273,7 +275,7 @@ export async function serve(environment: Environment): Promise<number> {
     await flush();
     return 0;
   } catch (error) {
-    complain(error instanceof Fault ? error.detail : describeStartError(error, parsed.config));
+    complain(describeStartError(error, parsed.config));
     return 1;
   }
 }
@@ -298,11 +300,14 @@ function announce(running: Running): void {
 }
 
 function describeStartError(error: unknown, config: Config): string {
+  if (error instanceof Fault) return error.told === undefined ? error.detail : `${error.detail} ${error.told}`;
   const code = (error as { code?: string }).code;
   if (code === 'EADDRINUSE') return `Port ${config.port} of ${config.host} is in use. Set SLUICE_PORT to another one.`;
   if (code === 'EACCES') return `Port ${config.port} may not be used by this user. Set SLUICE_PORT to one above 1023.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `This machine has no address ${config.host}. Check SLUICE_HOST.`;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG')
+    return `The disk of the data folder ${config.dataFolder} is full. Make room, and start Sluice again.`;
   return `Sluice could not start: ${(error as Error).stack ?? String(error)}`;
 }
 

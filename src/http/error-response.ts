@@ -14,7 +14,7 @@ export function toProblem(error: unknown): Problem {
     // What a store says of itself (its address, its files) is for the log.
     return new Problem(
       code,
-      code === 'UNAVAILABLE' ? 'Sluice cannot do this now. Try again in a moment.' : error.detail,
+      code === 'UNAVAILABLE' ? (error.told ?? 'Sluice cannot do this now. Try again in a moment.') : error.detail,
     );
   }
   const code = (error as FastifyError | undefined)?.code;

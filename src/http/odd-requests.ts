@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ERRORS } from './contract/errors.ts';
 import { isUploadPath, UPLOAD_LIMIT_BYTES } from './incoming-upload.ts';
 import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
 import { BODY_LIMIT_BYTES, isAnnouncedTooLarge } from './read-body.ts';
@@ -52,18 +53,30 @@ export function answerBrokenRequest(
     socket.destroy();
     return;
   }
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const problem = isLate
-    ? new Problem('REQUEST_TIMEOUT', 'The request did not arrive in time.')
-    : new Problem('MALFORMED_JSON', 'This is not an HTTP request.');
+  const problem = problemOf(error.code);
   const requestId = makeRequestPrefix();
   const body = formatProblem(problem, requestId);
-  const status = isLate ? '408 Request Timeout' : '400 Bad Request';
+  const { status } = ERRORS[problem.code];
   const headers = [
     `content-type: ${PROBLEM_CONTENT_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,
+    'x-content-type-options: nosniff',
     'connection: close',
   ];
-  socket.end(`HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function problemOf(code: string | undefined): Problem {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem(
+        'HEADERS_TOO_LARGE',
+        `The address and the headers of a request may have ${maxHeaderSize / 1024} KiB together. Send less in them.`,
+      );
+    default:
+      return new Problem('MALFORMED_JSON', 'This is not an HTTP request.');
+  }
 }

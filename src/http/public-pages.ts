@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { BaseUrlOf } from './base-url.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { createOpenApi } from './openapi.ts';
+import { asPage } from './page-headers.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
 
@@ -32,11 +33,7 @@ export function registerPublicPages(
     return reply.type('application/json; charset=utf-8').send(openApiText().replaceAll(ADDRESS, () => address));
   });
   server.get('/docs', (request, reply) => {
-    reply.type('text/html; charset=utf-8');
-    reply.header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-    );
+    asPage(reply);
     return docsPage().replaceAll(ADDRESS, () => escapeForPage(baseUrlOf(request)));
   });
 }

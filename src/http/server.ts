@@ -77,7 +77,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     // An address that cannot be decoded comes past all hooks.
     frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id);
+      setCommonHeaders(request, reply);
       reply.raw.once('finish', () => endIfUnread(request.raw, deps.requestTimeoutMs));
       sendProblem(reply, toProblem(error), request.id);
     },
@@ -103,11 +103,17 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   return server;
 }
 
+/** No browser takes an answer for anything but what it says it is. */
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
+}
+
 function addHooks(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): void {
   server.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now();
     request.answer = reply.raw;
-    reply.header('x-request-id', request.id);
+    setCommonHeaders(request, reply);
     done(findOddity(server, request, reply));
   });
   server.addHook('onResponse', (request, _reply, done) => {

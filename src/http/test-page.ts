@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkSlug } from '../lib/slug.ts';
 import { html } from './docs-page-html.ts';
+import { asPage } from './page-headers.ts';
 import { Problem } from './problem.ts';
 
 /** Where links to tests lead that uploaders and answers have. It shows nothing that needs a token. */
@@ -10,11 +11,7 @@ export function registerTestPage(server: FastifyInstance): void {
     if (checkSlug(org) !== undefined || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
       throw new Problem('ROUTE_NOT_FOUND', 'There is no such page. Links to tests end with the id of a test.');
     }
-    reply.type('text/html; charset=utf-8').header('cache-control', 'no-store');
-    reply.header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-    );
+    asPage(reply).header('cache-control', 'no-store');
     return renderTestPage(id.toLowerCase());
   });
 }

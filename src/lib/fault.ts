@@ -26,10 +26,13 @@ export class Fault extends Error {
   readonly code: FaultCode;
   /** A sentence for people, free of secrets, stack traces and SQL. */
   readonly detail: string;
+  /** What a client may know of a fault that is otherwise for the log alone. */
+  readonly told: string | undefined;
 
-  constructor(code: FaultCode, detail: string, options?: { cause?: unknown }) {
+  constructor(code: FaultCode, detail: string, options?: { cause?: unknown; told?: string | undefined }) {
     super(`${code}: ${detail}`, options);
     this.code = code;
     this.detail = detail;
+    this.told = options?.told;
   }
 }

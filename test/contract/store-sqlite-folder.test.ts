@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -32,6 +32,24 @@ describe('the folder of a SQLite store', () => {
     const fault = isFault('STORE_UNAVAILABLE', /there is a file in its place/);
     await assert.rejects(openSqliteStore({ directory }), fault);
     await assert.rejects(openSqliteStore({ directory: join(directory, 'deeper') }), fault);
+  });
+
+  test('is refused where its database has lost its content, which stays as it is [D10]', async (t) => {
+    const directory = await createFolder(t);
+    const file = join(directory, 'sluice.db');
+    await (await openSqliteStore({ directory })).close();
+    await writeFile(file, '');
+    await assert.rejects(openSqliteStore({ directory }), isFault('STORE_UNAVAILABLE', /is empty \(0 bytes\).*backup/));
+    assert.equal((await stat(file)).size, 0);
+    await rm(file);
+    await openStore(t, directory);
+  });
+
+  test('is used where a first start died before its database was made [D10]', async (t) => {
+    const directory = await createFolder(t);
+    await writeFile(join(directory, 'sluice.db-new'), 'half of it');
+    await openStore(t, directory);
+    assert.ok(!(await readdir(directory)).includes('sluice.db-new'));
   });
 
   const isRoot = process.getuid?.() === 0;

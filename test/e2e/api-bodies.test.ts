@@ -332,13 +332,24 @@ describe('bodies', () => {
         'a length and chunks',
         'POST /v1/getQueue HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
       ],
-      ['100 kB of headers', `GET /healthz HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(100_000)}\r\n\r\n`],
-      ['an address of 100 kB', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
     ] as const) {
       test(`${what} is a 400 problem, and the connection ends`, async () => {
         const connection = await raw();
         connection.write(bytes);
         problemOf(await connection.answer(), '400 MALFORMED_JSON');
+        await connection.closed();
+      });
+    }
+
+    for (const [what, bytes] of [
+      ['100 kB of headers', `GET /healthz HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(100_000)}\r\n\r\n`],
+      ['an address of 100 kB', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+    ] as const) {
+      test(`${what} are a 431 problem that says how much there may be, and the connection ends [H17]`, async () => {
+        const connection = await raw();
+        connection.write(bytes);
+        const answer = await connection.answer();
+        assert.match(problemOf(answer, '431 HEADERS_TOO_LARGE').detail, /16 KiB/);
         await connection.closed();
       });
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { createQueue, startServer, until, useServer } from './harness.ts';
+import { createQueue, launch, startServer, until, useServer } from './harness.ts';
 import { createSmallDisk, findMountProblem, type SmallDisk } from './small-disk.ts';
 
 const skip = await findMountProblem();
@@ -88,7 +88,7 @@ describe('a small disk under the server', { skip }, () => {
       return answer.status === 200 ? true : undefined;
     });
 
-  it('full: what cannot be stored is refused, nothing is lost, and it goes on when there is room [C16] [D2]', async () => {
+  it('full: what cannot be stored is refused in words, it is not ready, and goes on when there is room [C16] [D2] [D9]', async () => {
     const disk = await createSmallDisk(24);
     const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
     const queue = onBadDays(await createQueue(server.api));
@@ -96,7 +96,15 @@ describe('a small disk under the server', { skip }, () => {
       const [one, two] = [await queue.submitOne(), await queue.openPullRequest()];
       const run = await queue.ci.runOf(one);
       const makeRoom = await disk.fill();
-      await queue.api.refused('503 UNAVAILABLE', 'submitPullRequest', queue.entry(two));
+      const refused = await queue.api.refused('503 UNAVAILABLE', 'submitPullRequest', queue.entry(two));
+      assert.match(refused.detail, /^The disk of the server is full: nothing was stored\./);
+      const notReady = await until('it is not ready', 10_000, async () => {
+        const response = await fetch(`${server.url}/readyz`);
+        const text = await response.text();
+        return response.status === 503 ? text : undefined;
+      });
+      assert.match(notReady, /The disk of the server is full/);
+      assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
       const result = { repo: queue.repo, testRunId: run.testRunId, name: 'test', status: 'COMPLETED' };
       await queue.api.refused('503 UNAVAILABLE', 'reportCheck', { ...result, conclusion: 'SUCCESS' });
       assert.equal((await queue.get(one)).state, 'TESTING');
@@ -105,6 +113,7 @@ describe('a small disk under the server', { skip }, () => {
       );
       await makeRoom();
       await untilRoom(queue, two);
+      await until('it is ready', 10_000, async () => (await fetch(`${server.url}/readyz`)).ok || undefined);
       await assertLanded(queue, await queue.untilMerged(one));
       await assertLanded(queue, await queue.untilMerged(two));
     } finally {
@@ -113,6 +122,21 @@ describe('a small disk under the server', { skip }, () => {
       await disk.close();
     }
   });
+
+  for (const leftMegabytes of [0, 1 / 32, 1 / 4]) {
+    it(`with ${leftMegabytes} MB left at a first start: it ends with a sentence and no stack [D9]`, async () => {
+      const disk = await createSmallDisk(4);
+      try {
+        await disk.fill(leftMegabytes);
+        const { exited, output } = launch({ SLUICE_DATA: join(disk.folder, 'data'), SLUICE_PORT: '0' });
+        assert.equal((await exited).code, 1);
+        assert.match(output.err, /cannot be used: (the disk is full|reading or writing its files failed)\./);
+        assert.doesNotMatch(output.err, /\n\s+at /);
+      } finally {
+        await disk.close();
+      }
+    });
+  }
 
   it('of another file system than the work trees: commits are copied all the same [R8]', async () => {
     const disk = await createSmallDisk(24);

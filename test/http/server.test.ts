@@ -116,3 +116,30 @@ describe('what goes wrong inside', () => {
     assert.equal((await world.server.inject('/readyz')).statusCode, 200);
   });
 });
+
+describe('what a browser is told of an answer', () => {
+  let world: InProcess;
+  before(async () => {
+    world = await createInProcess();
+  });
+  after(() => world.close());
+
+  const PAGES = ['/docs', '/acme/flaky-tests/test/4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab'];
+  for (const url of [...PAGES, '/', '/healthz', '/readyz', '/openapi.json', '/nothing', '/v1/%zz', '/v1/getQueue']) {
+    test(`${url} is taken for nothing but what it says it is [H18]`, async () => {
+      const { headers } = await world.server.inject(url);
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+    });
+  }
+
+  for (const url of PAGES) {
+    test(`the page ${url.slice(0, 6)} is shown in no other page, and runs nothing [H18]`, async () => {
+      const { statusCode, headers } = await world.server.inject(url);
+      assert.deepEqual([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8']);
+      const policy = String(headers['content-security-policy']);
+      for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'none'"]) {
+        assert.ok(policy.includes(rule), policy);
+      }
+    });
+  }
+});

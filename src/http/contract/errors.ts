@@ -11,6 +11,7 @@ export type HttpErrorCode =
   | 'METHOD_NOT_ALLOWED'
   | 'REQUEST_TIMEOUT'
   | 'BODY_TOO_LARGE'
+  | 'HEADERS_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'INTERNAL'
   | 'FORGE_UNAVAILABLE'
@@ -217,6 +218,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'Too many requests',
     help: 'The token sends too many requests, or too many workflow runs of forks are being proven. Wait as many seconds as the header `Retry-After` says.',
   },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    title: 'The headers are too large',
+    help: 'The address and the headers of a request may have 16 KiB together. Cookies and tokens of proxies are what makes them large.',
+  },
   INTERNAL: {
     status: 500,
     title: 'Something is wrong in Sluice',
@@ -230,7 +236,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   UNAVAILABLE: {
     status: 503,
     title: 'Not available now',
-    help: 'The server starts, stops, cannot reach its database, or reads too many large bodies at once. Wait as many seconds as the header `Retry-After` says.',
+    help: 'The server starts, stops, cannot reach its database, has no room on its disk, or reads too many large bodies at once. Wait as many seconds as the header `Retry-After` says.',
   },
 };
 

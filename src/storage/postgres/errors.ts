@@ -55,7 +55,8 @@ export function toStoreError(server: string, error: unknown): unknown {
   const reason = reasonOf(code) ?? (isBroken(error) ? 'the connection broke' : undefined);
   if (reason !== undefined || isCollision(error)) {
     const sentence = `${server} cannot be used: ${reason ?? 'its transactions keep colliding'}.`;
-    return new Fault('STORE_UNAVAILABLE', sentence, { cause: error });
+    const told = code === '53100' ? 'The disk of the database is full: nothing was stored.' : undefined;
+    return new Fault('STORE_UNAVAILABLE', sentence, { cause: error, told });
   }
   if (code === undefined) return error;
   return new AssertionError(`the store refused a write: ${(error as Error).message}`, { cause: error });

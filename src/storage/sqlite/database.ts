@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
 import { fileReasonOf } from './errors.ts';
-import { closeToOthers, ensurePrivateFile } from './private-files.ts';
+import { closeToOthers, createPrivateFile, ensurePrivateFile } from './private-files.ts';
 
 /** "Slui" in ASCII: tells a database of Sluice from any other. */
 export const APPLICATION_ID = 0x536c7569;
@@ -27,7 +27,40 @@ export const INGESTING: ConnectionOptions = { busyTimeoutMs: 10_000, logPages: 2
 const LOG_SIZE_BYTES = 64 * 1024 * 1024;
 const CACHE_KIBIBYTES = 64 * 1024;
 
-/** Opens or creates the database of a server. */
+/**
+ * Makes the database of a first start, whole or not at all: a file without content is then one that lost it, and no first
+ * start, which would give out a new admin token over the old one.
+ */
+export function ensureDatabase(file: string): void {
+  const unfinished = `${file}-new`;
+  try {
+    if (existsSync(file)) {
+      if (statSync(file).size === 0) throw emptied(file);
+      return;
+    }
+    for (const each of [unfinished, ...logFilesOf(unfinished)]) rmSync(each, { force: true });
+    createPrivateFile(unfinished);
+    const db = new DatabaseSync(unfinished);
+    try {
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    } finally {
+      db.close();
+    }
+    renameSync(unfinished, file);
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function emptied(file: string): Fault {
+  return new Fault(
+    'STORE_UNAVAILABLE',
+    `The database ${file} is empty (0 bytes): it has lost its content. ` +
+      'Put a backup in its place, or delete the file to begin anew.',
+  );
+}
+
+/** Opens the database of a server. */
 export function openDatabase(file: string, options: ConnectionOptions = ANSWERING): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
@@ -46,10 +79,14 @@ export function openDatabase(file: string, options: ConnectionOptions = ANSWERIN
     return db;
   } catch (error) {
     db?.close();
-    if (error instanceof Fault) throw error;
-    const sentence = `The database ${file} cannot be used: ${fileReasonOf(error)}.`;
-    throw new Fault('STORE_UNAVAILABLE', sentence, { cause: error });
+    throw unusable(file, error);
   }
+}
+
+function unusable(file: string, error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const sentence = `The database ${file} cannot be used: ${fileReasonOf(error)}.`;
+  return new Fault('STORE_UNAVAILABLE', sentence, { cause: error });
 }
 
 /** What SQLite keeps beside a database while it is used, or until it is next opened. */

@@ -49,6 +49,9 @@ const RESULTS_OF_PLACE: readonly number[] = [3, 8, 14];
 /** Memory ran out, or the disk is full. */
 const RESULTS_OF_MACHINE: readonly number[] = [7, 13];
 
+export const FULL_DISK_TEXT =
+  'The disk of the server is full: nothing was stored. It goes on when whoever runs it has made room.';
+
 export function reasonOf(error: unknown): string | undefined {
   return isSqliteError(error) ? REASONS.get(error.errcode & 0xff) : undefined;
 }
@@ -70,6 +73,12 @@ export function isOutOfRoom(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'].includes(codeOf(error));
 }
 
+/** As far as anybody can tell: a limit on the size of files is met in the same way. */
+export function isDiskFull(error: unknown): boolean {
+  if (isSqliteError(error)) return (error.errcode & 0xff) === 13;
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error));
+}
+
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
@@ -86,7 +95,8 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown): unknown {
   const reason = reasonOf(error);
   if (reason !== undefined) {
-    return new Fault('STORE_UNAVAILABLE', `The store cannot be used: ${reason}.`, { cause: error });
+    const told = isDiskFull(error) ? FULL_DISK_TEXT : undefined;
+    return new Fault('STORE_UNAVAILABLE', `The store cannot be used: ${reason}.`, { cause: error, told });
   }
   if (isSqliteError(error)) return new AssertionError(`the store refused a write: ${error.message}`, { cause: error });
   return error;

@@ -6,9 +6,10 @@ import { all } from '../sql/operation.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
-import { INGESTING, openDatabase } from './database.ts';
+import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
+import { createRoomCheck } from './room.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
 import { createWriteTurn, type WriteTurn } from './write-turn.ts';
 
@@ -55,11 +56,14 @@ export async function openSqliteIngestStore(options: SqliteOptions): Promise<Sto
 async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Store> {
   const { directory } = options;
   const file = fileIn(directory);
+  ensureDatabase(file);
   const engine = new SqliteEngine(openDatabase(file), turnOf(options));
   try {
     const compiler = new StatementCompiler(sqliteDialect);
     await migrate(engine, compiler);
     let signingKey = await ensureSigningKey(engine, compiler);
+    const ping = createPing(engine, compiler);
+    const checkRoom = createRoomCheck(directory);
     const afterRestore = async () => {
       signingKey = await ensureSigningKey(engine, compiler);
     };
@@ -69,7 +73,10 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
       get signingKey() {
         return signingKey;
       },
-      ping: createPing(engine, compiler),
+      ping: async () => {
+        await ping();
+        await checkRoom();
+      },
       snapshots: createSnapshots({ directory, file, engine, afterRestore }),
       close: async () => {
         engine.close();
