@@ -1,6 +1,13 @@
-import type { Instant } from '../lib/clock.ts';
-import type { App } from './app.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../storage/store.ts';
 import { Rounds } from './rounds.ts';
+
+interface Deps {
+  readonly store: Store;
+  readonly clock: Timing;
+  readonly log: Log;
+}
 
 export interface GivenOut {
   readonly uploadId: string;
@@ -20,12 +27,12 @@ const MAX_WARNED = 1_000;
  * test results are gone. Once for each organization and address, and again only after one of them was used.
  */
 export class UnusedUploads {
-  readonly #app: Pick<App, 'store' | 'clock' | 'log'>;
+  readonly #deps: Deps;
   #watched: GivenOut[] = [];
   readonly #warned = new Set<string>();
 
-  constructor(app: Pick<App, 'store' | 'clock' | 'log'>) {
-    this.#app = app;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   watch(given: GivenOut): void {
@@ -33,11 +40,11 @@ export class UnusedUploads {
   }
 
   createRounds(): Rounds {
-    return new Rounds(this.#app.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.look());
+    return new Rounds(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.look());
   }
 
   async look(): Promise<void> {
-    const { clock, log } = this.#app;
+    const { clock, log } = this.#deps;
     const isOver = ({ expiresAt }: GivenOut): boolean => expiresAt < clock.now();
     const over = this.#watched.filter(isOver);
     this.#watched = this.#watched.filter((given) => !isOver(given));
@@ -49,7 +56,7 @@ export class UnusedUploads {
   }
 
   async #judge({ uploadId, organization, address }: GivenOut): Promise<void> {
-    const upload = await this.#app.store.uploads.find(uploadId);
+    const upload = await this.#deps.store.uploads.find(uploadId);
     const key = JSON.stringify([organization, address]);
     if (upload !== undefined && upload.status !== 'PENDING') {
       this.#warned.delete(key);
@@ -57,7 +64,7 @@ export class UnusedUploads {
     }
     if (this.#warned.has(key) || this.#warned.size >= MAX_WARNED) return;
     this.#warned.add(key);
-    this.#app.log.warn(
+    this.#deps.log.warn(
       { organization, address, uploadId },
       'an upload address was given out and never used; if clients cannot reach it, set SLUICE_URL or SLUICE_TRUSTED_PROXIES',
     );
