@@ -5,7 +5,7 @@ const MAX_DEPTH = 64;
 /** A parser makes an object of each, in one go, while everybody else waits: 20 MiB hold ten million of them. */
 const MAX_VALUES = 100_000;
 /** The costliest of all, for each is looked up in a table: no operation has as many outside its long list. */
-const MAX_KEYS = 10_000;
+const MAX_KEYS = 20_000;
 /** Of all texts, keys, numbers and words: no operation needs as much of them outside its long list. */
 const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 /** No operation looks at more items of a long list than one above its limit, which is 100,000: the others are not parsed. */

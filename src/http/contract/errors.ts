@@ -196,7 +196,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   BODY_TOO_LARGE: {
     status: 413,
     title: 'The body is too large',
-    help: 'A body may have 20 MiB, also after decompression, 100,000 values, 10,000 keys and 4 MiB of texts and numbers outside its list of targets or tests, without a token 256 KiB, and an upload of test results 100 MiB. Instead of a very long list of impacted targets, send "ALL"; send reports in several uploads, or packed.',
+    help: 'A body may have 20 MiB, also after decompression, 100,000 values, 20,000 keys and 4 MiB of texts and numbers outside its list of targets or tests, without a token 256 KiB, and an upload of test results 100 MiB. Instead of a very long list of impacted targets, send "ALL"; send reports in several uploads, or packed.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
