@@ -15,6 +15,9 @@ export class ParseTurns {
     const begun = performance.now();
     this.#waiting[0]?.();
     this.#waiting.shift();
-    if (this.#waiting.length > 0) setTimeout(this.#next, performance.now() - begun);
+    if (this.#waiting.length === 0) return;
+    const took = performance.now() - begun;
+    // A timer alone could be due before the event loop has come round once.
+    setImmediate(() => setTimeout(this.#next, took));
   };
 }
