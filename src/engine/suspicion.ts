@@ -161,7 +161,8 @@ export function isHead({ target }: Queue, base: Base): boolean {
 export function clearBase(work: Work, base: Base): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
     const removals = suspicionOf(work.queue, base)?.removals ?? [];
-    const signs = removals.length >= ENOUGH_OF_ANY ? removals.flatMap((r) => signsOf(r.failure)) : rowOf(removals).signs;
+    const signs =
+      removals.length >= ENOUGH_OF_ANY ? removals.flatMap((r) => signsOf(r.failure)) : rowOf(removals).signs;
     keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs } });
   } else dropSuspicion(work, base);
 }
