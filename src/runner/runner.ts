@@ -29,6 +29,8 @@ export interface JobReports {
 
 /** Files that the command wrote. */
 export interface LeftFiles {
+  /** What the command took for the path of the folder: reports name files by it. */
+  readonly root: string;
   readonly files: readonly LeftFile[];
   /** Why there are not all of them, as sentences. */
   readonly problems: readonly string[];

@@ -32,7 +32,7 @@ export class FakeJobs implements Runner {
       isStopped: false,
       print: (text) => job.onOutput(Buffer.from(text)),
       leave: async (files, problems = []) =>
-        job.reports?.take({ files: Object.entries(files).map(toLeftFile), problems }),
+        job.reports?.take({ root: '/check/tree', files: Object.entries(files).map(toLeftFile), problems }),
       end: resolve,
       fail: reject,
     };

@@ -56,6 +56,7 @@ describe('test reports of a check', () => {
       check: 'unit',
       isFork: false,
       jobAttempt: null,
+      checkoutRoot: '/check/tree',
     });
     assert.deepEqual([upload.kind, upload.status, world.ingestWakes], ['runner', 'ACCEPTED', 1]);
     assert.deepEqual(

@@ -58,7 +58,7 @@ async function store(
   });
   // A failure is not excused by half of the results: such reports count, but not as those of the check.
   const isTied = left.problems.length === 0;
-  const fields = fieldsOf(run, { candidate, check, isTied });
+  const fields = { ...fieldsOf(run, { candidate, check, isTied }), checkoutRoot: left.root };
   const { repositoryId } = run.found;
   const upload = newUpload({ repositoryId, kind: 'runner', isProven: true, fields, at: app.clock.now(), body });
   await app.store.uploads.create(upload, upload.receivedAt);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { beginCommand, type Protection, type WrapRequest } from './protection.ts';
+import { beginCommand, type Protection, TREE, type WrapRequest } from './protection.ts';
 import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
 import type { UserPool } from './user-pool.ts';
 
@@ -27,6 +27,7 @@ const INIT = '"$@"; exit $?';
 export function createBubblewrap({ folders, users, processes }: SandboxOptions): Protection {
   return {
     kind: 'bubblewrap',
+    treeOf: () => TREE,
     users,
     wrap: async (request) => {
       const token = randomUUID();
@@ -66,7 +67,7 @@ async function mountArguments(folders: SandboxFolders, { folder, network }: Wrap
     ...files.flatMap(({ path, source }) => ['--ro-bind', source, path]),
     ...caches.flatMap((path) => ['--bind', path, path]),
     ...(await Promise.all(hide)).flat(),
-    ...['--bind', folder.tree, '/check/tree', '--bind', folder.home, '/check/home'],
-    ...['--remount-ro', '/', '--chdir', '/check/tree'],
+    ...['--bind', folder.tree, TREE, '--bind', folder.home, '/check/home'],
+    ...['--remount-ro', '/', '--chdir', TREE],
   ];
 }

@@ -52,7 +52,7 @@ async function touch(file: string): Promise<bigint> {
  * What the command left behind that somebody wants. No link is followed, also none that is put there meanwhile: a process
  * that was not found may still be at work in the folder, and the server may read what the command may not.
  */
-export async function findLeftFiles(query: LeftFilesQuery): Promise<LeftFiles> {
+export async function findLeftFiles(query: LeftFilesQuery): Promise<Omit<LeftFiles, 'root'>> {
   const root = await realpath(query.folder).catch(() => undefined);
   if (root === undefined) return { files: [], problems: [] };
   const names: string[] = [];
@@ -66,7 +66,7 @@ export async function findLeftFiles(query: LeftFilesQuery): Promise<LeftFiles> {
 
 async function collect(
   of: LeftFilesQuery & { readonly root: string; readonly names: readonly string[]; readonly problems: string[] },
-): Promise<LeftFiles> {
+): Promise<Omit<LeftFiles, 'root'>> {
   const { problems } = of;
   const files: LeftFile[] = [];
   let bytes = 0;

@@ -149,7 +149,8 @@ class LocalRunner implements Runner {
       const end = await this.#execute(job, folder, { ...whom, mark: `${work.mark}.${name}.` });
       // Its files are read and removed when nothing of it can change them any more.
       if (user !== undefined) await protection.users?.clear(user);
-      if (since !== undefined && end.kind === 'exited') await handOver(job, folder, { since, user });
+      if (since !== undefined && end.kind === 'exited')
+        await handOver(job, folder, { since, user, root: this.#parts.protection.treeOf(folder) });
       return end;
     } finally {
       // A folder that cannot be removed now is removed when the server starts again.
@@ -204,10 +205,10 @@ interface Whom {
 async function handOver(
   { reports }: Job,
   { tree }: JobFolder,
-  { since, user }: { readonly since: bigint; readonly user: User | undefined },
+  { root, ...by }: { readonly since: bigint; readonly user: User | undefined; readonly root: string },
 ): Promise<void> {
   if (reports === undefined) return;
-  await reports.take(await findLeftFiles({ folder: tree, globs: reports.globs, since, user }));
+  await reports.take({ root, ...(await findLeftFiles({ folder: tree, globs: reports.globs, ...by })) });
 }
 
 function passedOn(): Record<string, string> {

@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SANDBOX_VARIABLES, type SandboxOptions } from './bubblewrap.ts';
 import { type MountTable, parseMountTable } from './mount-table.ts';
-import { beginCommand, type Protection, quote, type WrapRequest } from './protection.ts';
+import { beginCommand, type Protection, quote, TREE, type WrapRequest } from './protection.ts';
 import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
 
 const NAMESPACES = ['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'];
@@ -19,6 +19,7 @@ perl -e 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16s","lo",0x41))' 2>/dev/null ||
 export function createNamespaces({ folders, users, processes }: SandboxOptions): Protection {
   return {
     kind: 'namespaces',
+    treeOf: () => TREE,
     users,
     wrap: async (request) => {
       const token = randomUUID();
@@ -65,7 +66,7 @@ async function writeSetUp(folders: SandboxFolders, request: WrapRequest): Promis
     `mount -o remount,bind,ro ${quote(root)}`,
     'pivot_root . .',
     'umount -l .',
-    'cd /check/tree',
+    `cd ${TREE}`,
     'unset OLDPWD; PATH=$path; set +e',
     `unshare --user --map-user=${uid} --map-group=${gid} -- "$@"`,
     'exit $?',
@@ -107,7 +108,7 @@ async function planMounts(folders: SandboxFolders, { folder, network }: WrapRequ
     special('devpts', '/dev/pts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
     ...folders.caches.map((path) => bind(path, path, 'folder')),
     ...hidden,
-    bind(folder.tree, '/check/tree', 'folder'),
+    bind(folder.tree, TREE, 'folder'),
     bind(folder.home, '/check/home', 'folder'),
   ];
 }

@@ -3,6 +3,7 @@ import type { Protection } from './protection.ts';
 /** The command is a process of the server's user. */
 export const noProtection: Protection = {
   kind: 'none',
+  treeOf: ({ tree }) => tree,
   users: undefined,
   wrap: async ({ command, folder }) => ({
     argv: ['/bin/sh', '-c', command],

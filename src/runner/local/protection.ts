@@ -7,6 +7,8 @@ export interface Protection {
   readonly kind: ProtectionKind;
   /** One for each running command, where the server is root. */
   readonly users: UserPool | undefined;
+  /** The path at which a command sees its work tree. */
+  treeOf(folder: JobFolder): string;
   /** Turns a command into what is spawned in its place. */
   wrap(request: WrapRequest): Promise<Wrapped>;
 }
@@ -25,6 +27,9 @@ export interface Wrapped {
   /** Printed right before the command begins: output without it is a problem of the sandbox, not of the command. */
   readonly token: string | undefined;
 }
+
+/** Where sandboxes with a root of their own show the work tree. */
+export const TREE = '/check/tree';
 
 /** The command begins: its limit of processes, its umask, the token, its mark, the command itself. */
 const BEGIN = `

@@ -11,6 +11,7 @@ export interface UsersOptions {
 export function createUsers({ users, processes }: UsersOptions): Protection {
   return {
     kind: 'users',
+    treeOf: ({ tree }) => tree,
     users,
     wrap: async ({ command, mark, folder }) => {
       const token = randomUUID();
