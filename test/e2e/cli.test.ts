@@ -302,7 +302,7 @@ describe('sluice against a server', () => {
         [['repo', 'add', 'local/a/b', '--check', 'npm test'], /NAME='shell command'/],
         [['repo', 'add', 'local/a/b', '--check-timeout', '5'], /--check/],
         [token, /--scope/],
-        [[...token, '--scope', 'read,foo'], /--scope.*read, upload, targets/],
+        [[...token, '--scope', 'read,foo'], /--scope.*read, upload, evidence, targets/],
         [[...token, '--scope', 'read', '--expires', 'soon'], /90d/],
         [['completion', 'powershell'], /bash, zsh, fish/],
         [['status', '--url', 'ftp://x'], /not the address of a server/],
