@@ -73,7 +73,9 @@ function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
 function explainAdmitted(queue: Queue, entry: Entry, now: Instant): Explanation {
   const order = admittedInOrder(queue);
   const position = order.findIndex((other) => other.prNumber === entry.prNumber) + 1;
-  const own = reasonsOf(queue, entry, now, MAX_DEPTH);
+  // While a queue holds, what waits waits for nothing else.
+  const isHeld = queue.hold !== undefined && entry.candidate === undefined;
+  const own = isHeld ? [] : reasonsOf(queue, entry, now, MAX_DEPTH);
   const reasons = [...queueReasons(queue), ...targetReasons(queue), ...own];
   const [first] = reasons;
   return {
@@ -404,7 +406,9 @@ function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
   const isRepair = isPossibleRepair(hold, entry) && entry.repairTriedOn !== queue.target?.ordinal;
   if (isRepair)
     return `It is tested alone on ${branch} as a possible repair when its turn comes, and lands if it passes.`;
-  return `It is tested once ${branch} passes or moves. If it repairs ${branch}, submit it again as a repair.`;
+  const advice =
+    entry.repairTriedOn === queue.target?.ordinal ? '' : ` If it repairs ${branch}, submit it again as a repair.`;
+  return `It is tested once ${branch} passes or moves.${advice}`;
 }
 
 function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {

@@ -51,6 +51,7 @@ it('is what people are told [G45] [G46]', async () => {
   await tellOfTestedWholes(book);
   await tellOfLandings(book);
   await tellOfLeaving(book);
+  await tellOfRedBranch(book);
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(FILE, book.text);
   assert.equal(book.text, readFileSync(FILE, 'utf8'), 'UPDATE_GOLDEN=1 writes test/golden/comments.md anew');
 });
@@ -223,5 +224,26 @@ async function tellOfLeaving(book: Book): Promise<void> {
   const untested = await world.submit();
   await world.told();
   book.add(world, 'Could not be tested', untested.number);
+  await world.stop();
+}
+
+async function tellOfRedBranch(book: Book): Promise<void> {
+  const world = await TalkWorld.create({ concurrency: 1 });
+  const [first, second] = [await world.submit(), await world.submit()];
+  await world.told();
+  await world.report(1, 'ci', 'FAILURE');
+  await world.told();
+  await world.report(2, 'ci', 'FAILURE');
+  await world.told();
+  await world.report(3, 'ci', 'FAILURE');
+  await world.told();
+  assert.equal(await world.stateOf(second.number), 'PENDING');
+  book.add(world, 'Back in its place: the branch itself was broken', first.number);
+  const repair = await world.submit();
+  await world.told();
+  book.add(world, 'Tested as a repair of the branch', repair.number);
+  await world.report(4, 'ci', 'FAILURE');
+  await world.told();
+  book.add(world, 'No repair after all', repair.number);
   await world.stop();
 }

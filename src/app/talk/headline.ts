@@ -20,6 +20,7 @@ const HEADLINES: { readonly [State in EntryState]: Headline } = {
 };
 
 const BISECTED: Headline = { icon: '🔎', text: 'Its batch failed; it is tested again in smaller parts' };
+const RETURNED: Headline = { icon: '↩️', text: 'Back in the queue: the branch was broken, not this' };
 const UNTESTED: Headline = { icon: '❌', text: 'Could not be tested, and was removed from the queue' };
 const REFUSED: Headline = { icon: '❌', text: 'Could not be landed, and was removed from the queue' };
 const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
@@ -38,6 +39,7 @@ export function headlineOf(entry: Entry): Headline {
   if (isUntested(entry)) return UNTESTED;
   if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
   if (bisection !== undefined) return BISECTED;
+  if (state === 'PENDING' && reason === 'TARGET_BRANCH_AT_FAULT') return RETURNED;
   return HEADLINES[state];
 }
 
