@@ -6,6 +6,7 @@ import { keep, type Work } from './work.ts';
 
 /** Entries that wait for long count as more important, so that a low priority does not starve. */
 export function raiseWaiting(work: Work): void {
+  if (stepOf(work.queue) === 0 && stepOf(work.before) === 0) return;
   for (const entry of waiting(work.queue)) {
     const raised = levelOf(work.queue, entry, work.at);
     if (raised !== entry.raised) keep(work, { ...entry, raised });
@@ -16,19 +17,20 @@ export function raiseWaiting(work: Work): void {
 export function nextRaiseAt(queue: Queue, now: Instant): Instant[] {
   const stepMs = stepOf(queue);
   if (stepMs === 0) return [];
-  return [...waiting(queue)].flatMap((entry) => {
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const entry of waiting(queue)) {
     const level = levelOf(queue, entry, now);
-    return level < levelsAbove(entry.priority.value) ? [waitsSince(entry) + (level + 1) * stepMs] : [];
-  });
+    if (level >= levelsAbove(entry.priority.value)) continue;
+    earliest = Math.min(earliest, waitsSince(entry) + (level + 1) * stepMs);
+  }
+  return Number.isFinite(earliest) ? [earliest] : [];
 }
 
 function* waiting(queue: Queue): Generator<Entry> {
-  // Where nothing is raised and nothing was, nobody is looked at.
   for (const list of [queue.index.pending, queue.index.aside, queue.index.ready]) {
     for (const prNumber of walk(list)) {
       const entry = findEntry(queue, prNumber);
-      if (entry === undefined) continue;
-      if (stepOf(queue) > 0 || entry.raised > 0) yield entry;
+      if (entry !== undefined) yield entry;
     }
   }
 }

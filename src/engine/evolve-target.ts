@@ -48,7 +48,8 @@ function startAgain(
   { head, isDescendant }: { readonly head: Sha | undefined; readonly isDescendant: boolean },
   because: Because,
 ): void {
-  leaveHead(work, because, true);
+  // A head that was taken off the branch may be gone for good.
+  leaveHead(work, because, isDescendant);
   endHold(work, because);
   advanceTarget(work, head, { isDescendant });
   work.queue = { ...work.queue, pushedHead: work.queue.heads };

@@ -182,16 +182,16 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
 }
 
 /**
- * The branch left its head. What was found out about it counts no more, but for removals that somebody's push cut off from
- * being judged: that head is still tested, for their sake.
+ * The branch left its head. What was found out about it counts no more, but for removals that a push on top of it cut off
+ * from being judged: that head is still tested, for their sake.
  */
-export function leaveHead(work: Work, because: Because, isForeign: boolean): void {
+export function leaveHead(work: Work, because: Because, isPushedOn: boolean): void {
   const { target } = work.queue;
   const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
   if (target === undefined || suspicion === undefined) return;
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
-  if (isForeign && isSearched) giveUpSearches(work, target, because);
-  const isWorthATest = isForeign && (isSearched || rowOf(suspicion.removals).prNumbers.length >= ENOUGH);
+  if (isPushedOn && isSearched) giveUpSearches(work, target, because);
+  const isWorthATest = isPushedOn && (isSearched || rowOf(suspicion.removals).prNumbers.length >= ENOUGH);
   if (isWorthATest) keepSuspicion(work, { ...suspicion, isDoubted: true });
   else endBaseTest(work, target, because);
 }

@@ -47,6 +47,9 @@ function coverOf(queue: Queue): Cover {
 
 /** Brings the states of entries in line with the passes that cover them now. */
 export function settleVouches(work: Work): void {
+  const { queue, before } = work;
+  const mayDiffer = [queue, before].some(({ settings }) => settings.canOptimisticallyMerge);
+  if (!mayDiffer && queue.landing === before.landing) return;
   for (const candidate of lineOf(work.queue)) {
     if (candidate.state === 'passed') continue;
     for (const entry of unlanded(work.queue, candidate.members)) {
