@@ -74,6 +74,29 @@ describe('a queue on GitHub', () => {
     for (const pr of prs) await untilTold(pr, 'Landed');
   });
 
+  test('a red branch holds the queue, who was removed for it returns, and a repair lands [V16] [V17] [V18]', async () => {
+    world = await GithubWorld.create({ settings: { concurrency: 1 } });
+    const [first, second, repair] = [await world.open(), await world.open(), await world.open()];
+    for (const pr of [first, second]) {
+      world.say(pr, '/sluice merge');
+      world.report((await world.untilTestBranch(pr)).sha, 'failure');
+      await world.untilState(pr, 'FAILED');
+    }
+    const isOfHead = ({ branch }: { readonly branch: string }) => !/\/pr-\d+\//.test(branch);
+    const head = await until('the head is tested', TOLD_MS, async () => world.testBranches().find(isOfHead));
+    world.report(head.sha, 'failure');
+    for (const pr of [first, second]) await world.untilState(pr, 'PENDING');
+    await untilTold(first, 'the branch was broken, not this');
+    await untilTold(second, 'The head of main fails build by itself');
+    world.say(repair, '/sluice merge');
+    world.report((await world.untilTestBranch(repair)).sha, 'success');
+    await world.untilState(repair, 'MERGED');
+    for (const pr of [first, second]) {
+      world.report((await world.untilTestBranch(pr)).sha, 'success');
+      await world.untilState(pr, 'MERGED');
+    }
+  });
+
   test('without deliveries everything still happens', async () => {
     world = await GithubWorld.create({ webhooks: false });
     const pr = await world.open();
