@@ -35,8 +35,9 @@ export type { Step } from './work.ts';
  * M+B, and land in any order. Single mode is parallel mode in which every entry impacts everything.
  *
  * Who owns what: evolve folds facts and concludes nothing but what a fact says by itself; verdict.ts says what passed,
- * what failed and who is to blame; plan.ts says who enters, what lands and what is tested next; strategy.ts says how much
- * at once; bisect.ts searches failed batches; line.ts is the only way out of the line; work.ts records.
+ * what failed and who is to blame; suspicion.ts and hold.ts say when the target branch is; vouch.ts says which passes cover
+ * others; plan.ts says who enters, what lands and what is tested next; strategy.ts says how much at once; bisect.ts
+ * searches failed batches; line.ts is the only way out of the line; work.ts records.
  */
 export function step(queue: Queue, event: QueueEvent, strategy: Strategy = REFERENCE_STRATEGY): Step {
   try {
