@@ -1,4 +1,5 @@
 import { unreachable } from '../lib/assert.ts';
+import { getIn, setIn } from '../lib/int-map.ts';
 import type { Instant } from '../lib/clock.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import { type Candidate, compositionOf } from './candidate.ts';
@@ -254,7 +255,12 @@ function judgeEnded(work: Work, event: CheckJudged): Outcome {
   const { ended } = event;
   const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
   if (ended === undefined || checks === undefined) return notAsked(event);
-  work.endedCandidates.push({ ...ended, checks });
+  const judged = { ...ended, checks };
+  work.endedCandidates.push(judged);
+  // One that is remembered for its pass is remembered as its record says.
+  if (getIn(work.queue.passes, ended.number) !== undefined) {
+    work.queue = { ...work.queue, passes: setIn(work.queue.passes, ended.number, judged) };
+  }
   for (const { prNumber } of ended.members) tell(work, prNumber);
   return APPLIED;
 }
