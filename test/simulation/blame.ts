@@ -1,6 +1,7 @@
 import type { Candidate } from '../../src/engine/candidate.ts';
 import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
 import { type Entry, findLiveMember, type Queue } from '../../src/engine/queue.ts';
+import { failedChecks } from '../../src/engine/required-verdict.ts';
 import { getIn } from '../../src/lib/int-map.ts';
 import type { Files } from '../fake/git-model.ts';
 import { redCauses } from '../fake/is-green.ts';
@@ -96,20 +97,21 @@ export class Jury {
       const isReplaced = [...this.#chronicle.stays].some(
         ([number, other]) => number > submission && other.entry.prNumber === entry.prNumber,
       );
-      const test = this.#findRedTest(run);
+      const test = this.#findRedTest(run, entry.because.checks ?? []);
       if (test !== undefined && !isReplaced)
         this.#add('returned', entry, `run ${test.number} found the head red since`);
     }
     return this.#findings.splice(0);
   }
 
-  /** A test of the head by itself that failed after the run. */
-  #findRedTest({ number, base }: Candidate): Candidate | undefined {
+  /** A test of the head by itself that failed after the run, and by the same checks. */
+  #findRedTest({ number, base }: Candidate, checks: readonly string[]): Candidate | undefined {
     return [...this.#chronicle.candidates.values()].find(
       (other) =>
         other.purpose.kind === 'head' &&
         other.base.sha === base.sha &&
         other.failure !== undefined &&
+        checks.every((name) => [...(other.failure?.checks ?? []), ...failedChecks(other)].includes(name)) &&
         other.number > number,
     );
   }
