@@ -22,8 +22,13 @@ export class Turns {
   readonly #places = new Map<number, Place>();
 
   /** Who lands before somebody whose turn it was, as a sentence. */
-  findOvertaken({ before, step: { queue, ended } }: Chapter): string | undefined {
+  findOvertaken({ before, step: { queue, ended, transitions } }: Chapter): string | undefined {
     for (const prNumber of changedKeys(before.entries, queue.entries)) this.#follow(getIn(queue.entries, prNumber));
+    // Others may have begun while it was out, and may be tested in the step that takes it back.
+    for (const { prNumber, because } of transitions) {
+      const place = this.#places.get(getIn(queue.entries, prNumber)?.submission ?? 0);
+      if (because.reason === 'TARGET_BRANCH_AT_FAULT' && place !== undefined) place.isMoved = true;
+    }
     const landed = ended.filter((entry) => entry.landed !== undefined && entry.admission !== undefined);
     for (const [index, entry] of landed.entries()) {
       const others = [...valuesOf(queue.entries), ...landed.slice(index + 1)];
@@ -55,7 +60,7 @@ export class Turns {
 }
 
 function isOutOfLine({ setAside, bisection, clearedIn, apart, repairTriedOn, because }: Entry): boolean {
-  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE' || because.reason === 'TARGET_BRANCH_AT_FAULT') return true;
+  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE') return true;
   return [setAside, bisection, clearedIn, apart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
