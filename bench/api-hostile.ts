@@ -31,7 +31,7 @@ const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'wrong-type': (bytes) => `{"repo":[${repeat('"x"', bytes)}],"prs":[${repeat('{}', 100)}]}`,
   'most-values': (bytes) => `{"a":[${repeat(`"${'v'.repeat(38)}"`, Math.min(bytes, CONTENT))}]}${blanks(bytes)}`,
   'most-keys': (bytes) =>
-    `{${repeatIndexed((index) => `"${index}${'k'.repeat(34)}":0`, Math.min(bytes, CONTENT))}}${blanks(bytes)}`,
+    `{${repeatIndexed((index) => `"${index}${'k'.repeat(220)}":0`, Math.min(bytes, CONTENT))}}${blanks(bytes)}`,
   'most-wide-texts': (bytes) =>
     `{"a":[${repeat(`"${'x'.repeat(60_000)}\\u4e2d"`, Math.min(bytes, CONTENT))}],"b":"\u4e2d"}${blanks(bytes)}`,
   'impacted-targets': (bytes) => `{"impactedTargets":[${repeat('[[[[[[[[]]]]]]]]', bytes)}]}`,

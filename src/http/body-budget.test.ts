@@ -15,7 +15,7 @@ class Place {
   /** Bodies that fill all the memory that is shared. */
   fill(owner: string): readonly HeldBody[] {
     const bodies = [this.body(owner), this.body(owner)];
-    for (const body of bodies) assert.equal(body.add(14 * MIB), 'go_on');
+    for (const body of bodies) assert.equal(body.add(12 * MIB), 'go_on');
     return bodies;
   }
 }
@@ -85,7 +85,7 @@ describe('the memory for bodies', () => {
     assert.equal(large.add(MIB), 'give_up');
     large.release();
     assert.equal(place2.body(STRANGER).add(200 * 1024), 'go_on');
-    assert.equal(place2.body('a').add(6 * MIB), 'go_on');
+    assert.equal(place2.body('a').add(2 * MIB), 'go_on');
     assert.equal(place2.body('a').add(20 * MIB), 'go_on');
     assert.equal(place2.body(STRANGER).add(200 * 1024), 'give_up');
   });

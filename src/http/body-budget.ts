@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 
 /** Of all bodies together, from their first byte until they are answered; 64 MiB with what may come on top of it. */
-const SHARED_BYTES = 28 * 1024 * 1024;
+const SHARED_BYTES = 24 * 1024 * 1024;
 /** Nobody waits for a body that is no larger: it is what nearly every request has. */
 const SMALL_BODY_BYTES = 16 * 1024;
 /** Of those who have not shown yet who they are, all together. Room is left for deliveries, which are small nearly always. */
-const STRANGERS_BYTES = 24 * 1024 * 1024;
+const STRANGERS_BYTES = 22 * 1024 * 1024;
 const STRANGERS_LARGE_BYTES = 21 * 1024 * 1024;
 const STRANGERS_SMALL_BYTES = 256 * 1024;
 /** Each of those that wait keeps a connection, and the piece with which it came too late: 64 KiB. */

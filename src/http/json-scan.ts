@@ -25,6 +25,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const BLANK = 0x20;
 
+const MANY_BLANKS = 1_024;
+
 /** Bytes of the body, counted from its beginning. */
 export interface Cut {
   readonly start: number;
@@ -39,8 +41,8 @@ export class JsonScan {
   /** Colons outside texts and the cut. */
   keys = 0;
   hasEscapes = false;
-  /** Where the long list goes on after its last item that counts. */
-  cut: Cut | undefined;
+  /** What is not parsed: the long list after its last item that counts, and blanks that only make a body large. */
+  readonly cuts: Cut[] = [];
 
   readonly #longList: LongList | undefined;
   /** Whether each level is an object. */
@@ -84,7 +86,7 @@ export class JsonScan {
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#open(byte === OPEN_BRACE);
       else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#close(at);
       else if (byte > BLANK) at = this.#passWord(piece, at);
-      else this.#isInWord = false;
+      else at = this.#passBlanks(piece, at);
     }
     this.#seen += piece.length;
   }
@@ -138,6 +140,17 @@ export class JsonScan {
     return at - 1;
   }
 
+  /** Of many, one stays: it may stand between two values, which is no JSON. */
+  #passBlanks(piece: Uint8Array, start: number): number {
+    this.#isInWord = false;
+    let at = start + 1;
+    while (at < piece.length && isBlank(piece[at] as number)) at++;
+    if (at - start > MANY_BLANKS && this.#cutStart === -1) {
+      this.cuts.push({ start: this.#seen + start + 1, end: this.#seen + at });
+    }
+    return at - 1;
+  }
+
   #colon(): void {
     this.#isInWord = false;
     this.#expectsValue = true;
@@ -169,7 +182,7 @@ export class JsonScan {
   #close(at: number): void {
     this.#isInWord = false;
     if (this.#longLevel === 2 && this.#level === 2) {
-      if (this.#cutStart !== -1) this.cut = { start: this.#cutStart, end: this.#seen + at };
+      if (this.#cutStart !== -1) this.cuts.push({ start: this.#cutStart, end: this.#seen + at });
       this.#cutStart = -1;
       this.#longLevel = 0;
     }
@@ -206,6 +219,10 @@ export class JsonScan {
   #isField(): boolean {
     return this.#level === 3 && (this.#longList?.fields ?? 0) > 0;
   }
+}
+
+function isBlank(byte: number): boolean {
+  return byte === BLANK || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 function isOfWord(byte: number): boolean {

@@ -121,6 +121,20 @@ describe('parseJson', () => {
     assert.deepEqual(parse(`{"a":1${' '.repeat(5_000_000)}}`, { piece }), { a: 1 });
   });
 
+  it('passes over blanks, however many, and takes none for nothing [H5]', () => {
+    const blanks = ' \n\t\r'.repeat(2_000);
+    for (const piece of [7, 1_500, 65_536]) {
+      const body = `${blanks}{${blanks}"a"${blanks}:${blanks}[1${blanks},${blanks}"b${' '.repeat(5_000)}"]${blanks}}${blanks}`;
+      assert.deepEqual(parse(body, { piece }), { a: [1, `b${' '.repeat(5_000)}`] });
+      for (const odd of [`[1${blanks}2]`, `[tr${blanks}ue]`, `["a"${blanks}"b"]`, `[1,${'\0'.repeat(5_000)}2]`]) {
+        assert.throws(() => parse(odd, { piece }), isMalformed);
+      }
+    }
+    const long = `{"targets":[${`0,${blanks}`.repeat(10)}${'1,'.repeat(200_000)}${blanks}2${blanks}]${blanks}}`;
+    const { targets: read } = parse(long, { piece: 65_536, longList: targets }) as { targets: number[] };
+    assert.equal(read.length, 100_001);
+  });
+
   it('takes one list for the long one, however often it is named [H13]', () => {
     const list = JSON.stringify(numbers(90_000));
     assert.throws(() => parse(`{"targets":${list},"targets":${list},"a":${list}}`, { longList: targets }), isTooLarge);

@@ -6,10 +6,10 @@ import { type Cut, type JsonScan, MAX_TEXT_LENGTH, malformed, textTooLong } from
  * that occur twice (which of the two did the sender mean?), `__proto__`, half characters, NUL (PostgreSQL cannot store it)
  * and invalid UTF-8.
  */
-export function parseJson(bytes: Buffer, { keys, hasEscapes, cut }: JsonScan): unknown {
+export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): unknown {
   if (bytes.length === 0) throw malformed('The body is empty. Send a JSON object.');
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
-  const value = parse(cut === undefined ? bytes : without(bytes, cut));
+  const value = parse(cuts.length === 0 ? bytes : without(bytes, cuts));
   // A key that occurred twice is there once: fewer keys than colons.
   if (countKeys(value) !== keys) throw malformed('The body has an object in which a key occurs twice.');
   // Neither can be in valid UTF-8 and valid JSON but by an escape.
@@ -25,8 +25,15 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function without(bytes: Buffer, { start, end }: Cut): Buffer {
-  return Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)]);
+function without(bytes: Buffer, cuts: readonly Cut[]): Buffer {
+  const kept: Buffer[] = [];
+  let from = 0;
+  for (const { start, end } of cuts) {
+    kept.push(bytes.subarray(from, start));
+    from = end;
+  }
+  kept.push(bytes.subarray(from));
+  return Buffer.concat(kept);
 }
 
 function countKeys(value: unknown): number {

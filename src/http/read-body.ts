@@ -24,7 +24,9 @@ export interface BodyReading {
 }
 
 export interface ReadBody {
-  readonly bytes: Buffer;
+  readonly length: number;
+  /** All of it in one piece, once: a copy that need not be there while the body waits for its turn. */
+  take(): Buffer;
   /** To be released by whoever asked for the body. */
   readonly held: HeldBody;
 }
@@ -100,10 +102,12 @@ class Reading {
 
   #finish(): void {
     if (!this.#end()) return;
-    const [only] = this.#chunks;
-    const bytes = this.#chunks.length === 1 ? (only as Buffer) : Buffer.concat(this.#chunks, this.#length);
-    this.#chunks.length = 0;
-    this.#done(null, { bytes, held: this.#held });
+    this.#done(null, { length: this.#length, take: () => this.#join(), held: this.#held });
+  }
+
+  #join(): Buffer {
+    const chunks = this.#chunks.splice(0);
+    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, this.#length);
   }
 
   #refuse(error: Error): void {

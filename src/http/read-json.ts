@@ -34,9 +34,9 @@ export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, tu
   readBody(raw, reading, (error, body) => {
     if (body === undefined) return done(error);
     body.held.releaseAfter(request.answer);
-    turns.run(body.bytes.length, () => {
+    turns.run(body.length, () => {
       try {
-        done(null, parseJson(body.bytes, scan));
+        done(null, parseJson(body.take(), scan));
       } catch (problem) {
         done(problem as Error);
       }

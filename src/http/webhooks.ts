@@ -33,11 +33,11 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
 
 async function receive(deps: WebhookDeps, request: FastifyRequest): Promise<void> {
   const { app, log } = deps;
-  const { bytes, held } = await read(deps, request);
+  const { length, take, held } = await read(deps, request);
   try {
     // To compare a signature takes as long as parsing.
-    await new Promise<void>((resolve) => deps.turns.run(bytes.length, resolve));
-    const receipt = await receiveDelivery(app, { headers: headersOf(request), body: bytes });
+    await new Promise<void>((resolve) => deps.turns.run(length, resolve));
+    const receipt = await receiveDelivery(app, { headers: headersOf(request), body: take() });
     answerFor(receipt, { log, request });
   } finally {
     held.release();
