@@ -1,6 +1,6 @@
 import { unreachable } from '../lib/assert.ts';
-import { getIn, setIn } from '../lib/int-map.ts';
 import type { Instant } from '../lib/clock.ts';
+import { getIn, setIn } from '../lib/int-map.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import { type Candidate, compositionOf } from './candidate.ts';
 import { type Check, withReport } from './check.ts';

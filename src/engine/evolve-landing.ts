@@ -41,7 +41,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
   work.queue = { ...queue, landing: undefined };
   if (landed.length > 0) {
     const suspects = findSuspects(queue);
-    leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, false);
+    leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, 'landing');
     advanceTarget(work, event.pushedSha, { isDescendant: true, isProven: isWholeProof(candidate, event) });
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);

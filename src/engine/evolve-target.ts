@@ -48,8 +48,7 @@ function startAgain(
   { head, isDescendant }: { readonly head: Sha | undefined; readonly isDescendant: boolean },
   because: Because,
 ): void {
-  // A head that was taken off the branch may be gone for good.
-  leaveHead(work, because, isDescendant);
+  leaveHead(work, because, isDescendant ? 'push' : 'replacement');
   endHold(work, because);
   advanceTarget(work, head, { isDescendant });
   work.queue = { ...work.queue, pushedHead: work.queue.heads };

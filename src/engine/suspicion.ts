@@ -27,6 +27,9 @@ const CLEARED_FOR_MS = 60 * 60_000;
 /** Enough for every removal on one head that anybody will want back, and small enough to store with the queue. */
 const MAX_REMOVALS = 100;
 
+/** So many heads that were taken off the branch are remembered. */
+const MAX_LEFT = 3;
+
 /** False while the target branch may be to blame for the failure: its entries wait. */
 export function mayBlame(queue: Queue, candidate: Candidate): boolean {
   return queue.hold === undefined && !isSuspected(queue, candidate) && !isOnDoubtfulBase(queue, candidate);
@@ -46,7 +49,7 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
 /** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
 export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
-  if (base === undefined || base.ordinal >= queue.pushedHead) return false;
+  if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;
   return base.isProven !== true && suspicionOf(queue, base)?.cleared === undefined;
 }
 
@@ -137,11 +140,13 @@ export function testSuspectedBases(work: Work): void {
   }
 }
 
-/** Of a commit that the branch has left, only what a search or a test still needs is of interest. */
+/** Of commits that the branch has left, what a search or a test needs is kept, and the last few: it may come back. */
 function forgetLeftBases(work: Work): void {
-  for (const { base, isDoubted } of work.queue.suspicions) {
-    if (isDoubted !== true && !isHead(work.queue, base) && !isSearchedOn(work.queue, base)) dropSuspicion(work, base);
-  }
+  const { queue } = work;
+  const isNeeded = ({ base, isDoubted }: Suspicion) =>
+    isDoubted === true || isHead(queue, base) || isSearchedOn(queue, base);
+  const left = queue.suspicions.filter((suspicion) => !isNeeded(suspicion));
+  for (const { base } of left.slice(0, -MAX_LEFT)) dropSuspicion(work, base);
 }
 
 export function testBase(work: Work, base: Base): void {
@@ -150,11 +155,12 @@ export function testBase(work: Work, base: Base): void {
 }
 
 export function findBaseTest(queue: Queue, base: Base): Candidate | undefined {
-  return candidatesFor(queue, 'head').find((run) => run.base.ordinal === base.ordinal);
+  return candidatesFor(queue, 'head').find((run) => run.base.sha === base.sha);
 }
 
+/** By its commit: a branch that is taken back to an old head has that head again. */
 export function isHead({ target }: Queue, base: Base): boolean {
-  return base.ordinal === target?.ordinal;
+  return base.sha === target?.sha;
 }
 
 /** The commit passed by itself, or cannot be tested: entries are judged as if nothing had been suspected. */
@@ -182,18 +188,22 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
 }
 
 /**
- * The branch left its head. What was found out about it counts no more, but for removals that a push on top of it cut off
- * from being judged: that head is still tested, for their sake.
+ * The branch left its head. A landing on top of it shows that it works. A push on top of it cuts removals off from being
+ * judged: it is still tested, for their sake, where that is worth it. It may also come back.
  */
-export function leaveHead(work: Work, because: Because, isPushedOn: boolean): void {
+export function leaveHead(work: Work, because: Because, how: 'landing' | 'push' | 'replacement'): void {
   const { target } = work.queue;
   const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
   if (target === undefined || suspicion === undefined) return;
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
-  if (isPushedOn && isSearched) giveUpSearches(work, target, because);
-  const isWorthATest = isPushedOn && (isSearched || rowOf(suspicion.removals).prNumbers.length >= ENOUGH);
-  if (isWorthATest) keepSuspicion(work, { ...suspicion, isDoubted: true });
-  else endBaseTest(work, target, because);
+  const isWorthATest = isSearched || rowOf(suspicion.removals).prNumbers.length >= ENOUGH;
+  if (how === 'push' && isSearched) giveUpSearches(work, target, because);
+  if (how === 'push' && isWorthATest) {
+    keepSuspicion(work, { ...suspicion, isDoubted: true });
+    return;
+  }
+  endBaseTest(work, target, because);
+  if (how !== 'landing') keepSuspicion(work, suspicion);
 }
 
 /** A search on a base that was left and never passed proves nothing: its entries are tested on the present head. */
@@ -206,7 +216,7 @@ export function giveUpDoubtfulSearch(work: Work, run: Candidate): void {
 /** What failed on this base has proved nothing: searches that are based on it begin again later. */
 export function giveUpSearches(work: Work, base: Base, because: Because): void {
   for (const bisection of work.queue.bisections) {
-    if (bisection.base.ordinal !== base.ordinal) continue;
+    if (bisection.base.sha !== base.sha) continue;
     const members = bisection.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
     for (const entry of unlanded(work.queue, members)) releaseFromBisection(work, entry, because);
   }
@@ -220,7 +230,7 @@ export function endBaseTest(work: Work, base: Base, { reason }: Because): void {
 }
 
 export function suspicionOf({ suspicions }: Queue, base: Base): Suspicion | undefined {
-  return suspicions.find((suspicion) => suspicion.base.ordinal === base.ordinal);
+  return suspicions.find((suspicion) => suspicion.base.sha === base.sha);
 }
 
 function keepSuspicion(work: Work, suspicion: Suspicion): void {
@@ -230,12 +240,12 @@ function keepSuspicion(work: Work, suspicion: Suspicion): void {
 
 export function dropSuspicion(work: Work, base: Base): void {
   if (suspicionOf(work.queue, base) === undefined) return;
-  const suspicions = work.queue.suspicions.filter((other) => other.base.ordinal !== base.ordinal);
+  const suspicions = work.queue.suspicions.filter((other) => other.base.sha !== base.sha);
   work.queue = { ...work.queue, suspicions };
 }
 
 function isSearchedOn({ bisections }: Queue, base: Base): boolean {
-  return bisections.some((bisection) => bisection.base.ordinal === base.ordinal);
+  return bisections.some((bisection) => bisection.base.sha === base.sha);
 }
 
 /** The commit on which the candidate tested one entry and nothing else that has not landed. */

@@ -195,7 +195,7 @@ describe('talking to people on GitHub', () => {
     await place.say(pr, 'ada', '/trunk merge');
     await place.report(1, 'SUCCESS');
     const text = await place.untilTold(pr, /Landed/);
-    assert.match(text, /It is on `main` as \[`[0-9a-f]{12}`\]/);
+    assert.match(text, /It is on `main`. Its commit \[`[0-9a-f]{12}`\]/);
     await until('it is closed', async () => pr.state === 'closed');
     await place.worker.stop();
   });
