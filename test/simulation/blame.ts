@@ -135,6 +135,7 @@ export class Jury {
     if (voucher !== undefined && BY_TESTS.includes(reason)) return `run ${voucher.number} passed with it`;
     const isHeld = before.hold !== undefined && queue.hold !== undefined;
     if (isHeld && BY_TESTS.includes(reason)) return 'the target is known to be red';
+    this.#breakRow(before, entry);
     switch (reason) {
       case 'TEST_RUN_REQUIRED_STATUS_FAILED':
       case 'TEST_RUN_TIMEOUT':
@@ -216,6 +217,12 @@ export class Jury {
     const text = `${culprit} is to blame, as for ${others} others on ${run.base.sha.slice(0, 10)}`;
     if (isThird) this.#add(run.purpose.kind === 'bisection' ? 'searched' : 'innocent', member, text);
     if (others >= REMOVED_IN_ANY_WAY) this.#add('excess', member, text);
+  }
+
+  /** Somebody who could not be tested at all comes between those who failed. */
+  #breakRow({ target }: Queue, { prNumber, because: { reason } }: Entry): void {
+    if (target === undefined || !reason.startsWith('START_TEST_RUN_')) return;
+    this.#rows.set(target.sha, [...(this.#rows.get(target.sha) ?? []), { prNumber, checks: [reason] }]);
   }
 
   /** Two others failed just before, alone on the same head, by a check that this one failed too. */

@@ -65,6 +65,7 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
 }
 
 /** Those that remember what came before: see `Turns` and `Jury`, which has names of its own. */
+export const COMPLETE = 'a plan is complete in one step';
 export const IN_ORDER = 'equals land in the order of their admission';
 export const NAMED_BESIDE = 'C4 a candidate names what landed beside it';
 export const MOVABLE = 'something can move every entry';
@@ -79,7 +80,7 @@ export const OF_STORED: Readonly<
   'I1 what is true of every queue': keepsEngineInvariants,
   'C10 a tree that passed is not run again': runsNothingTwice,
   '6 no landing begins while the queue is paused': (_evidence, chapter) => findPausedBeginning(chapter),
-  'a plan is complete in one step': (_evidence, chapter) => findUndone(chapter),
+  [COMPLETE]: (_evidence, chapter) => findUndone(chapter),
 };
 
 export const OF_CHAPTERS: Readonly<Record<string, OfChapter>> = {

@@ -7,7 +7,7 @@ import { Outages } from '../../src/app/outages.ts';
 import { QueueRunner } from '../../src/app/queue-runner.ts';
 import { Reconciler } from '../../src/app/reconcile.ts';
 import { Timers } from '../../src/app/timers.ts';
-import type { Forge } from '../../src/forge/forge.ts';
+import type { Forge, LandRequest } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { Prng } from '../../src/lib/prng.ts';
@@ -140,7 +140,8 @@ export class Servers {
         const method: unknown = Reflect.get(target, property);
         if (typeof method !== 'function' || property === 'testBranchOf') return method;
         return (...args: readonly unknown[]) => {
-          if (property === 'landCandidate' && life().process.isAlive) this.#options.onLandingCalled();
+          const isLanding = property === 'landCandidate' && !(args[0] as LandRequest).isCalledOff;
+          if (isLanding && life().process.isAlive) this.#options.onLandingCalled();
           return this.#count(life(), Reflect.apply(method, target, args) as Promise<unknown>);
         };
       },
