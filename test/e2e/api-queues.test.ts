@@ -11,6 +11,7 @@ const DEFAULTS = {
   bisectionConcurrency: 5,
   testingTimeoutMinutes: 300,
   notReadyTimeoutHours: 0,
+  priorityAgeingHours: 0,
   pendingFailureDepth: 0,
   canOptimisticallyMerge: false,
   batch: false,
@@ -44,6 +45,7 @@ const OTHERS = {
   bisectionConcurrency: 0,
   testingTimeoutMinutes: 0,
   notReadyTimeoutHours: 720,
+  priorityAgeingHours: 24,
   pendingFailureDepth: 3,
   canOptimisticallyMerge: true,
   batch: true,
@@ -135,6 +137,7 @@ describe('queues over /v1', () => {
     ['batchingMinSize', 0],
     ['batchingMaxWaitTimeMinutes', 10_081],
     ['notReadyTimeoutHours', 721],
+    ['priorityAgeingHours', 721],
     ['batch', 'true'],
     ['batch', 1],
     ['mode', 'DOUBLE'],
@@ -318,7 +321,8 @@ describe('queues over /v1', () => {
       const switching = await queue.update({ mode: 'PARALLEL' });
       assert.deepEqual([switching.state, switching.mode], ['SWITCHING_MODES', 'SINGLE']);
       await queue.api.refused('409 MODE_CHANGE_IN_PROGRESS', 'updateQueue', { ...queue.ref, concurrency: 3 });
-      await queue.api.refused('409 MODE_CHANGE_IN_PROGRESS', 'updateQueue', { ...queue.ref, state: 'PAUSED' });
+      assert.equal((await queue.update({ state: 'PAUSED' })).state, 'PAUSED');
+      assert.equal((await queue.update({ state: 'RUNNING' })).state, 'SWITCHING_MODES');
       assert.equal((await queue.submit(late)).state, 'NOT_READY');
       const { explanation } = await queue.get(late, { includeExplanation: true });
       assert.equal(explanation?.reasons[0]?.code, 'QUEUE_SWITCHING_MODES');
@@ -388,6 +392,7 @@ describe('queues over /v1', () => {
           'mq_pr_test_duration_1h_seconds histogram',
           'mq_pr_time_in_queue_1h_seconds histogram',
           'mq_pr_wait_duration_1h_seconds histogram',
+          'mq_queue_held gauge',
           'mq_testing_slots_active gauge',
         ],
       );
