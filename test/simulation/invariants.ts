@@ -65,7 +65,7 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
 }
 
 /** Those that remember what came before: see `Turns` and `Jury`, which has names of its own. */
-export const COMPLETE = 'a plan is complete in one step';
+const COMPLETE = 'a plan is complete in one step';
 export const IN_ORDER = 'equals land in the order of their admission';
 export const NAMED_BESIDE = 'C4 a candidate names what landed beside it';
 export const MOVABLE = 'something can move every entry';
