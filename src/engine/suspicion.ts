@@ -40,10 +40,20 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
   if (suspicion === undefined) return false;
-  const signs = signsOf(candidate.failure);
-  if (suspicion.removals.length >= ENOUGH_OF_ANY) return signs.length > 0;
-  const row = rowOf(suspicion.removals);
-  return row.prNumbers.length >= ENOUGH && signs.some((sign) => row.signs.includes(sign));
+  const suspected = suspectedSigns(suspicion.removals);
+  return signsOf(candidate.failure).some((sign) => suspected === 'any' || suspected.includes(sign));
+}
+
+/** What a commit is suspected of: the signs of every row that is long enough, whoever was removed in between. */
+function suspectedSigns(removals: readonly Removal[]): readonly string[] | 'any' {
+  if (removals.length >= ENOUGH_OF_ANY) return 'any';
+  return rowsOf(removals)
+    .filter(({ prNumbers }) => prNumbers.length >= ENOUGH)
+    .flatMap(({ signs }) => signs);
+}
+
+function isSuspectedEnough(removals: readonly Removal[]): boolean {
+  return suspectedSigns(removals).length > 0;
 }
 
 /** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
@@ -103,8 +113,8 @@ export function forgetRemoval(work: Work, prNumber: PrNumber): void {
 
 /** How many removals in a row, ending with the last one, look like this failure. */
 export function countAlike(queue: Queue, base: Base, failure: Pick<Failure, 'checks' | 'reason'>): number {
-  const row = rowOf(suspicionOf(queue, base)?.removals ?? []);
-  return signsOf(failure).some((sign) => row.signs.includes(sign)) ? row.prNumbers.length : 0;
+  const row = rowsOf(suspicionOf(queue, base)?.removals ?? []).at(-1);
+  return signsOf(failure).some((sign) => row?.signs.includes(sign)) ? (row?.prNumbers.length ?? 0) : 0;
 }
 
 interface Row {
@@ -113,19 +123,17 @@ interface Row {
   readonly prNumbers: readonly PrNumber[];
 }
 
-/** The last removals in a row that share a sign. */
-function rowOf(removals: readonly Removal[]): Row {
-  let row: Row = { signs: [], prNumbers: [] };
+/** Removals in a row that share a sign, oldest first. */
+function rowsOf(removals: readonly Removal[]): readonly Row[] {
+  const rows: Row[] = [];
   for (const { entry, failure } of removals) {
     const signs = signsOf(failure);
-    const shared = row.signs.filter((sign) => signs.includes(sign));
-    const isNext = shared.length > 0;
-    row = {
-      signs: isNext ? shared : signs,
-      prNumbers: isNext ? [...row.prNumbers, entry.prNumber] : [entry.prNumber],
-    };
+    const last = rows.at(-1);
+    const shared = last?.signs.filter((sign) => signs.includes(sign)) ?? [];
+    if (last === undefined || shared.length === 0) rows.push({ signs, prNumbers: [entry.prNumber] });
+    else rows[rows.length - 1] = { signs: shared, prNumbers: [...last.prNumbers, entry.prNumber] };
   }
-  return row;
+  return rows;
 }
 
 /** Asks for a test of every commit that is suspected enough. */
@@ -133,8 +141,7 @@ export function testSuspectedBases(work: Work): void {
   forgetLeftBases(work);
   if (!mayWork(work.queue)) return;
   for (const { base, removals, isDoubted } of work.queue.suspicions) {
-    const isEnough =
-      isDoubted === true || removals.length >= ENOUGH_OF_ANY || rowOf(removals).prNumbers.length >= ENOUGH;
+    const isEnough = isDoubted === true || isSuspectedEnough(removals);
     const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
     if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
   }
@@ -167,8 +174,8 @@ export function isHead({ target }: Queue, base: Base): boolean {
 export function clearBase(work: Work, base: Base): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
     const removals = suspicionOf(work.queue, base)?.removals ?? [];
-    const signs =
-      removals.length >= ENOUGH_OF_ANY ? removals.flatMap((r) => signsOf(r.failure)) : rowOf(removals).signs;
+    const suspected = suspectedSigns(removals);
+    const signs = suspected === 'any' ? removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
     keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs } });
   } else dropSuspicion(work, base);
 }
@@ -196,7 +203,7 @@ export function leaveHead(work: Work, because: Because, how: 'landing' | 'push' 
   const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
   if (target === undefined || suspicion === undefined) return;
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
-  const isWorthATest = isSearched || rowOf(suspicion.removals).prNumbers.length >= ENOUGH;
+  const isWorthATest = isSearched || isSuspectedEnough(suspicion.removals);
   if (how === 'push' && isSearched) giveUpSearches(work, target, because);
   if (how === 'push' && isWorthATest) {
     keepSuspicion(work, { ...suspicion, isDoubted: true });

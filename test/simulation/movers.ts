@@ -76,12 +76,15 @@ function hasEffect({ effects }: Outlook, kind: string, candidate: number): boole
   return effects.some((effect) => effect.kind === kind && JSON.parse(effect.body).candidate === candidate);
 }
 
+/** A timer may fire a little late. */
+const LATE_MS = 5_000;
+
 /** Somebody is in the line, the queue may work, and nothing is under way or due. */
 function isDead(queue: Queue, { now, effects }: Outlook): boolean {
   if (!mayWork(queue) || queue.landing !== undefined) return false;
   if (![...valuesOf(queue.entries)].some(isAdmitted)) return false;
   if (candidatesOf(queue).some(({ state }) => state === 'building' || state === 'testing')) return false;
-  return effects.length === 0 && nextWakeAt(queue, now) === undefined;
+  return effects.length === 0 && nextWakeAt(queue, now - LATE_MS) === undefined;
 }
 
 function describeDead(queue: Queue): string {
