@@ -88,7 +88,8 @@ function concludeRed(work: Work, run: Candidate, failure: Failure): void {
       work.queue = { ...work.queue, hold: { ...hold, cause: { kind: 'checks', names } } };
     }
   }
-  if (openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT') endRedTest(work, run);
+  const isOver = openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT';
+  if (isOver || work.at >= failure.at + LONGEST_PAUSE_MS) endRedTest(work, run);
 }
 
 function endRedTest(work: Work, run: Candidate): void {
@@ -96,12 +97,14 @@ function endRedTest(work: Work, run: Candidate): void {
   if (!isHead(work.queue, run.base)) dropSuspicion(work, run.base);
 }
 
-/** The head cannot be tested by itself for now. Of a queue that holds, it is tried again later. */
+/** The head cannot be tested by itself. Where its configuration is why, that is no pull request's fault. */
 export function concludeUntestable(work: Work, run: Candidate, reason: StartProblem): void {
   endCandidate(work, run, { reason, prNumber: undefined });
   const { hold } = work.queue;
-  if (hold === undefined || !isHead(work.queue, run.base)) clearBase(work, run.base);
-  else holdQueue(work, isConfigurationProblem(reason) ? { kind: 'configuration', reason } : hold.cause, run);
+  if (!isHead(work.queue, run.base)) clearBase(work, run.base);
+  else if (isConfigurationProblem(reason)) holdForConfiguration(work, run, reason);
+  else if (hold === undefined) clearBase(work, run.base);
+  else holdQueue(work, hold.cause, run);
 }
 
 /** Begins a hold, or renews it after another test of the head. */
@@ -148,6 +151,11 @@ export function nextLookAt(queue: Queue): Instant | undefined {
   if (hold === undefined || target === undefined || !mayWork(queue)) return undefined;
   const last = findBaseTest(queue, target);
   return last === undefined || last.state === 'failed' ? hold.nextLookAt : undefined;
+}
+
+/** When tests of the branch end that have failed, and of which something is still to be heard. */
+export function redTestEnds(queue: Queue): Instant[] {
+  return candidatesFor(queue, 'head').flatMap(({ failure }) => (failure ? [failure.at + LONGEST_PAUSE_MS] : []));
 }
 
 /** The configuration of the head can be used again: its checks need not run to know that. */

@@ -203,7 +203,10 @@ export function leaveHead(work: Work, because: Because, how: 'landing' | 'push' 
   const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
   if (target === undefined || suspicion === undefined) return;
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
-  const isWorthATest = isSearched || isSuspectedEnough(suspicion.removals);
+  const isUnderWay = suspicion.removals.length > 0 && findBaseTest(work.queue, target) !== undefined;
+  const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(suspicion.removals);
+  // A search goes on on its base: what speaks against that counts there.
+  if (how === 'landing' && isSearched) return;
   if (how === 'push' && isSearched) giveUpSearches(work, target, because);
   if (how === 'push' && isWorthATest) {
     keepSuspicion(work, { ...suspicion, isDoubted: true });

@@ -2,7 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { nextRaiseAt } from './ageing.ts';
 import { formGroups } from './batch.ts';
-import { nextLookAt } from './hold.ts';
+import { nextLookAt, redTestEnds } from './hold.ts';
 import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { reviewDueAt } from './review-required.ts';
@@ -21,6 +21,7 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
     ...holdEnds(queue, now),
     ...notReadyEnds(queue),
     ...looks(queue),
+    ...redTestEnds(queue),
     ...candidatesOf(queue).flatMap((candidate) => reviewDueAt(candidate) ?? []),
     ...nextRaiseAt(queue, now),
   ];

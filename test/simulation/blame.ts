@@ -182,7 +182,7 @@ export class Jury {
     const base = this.#truth.filesOfHead(run.base.sha);
     if (base === undefined || this.#truth.isBlind) return undefined;
     if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(run, 'the target', isThird);
-    // Those beneath that passed did so by other checks, or by a waiver: people wanted it so.
+    // Those beneath that passed did so by other checks, by a waiver, or without what landed beside them.
     const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks));
     return isLax ? undefined : `nothing that it changes makes ${checks.join()} red in run ${run.number}`;
   }
@@ -192,8 +192,10 @@ export class Jury {
       ({ pass, members }) => pass !== undefined && members.some((member) => member.submission === submission),
     );
     return passes.every(
-      ({ pass, required }) =>
-        pass?.waived === undefined && checks.every((name) => required?.names.includes(name) === true),
+      ({ pass, required, composedWith }) =>
+        pass?.waived === undefined &&
+        composedWith.length === 0 &&
+        checks.every((name) => required?.names.includes(name) === true),
     );
   }
 
@@ -276,6 +278,8 @@ export class Jury {
 function isTornDown({ settings, candidates }: Queue, other: Candidate, entry: Entry): boolean {
   const then = getIn(candidates, other.number);
   if (!settings.canOptimisticallyMerge || then?.state !== 'passed' || then.pass?.waived !== undefined) return false;
+  // What a search finds vouches for nobody.
+  if (then.purpose.kind !== 'main') return false;
   const isInside = then.beneath.some(({ submission }) => submission === entry.submission);
   return isInside && other.ending?.prNumber === entry.prNumber;
 }

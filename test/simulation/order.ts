@@ -59,8 +59,8 @@ export class Turns {
   }
 }
 
-function isOutOfLine({ setAside, bisection, clearedIn, apart, repairTriedOn, because }: Entry): boolean {
-  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE') return true;
+function isOutOfLine({ setAside, bisection, clearedIn, apart, repairTriedOn, overlapsAll, because }: Entry): boolean {
+  if (because.reason === 'CONFLICTS_WITH_PREREQUISITE' || overlapsAll) return true;
   return [setAside, bisection, clearedIn, apart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
