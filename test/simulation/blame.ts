@@ -111,7 +111,7 @@ export class Jury {
         other.purpose.kind === 'head' &&
         other.base.sha === base.sha &&
         other.failure !== undefined &&
-        checks.every((name) => [...(other.failure?.checks ?? []), ...failedChecks(other)].includes(name)) &&
+        checks.every((name) => knownToFail(other).includes(name)) &&
         other.number > number,
     );
   }
@@ -297,4 +297,13 @@ function countWith(wronged: Map<Sha, Set<PrNumber>>, { base, members }: Candidat
   wronged.set(base.sha, known);
   for (const { prNumber } of members) known.add(prNumber);
   return known.size - members.length;
+}
+
+/** The checks of a run that had failed for good when it ended: what was judged afterwards came too late. */
+function knownToFail(run: Candidate): readonly string[] {
+  const isLate = (name: string) => {
+    const judgement = run.checks.find((check) => check.name === name)?.judgement;
+    return judgement?.kind === 'judged' && judgement.at >= (run.endedAt ?? Number.POSITIVE_INFINITY);
+  };
+  return [...(run.failure?.checks ?? []), ...failedChecks(run).filter((name) => !isLate(name))];
 }
