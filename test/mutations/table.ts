@@ -181,8 +181,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'hold: a red head is never looked at again',
     'hold.ts',
-    'return findBaseTest(queue, target) === undefined ? hold.nextLookAt : undefined;',
-    'return undefined;',
+    "return last === undefined || last.state === 'failed' ? hold.nextLookAt : undefined;",
+    'return last === undefined ? undefined : undefined;',
   ),
   engine(
     'hold: a failure is held for its successors for ever',

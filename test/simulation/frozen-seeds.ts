@@ -15,4 +15,10 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [113, 'while a suspected head is under test, entries are removed for another check that is red on it'],
   [30_156, 'the head fails unit first, so those that were removed for lint do not return'],
   [30_061, 'an outage fails unit and lint in turn, so that no two failures in a row are alike'],
+  [30_025, 'a third is removed while the head is under test, because one that could not start came between'],
+  [30_184, 'a failure by another check ends the suspicion of those that were judged before it in the same step'],
+  [30_117, 'a head that cannot be tested for its configuration is cleared of suspicion instead of held'],
+  [50_247, 'a pass whose check is judged later is remembered as it was before'],
+  [50_148, 'a branch that comes back to a suspected head is above suspicion'],
+  [60_585, 'a landing takes back what speaks against the base of a search'],
 ];
