@@ -162,7 +162,7 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'blame: a search goes on on a base that somebody mended',
     'suspicion.ts',
-    'if (base === undefined || base.ordinal >= queue.pushedHead) return false;',
+    'if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;',
     'if (base === undefined || base.ordinal >= 0) return false;',
   ),
   engine(
