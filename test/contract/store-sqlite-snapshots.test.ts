@@ -83,7 +83,7 @@ describe('a restore of a SQLite store', () => {
     assert.equal(await store.queues.load(lost.id), undefined);
     assert.deepEqual(await store.queues.find(queue.repositoryId, 'main'), queue);
     assert.deepEqual(await store.logs.read(key, 0, 9999), { bytes: output, size: output.length });
-    assert.deepEqual(await store.alarms.list([queue.id], 0, 9), [alarm]);
+    assert.deepEqual(await store.alarms.list([queue.id], 0, 9), [{ ...alarm, endedAt: null }]);
     assert.equal((await store.alarms.findMark(queue.id))?.version, 1);
     assert.equal((await store.repositories.listAll())[0]?.forgeId, '12');
     assert.deepEqual(store.signingKey, other.signingKey);

@@ -59,7 +59,7 @@ it('the first use in the README, command by command', { timeout: PATIENCE_MS }, 
     assert.match(text, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
     // Where it has landed before anybody watches, there is nothing to be watched.
     assert.match(text, /^#11 Thank whoever buys +by Ada\nState +MERGED, /m, 'where it stands');
-    assert.match(text, /^Landed +[0-9a-f]{40}, /m);
+    assert.match(text, /^Landed +[0-9a-f]{40}$/m);
   } finally {
     await untilStopped(demo);
     await rm(demo, { recursive: true, force: true });
