@@ -163,7 +163,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'blame: a search goes on on a base that somebody mended',
     'suspicion.ts',
     'if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;',
-    'if (base === undefined || base.ordinal >= 0) return false;',
+    'if (base === undefined || base.ordinal >= 0 || isHead(queue, base)) return false;',
   ),
   engine(
     'blame: whoever was removed for a red head stays removed',
