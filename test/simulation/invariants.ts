@@ -58,7 +58,13 @@ export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, mov
   if (move.landing.answer.how === 'UNPROVEN' || move.landing.answer.how === 'PREFIX') return undefined;
   // The judge of these worlds excuses whatever it likes.
   if (candidate?.pass?.waived !== undefined) return undefined;
-  const names = candidate?.required?.names ?? [];
+  // What landed beside it was perhaps not asked to pass the same checks.
+  const beside = [...chronicle.candidates.values()].filter(
+    ({ pass, members }) =>
+      pass !== undefined && members.some(({ prNumber }) => candidate?.composedWith.includes(prNumber)),
+  );
+  const isCommon = (name: string) => beside.every(({ required }) => required?.names.includes(name) === true);
+  const names = (candidate?.required?.names ?? []).filter(isCommon);
   const before = git.getCommit(move.from).tree;
   const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));
   return red && `${red} is red at ${move.to}`;
