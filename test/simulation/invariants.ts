@@ -53,17 +53,17 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
 };
 
 /** Only where targets are true, no check is blind, and the target was not red before. */
-export function staysGreen({ ci, chronicle, repository: { git } }: Evidence, move: LandingMove): string | undefined {
+export function staysGreen(
+  { ci, chronicle, repository: { git } }: Evidence,
+  move: LandingMove,
+  protection: readonly string[],
+): string | undefined {
   const candidate = chronicle.candidates.get(move.landing.request.candidateId);
   if (move.landing.answer.how === 'UNPROVEN' || move.landing.answer.how === 'PREFIX') return undefined;
   // The judge of these worlds excuses whatever it likes.
   if (candidate?.pass?.waived !== undefined) return undefined;
-  // What landed beside it was perhaps not asked to pass the same checks.
-  const beside = [...chronicle.candidates.values()].filter(
-    ({ pass, members }) =>
-      pass !== undefined && members.some(({ prNumber }) => candidate?.composedWith.includes(prNumber)),
-  );
-  const isCommon = (name: string) => beside.every(({ required }) => required?.names.includes(name) === true);
+  // Targets are honest about the checks that the branch has; who adds another tests it on each side alone.
+  const isCommon = (name: string) => candidate?.composedWith.length === 0 || protection.includes(name);
   const names = (candidate?.required?.names ?? []).filter(isCommon);
   const before = git.getCommit(move.from).tree;
   const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));

@@ -381,7 +381,8 @@ class Run {
     this.#coverage.note(`landed.${move.landing.answer.how}`);
     for (const [name, find] of Object.entries(OF_LANDINGS)) this.#fail(name, find(this.#evidence, move));
     const { isHonest, rates } = this.#conditions;
-    if (isHonest && rates.ci.blind === 0) this.#fail('1 the target stays green', staysGreen(this.#evidence, move));
+    if (isHonest && rates.ci.blind === 0)
+      this.#fail('1 the target stays green', staysGreen(this.#evidence, move, this.#conditions.protection));
   }
 
   #judgeChapter(chapter: Chapter): void {
