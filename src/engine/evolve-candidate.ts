@@ -255,11 +255,13 @@ function judgeEnded(work: Work, event: CheckJudged): Outcome {
   const { ended } = event;
   const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
   if (ended === undefined || checks === undefined) return notAsked(event);
-  const judged = { ...ended, checks };
-  work.endedCandidates.push(judged);
+  work.endedCandidates.push({ ...ended, checks });
   // One that is remembered for its pass is remembered as its record says.
-  if (getIn(work.queue.passes, ended.number) !== undefined) {
-    work.queue = { ...work.queue, passes: setIn(work.queue.passes, ended.number, judged) };
+  const remembered = getIn(work.queue.passes, ended.number);
+  const again = remembered && withFinding(remembered.checks, event, { ...event, mode: 'SHADOW' });
+  if (remembered !== undefined && again !== undefined) {
+    const passes = setIn(work.queue.passes, ended.number, { ...remembered, checks: again });
+    work.queue = { ...work.queue, passes };
   }
   for (const { prNumber } of ended.members) tell(work, prNumber);
   return APPLIED;
