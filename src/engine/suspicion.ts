@@ -244,8 +244,10 @@ export function suspicionOf({ suspicions }: Queue, base: Base): Suspicion | unde
 }
 
 function keepSuspicion(work: Work, suspicion: Suspicion): void {
-  dropSuspicion(work, suspicion.base);
-  work.queue = { ...work.queue, suspicions: [...work.queue.suspicions, suspicion] };
+  const { suspicions } = work.queue;
+  const index = suspicions.findIndex(({ base }) => base.sha === suspicion.base.sha);
+  const kept = index < 0 ? [...suspicions, suspicion] : suspicions.with(index, suspicion);
+  work.queue = { ...work.queue, suspicions: kept };
 }
 
 export function dropSuspicion(work: Work, base: Base): void {
