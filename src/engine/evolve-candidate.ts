@@ -1,9 +1,7 @@
 import { unreachable } from '../lib/assert.ts';
-import type { Instant } from '../lib/clock.ts';
 import { getIn, setIn } from '../lib/int-map.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import { type Candidate, compositionOf } from './candidate.ts';
-import { type Check, withReport } from './check.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from './direct-merge.ts';
 import type {
   CandidateBuilt,
@@ -11,7 +9,6 @@ import type {
   CandidateEvent,
   CandidateUnbuildable,
   CheckJudged,
-  CheckReported,
   ChecksLost,
 } from './event.ts';
 import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
@@ -23,17 +20,17 @@ import {
   isReadable,
   retestHeld,
 } from './hold.ts';
-import { JUDGEMENT_MS } from './judgement.ts';
 import { abandon, isBeingLanded, takeOut } from './line.ts';
 import { type Because, findCandidate, findLiveMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { appFor, isReportedBy, requiredChecks, type StartProblem } from './required.ts';
+import { countEarlyReports, report } from './report-check.ts';
+import { requiredChecks, type StartProblem } from './required.ts';
 import { concludeReview } from './review-required.ts';
 import { unlanded } from './roster.ts';
 import { countAlike, ENOUGH, noteRemoval } from './suspicion.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
 import { concludeInconclusive, judge } from './verdict.ts';
-import { isJudgeable, withFinding } from './waiver.ts';
+import { withFinding } from './waiver.ts';
 import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, tell, type Work } from './work.ts';
 
 /** What came back from the outside about one candidate. About one that ended, nothing is of any consequence. */
@@ -78,7 +75,7 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
   else {
     beginChecks(work, built, required);
-    countEarlyReports(work, built);
+    countEarlyReports(work, built.number);
   }
   return APPLIED;
 }
@@ -178,66 +175,6 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
     move(work, { ...entryOf(work, prNumber), setAside }, { to: 'PENDING', ...because });
   }
   return APPLIED;
-}
-
-function report(work: Work, candidate: Candidate, { at, check }: CheckReported): Outcome {
-  if (candidate.state === 'waiting' || candidate.state === 'building') return keepForLater(work, candidate, at, check);
-  const isOpen = candidate.state === 'testing' && candidate.twin === undefined;
-  // A failure may still be cleared by running its check again; a pass, or a timeout, is final.
-  const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
-  if (!isOpen && !isReopenable) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
-  const isRequired = candidate.required?.names.includes(check.name) === true;
-  const app = candidate.required && appFor(candidate.required, check.name);
-  if (app !== undefined && !isReportedBy(app, check)) return ignored(notTheApp(check, app));
-  const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
-  if (checks === candidate.checks) return reportedBefore(check);
-  const reported = { ...candidate, checks: askForJudgement(work, candidate, checks, check.name) };
-  keepCandidate(work, reported);
-  judge(work, reported);
-  return APPLIED;
-}
-
-/** Which checks are required, and who may report them, is known once the commit is built: until then it counts for nothing. */
-function keepForLater(work: Work, candidate: Candidate, at: Instant, check: CheckReported['check']): Outcome {
-  const checks = withReport(candidate.checks, { ...check, reportedAt: at }, false);
-  if (checks === candidate.checks) return reportedBefore(check);
-  keepCandidate(work, { ...candidate, checks });
-  return APPLIED;
-}
-
-/** The commit is there: what came before it is reported now. One that waits for the run of another takes nothing. */
-function countEarlyReports(work: Work, { number, checks }: Candidate): void {
-  const begun = findCandidate(work.queue, number);
-  if (begun?.state !== 'testing' || checks.length === 0) return;
-  keepCandidate(work, { ...begun, checks: [] });
-  const isRequired = ({ name }: Check) => begun.required?.names.includes(name) === true;
-  // Once the required ones have decided it, nothing more is taken.
-  for (const { reportedAt, ...check } of checks.toSorted((a, b) => Number(isRequired(a)) - Number(isRequired(b)))) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate !== undefined)
-      report(work, candidate, { kind: 'check_reported', at: reportedAt, candidate: number, check });
-  }
-}
-
-function reportedBefore({ name }: CheckReported['check']): Outcome {
-  return ignored(`${name} was reported before.`);
-}
-
-/** Anybody who may write could set a status of that name. */
-function notTheApp({ name, app }: CheckReported['check'], required: string): string {
-  return `${name} counts only when the app ${required} reports it, and this came from ${app ?? 'no app'}.`;
-}
-
-/** A failure may be one of quarantined tests only. Whoever knows is asked; where quarantine is honored, it is waited for. */
-function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
-  const mode = work.queue.settings.honorQuarantine;
-  const index = checks.findIndex((check) => check.name === name);
-  const check = checks[index];
-  if (mode === 'OFF' || check === undefined || !isJudgeable(candidate, check)) return checks;
-  const until = work.at + JUDGEMENT_MS;
-  const { number } = candidate;
-  work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt: check.startedAt, until });
-  return mode === 'ON' ? checks.with(index, { ...check, judgement: { kind: 'awaited', until } }) : checks;
 }
 
 function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {

@@ -30,6 +30,7 @@ import {
   toMember,
 } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
+import { countEarlyReports } from './report-check.ts';
 import { isRunAgain } from './required-verdict.ts';
 import { reviewUnheard } from './review-required.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
@@ -56,7 +57,7 @@ export function plan(work: Work): void {
   concludeBaseTests(work);
   concludeRepairs(work);
   do settle(work);
-  while (proceed(work) > 0);
+  while (proceed(work));
 }
 
 /** What the results mean, and who enters. */
@@ -76,21 +77,21 @@ function settle(work: Work): void {
   } while (work.endedCandidates.length > ended);
 }
 
-/** What lands, and what is tested next. Answers how many runs were decided by that: others may have counted on them. */
-function proceed(work: Work): number {
-  const decided = countDecided(work);
+/** What lands, and what is tested next. Answers whether runs were decided by that: others may have counted on them. */
+function proceed(work: Work): boolean {
+  const before = decidedRuns(work);
   landNext(work);
   testSuspectedBases(work);
   lookAgain(work);
   startRepair(work);
   startTests(work);
-  return countDecided(work) - decided;
+  return [...decidedRuns(work)].some((number) => !before.has(number));
 }
 
-/** A tree that passed is not run again: a candidate can pass, and even land, in the step that starts it. */
-function countDecided({ queue, endedCandidates }: Work): number {
-  const passed = candidatesOf(queue).filter(({ state }) => state === 'passed');
-  return endedCandidates.length + passed.length;
+/** A run can be decided, and even land, in the step that starts it: by an equal tree, or by reports that came early. */
+function decidedRuns({ queue, endedCandidates }: Work): ReadonlySet<CandidateNumber> {
+  const decided = candidatesOf(queue).filter(({ state }) => state === 'passed' || state === 'failed');
+  return new Set([...endedCandidates, ...decided].map(({ number }) => number));
 }
 
 /** Entries that were not ready for too long leave. Those that only wait for the queue do not count. */
@@ -199,7 +200,7 @@ function isOfBisection({ purpose }: Candidate): boolean {
 }
 
 function startTests(work: Work): void {
-  runOrphans(work);
+  for (const number of runOrphans(work)) countEarlyReports(work, number);
   reopenRunAgain(work);
   startReplacements(work);
   if (!mayStartTests(work.queue)) return;

@@ -123,9 +123,9 @@ export function reopenCandidate(work: Work, candidate: Candidate): void {
 
 /**
  * Those that waited for the run of another that failed, or that nobody needs any more, get one of their own; one is enough
- * for all that have the same tree.
+ * for all that have the same tree. Answers with those that may have begun.
  */
-export function runOrphans(work: Work): void {
+export function runOrphans(work: Work): readonly CandidateNumber[] {
   const orphans = candidatesOf(work.queue).filter((candidate) => isOrphan(work.queue, candidate));
   // The one on the oldest base first: its run proves the tree for the others, but not the other way round.
   for (const { number } of orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number)) {
@@ -133,6 +133,7 @@ export function runOrphans(work: Work): void {
     if (orphan?.required !== undefined && mayTest(work.queue, orphan))
       beginChecks(work, { ...orphan, twin: undefined }, orphan.required);
   }
+  return orphans.map(({ number }) => number);
 }
 
 function isOrphan(queue: Queue, { number, twin }: Candidate): boolean {

@@ -254,18 +254,35 @@ describe('an equal tree that is under test is waited for', () => {
     );
   });
 
-  it('takes no result for one that waits for another’s run [C10]', () => {
+  it('decides one that waits for another’s run by that run, whatever is reported for it meanwhile [C10]', () => {
     play(
       PARALLEL,
       `${THREE}
 fail B
-ignored
 states B=testing
 pass B
 ignored
 states B=testing
 pass A
 states ABC=merged`,
+    );
+  });
+
+  it('counts what was reported for it before, when a run of its own begins [C10] [V2]', () => {
+    play(
+      PARALLEL,
+      `${THREE}
+pass B
+states B=testing
+fail A
+states A=failed BC=merged`,
+    );
+  });
+
+  it('counts what was reported while the queue was paused, when the run begins [V2]', () => {
+    play(
+      { mode: 'SINGLE' },
+      'hold builds\nsubmit A\npass A\npause\nrelease builds\nstates A=testing\nresume\nstates A=merged',
     );
   });
 

@@ -1,0 +1,77 @@
+import type { Instant } from '../lib/clock.ts';
+import type { Candidate, CandidateNumber } from './candidate.ts';
+import { type Check, withReport } from './check.ts';
+import type { CheckReported } from './event.ts';
+import { JUDGEMENT_MS } from './judgement.ts';
+import { findCandidate } from './queue.ts';
+import { appFor, isReportedBy } from './required.ts';
+import { judge } from './verdict.ts';
+import { isJudgeable } from './waiver.ts';
+import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from './work.ts';
+
+export function report(work: Work, candidate: Candidate, { at, check }: CheckReported): Outcome {
+  if (isBeforeItsRun(candidate)) return keepForLater(work, candidate, at, check);
+  const isOpen = candidate.state === 'testing';
+  // A failure may still be cleared by running its check again; a pass, or a timeout, is final.
+  const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
+  if (!isOpen && !isReopenable) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
+  const isRequired = candidate.required?.names.includes(check.name) === true;
+  const app = candidate.required && appFor(candidate.required, check.name);
+  if (app !== undefined && !isReportedBy(app, check)) return ignored(notTheApp(check, app));
+  const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
+  if (checks === candidate.checks) return reportedBefore(check);
+  const reported = { ...candidate, checks: askForJudgement(work, candidate, checks, check.name) };
+  keepCandidate(work, reported);
+  judge(work, reported);
+  return APPLIED;
+}
+
+/** It is being built, or waits for the run of another or for the queue. */
+function isBeforeItsRun({ state, twin }: Candidate): boolean {
+  return state === 'waiting' || state === 'building' || (state === 'testing' && twin !== undefined);
+}
+
+/** A report that precedes the run counts when the run begins: by then it is known which checks are required, and of whom. */
+function keepForLater(work: Work, candidate: Candidate, at: Instant, check: CheckReported['check']): Outcome {
+  const checks = withReport(candidate.checks, { ...check, reportedAt: at }, false);
+  if (checks === candidate.checks) return reportedBefore(check);
+  keepCandidate(work, { ...candidate, checks });
+  return APPLIED;
+}
+
+/** Counts the reports that came before the run, if it has begun. */
+export function countEarlyReports(work: Work, number: CandidateNumber): void {
+  const begun = findCandidate(work.queue, number);
+  if (begun === undefined || begun.state !== 'testing' || isBeforeItsRun(begun) || begun.checks.length === 0) return;
+  keepCandidate(work, { ...begun, checks: [] });
+  const isRequired = ({ name }: Check) => begun.required?.names.includes(name) === true;
+  // Once the required ones have decided it, nothing more is taken.
+  for (const { reportedAt, ...check } of begun.checks.toSorted(
+    (a, b) => Number(isRequired(a)) - Number(isRequired(b)),
+  )) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate !== undefined)
+      report(work, candidate, { kind: 'check_reported', at: reportedAt, candidate: number, check });
+  }
+}
+
+function reportedBefore({ name }: CheckReported['check']): Outcome {
+  return ignored(`${name} was reported before.`);
+}
+
+/** Anybody who may write could set a status of that name. */
+function notTheApp({ name, app }: CheckReported['check'], required: string): string {
+  return `${name} counts only when the app ${required} reports it, and this came from ${app ?? 'no app'}.`;
+}
+
+/** A failure may be one of quarantined tests only. Whoever knows is asked; where quarantine is honored, it is waited for. */
+function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
+  const mode = work.queue.settings.honorQuarantine;
+  const index = checks.findIndex((check) => check.name === name);
+  const check = checks[index];
+  if (mode === 'OFF' || check === undefined || !isJudgeable(candidate, check)) return checks;
+  const until = work.at + JUDGEMENT_MS;
+  const { number } = candidate;
+  work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt: check.startedAt, until });
+  return mode === 'ON' ? checks.with(index, { ...check, judgement: { kind: 'awaited', until } }) : checks;
+}
