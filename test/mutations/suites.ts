@@ -3,12 +3,13 @@ export const SUITES = {
   scenario: [test('test/scenario')],
   property: [test('test/property/engine.test.ts')],
   /** 150 seeds, most of them from where the innocent look guilty. */
-  simulation: [simulate(30_001, 90), simulate(1, 30), simulate(20_001, 30)],
+  simulation: [simulate(30_001, 70), simulate(1, 50), simulate(10_001, 30)],
   /** Ports, with real git. */
   contract: [test('test/contract/forge-plain.test.ts')],
   landing: [test('src/forge/candidate/land.test.ts')],
   audit: [test('src/app/audit-line.test.ts'), test('src/app/audit.test.ts')],
   auditing: [test('test/property/audit.test.ts')],
+  unit: [test('src/engine/test-run.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 

@@ -67,12 +67,17 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     suites: ['contract', 'landing'],
   },
-  engine(
-    'reuse: a tree that was itself taken over proves another',
-    'test-run.ts',
-    "if (other.pass?.by === 'own_run') return other;",
-    'if (other.pass !== undefined) return other;',
-  ),
+  {
+    name: 'reuse: a tree that was itself taken over proves another',
+    edits: [
+      {
+        file: 'src/engine/test-run.ts',
+        before: "if (other.pass?.by === 'own_run') return other;",
+        after: 'if (other.pass !== undefined) return other;',
+      },
+    ],
+    suites: ['unit', ...ENGINE],
+  },
   {
     name: 'paused: the landing effect does not look',
     edits: [

@@ -27,6 +27,16 @@ export interface Truth {
   readonly isBlind: boolean;
 }
 
+/** What the queue could know of a failure. */
+interface Circumstances {
+  /** Two others failed alike just before, on the same head. */
+  readonly isThird: boolean;
+  /** Nothing that has not landed was tested with it. */
+  readonly isAlone: boolean;
+  /** A search tested it on a head that somebody's push has replaced since. */
+  readonly isLeft: boolean;
+}
+
 interface Removal {
   readonly prNumber: PrNumber;
   readonly checks: readonly string[];
@@ -81,11 +91,23 @@ export class Jury {
   /** Who was removed and should not have been. */
   judge(chapter: Chapter): readonly Finding[] {
     this.#forgetWhereReleased(chapter);
+    if (chapter.event.kind === 'removed_pull_request_observed') this.#forget(chapter.event.prNumber);
     for (const entry of chapter.step.ended) {
       const wrong = entry.state === 'FAILED' ? this.#judge(chapter, entry) : undefined;
       if (wrong !== undefined) this.#add('innocent', entry, wrong);
     }
     return this.#findings.splice(0);
+  }
+
+  /** It returned, and nothing is held against the head for its sake any more. */
+  #forget(prNumber: PrNumber): void {
+    for (const wronged of [...this.#wronged.values(), ...this.#unstarted.values()]) wronged.delete(prNumber);
+    for (const [head, row] of this.#rows) {
+      this.#rows.set(
+        head,
+        row.filter((other) => other.prNumber !== prNumber),
+      );
+    }
   }
 
   /** In the end: a head that failed by itself has given back whoever was removed for it. */
@@ -160,14 +182,17 @@ export class Jury {
     }
     const { sha } = run.commit;
     const isThird = this.#isThirdInARow(queue, run, checks);
-    if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name))) return this.#count(run, 'CI', isThird);
+    const isAlone = testedAloneOn(queue, run) !== undefined;
+    const isLeft = isAlone && run.purpose.kind === 'bisection' && run.base.ordinal < queue.pushedHead;
+    if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name)))
+      return this.#count(run, 'CI', { isThird, isAlone, isLeft: false });
     if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
     if (checks.some((name) => this.#truth.flakedOn(sha).includes(name))) return undefined;
     const isGreen = (name: string) => redCauses(this.#truth.filesOfRun(run) ?? new Map(), name).length === 0;
     if (checks.every((name) => isGreen(name) && this.#truth.cutOffOn(sha).includes(name))) {
       return run.tries >= MAX_TRIES ? undefined : `its checks were cut off after ${run.tries} other tries`;
     }
-    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, isThird);
+    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, { isThird, isAlone, isLeft });
   }
 
   /** What it changes is part of what makes the tree of the run red. */
@@ -178,10 +203,10 @@ export class Jury {
     return checks.some((name) => redCauses(files, name).some((paths) => paths.some((path) => own.has(path))));
   }
 
-  #findExcuse(run: Candidate, checks: readonly string[], isThird: boolean): string | undefined {
+  #findExcuse(run: Candidate, checks: readonly string[], of: Circumstances): string | undefined {
     const base = this.#truth.filesOfHead(run.base.sha);
     if (base === undefined || this.#truth.isBlind) return undefined;
-    if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(run, 'the target', isThird);
+    if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(run, 'the target', of);
     // Those beneath that passed did so by other checks, by a waiver, or without what landed beside them.
     const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks));
     return isLax ? undefined : `nothing that it changes makes ${checks.join()} red in run ${run.number}`;
@@ -211,14 +236,20 @@ export class Jury {
   }
 
   /** An innocent one is removed, because the head or CI is broken. */
-  #count(run: Candidate, culprit: string, isThird: boolean): undefined {
+  #count(run: Candidate, culprit: string, { isThird, isAlone, isLeft }: Circumstances): undefined {
     const [member] = run.members;
     if (member === undefined || this.#isCleared(run)) return;
-    this.#victims.push({ run, submission: member.submission });
+    if (isAlone) this.#victims.push({ run, submission: member.submission });
     const others = countWith(this.#wronged, run);
     const text = `${culprit} is to blame, as for ${others} others on ${run.base.sha.slice(0, 10)}`;
+    if (isLeft && !this.#hasLanded(run.base.sha)) this.#add('searched', member, `${text}, and somebody replaced it`);
     if (isThird) this.#add(run.purpose.kind === 'bisection' ? 'searched' : 'innocent', member, text);
     if (others >= REMOVED_IN_ANY_WAY) this.#add('excess', member, text);
+  }
+
+  /** The queue itself put this commit there, after a test. */
+  #hasLanded(sha: Sha): boolean {
+    return [...this.#chronicle.stays.values()].some(({ entry }) => entry.landed?.pushedSha === sha);
   }
 
   /** Somebody who could not be tested at all comes between those who failed. */
@@ -262,7 +293,11 @@ export class Jury {
       const isBaseRed = base !== undefined && failure.checks.some((name) => redCauses(base, name).length > 0);
       return isBaseRed || this.#isGuilty(run, entry, failure.checks);
     };
-    return runs.some(justifies) ? undefined : 'no run failed because of it';
+    // The judge of these worlds excuses whatever it likes: then the others are not cleared of what the set failed for.
+    const isExcused = [...this.#chronicle.candidates.values()].some(
+      ({ purpose, pass }) => purpose.kind === 'bisection' && pass?.waived !== undefined,
+    );
+    return isExcused || runs.some(justifies) ? undefined : 'no run failed because of it';
   }
 
   #judgeConflict(queue: Queue, entry: Entry): string | undefined {

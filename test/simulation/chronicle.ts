@@ -68,8 +68,6 @@ export class Chronicle {
   queue: Queue;
   version = 1;
   events = 0;
-  /** When the latest event happened, by the clock of whoever stored it. */
-  lastAt: Instant = 0;
   /** Since when the stored queue has been paused or parked. */
   stillSince: Instant | undefined;
   /** Every candidate there ever was, as it was last, by its id. */
@@ -143,7 +141,6 @@ export class Chronicle {
     this.queue = markParked(result, row.version);
     this.version = row.version;
     this.events += 1;
-    this.lastAt = event.at;
     this.#remember(row, result);
     const isStill = this.queue.state === 'PAUSED' || this.queue.parked !== undefined;
     this.stillSince = isStill ? (this.stillSince ?? now()) : undefined;

@@ -85,6 +85,7 @@ export const OF_STORED: Readonly<
   'I1 no queue is parked': isNotParked,
   'I1 what is true of every queue': keepsEngineInvariants,
   'C10 a tree that passed is not run again': runsNothingTwice,
+  'V13 a pass by a waiver lands nobody else': waivesForItselfAlone,
   '6 no landing begins while the queue is paused': (_evidence, chapter) => findPausedBeginning(chapter),
   [COMPLETE]: (_evidence, chapter) => findUndone(chapter),
 };
@@ -384,6 +385,17 @@ function keepsEngineInvariants(_evidence: unknown, { step: { queue } }: Chapter)
   // Targets that change while an entry is being landed: what was built without it goes once the landing is over.
   const isPassing = queue.landing !== undefined && breach?.includes('lacks #') === true;
   return isPassing ? undefined : breach;
+}
+
+/** What passed by a waiver has not shown that what lies beneath it works. */
+function waivesForItselfAlone(_evidence: unknown, { step: { queue, effects } }: Chapter): string | undefined {
+  for (const effect of effects) {
+    const candidate = effect.kind === 'land_candidate' ? findCandidate(queue, effect.candidate) : undefined;
+    if (candidate?.pass?.waived === undefined) continue;
+    const other = candidate.beneath.find((member) => findLiveMember(queue, member) !== undefined);
+    if (other !== undefined) return `candidate ${candidate.number} takes #${other.prNumber} along`;
+  }
+  return undefined;
 }
 
 export function runsNothingTwice(

@@ -28,7 +28,8 @@ export function findUndone({ event, step: { queue, outcome } }: Chapter): string
 }
 
 export interface Outlook {
-  readonly now: Instant;
+  /** Undefined where each server has another one: then nobody can say from outside what falls due. */
+  readonly now: Instant | undefined;
   /** What waits to be carried out, as the store has it at the same moment. */
   readonly effects: readonly StoredEffect[];
 }
@@ -81,7 +82,7 @@ const LATE_MS = 5_000;
 
 /** Somebody is in the line, the queue may work, and nothing is under way or due. */
 function isDead(queue: Queue, { now, effects }: Outlook): boolean {
-  if (!mayWork(queue) || queue.landing !== undefined) return false;
+  if (now === undefined || !mayWork(queue) || queue.landing !== undefined) return false;
   if (![...valuesOf(queue.entries)].some(isAdmitted)) return false;
   if (candidatesOf(queue).some(({ state }) => state === 'building' || state === 'testing')) return false;
   return effects.length === 0 && nextWakeAt(queue, now - LATE_MS) === undefined;

@@ -355,8 +355,7 @@ class Run {
       if (this.#failure !== undefined) return;
       void world.track(async () => {
         const effects = await this.#bare.queues.listEffects(QUEUE_ID);
-        // Servers whose clocks are wrong wake at other instants than this one.
-        const now = this.#conditions.hasBadClocks ? this.#chronicle.lastAt : world.now;
+        const now = this.#conditions.hasBadClocks ? undefined : world.now;
         const { queue } = this.#chronicle;
         const unmoved = findUnmoved(queue, { now, effects });
         this.#fail(MOVABLE, unmoved);
