@@ -37,9 +37,10 @@ export function withoutWaiver(check: Check): Check {
   return { ...check, judgement: { ...check.judgement, isShadow: true } };
 }
 
-/** What a pass by these checks owes to waivers. */
-export function waivedIn({ checks }: Candidate): WaivedCheck[] {
-  return checks.filter(isWaived).map(({ name, judgement }) => ({
+/** What a pass by these checks owes to waivers: nothing to those of checks that are not required any more. */
+export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
+  const waived = checks.filter((check) => isWaived(check) && required?.names.includes(check.name) === true);
+  return waived.map(({ name, judgement }) => ({
     check: name,
     tests: judgement?.kind === 'judged' ? judgement.tests.map((test) => ({ id: test.id, name: test.name })) : [],
   }));
