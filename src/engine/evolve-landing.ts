@@ -258,15 +258,18 @@ function abandonPutOff(work: Work): void {
 
 /**
  * Its tree cannot be put on the head as it was tested: whatever its targets say, it touches what others touch. From now on
- * it overlaps with all of them, and its tree is not taken for tested again, or that would never end.
+ * it overlaps with all of them, so that its next tree is built on the head itself.
  */
 function refuseTree(work: Work, candidate: Candidate): void {
   abandon(work, candidate, { reason: 'LANDING_NOT_COMPOSABLE' });
   for (const entry of unlanded(work.queue, candidate.members)) keep(work, { ...entry, overlapsAll: true });
+  // Refused on the very head it was tested on, it would be refused again without end: its pass is forgotten.
+  if (candidate.base.sha === work.queue.target?.sha) forgetPasses(work, candidate);
+}
+
+function forgetPasses(work: Work, { commit }: Candidate): void {
   let { passes } = work.queue;
-  for (const pass of listOf(passes)) {
-    if (pass.commit?.tree === candidate.commit?.tree) passes = deleteIn(passes, pass.number);
-  }
+  for (const pass of listOf(passes)) if (pass.commit?.tree === commit?.tree) passes = deleteIn(passes, pass.number);
   work.queue = { ...work.queue, passes };
 }
 

@@ -29,7 +29,7 @@ import {
   returnRemoved,
   testBase,
 } from './suspicion.ts';
-import { replaceCandidate, startCandidate } from './test-run.ts';
+import { MAX_TRIES, replaceCandidate, startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, move, tell, type Work } from './work.ts';
 
 /**
@@ -97,8 +97,15 @@ function endRedTest(work: Work, run: Candidate): void {
   if (!isHead(work.queue, run.base)) dropSuspicion(work, run.base);
 }
 
-/** The head cannot be tested by itself. Where its configuration is why, that is no pull request's fault. */
+/**
+ * The commit cannot be tested by itself. Where its configuration is why, that is no pull request's fault. Otherwise it is
+ * tried again: what speaks against it still does.
+ */
 export function concludeUntestable(work: Work, run: Candidate, reason: StartProblem): void {
+  if (!isConfigurationProblem(reason) && work.queue.hold === undefined && run.tries < MAX_TRIES) {
+    replaceCandidate(work, run, { reason }, run.tries + 1);
+    return;
+  }
   endCandidate(work, run, { reason, prNumber: undefined });
   const { hold } = work.queue;
   if (!isHead(work.queue, run.base)) clearBase(work, run.base);

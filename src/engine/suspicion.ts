@@ -213,6 +213,7 @@ export function leaveHead(work: Work, because: Because, how: 'landing' | 'push' 
     return;
   }
   endBaseTest(work, target, because);
+  dropSuspicion(work, target);
   if (how !== 'landing') keepSuspicion(work, suspicion);
 }
 
@@ -232,11 +233,10 @@ export function giveUpSearches(work: Work, base: Base, because: Because): void {
   }
 }
 
-/** Ends the test of a commit and forgets what was held against it. */
+/** Ends the test of a commit. Removals that it has not explained yet may be explained by the next one. */
 export function endBaseTest(work: Work, base: Base, { reason }: Because): void {
   const run = findBaseTest(work.queue, base);
   if (run !== undefined) endCandidate(work, run, { reason, prNumber: undefined });
-  dropSuspicion(work, base);
 }
 
 export function suspicionOf({ suspicions }: Queue, base: Base): Suspicion | undefined {

@@ -2,7 +2,6 @@ import { assert } from '../lib/assert.ts';
 import { listOf } from '../lib/int-map.ts';
 import { repointPart } from './bisection-runs.ts';
 import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
-import { isWaived } from './judgement.ts';
 import { type Because, findCandidate, mayTest, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
@@ -54,7 +53,7 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
   let underWay: Candidate | undefined;
   for (const other of [...listOf(queue.passes), ...candidatesOf(queue)]) {
     if (!provesTree(other, candidate)) continue;
-    if (other.checks.some(isWaived)) continue;
+    if (waivedIn(other).length > 0) continue;
     if (other.pass?.by === 'own_run') return other;
     if (other.state === 'testing' && other.twin === undefined) underWay ??= other;
   }
@@ -99,7 +98,8 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   // Nobody else passes by a waiver: those that waited for this run get one of their own.
   if (waived.length > 0) return;
   for (const twin of twinsOf(work.queue, candidate.number)) {
-    passCandidate(work, twin, 'reused_run', candidate);
+    // What is required of one of them may have changed while it waited.
+    if (provesTree(candidate, twin)) passCandidate(work, twin, 'reused_run', candidate);
   }
 }
 
@@ -143,6 +143,9 @@ function isOrphan(queue: Queue, { number, twin }: Candidate): boolean {
 function twinsOf(queue: Queue, number: CandidateNumber): Candidate[] {
   return candidatesOf(queue).filter(({ twin }) => twin === number);
 }
+
+/** A candidate that gave no usable answer is tried again this often. */
+export const MAX_TRIES = 2;
 
 /**
  * The same again, as a candidate of its own: results of the old one that still arrive cannot be taken for the new one's.

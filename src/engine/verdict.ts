@@ -9,13 +9,10 @@ import { removeEntry } from './remove-entry.ts';
 import { failedChecks, isRunAgain, openChecks, verdictOf } from './required-verdict.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
-import { failCandidate, passCandidate, replaceCandidate } from './test-run.ts';
+import { failCandidate, MAX_TRIES, passCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
 import { denialText, withFinding, withoutWaiver } from './waiver.ts';
 import { keepCandidate, type Work } from './work.ts';
-
-/** A candidate whose checks gave no usable answer is tried again this often. */
-const MAX_TRIES = 2;
 
 /** An entry that failed by its own fault is held for its successors no longer than this. */
 const MAX_HOLD_MS = 60 * 60_000;

@@ -85,11 +85,16 @@ export function applyEntry(
   });
 }
 
-/** The entry's own commits made again, without merges and without those that bring nothing any more. */
-function rebaseEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
-  const replayed: { readonly commit: ModelCommit; readonly tree: Sha }[] = [];
+interface Replayed {
+  readonly commit: ModelCommit;
+  readonly tree: Sha;
+}
+
+/** The trees that a pull request's commits make on the tip; undefined where one of them conflicts. */
+export function replay(git: GitModel, tip: ModelCommit, head: Sha): readonly Replayed[] | undefined {
+  const replayed: Replayed[] = [];
   let { tree } = tip;
-  for (const commit of git.listFirstParents(entry.headSha, tip.sha)) {
+  for (const commit of git.listFirstParents(head, tip.sha)) {
     const [parent, second] = commit.parents;
     if (parent === undefined) return undefined;
     if (second !== undefined) continue;
@@ -99,7 +104,13 @@ function rebaseEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: Can
     tree = merge.tree;
   }
   // An entry always gets a commit of its own.
-  if (replayed.length === 0) replayed.push({ commit: git.getCommit(entry.headSha), tree });
+  return replayed.length > 0 ? replayed : [{ commit: git.getCommit(head), tree }];
+}
+
+/** The entry's own commits made again, without merges and without those that bring nothing any more. */
+function rebaseEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
+  const replayed = replay(git, tip, entry.headSha);
+  if (replayed === undefined) return undefined;
   let last = tip;
   for (const [index, { commit, tree: made }] of replayed.entries()) {
     const trailers = index === replayed.length - 1 ? trailersOf(recipe, entry) : '';

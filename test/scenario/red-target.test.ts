@@ -281,7 +281,7 @@ describe('a red target is not the next pull request’s fault', () => {
     told.play('states AB=held EF=pending\ntesting\nforeign X\ntesting EF EF+AB');
   });
 
-  it('takes nothing from a head that cannot be tested: entries are judged as usual [V10] [C8]', () => {
+  it('tries a head again that cannot be tested, and then judges entries as usual [V10] [C8]', () => {
     play(
       {},
       `
@@ -291,6 +291,11 @@ describe('a red target is not the next pull request’s fault', () => {
       fail B
       testing C HEAD
       unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED
+      testing C HEAD
+      unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED
+      testing C HEAD
+      unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED
+      testing C
       release builds
       fail C
       states C=failed

@@ -15,8 +15,8 @@ export interface Truth {
   filesOfHead(sha: Sha): Files | undefined;
   /** What a pull request changes, at this commit; undefined where nobody knows any more. */
   ownPaths(head: Sha, base: Sha): ReadonlySet<string> | undefined;
-  /** Whether merging it into this head of the target conflicts. */
-  conflicts(head: Sha, base: Sha): boolean | undefined;
+  /** Whether merging it into this head of the target in this way conflicts. */
+  conflicts(head: Sha, base: Sha, method: Candidate['mergeMethod'] | undefined): boolean | undefined;
   /** Names of checks that failed on a green tree, were cut off, or were run by a CI that was out of order. */
   flakedOn(sha: Sha): readonly string[];
   cutOffOn(sha: Sha): readonly string[];
@@ -183,7 +183,11 @@ export class Jury {
     const { sha } = run.commit;
     const isThird = this.#isThirdInARow(queue, run, checks);
     const isAlone = testedAloneOn(queue, run) !== undefined;
-    const isLeft = isAlone && run.purpose.kind === 'bisection' && run.base.ordinal < queue.pushedHead;
+    const isLeft =
+      isAlone &&
+      run.purpose.kind === 'bisection' &&
+      run.base.ordinal < queue.pushedHead &&
+      run.base.sha !== queue.target?.sha;
     if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name)))
       return this.#count(run, 'CI', { isThird, isAlone, isLeft: false });
     if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
@@ -304,7 +308,7 @@ export class Jury {
     const { candidate } = entry.because;
     const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
     const heads = [run?.base.sha, queue.target?.sha].filter((sha) => sha !== undefined);
-    const answers = heads.map((sha) => this.#truth.conflicts(entry.pr.headSha, sha));
+    const answers = heads.map((sha) => this.#truth.conflicts(entry.pr.headSha, sha, run?.mergeMethod));
     return answers.includes(true) || answers.includes(undefined) ? undefined : 'it conflicts with no head';
   }
 }

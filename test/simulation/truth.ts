@@ -1,4 +1,5 @@
 import type { Sha } from '../../src/engine/pull-request.ts';
+import { replay } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { FakeRepository } from '../fake/fake-repository.ts';
 import type { Truth } from './blame.ts';
@@ -25,7 +26,11 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
       if (fork === undefined) return undefined;
       return new Set(git.listChanges(git.getCommit(fork).tree, git.getCommit(head).tree).keys());
     },
-    conflicts: (head, base) => (hasBoth(head, base) ? git.merge(base, head).kind !== 'clean' : undefined),
+    conflicts: (head, base, method) => {
+      if (!hasBoth(head, base)) return undefined;
+      if (method === 'REBASE') return replay(git, git.getCommit(base), head) === undefined;
+      return git.merge(base, head).kind !== 'clean';
+    },
     flakedOn: (sha) => ci.flakedOn(sha),
     cutOffOn: (sha) => ci.cutOffOn(sha),
     brokeDownOn: (sha) => ci.brokeDownOn(sha),
