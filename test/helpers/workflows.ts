@@ -30,6 +30,7 @@ export interface Job {
 export interface Workflow {
   readonly on: {
     readonly push?: { readonly branches: readonly string[] };
+    readonly workflow_run?: object;
     readonly pull_request?: { readonly types?: readonly string[] } | null;
   };
   readonly concurrency?: { readonly group: string; readonly 'cancel-in-progress'?: boolean };
