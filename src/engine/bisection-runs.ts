@@ -38,9 +38,10 @@ export function keepChain(work: Work, { number, index }: Place, change: (chain: 
 /** Parts without members, chains without parts and bisections without chains are over. */
 export function tidy(work: Work, number: number): void {
   const known = findBisection(work, number);
-  if (known === undefined) return;
+  const isEmpty = ({ members }: Part) => members.length === 0;
+  if (known === undefined || !known.chains.some(({ parts }) => parts.length === 0 || parts.some(isEmpty))) return;
   const chains = known.chains
-    .map((chain) => ({ ...chain, parts: chain.parts.filter(({ members }) => members.length > 0) }))
+    .map((chain) => ({ ...chain, parts: chain.parts.filter((part) => !isEmpty(part)) }))
     .filter(({ parts }) => parts.length > 0);
   if (chains.length > 0) keepBisection(work, { ...known, chains });
   else work.queue = { ...work.queue, bisections: work.queue.bisections.filter((other) => other !== known) };

@@ -56,42 +56,40 @@ export function plan(work: Work): void {
   reviewUnheard(work);
   concludeBaseTests(work);
   concludeRepairs(work);
-  do settle(work);
-  while (proceed(work));
+  repeat(work, () => {
+    repeat(work, settle);
+    proceed(work);
+  });
+}
+
+/** Until nothing changes any more: a run that ends, or an entry that enters, changes what the others' results mean. */
+function repeat(work: Work, decide: (work: Work) => void): void {
+  let before: Queue;
+  do {
+    before = work.queue;
+    decide(work);
+  } while (work.queue !== before);
 }
 
 /** What the results mean, and who enters. */
 function settle(work: Work): void {
-  let ended: number;
-  do {
-    settleVouches(work);
-    blame(work);
-    ended = work.endedCandidates.length;
-    advanceBisections(work);
-    finishModeSwitch(work);
-    planDirectMerges(work);
-    releaseSetAside(work);
-    admitReady(work);
-    makeWayForUrgent(work);
-    // Where a run ends, others that stood behind it stand by their own results again.
-  } while (work.endedCandidates.length > ended);
+  settleVouches(work);
+  blame(work);
+  advanceBisections(work);
+  finishModeSwitch(work);
+  planDirectMerges(work);
+  releaseSetAside(work);
+  admitReady(work);
+  makeWayForUrgent(work);
 }
 
-/** What lands, and what is tested next. Answers whether runs were decided by that: others may have counted on them. */
-function proceed(work: Work): boolean {
-  const before = decidedRuns(work);
+/** What lands, and what is tested next. */
+function proceed(work: Work): void {
   landNext(work);
   testSuspectedBases(work);
   lookAgain(work);
   startRepair(work);
   startTests(work);
-  return [...decidedRuns(work)].some((number) => !before.has(number));
-}
-
-/** A run can be decided, and even land, in the step that starts it: by an equal tree, or by reports that came early. */
-function decidedRuns({ queue, endedCandidates }: Work): ReadonlySet<CandidateNumber> {
-  const decided = candidatesOf(queue).filter(({ state }) => state === 'passed' || state === 'failed');
-  return new Set([...endedCandidates, ...decided].map(({ number }) => number));
 }
 
 /** Entries that were not ready for too long leave. Those that only wait for the queue do not count. */
