@@ -8,7 +8,7 @@ import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { isRunAgain } from './required-verdict.ts';
 import { unlanded } from './roster.ts';
-import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
+import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteFailure } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts';
 
@@ -117,7 +117,7 @@ function blameFront(work: Work, place: Place, run: Candidate): boolean {
     return true;
   }
   if (!mayBlame(work.queue, run)) return false;
-  noteRemoval(work, entry, testedAloneOn(work.queue, run), run.failure);
+  noteFailure(work, entry, run, run.failure);
   const { at: _at, ...failure } = run.failure;
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
   regroupRest(work, place, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });

@@ -125,7 +125,7 @@ function failByConfiguration(work: Work, candidate: Candidate, failure: StartFai
   const met = unlanded(work.queue, candidate.members);
   const isHeld = work.queue.hold !== undefined;
   if (!isHeld && countAlike(work.queue, base, { reason, checks: [] }) + met.length < ENOUGH) {
-    for (const entry of met) noteRemoval(work, entry, base, { at: work.at, reason, checks: [] });
+    for (const entry of met) noteRemoval(work, entry, base, { failure: { at: work.at, reason, checks: [] } });
     failMembers(work, candidate, failure);
     return;
   }

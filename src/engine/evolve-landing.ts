@@ -14,7 +14,7 @@ import type { Sha } from './pull-request.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
-import { giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
+import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
 import { APPLIED, endCandidate, ignored, keep, keepCandidate, move, type Outcome, type Work } from './work.ts';
 
@@ -43,6 +43,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
     const suspects = findSuspects(queue);
     leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, 'landing');
     advanceTarget(work, event.pushedSha, { isDescendant: true, isProven: isWholeProof(candidate, event) });
+    carryRemovals(work, queue.target, landed);
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);

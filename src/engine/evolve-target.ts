@@ -48,7 +48,7 @@ function startAgain(
   { head, isDescendant }: { readonly head: Sha | undefined; readonly isDescendant: boolean },
   because: Because,
 ): void {
-  leaveHead(work, because, isDescendant ? 'push' : 'replacement');
+  leaveHead(work, because, 'push');
   endHold(work, because);
   advanceTarget(work, head, { isDescendant });
   work.queue = { ...work.queue, pushedHead: work.queue.heads };

@@ -114,6 +114,8 @@ export interface Suspicion {
   readonly removals: readonly Removal[];
   /** When it passed by itself, or could not be tested, and what was held against it then. */
   readonly cleared: { readonly at: Instant; readonly signs: readonly string[] } | undefined;
+  /** The checks that it failed by itself, since it last passed. */
+  readonly failed?: readonly string[];
   /** The branch left it before it was known whether the removals were right: it is tested for their sake. */
   readonly isDoubted?: true;
 }
@@ -122,6 +124,8 @@ export interface Removal {
   /** As it was when it left, without its targets. */
   readonly entry: Entry;
   readonly failure: Failure;
+  /** The submissions that had passed, and not landed, when it failed on top of them. */
+  readonly onTopOf?: readonly number[];
   /** It was submitted again: it is evidence, and does not return. */
   readonly isReplaced?: true;
 }

@@ -3,7 +3,7 @@ import { releaseFromBisection } from './bisection-runs.ts';
 import type { Base, Candidate, Failure } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
-import { candidatesFor, unlanded } from './roster.ts';
+import { candidatesFor, candidatesOf, unlanded } from './roster.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 
@@ -40,20 +40,26 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
   if (suspicion === undefined) return false;
-  const suspected = suspectedSigns(suspicion.removals);
+  const suspected = suspectedSigns(suspicion);
   return signsOf(candidate.failure).some((sign) => suspected === 'any' || suspected.includes(sign));
 }
 
-/** What a commit is suspected of: the signs of every row that is long enough, whoever was removed in between. */
-function suspectedSigns(removals: readonly Removal[]): readonly string[] | 'any' {
+/** What a commit is suspected of: what it failed before, and the signs of every row of removals that is long enough. */
+function suspectedSigns({ removals, failed = [] }: Pick<Suspicion, 'removals' | 'failed'>): readonly string[] | 'any' {
   if (removals.length >= ENOUGH_OF_ANY) return 'any';
-  return rowsOf(removals)
-    .filter(({ prNumbers }) => prNumbers.length >= ENOUGH)
-    .flatMap(({ signs }) => signs);
+  const rows = rowsOf(removals).filter(({ prNumbers }) => prNumbers.length >= ENOUGH);
+  return [...failed, ...rows.flatMap(({ signs }) => signs)];
 }
 
-function isSuspectedEnough(removals: readonly Removal[]): boolean {
-  return suspectedSigns(removals).length > 0;
+function isSuspectedEnough({ removals }: Suspicion): boolean {
+  return suspectedSigns({ removals }).length > 0;
+}
+
+/** It failed by itself before, somebody went on nevertheless, and now an entry failed on it in the same way. */
+function isMetAgain(queue: Queue, { base, failed = [] }: Suspicion): boolean {
+  const isAlike = (run: Candidate) => signsOf(run.failure).some((sign) => failed.includes(sign));
+  const isOnIt = (run: Candidate) => testedAloneOn(queue, run)?.sha === base.sha;
+  return failed.length > 0 && candidatesOf(queue).some((run) => isAlike(run) && isOnIt(run));
 }
 
 /** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
@@ -70,8 +76,20 @@ export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined)
   return failure.reason.startsWith('START_TEST_RUN_') ? [failure.reason] : [];
 }
 
+/** An entry is about to be removed for the failure of this run. */
+export function noteFailure(work: Work, entry: Entry, run: Candidate, failure: Failure): void {
+  const onTopOf = unlanded(work.queue, run.beneath).map(({ submission }) => submission);
+  noteRemoval(work, entry, testedAloneOn(work.queue, run), { failure, ...(onTopOf.length === 0 ? {} : { onTopOf }) });
+}
+
 /** An entry is about to be removed for a failure on this base. */
-export function noteRemoval(work: Work, entry: Entry, base: Base | undefined, failure: Removal['failure']): void {
+export function noteRemoval(
+  work: Work,
+  entry: Entry,
+  base: Base | undefined,
+  removal: Pick<Removal, 'failure' | 'onTopOf'>,
+): void {
+  const { failure } = removal;
   const signs = signsOf(failure);
   if (base === undefined || signs.length === 0) return;
   const known = suspicionOf(work.queue, base);
@@ -86,14 +104,28 @@ export function noteRemoval(work: Work, entry: Entry, base: Base | undefined, fa
     targets: undefined,
   };
   const others = (known?.removals ?? []).filter(({ entry: other }) => other.prNumber !== entry.prNumber);
-  const removals = [...others, { entry: left, failure }].slice(-MAX_REMOVALS);
-  keepSuspicion(work, { base, removals, cleared: undefined });
+  const removals = [...others, { entry: left, ...removal }].slice(-MAX_REMOVALS);
+  keepSuspicion(work, { ...known, base, removals, cleared: undefined });
 }
 
 function isCleared(known: Suspicion | undefined, signs: readonly string[], at: Instant): boolean {
   const cleared = known?.cleared;
   if (cleared === undefined || at >= cleared.at + CLEARED_FOR_MS) return false;
   return signs.some((sign) => cleared.signs.includes(sign));
+}
+
+/** Entries landed: who was removed for a failure on top of them was removed for one on the new head. */
+export function carryRemovals(work: Work, from: Base | undefined, landed: readonly Entry[]): void {
+  const { target } = work.queue;
+  const old = from === undefined ? undefined : suspicionOf(work.queue, from);
+  if (target === undefined || old === undefined) return;
+  const isLanded = (submission: number) => landed.some((entry) => entry.submission === submission);
+  const isCarried = ({ onTopOf = [] }: Removal) => onTopOf.some(isLanded);
+  const carried = old.removals.filter(isCarried);
+  if (carried.length === 0) return;
+  keepSuspicion(work, { ...old, removals: old.removals.filter((removal) => !isCarried(removal)) });
+  const known = suspicionOf(work.queue, target) ?? { base: target, removals: [], cleared: undefined };
+  keepSuspicion(work, { ...known, removals: [...known.removals, ...carried].slice(-MAX_REMOVALS) });
 }
 
 /** It is submitted again: its earlier stay is over for good. */
@@ -123,10 +155,11 @@ interface Row {
   readonly prNumbers: readonly PrNumber[];
 }
 
-/** Removals in a row that share a sign, oldest first. */
+/** Removals in a row that share a sign, oldest first; without those that had something else beneath them. */
 function rowsOf(removals: readonly Removal[]): readonly Row[] {
   const rows: Row[] = [];
-  for (const { entry, failure } of removals) {
+  for (const { entry, failure, onTopOf } of removals) {
+    if (onTopOf !== undefined) continue;
     const signs = signsOf(failure);
     const last = rows.at(-1);
     const shared = last?.signs.filter((sign) => signs.includes(sign)) ?? [];
@@ -140,8 +173,11 @@ function rowsOf(removals: readonly Removal[]): readonly Row[] {
 export function testSuspectedBases(work: Work): void {
   forgetLeftBases(work);
   if (!mayWork(work.queue)) return;
-  for (const { base, removals, isDoubted } of work.queue.suspicions) {
-    const isEnough = isDoubted === true || isSuspectedEnough(removals);
+  for (const suspicion of work.queue.suspicions) {
+    const { base, isDoubted } = suspicion;
+    const isOfUse = isHead(work.queue, base) || isSearchedOn(work.queue, base);
+    const isSuspicious = isSuspectedEnough(suspicion) || isMetAgain(work.queue, suspicion);
+    const isEnough = isDoubted === true || (isOfUse && isSuspicious);
     const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
     if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
   }
@@ -173,21 +209,20 @@ export function isHead({ target }: Queue, base: Base): boolean {
 /** The commit passed by itself, or cannot be tested: entries are judged as if nothing had been suspected. */
 export function clearBase(work: Work, base: Base): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
-    const removals = suspicionOf(work.queue, base)?.removals ?? [];
-    const suspected = suspectedSigns(removals);
-    const signs = suspected === 'any' ? removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
+    const suspicion = suspicionOf(work.queue, base) ?? { removals: [] };
+    const suspected = suspectedSigns(suspicion);
+    const signs = suspected === 'any' ? suspicion.removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
     keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs } });
   } else dropSuspicion(work, base);
 }
 
 /** The commit fails by itself: whoever was removed for nothing else returns, once the forge has said how it is now. */
 export function returnRemoved(work: Work, base: Base, signs: readonly string[]): void {
-  const suspicion = suspicionOf(work.queue, base);
-  if (suspicion === undefined) return;
+  const suspicion = suspicionOf(work.queue, base) ?? { base, removals: [], cleared: undefined };
   const isOfBase = ({ failure }: Removal) => signsOf(failure).every((sign) => signs.includes(sign));
   const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);
   const removals = suspicion.removals.filter((removal) => !isOfBase(removal));
-  keepSuspicion(work, { ...suspicion, removals });
+  keepSuspicion(work, { ...suspicion, removals, failed: signs });
   work.queue = { ...work.queue, returning: [...work.queue.returning, ...returning] };
   for (const { entry } of returning) {
     work.effects.push({ kind: 'readmit_entry', prNumber: entry.prNumber, submission: entry.submission });
@@ -195,26 +230,24 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
 }
 
 /**
- * The branch left its head. A landing on top of it shows that it works. A push on top of it cuts removals off from being
- * judged: it is still tested, for their sake, where that is worth it. It may also come back.
+ * The branch left its head. A push cuts removals off from being judged: the head is still tested, for their sake, where
+ * that is worth it. What else speaks against it is remembered for a while: the branch may come back.
  */
-export function leaveHead(work: Work, because: Because, how: 'landing' | 'push' | 'replacement'): void {
+export function leaveHead(work: Work, because: Because, how: 'landing' | 'push'): void {
   const { target } = work.queue;
   const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
   if (target === undefined || suspicion === undefined) return;
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
   const isUnderWay = suspicion.removals.length > 0 && findBaseTest(work.queue, target) !== undefined;
-  const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(suspicion.removals);
+  const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(suspicion);
   // A search goes on on its base: what speaks against that counts there.
   if (how === 'landing' && isSearched) return;
   if (how === 'push' && isSearched) giveUpSearches(work, target, because);
-  if (how === 'push' && isWorthATest) {
-    keepSuspicion(work, { ...suspicion, isDoubted: true });
-    return;
-  }
-  endBaseTest(work, target, because);
+  const isDoubted = how === 'push' && isWorthATest;
+  if (!isDoubted) endBaseTest(work, target, because);
+  // As the newest of those that were left.
   dropSuspicion(work, target);
-  if (how !== 'landing') keepSuspicion(work, suspicion);
+  keepSuspicion(work, isDoubted ? { ...suspicion, isDoubted } : suspicion);
 }
 
 /** A search on a base that was left and never passed proves nothing: its entries are tested on the present head. */
@@ -260,10 +293,11 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
   return bisections.some((bisection) => bisection.base.sha === base.sha);
 }
 
-/** The commit on which the candidate tested one entry and nothing else that has not landed. */
+/** The commit on which the candidate tested one entry and nothing else but what has landed or passed. */
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
   if (candidate.members.length !== 1) return undefined;
   if (candidate.purpose.kind === 'bisection') return candidate.beneath.length === 0 ? candidate.base : undefined;
-  const isAlone = unlanded(queue, candidate.beneath).length === 0 && candidate.composedWith.length === 0;
+  const isProven = unlanded(queue, candidate.beneath).every(({ state }) => state === 'TESTS_PASSED');
+  const isAlone = isProven && candidate.composedWith.length === 0;
   return isAlone ? queue.target : undefined;
 }

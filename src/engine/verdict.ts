@@ -8,7 +8,7 @@ import { findCandidate, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { failedChecks, isRunAgain, openChecks, verdictOf } from './required-verdict.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
-import { mayBlame, noteRemoval, testedAloneOn } from './suspicion.ts';
+import { mayBlame, noteFailure } from './suspicion.ts';
 import { failCandidate, MAX_TRIES, passCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
 import { denialText, withFinding, withoutWaiver } from './waiver.ts';
@@ -167,6 +167,6 @@ function remove(work: Work, candidate: Candidate): void {
   const [entry] = unlanded(work.queue, candidate.members);
   if (entry === undefined || candidate.failure === undefined) return;
   const { at: _at, ...failure } = candidate.failure;
-  noteRemoval(work, entry, testedAloneOn(work.queue, candidate), candidate.failure);
+  noteFailure(work, entry, candidate, candidate.failure);
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: candidate.number });
 }

@@ -202,6 +202,11 @@ describe('a queue that holds looks at its branch again by itself', () => {
     );
   });
 
+  it('tests the head again before anybody is removed, where somebody went on although it was red [V10] [V16]', () => {
+    play({}, `${RED}resume\nfail A\nstates A=held\ntesting A+B HEAD\nfail HEAD\nstates A=held`);
+    play({}, `${RED}resume\nfail A\npass HEAD\nstates A=failed B=testing`);
+  });
+
   it('does not look while it is paused [V16] [V11]', () => {
     play({}, `${RED}pause\nwake never\nwait 10m\ntesting\nresume\ntesting A A+B`);
   });
