@@ -24,6 +24,7 @@ import {
   dropSuspicion,
   endBaseTest,
   findBaseTest,
+  giveUpRuns,
   giveUpSearches,
   isHead,
   returnRemoved,
@@ -80,7 +81,9 @@ function concludeRed(work: Work, run: Candidate, failure: Failure): void {
   const { hold } = work.queue;
   const names = [...new Set([...failure.checks, ...failedChecks(run)])];
   const isNews = hold?.candidate !== run.number;
-  giveUpSearches(work, run.base, { reason: 'TARGET_BRANCH_RED', candidate: run.number });
+  const because = { reason: 'TARGET_BRANCH_RED' as const, candidate: run.number };
+  giveUpSearches(work, run.base, because);
+  if (!isHead(work.queue, run.base)) giveUpRuns(work, run.base, because);
   returnRemoved(work, run.base, names);
   if (isHead(work.queue, run.base)) {
     if (isNews) holdQueue(work, { kind: 'checks', names }, run);

@@ -1,9 +1,10 @@
 import type { Instant } from '../lib/clock.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import type { Base, Candidate, Failure } from './candidate.ts';
+import { abandon } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
-import { candidatesFor, candidatesOf, unlanded } from './roster.ts';
+import { type Because, type Entry, findCandidate, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
+import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 
@@ -55,11 +56,9 @@ function isSuspectedEnough({ removals }: Suspicion): boolean {
   return suspectedSigns({ removals }).length > 0;
 }
 
-/** It failed by itself before, somebody went on nevertheless, and now an entry failed on it in the same way. */
-function isMetAgain(queue: Queue, { base, failed = [] }: Suspicion): boolean {
-  const isAlike = (run: Candidate) => signsOf(run.failure).some((sign) => failed.includes(sign));
-  const isOnIt = (run: Candidate) => testedAloneOn(queue, run)?.sha === base.sha;
-  return failed.length > 0 && candidatesOf(queue).some((run) => isAlike(run) && isOnIt(run));
+/** An entry failed on it in the way it is suspected of, and waits until that is found out. */
+function isWaitedFor(queue: Queue, { base }: Suspicion): boolean {
+  return candidatesOf(queue).some((run) => isSuspected(queue, run) && testedAloneOn(queue, run)?.sha === base.sha);
 }
 
 /** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
@@ -176,8 +175,8 @@ export function testSuspectedBases(work: Work): void {
   for (const suspicion of work.queue.suspicions) {
     const { base, isDoubted } = suspicion;
     const isOfUse = isHead(work.queue, base) || isSearchedOn(work.queue, base);
-    const isSuspicious = isSuspectedEnough(suspicion) || isMetAgain(work.queue, suspicion);
-    const isEnough = isDoubted === true || (isOfUse && isSuspicious);
+    const isSuspicious = (isOfUse && isSuspectedEnough(suspicion)) || isWaitedFor(work.queue, suspicion);
+    const isEnough = isDoubted === true || isSuspicious;
     const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
     if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
   }
@@ -295,9 +294,18 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
 
 /** The commit on which the candidate tested one entry and nothing else but what has landed or passed. */
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
-  if (candidate.members.length !== 1) return undefined;
-  if (candidate.purpose.kind === 'bisection') return candidate.beneath.length === 0 ? candidate.base : undefined;
-  const isProven = unlanded(queue, candidate.beneath).every(({ state }) => state === 'TESTS_PASSED');
-  const isAlone = isProven && candidate.composedWith.length === 0;
-  return isAlone ? queue.target : undefined;
+  const { members, purpose, base, beneath, composedWith } = candidate;
+  if (members.length !== 1) return undefined;
+  if (purpose.kind === 'bisection') return beneath.length === 0 ? base : undefined;
+  // It was not tested with what landed beside it.
+  if (composedWith.length > 0) return beneath.length === 0 ? base : undefined;
+  return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.target : undefined;
+}
+
+/** Failures on a commit that the branch has left, and that fails by itself, prove nothing: they are tested on the head. */
+export function giveUpRuns(work: Work, base: Base, because: Because): void {
+  for (const { number } of lineOf(work.queue)) {
+    const run = findCandidate(work.queue, number);
+    if (run?.state === 'failed' && testedAloneOn(work.queue, run)?.sha === base.sha) abandon(work, run, because);
+  }
 }
