@@ -28,7 +28,6 @@ export function freeSlotFor(work: Work, entries: readonly Entry[]): boolean {
   const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && isInterruptible(work.queue, other));
   if (urgent === undefined || last === undefined) return false;
   abandon(work, last, interruptedBy(urgent.prNumber));
-  // One for one, also where more are under test than there are slots by now.
   return true;
 }
 

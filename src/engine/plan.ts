@@ -230,12 +230,12 @@ function startReplacements(work: Work): void {
   }
 }
 
-/** Answers how many it started. */
-function startGroups(work: Work): number {
+/** Answers how many it started. An interrupted candidate gives up its slot, also where there are fewer by now. */
+function startGroups(work: Work, interrupted = 0): number {
   const { pending } = work.queue.index;
   if (isAsBefore(work)) return 0;
   const isUrgentWaiting = pending.size > 0 && entryOf(work, firstOf(pending) as PrNumber).priority.value === 0;
-  let slots = freeSlots(work);
+  let slots = Math.max(freeSlots(work), interrupted);
   if (pending.size === 0 || (slots <= 0 && !isUrgentWaiting)) return 0;
   const gate = new Gate(work);
   const groups = formGroups(work, gate.demand(isUrgentWaiting ? pending.size : slots));
@@ -243,7 +243,8 @@ function startGroups(work: Work): number {
   for (const group of groups) {
     const ahead = [...group.ahead].map((id) => numbers.get(id) ?? id);
     if (!group.fires || ahead.some((id) => id < 0) || !gate.lets(group, groups)) continue;
-    if (slots <= 0 && !freeSlotFor(work, group.entries)) break;
+    // The interrupted ones wait again, and stand ahead of others that would have come along.
+    if (slots <= 0) return numbers.size + (freeSlotFor(work, group.entries) ? startGroups(work, 1) : 0);
     numbers.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
     slots = freeSlots(work);
   }

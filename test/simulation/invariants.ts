@@ -54,7 +54,7 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
 
 /** Only where targets are true, no check is blind, and the target was not red before. */
 export function staysGreen(
-  { ci, chronicle, repository: { git } }: Evidence,
+  { ci, chronicle, repository: { git, moves } }: Evidence,
   move: LandingMove,
   protection: readonly string[],
 ): string | undefined {
@@ -62,12 +62,21 @@ export function staysGreen(
   if (move.landing.answer.how === 'UNPROVEN' || move.landing.answer.how === 'PREFIX') return undefined;
   // The judge of these worlds excuses whatever it likes.
   if (candidate?.pass?.waived !== undefined) return undefined;
+  // A pull request that was made before a rewind brings back what the rewind took, and its targets say nothing of that.
+  const wasRewound = moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
+  if (candidate !== undefined && candidate.composedWith.length > 0 && wasRewound) return undefined;
   // Targets are honest about the checks that the branch has; who adds another tests it on each side alone.
   const isCommon = (name: string) => candidate?.composedWith.length === 0 || protection.includes(name);
   const names = (candidate?.required?.names ?? []).filter(isCommon);
   const before = git.getCommit(move.from).tree;
   const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));
   return red && `${red} is red at ${move.to}`;
+}
+
+/** Commits that were collected since leave it open, and count as taken back. */
+function isOnTop(git: Evidence['repository']['git'], from: Sha | undefined, to: Sha | undefined): boolean {
+  if (from === undefined || to === undefined) return true;
+  return git.findCommit(from) !== undefined && git.findCommit(to) !== undefined && git.isAncestor(from, to);
 }
 
 /** Those that remember what came before: see `Turns` and `Jury`, which has names of its own. */
