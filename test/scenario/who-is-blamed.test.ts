@@ -66,6 +66,68 @@ describe('what counts as two in a row', () => {
     play({}, 'hold landings\nsubmit A B C D\npass A\nfail A+B\nfail A+C\nstates BC=failed\ntesting A+D');
   });
 
+  it('tests the head after four that failed on top of what has passed, and has them return [V10] [V18]', () => {
+    play(
+      { concurrency: 6 },
+      `
+      hold landings
+      submit A B C D E F
+      pass A
+      fail A+B
+      fail A+C
+      fail A+D
+      fail A+E
+      states BCDE=failed
+      testing A+F HEAD
+      fail A+F
+      states F=held
+      fail HEAD
+      states F=held BCDE=pending
+      alarm RED_TARGET
+      `,
+    );
+  });
+
+  it('tests the new head for those who failed on top of what has landed since [V10] [V18]', () => {
+    play(
+      { concurrency: 6 },
+      `
+      hold landings
+      submit A B C D E F
+      pass A
+      fail A+B
+      fail A+C
+      states BC=failed
+      release landings
+      fail D
+      fail E
+      states DE=failed
+      testing F HEAD
+      fail HEAD
+      states BCDE=pending
+      `,
+    );
+  });
+
+  it('tests the commit on which three failed beside a landing, and tests them on the head where it fails [V10] [C4]', () => {
+    play(
+      PARALLEL,
+      `
+      submit A[x] B[y] C[z] D[w]
+      pass D
+      fail A
+      fail B
+      states AB=failed
+      fail C
+      states C=held
+      testing HEAD
+      fail HEAD
+      states ABC=testing
+      target M+D
+      `,
+    );
+  });
+
   it('counts who failed on top of what has landed [V10]', () => {
     play({}, 'submit A B C D\npass A\nfail B\nfail C\nstates BC=failed\ntesting D HEAD');
   });
