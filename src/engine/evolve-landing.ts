@@ -43,7 +43,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
     const suspects = findSuspects(queue);
     leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, 'landing');
     advanceTarget(work, event.pushedSha, { isDescendant: true, isProven: isWholeProof(candidate, event) });
-    carryRemovals(work, queue.target, landed);
+    carryRemovals(work, queue.target, landed, candidate.pass?.waived?.map(({ check }) => check) ?? []);
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);

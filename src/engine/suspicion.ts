@@ -113,18 +113,27 @@ function isCleared(known: Suspicion | undefined, signs: readonly string[], at: I
   return signs.some((sign) => cleared.signs.includes(sign));
 }
 
-/** Entries landed: who was removed for a failure on top of them was removed for one on the new head. */
-export function carryRemovals(work: Work, from: Base | undefined, landed: readonly Entry[]): void {
+/**
+ * Entries landed. Whoever was removed for a failure on top of them was removed for one on the new head, and a pass by a
+ * waiver has not shown that what it waived works there.
+ */
+export function carryRemovals(
+  work: Work,
+  from: Base | undefined,
+  landed: readonly Entry[],
+  waived: readonly string[],
+): void {
   const { target } = work.queue;
   const old = from === undefined ? undefined : suspicionOf(work.queue, from);
   if (target === undefined || old === undefined) return;
   const isLanded = (submission: number) => landed.some((entry) => entry.submission === submission);
-  const isCarried = ({ onTopOf = [] }: Removal) => onTopOf.some(isLanded);
-  const carried = old.removals.filter(isCarried);
-  if (carried.length === 0) return;
-  keepSuspicion(work, { ...old, removals: old.removals.filter((removal) => !isCarried(removal)) });
-  const known = suspicionOf(work.queue, target) ?? { base: target, removals: [], cleared: undefined };
-  keepSuspicion(work, { ...known, removals: [...known.removals, ...carried].slice(-MAX_REMOVALS) });
+  const isWaived = (sign: string) => waived.includes(sign);
+  const removals = old.removals.filter(
+    ({ onTopOf = [], failure }) => onTopOf.some(isLanded) || signsOf(failure).some(isWaived),
+  );
+  const failed = old.failed?.filter(isWaived) ?? [];
+  if (removals.length + failed.length === 0) return;
+  keepSuspicion(work, { base: target, removals, cleared: undefined, ...(failed.length === 0 ? {} : { failed }) });
 }
 
 /** It is submitted again: its earlier stay is over for good. */
@@ -220,9 +229,13 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
   const suspicion = suspicionOf(work.queue, base) ?? { base, removals: [], cleared: undefined };
   const isOfBase = ({ failure }: Removal) => signsOf(failure).every((sign) => signs.includes(sign));
   const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);
-  const removals = suspicion.removals.filter((removal) => !isOfBase(removal));
-  keepSuspicion(work, { ...suspicion, removals, failed: signs });
-  work.queue = { ...work.queue, returning: [...work.queue.returning, ...returning] };
+  const isReturning = ({ entry }: Removal) => returning.some((other) => other.entry.submission === entry.submission);
+  const isLeft = (removal: Removal) => !isReturning(removal);
+  keepSuspicion(work, { ...suspicion, removals: suspicion.removals.filter((r) => !isOfBase(r)), failed: signs });
+  const suspicions = work.queue.suspicions.map((other) =>
+    other.removals.every(isLeft) ? other : { ...other, removals: other.removals.filter(isLeft) },
+  );
+  work.queue = { ...work.queue, suspicions, returning: [...work.queue.returning, ...returning] };
   for (const { entry } of returning) {
     work.effects.push({ kind: 'readmit_entry', prNumber: entry.prNumber, submission: entry.submission });
   }

@@ -31,8 +31,8 @@ export interface Truth {
 interface Circumstances {
   /** Two others failed alike just before, on the same head. */
   readonly isThird: boolean;
-  /** Nothing that has not landed was tested with it. */
-  readonly isAlone: boolean;
+  /** The head on which nothing else that has not landed was tested with it. */
+  readonly head: Sha | undefined;
   /** A search tested it on a head that somebody's push has replaced since. */
   readonly isLeft: boolean;
 }
@@ -182,21 +182,21 @@ export class Jury {
     }
     const { sha } = run.commit;
     const isThird = this.#isThirdInARow(queue, run, checks);
-    const isAlone = testedAloneOn(queue, run) !== undefined;
+    const head = testedAloneOn(queue, run);
     const isLeft =
-      isAlone &&
+      head !== undefined &&
       run.purpose.kind === 'bisection' &&
       run.base.ordinal < queue.pushedHead &&
       run.base.sha !== queue.target?.sha;
     if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name)))
-      return this.#count(run, 'CI', { isThird, isAlone, isLeft: false });
+      return this.#count(run, 'CI', { isThird, head, isLeft: false });
     if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
     if (checks.some((name) => this.#truth.flakedOn(sha).includes(name))) return undefined;
     const isGreen = (name: string) => redCauses(this.#truth.filesOfRun(run) ?? new Map(), name).length === 0;
     if (checks.every((name) => isGreen(name) && this.#truth.cutOffOn(sha).includes(name))) {
       return run.tries >= MAX_TRIES ? undefined : `its checks were cut off after ${run.tries} other tries`;
     }
-    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, { isThird, isAlone, isLeft });
+    return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, { isThird, head, isLeft });
   }
 
   /** What it changes is part of what makes the tree of the run red. */
@@ -233,19 +233,20 @@ export class Jury {
     const { candidate } = entry.because;
     const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
     if (run === undefined) return 'no run is named';
-    const others = countWith(this.#unstarted, run);
+    const others = countWith(this.#unstarted, run.base.sha, run);
     return others < REMOVED_BEFORE_SUSPICION
       ? undefined
       : this.#add('required', entry, `so were ${others} others on ${run.base.sha.slice(0, 10)}`);
   }
 
   /** An innocent one is removed, because the head or CI is broken. */
-  #count(run: Candidate, culprit: string, { isThird, isAlone, isLeft }: Circumstances): undefined {
+  #count(run: Candidate, culprit: string, { isThird, head, isLeft }: Circumstances): undefined {
     const [member] = run.members;
-    if (member === undefined || this.#isCleared(run)) return;
-    if (isAlone) this.#victims.push({ run, submission: member.submission });
-    const others = countWith(this.#wronged, run);
-    const text = `${culprit} is to blame, as for ${others} others on ${run.base.sha.slice(0, 10)}`;
+    const commit = head ?? run.base.sha;
+    if (member === undefined || this.#isCleared(commit)) return;
+    if (head !== undefined) this.#victims.push({ run, submission: member.submission });
+    const others = countWith(this.#wronged, commit, run);
+    const text = `${culprit} is to blame, as for ${others} others on ${commit.slice(0, 10)}`;
     if (isLeft && !this.#hasLanded(run.base.sha)) this.#add('searched', member, `${text}, and somebody replaced it`);
     if (isThird) this.#add(run.purpose.kind === 'bisection' ? 'searched' : 'innocent', member, text);
     if (others >= REMOVED_IN_ANY_WAY) this.#add('excess', member, text);
@@ -275,9 +276,9 @@ export class Jury {
   }
 
   /** The head was tested by itself since, and passed: CI that is in order again proves what it can. */
-  #isCleared({ base }: Candidate): boolean {
+  #isCleared(commit: Sha): boolean {
     return [...this.#chronicle.candidates.values()].some(
-      ({ purpose, base: { sha }, pass }) => purpose.kind === 'head' && sha === base.sha && pass !== undefined,
+      ({ purpose, base, pass }) => purpose.kind === 'head' && base.sha === commit && pass !== undefined,
     );
   }
 
@@ -331,9 +332,9 @@ function testedAloneOn(queue: Queue, { purpose, base, beneath, composedWith }: C
 }
 
 /** Adds the members of a run, and answers how many others there were on the same head. */
-function countWith(wronged: Map<Sha, Set<PrNumber>>, { base, members }: Candidate): number {
-  const known = wronged.get(base.sha) ?? new Set();
-  wronged.set(base.sha, known);
+function countWith(wronged: Map<Sha, Set<PrNumber>>, commit: Sha, { members }: Candidate): number {
+  const known = wronged.get(commit) ?? new Set();
+  wronged.set(commit, known);
   for (const { prNumber } of members) known.add(prNumber);
   return known.size - members.length;
 }

@@ -3,6 +3,7 @@ import type { Candidate, Member } from '../../src/engine/candidate.ts';
 import { compositionOf } from '../../src/engine/candidate.ts';
 import { landingEntries } from '../../src/engine/evolve-landing.ts';
 import { targetsOf } from '../../src/engine/footprint.ts';
+import { isInterruptible } from '../../src/engine/interrupt.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import type { Sha } from '../../src/engine/pull-request.ts';
 import { type Entry, findCandidate, findLiveMember, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
@@ -301,7 +302,10 @@ export function knowsItsOwnMoves(evidence: Evidence, { before, event, step: { qu
   if (!isNews || before.heads === 0 || queue.heads === before.heads) return undefined;
   const head = queue.target?.sha;
   const isForeign = (move: BranchMove) => move.to === head && (move.landing === undefined || evidence.strays.has(move));
-  return evidence.repository.moves.some(isForeign) ? undefined : `nobody else moved it to ${head}`;
+  // It is news, if late, where somebody took back what had just landed and the landing came to nothing.
+  const isTakenBack = ({ from, landing }: BranchMove) => from === head && landing === undefined;
+  const { moves } = evidence.repository;
+  return moves.some((move) => isForeign(move) || isTakenBack(move)) ? undefined : `nobody else moved it to ${head}`;
 }
 
 /** CI truly failed the candidate that an entry is removed for. */
@@ -360,7 +364,8 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   if (others !== undefined) return others.place < own.place;
   // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
   if (queue.hold !== undefined) return false;
-  return other.priority.value === 0 && landing.every(({ priority }) => priority.value > 0);
+  if (other.priority.value > 0 || landing.some(({ priority }) => priority.value === 0)) return false;
+  return isInterruptible(queue, own);
 }
 
 /** What landed beside a candidate shared no target with what it tests, and still shares none. */

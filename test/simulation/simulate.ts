@@ -75,6 +75,8 @@ const SQLITE_EVERY = 20;
 const SETTLE_MS = 90 * 60_000;
 const TICK_MS = 3_000;
 const LOOK_MS = 5_000;
+/** Longer than an answer of the store is under way. */
+const TOLD_MS = 1_000;
 const MAX_TASKS = 200_000;
 /** The last one comes when every message that was late has arrived. */
 const NUDGES = [1, 6, 30];
@@ -348,20 +350,28 @@ class Run {
     if (notice.kind === 'pull_request_changed' || notice.kind === 'branch_moved') this.#notices.send(notice);
   }
 
-  /** Every now and then, between two tasks: each entry has something that can move it. */
+  /** Every now and then: each entry has something that can move it. */
   #lookAround(): void {
     const world = this.#world;
     world.schedule(LOOK_MS, () => {
       if (this.#failure !== undefined) return;
       void world.track(async () => {
-        const effects = await this.#bare.queues.listEffects(QUEUE_ID);
-        const now = this.#conditions.hasBadClocks ? undefined : world.now;
-        const { queue } = this.#chronicle;
-        const unmoved = findUnmoved(queue, { now, effects });
-        this.#fail(MOVABLE, unmoved);
+        const found = await this.#findUnmoved();
+        // The store may know already what nobody was told yet.
+        if (found !== undefined) world.schedule(TOLD_MS, () => void world.track(() => this.#lookAgain(found)));
       });
       this.#lookAround();
     });
+  }
+
+  async #lookAgain(found: string): Promise<void> {
+    if ((await this.#findUnmoved()) === found) this.#fail(MOVABLE, found);
+  }
+
+  async #findUnmoved(): Promise<string | undefined> {
+    const effects = await this.#bare.queues.listEffects(QUEUE_ID);
+    const now = this.#conditions.hasBadClocks ? undefined : this.#world.now;
+    return findUnmoved(this.#chronicle.queue, { now, effects });
   }
 
   #judgeMove(): void {
