@@ -176,7 +176,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);',
     'const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced === true);',
   ),
-  engine('blame: what was cut off counts as failed', 'verdict.ts', 'const MAX_TRIES = 2;', 'const MAX_TRIES = 0;'),
+  engine('blame: what was cut off counts as failed', 'test-run.ts', 'const MAX_TRIES = 2;', 'const MAX_TRIES = 0;'),
   engine(
     'blame: what lies beneath need not have passed',
     'verdict.ts',
