@@ -117,6 +117,8 @@ class GroupFormer {
     const [last, ...others] = drafts.filter(({ id }) => !drafts.some(({ ahead }) => ahead.has(id)));
     if (last === undefined || [last, ...others].some((draft) => isFinished(draft) || !fits(draft, entry)))
       return undefined;
+    // An urgent entry takes nobody along for whom it would have to wait.
+    if (drafts.some(isUrgent) && [...overlapping].some((id) => id !== last.id && !last.ahead.has(id))) return undefined;
     return others.length === 0 ? last : this.#join(last, others);
   }
 
@@ -180,6 +182,10 @@ class GroupFormer {
 /** Nothing in the group failed together with the entry before. */
 function fits({ entries }: Draft, { apart }: Entry): boolean {
   return apart === undefined || entries.every((other) => other.apart === undefined || other.apart === apart);
+}
+
+function isUrgent({ entries }: Draft): boolean {
+  return entries.some(({ priority }) => priority.value === 0);
 }
 
 /** Nobody else joins it. */

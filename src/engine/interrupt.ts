@@ -23,12 +23,12 @@ export function makeWayForUrgent(work: Work): void {
 }
 
 /** Where no slot is free for an urgent entry, the last candidate of the line that may be interrupted gives up its own. */
-export function freeSlotFor(work: Work, entries: readonly Entry[]): boolean {
+export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | undefined {
   const urgent = entries.find(({ priority }) => priority.value === 0);
   const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && isInterruptible(work.queue, other));
-  if (urgent === undefined || last === undefined) return false;
+  if (urgent === undefined || last === undefined) return undefined;
   abandon(work, last, interruptedBy(urgent.prNumber));
-  return true;
+  return urgent.prNumber;
 }
 
 /** Neither being landed nor urgent, and nothing urgent was built on it: urgent entries do not interrupt one another. */

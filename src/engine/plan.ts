@@ -1,3 +1,4 @@
+import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
 import { raiseWaiting } from './ageing.ts';
@@ -62,12 +63,18 @@ export function plan(work: Work): void {
   });
 }
 
+/** Far more than any plan needs: a queue whose plan goes round in circles is parked instead. */
+const MAX_ROUNDS = 1_000;
+
 /** Until nothing changes any more: a run that ends, or an entry that enters, changes what the others' results mean. */
 function repeat(work: Work, decide: (work: Work) => void): void {
   let before: Queue;
+  let rounds = 0;
   do {
     before = work.queue;
     decide(work);
+    rounds += 1;
+    assert(rounds < MAX_ROUNDS, 'a plan comes to an end');
   } while (work.queue !== before);
 }
 
@@ -230,12 +237,15 @@ function startReplacements(work: Work): void {
   }
 }
 
-/** Answers how many it started. An interrupted candidate gives up its slot, also where there are fewer by now. */
-function startGroups(work: Work, interrupted = 0): number {
+/**
+ * Answers how many it started. For an urgent entry that no slot is free for, a candidate is interrupted: then groups are
+ * formed again, because what was interrupted stands ahead of others that would have come along, and the entry's own starts.
+ */
+function startGroups(work: Work, urgent?: PrNumber): number {
   const { pending } = work.queue.index;
   if (isAsBefore(work)) return 0;
   const isUrgentWaiting = pending.size > 0 && entryOf(work, firstOf(pending) as PrNumber).priority.value === 0;
-  let slots = Math.max(freeSlots(work), interrupted);
+  let slots = urgent === undefined ? freeSlots(work) : 1;
   if (pending.size === 0 || (slots <= 0 && !isUrgentWaiting)) return 0;
   const gate = new Gate(work);
   const groups = formGroups(work, gate.demand(isUrgentWaiting ? pending.size : slots));
@@ -243,9 +253,13 @@ function startGroups(work: Work, interrupted = 0): number {
   for (const group of groups) {
     const ahead = [...group.ahead].map((id) => numbers.get(id) ?? id);
     if (!group.fires || ahead.some((id) => id < 0) || !gate.lets(group, groups)) continue;
-    // The interrupted ones wait again, and stand ahead of others that would have come along.
-    if (slots <= 0) return numbers.size + (freeSlotFor(work, group.entries) ? startGroups(work, 1) : 0);
+    if (urgent !== undefined && !group.entries.some(({ prNumber }) => prNumber === urgent)) continue;
+    if (slots <= 0) {
+      const next = freeSlotFor(work, group.entries);
+      return numbers.size + (next === undefined ? 0 : startGroups(work, next));
+    }
     numbers.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
+    if (urgent !== undefined) break;
     slots = freeSlots(work);
   }
   return numbers.size;

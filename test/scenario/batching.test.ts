@@ -113,6 +113,34 @@ describe('how batches are formed', () => {
     );
   });
 
+  it('lets an urgent entry take nobody along for whom it would have to wait [B3] [O2]', () => {
+    play(
+      { mode: 'PARALLEL', concurrency: 1, batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 1 },
+      `
+      submit Q[q]
+      wait 1m
+      testing Q
+      submit S[z] C[x,z]
+      submit U[x] urgent
+      testing U
+      states QSC=pending
+      `,
+    );
+  });
+
+  it('forms groups again when an urgent entry has interrupted: who was, stands ahead of others [O1] [O2]', () => {
+    play(
+      { mode: 'PARALLEL', concurrency: 1, batch: true, batchingMinSize: 2 },
+      `
+      submit A[y] B[y]
+      testing AB
+      submit C[x,y]
+      submit U[x] urgent
+      states U=testing C=pending
+      `,
+    );
+  });
+
   it('does not wait for a batch with an urgent entry in it [B3]', () => {
     play(BATCH, 'submit A\nsubmit B urgent\ntesting BA\nstates AB=testing');
   });
