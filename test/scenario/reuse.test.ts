@@ -268,6 +268,23 @@ states ABC=merged`,
     );
   });
 
+  it('takes nothing over from a pass that was itself taken over [C10]', () => {
+    play(
+      PARALLEL,
+      `
+      hold landings
+      empty A B
+      submit A[x] B[y]
+      runs A
+      pass A
+      states AB=passed
+      refuse composition
+      states A=testing B=passed
+      runs A B+A
+      `,
+    );
+  });
+
   it('counts what was reported for it before, when a run of its own begins [C10] [V2]', () => {
     play(
       PARALLEL,
