@@ -71,7 +71,10 @@ export function concludeBaseTests(work: Work): void {
 
 function concludeGreen(work: Work, run: Candidate): void {
   clearBase(work, run.base);
-  if (work.queue.hold !== undefined && isHead(work.queue, run.base)) {
+  const { hold } = work.queue;
+  if (hold === undefined || !isHead(work.queue, run.base)) return;
+  // A test that began before the configuration broke does not show that it was mended.
+  if (hold.cause.kind === 'checks' || run.plannedAt >= hold.since) {
     retestHeld(work, { reason: 'TARGET_BRANCH_GREEN', candidate: run.number });
   }
 }

@@ -220,7 +220,9 @@ export function clearBase(work: Work, base: Base): void {
     const suspicion = suspicionOf(work.queue, base) ?? { removals: [] };
     const suspected = suspectedSigns(suspicion);
     const signs = suspected === 'any' ? suspicion.removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
-    keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs } });
+    // What its checks say is no answer to whether its configuration can be used.
+    const isOfChecks = (sign: string) => !sign.startsWith('START_TEST_RUN_');
+    keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs: signs.filter(isOfChecks) } });
   } else dropSuspicion(work, base);
 }
 

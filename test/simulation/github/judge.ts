@@ -200,9 +200,13 @@ function findOpenCheck({ github, repository, chronicle }: Evidence): string | un
   return undefined;
 }
 
-function findFalseAlarm({ alarms, foreignMoves }: Evidence): string | undefined {
-  const OF_PEOPLE = ['FOREIGN_PUSH', 'UNPROVEN_LANDING'];
-  const alarm = alarms.find(({ code }) => code !== 'RED_TARGET' && !(foreignMoves > 0 && OF_PEOPLE.includes(code)));
+function findFalseAlarm({ alarms, foreignMoves, conditions }: Evidence): string | undefined {
+  const reasons = [
+    'RED_TARGET',
+    ...(foreignMoves > 0 ? ['FOREIGN_PUSH', 'UNPROVEN_LANDING'] : []),
+    ...(conditions.isProtected ? [] : ['BROKEN_CONFIGURATION']),
+  ];
+  const alarm = alarms.find(({ code }) => !reasons.includes(code));
   return alarm && `${alarm.code}: ${alarm.text}`;
 }
 

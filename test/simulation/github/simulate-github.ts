@@ -339,8 +339,10 @@ class GithubRun {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    // A target that is red by itself is repaired. Whatever else holds the queue ends without help.
-    if (queue.hold !== undefined) await people.repairTarget();
+    // A target that is red by itself is repaired, and where nothing is required anybody chooses what is.
+    if (queue.hold?.cause.kind === 'checks') await people.repairTarget();
+    else if (queue.hold !== undefined && !this.#parts.conditions.isProtected)
+      people.update({ requiredStatuses: ['unit'] }, undefined);
     if (!NUDGES.includes(count)) return;
     for (const { prNumber, state, targets } of valuesOf(queue.entries))
       if (state === 'NOT_READY' && targets === undefined) people.upload(prNumber);
