@@ -24,7 +24,6 @@ times as fast. The same seed plans the same; what happens first may differ. A ru
   --seed X         only this one
   --store KIND     memory or sqlite; otherwise every 20th seed is on SQLite
   --jobs J         how many threads (one for each core)
-  --strict         fail for what is known to be broken, too (test/simulation/open-findings.ts)
   --bail           stop after the first seed that fails
   --verbose        a line for each seed
   --help           this
@@ -44,7 +43,6 @@ const options = {
   store: { type: 'string' },
   jobs: { type: 'string' },
   bail: { type: 'boolean', default: false },
-  strict: { type: 'boolean', default: false },
   verbose: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -56,22 +54,13 @@ if (process.argv[2] === 'policy') {
   process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 }
 
-async function run({
-  seeds,
-  forge,
-  store,
-  jobs,
-  isStrict,
-  isBailing,
-  isVerbose,
-}: ReturnType<typeof parse>): Promise<number> {
+async function run({ seeds, forge, store, jobs, isBailing, isVerbose }: ReturnType<typeof parse>): Promise<number> {
   const summary = new Summary(forge === 'model' ? MUST_OCCUR : []);
   await runSeeds({
     seeds,
     forge,
     store,
     jobs,
-    isStrict,
     isBailing,
     onReport: (report) => tell(summary, report, isVerbose),
   });
@@ -94,7 +83,6 @@ function parse(args: readonly string[]) {
     seeds: Array.from({ length: count }, (_, index) => from + index),
     store: values.store as StoreKind | undefined,
     jobs: values.jobs === undefined ? undefined : toNumber('jobs', values.jobs),
-    isStrict: values.strict,
     isBailing: values.bail,
     isVerbose: values.verbose,
     isHelp: values.help,

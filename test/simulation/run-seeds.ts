@@ -11,7 +11,6 @@ export interface SeedsOptions {
   readonly forge?: ForgeKind | undefined;
   readonly store?: StoreKind | undefined;
   readonly jobs?: number | undefined;
-  readonly isStrict?: boolean | undefined;
   /** Nothing more is begun after a seed that failed. */
   readonly isBailing?: boolean | undefined;
   readonly onReport: (report: RunReport) => void;
@@ -31,16 +30,13 @@ export async function runSeeds(options: SeedsOptions): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => runWorker(take, { ...options, onReport })));
 }
 
-function runWorker(
-  take: () => number | undefined,
-  { store, forge = 'model', isStrict, onReport }: SeedsOptions,
-): Promise<void> {
+function runWorker(take: () => number | undefined, { store, forge = 'model', onReport }: SeedsOptions): Promise<void> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
   return new Promise((resolve, reject) => {
     const next = () => {
       const seed = take();
       if (seed === undefined) void worker.terminate().then(() => resolve(), reject);
-      else worker.postMessage({ seed, store, forge, isStrict });
+      else worker.postMessage({ seed, store, forge });
     };
     worker.on('message', (report: RunReport) => {
       onReport(report);

@@ -36,7 +36,6 @@ import {
   staysGreen,
 } from './invariants.ts';
 import { findUnmoved } from './movers.ts';
-import { OPEN_INVARIANTS } from './open-findings.ts';
 import { Neighbours, Turns } from './order.ts';
 import { OTHER_BRANCH, People } from './people.ts';
 import { prepareStore, QUEUE_ID } from './prepare-store.ts';
@@ -50,8 +49,6 @@ import { truthOf } from './truth.ts';
 export interface RunOptions {
   readonly seed: number;
   readonly store?: StoreKind | undefined;
-  /** Invariants that are known to be broken fail the run, too. */
-  readonly isStrict?: boolean | undefined;
 }
 
 export interface RunReport {
@@ -82,8 +79,8 @@ const MAX_TASKS = 200_000;
 const NUDGES = [1, 6, 30];
 
 export async function simulate(options: RunOptions): Promise<RunReport> {
-  const { seed, store = defaultStore(seed), isStrict = false } = options;
-  return runToItsEnd(new Run(seed, await openSimStore(store), isStrict), store);
+  const { seed, store = defaultStore(seed) } = options;
+  return runToItsEnd(new Run(seed, await openSimStore(store)), store);
 }
 
 function defaultStore(seed: number): StoreKind {
@@ -112,13 +109,11 @@ class Run {
   readonly #undecided = new Map<PrNumber, number>();
   /** Candidates whose refs were made after they had ended. */
   readonly #late = new Set<string>();
-  readonly #isStrict: boolean;
   #failure: string | undefined;
   #scene: readonly string[] = [];
   #ticks = 0;
 
-  constructor(seed: number, store: Store, isStrict: boolean) {
-    this.#isStrict = isStrict;
+  constructor(seed: number, store: Store) {
     const world = new SimWorld({ seed, maxTasks: MAX_TASKS });
     const conditions = drawConditions(world.random.fork(), seed);
     this.#world = world;
@@ -222,10 +217,6 @@ class Run {
 
   #fail(invariant: string, text: string | undefined): void {
     if (text === undefined || this.#failure !== undefined) return;
-    if (!this.#isStrict && OPEN_INVARIANTS.has(invariant)) {
-      this.#coverage.note(`open.${invariant}`);
-      return;
-    }
     const at = new Date(this.#world.now).toISOString().slice(11, 23);
     this.#failure = `${invariant}: ${text} (at ${at}, event ${this.#chronicle.version})`;
     this.#chronicle.conclude();
