@@ -126,16 +126,16 @@ export class Jury {
     return this.#findings.splice(0);
   }
 
-  /** A test of the head by itself that failed after the run, and by the same checks. */
+  /** A test of the head by itself that failed after the run, and by the same checks, before any that passed. */
   #findRedTest({ number, base }: Candidate, checks: readonly string[]): Candidate | undefined {
-    return [...this.#chronicle.candidates.values()].find(
-      (other) =>
-        other.purpose.kind === 'head' &&
-        other.base.sha === base.sha &&
-        other.failure !== undefined &&
-        checks.every((name) => knownToFail(other).includes(name)) &&
-        other.number > number,
+    const tests = [...this.#chronicle.candidates.values()].filter(
+      (other) => other.purpose.kind === 'head' && other.base.sha === base.sha && other.number > number,
     );
+    const isGreen = ({ pass }: Candidate) => pass !== undefined;
+    const isRed = (test: Candidate) =>
+      test.failure !== undefined && checks.every((name) => knownToFail(test).includes(name));
+    const telling = tests.sort((one, other) => one.number - other.number).find((test) => isGreen(test) || isRed(test));
+    return telling !== undefined && isRed(telling) ? telling : undefined;
   }
 
   #add(wrong: Wrong, { prNumber }: Pick<Entry, 'prNumber'>, text: string): undefined {
