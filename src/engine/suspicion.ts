@@ -65,6 +65,8 @@ function isWaitedFor(queue: Queue, { base }: Suspicion): boolean {
 export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;
+  // What it was tested on top of passed there.
+  if (candidate.beneath.length > 0) return false;
   return base.isProven !== true && suspicionOf(queue, base)?.cleared === undefined;
 }
 
@@ -311,7 +313,8 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
   const { members, purpose, base, beneath, composedWith } = candidate;
   if (members.length !== 1) return undefined;
-  if (purpose.kind === 'bisection') return beneath.length === 0 ? base : undefined;
+  // What a search tests it on has passed.
+  if (purpose.kind === 'bisection') return base;
   // It was not tested with what landed beside it.
   if (composedWith.length > 0) return beneath.length === 0 ? base : undefined;
   return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.target : undefined;
