@@ -23,7 +23,7 @@ import {
 import { abandon, isBeingLanded, takeOut } from './line.ts';
 import { type Because, findCandidate, findLiveMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { countEarlyReports, report } from './report-check.ts';
+import { countEarlyReports, isBeforeItsRun, report } from './report-check.ts';
 import { requiredChecks, type StartProblem } from './required.ts';
 import { concludeReview } from './review-required.ts';
 import { unlanded } from './roster.ts';
@@ -178,6 +178,7 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
 }
 
 function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {
+  if (isBeforeItsRun(candidate)) return notAsked(event);
   const checks = withFinding(candidate.checks, event, { ...event, mode: work.queue.settings.honorQuarantine });
   if (checks === undefined) return notAsked(event);
   const judged = { ...candidate, checks };

@@ -27,7 +27,7 @@ export function report(work: Work, candidate: Candidate, { at, check }: CheckRep
 }
 
 /** It is being built, or waits for the run of another or for the queue. */
-function isBeforeItsRun({ state, twin }: Candidate): boolean {
+export function isBeforeItsRun({ state, twin }: Candidate): boolean {
   return state === 'waiting' || state === 'building' || (state === 'testing' && twin !== undefined);
 }
 
