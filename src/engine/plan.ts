@@ -90,7 +90,7 @@ function settle(work: Work): void {
   makeWayForUrgent(work);
 }
 
-/** What lands, and what is tested next. */
+/** Lands what may land, and starts what is tested next. */
 function proceed(work: Work): void {
   landNext(work);
   testSuspectedBases(work);

@@ -45,7 +45,7 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   return signsOf(candidate.failure).some((sign) => suspected === 'any' || suspected.includes(sign));
 }
 
-/** What a commit is suspected of: what it failed before, and the signs of every row of removals that is long enough. */
+/** The signs a commit is suspected of: those it failed by itself, and those of every row of removals that is long enough. */
 function suspectedSigns({ removals, failed = [] }: Pick<Suspicion, 'removals' | 'failed'>): readonly string[] | 'any' {
   if (removals.length >= ENOUGH_OF_ANY) return 'any';
   const rows = rowsOf(removals).filter(({ prNumbers }) => prNumbers.length >= ENOUGH);
@@ -65,7 +65,7 @@ function isWaitedFor(queue: Queue, { base }: Suspicion): boolean {
 export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;
-  // What it was tested on top of passed there.
+  // A pass of the entries beneath it speaks for the base.
   if (candidate.beneath.length > 0) return false;
   return base.isProven !== true && suspicionOf(queue, base)?.cleared === undefined;
 }
@@ -222,7 +222,7 @@ export function clearBase(work: Work, base: Base): void {
     const suspicion = suspicionOf(work.queue, base) ?? { removals: [] };
     const suspected = suspectedSigns(suspicion);
     const signs = suspected === 'any' ? suspicion.removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
-    // What its checks say is no answer to whether its configuration can be used.
+    // Checks that pass do not show that the configuration can be used.
     const isOfChecks = (sign: string) => !sign.startsWith('START_TEST_RUN_');
     keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs: signs.filter(isOfChecks) } });
   } else dropSuspicion(work, base);
@@ -313,7 +313,7 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
   const { members, purpose, base, beneath, composedWith } = candidate;
   if (members.length !== 1) return undefined;
-  // What a search tests it on has passed.
+  // The entries beneath the front part of a search have passed.
   if (purpose.kind === 'bisection') return base;
   // It was not tested with what landed beside it.
   if (composedWith.length > 0) return beneath.length === 0 ? base : undefined;

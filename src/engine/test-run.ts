@@ -98,7 +98,7 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   // Nobody else passes by a waiver: those that waited for this run get one of their own.
   if (waived.length > 0) return;
   for (const twin of twinsOf(work.queue, candidate.number)) {
-    // What is required of one of them may have changed while it waited.
+    // The required checks of one of them may have changed while it waited.
     if (provesTree(candidate, twin)) passCandidate(work, twin, 'reused_run', candidate);
   }
 }

@@ -37,7 +37,7 @@ export function withoutWaiver(check: Check): Check {
   return { ...check, judgement: { ...check.judgement, isShadow: true } };
 }
 
-/** What a pass by these checks owes to waivers: nothing to those of checks that are not required any more. */
+/** The waivers that a pass by these checks rests on. A check that is not required any more adds none. */
 export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
   const waived = checks.filter((check) => isWaived(check) && required?.names.includes(check.name) === true);
   return waived.map(({ name, judgement }) => ({

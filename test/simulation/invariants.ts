@@ -401,7 +401,7 @@ function keepsEngineInvariants(_evidence: unknown, { step: { queue } }: Chapter)
   return isPassing ? undefined : breach;
 }
 
-/** What passed by a waiver has not shown that what lies beneath it works. */
+/** A pass by a waiver has not shown that the entries beneath it work. */
 function waivesForItselfAlone(_evidence: unknown, { step: { queue, effects } }: Chapter): string | undefined {
   for (const effect of effects) {
     const candidate = effect.kind === 'land_candidate' ? findCandidate(queue, effect.candidate) : undefined;
