@@ -45,14 +45,14 @@ export async function connect(port: number): Promise<RawConnection> {
       );
       over.abort();
     },
-    answer: (timeoutMs = 10_000) =>
+    answer: (timeoutMs = 60_000) =>
       until('an answer arrives', timeoutMs, async () => {
         const found = parseAnswer(received.slice(taken));
         if (found === undefined) return undefined;
         taken += found.length;
         return found.answer;
       }),
-    closed: async (timeoutMs = 10_000) => {
+    closed: async (timeoutMs = 60_000) => {
       await until('the connection closes', timeoutMs, async () => (socket.closed ? true : undefined));
     },
     destroy: () => socket.destroy(),

@@ -12,7 +12,7 @@ import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -291,7 +291,7 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
     getQueue: () => api.ok<QueueView>('getQueue', ref),
     update: (settings) => api.ok<QueueView>('updateQueue', { ...ref, ...settings }),
     untilEntry: (prNumber, isSo) =>
-      until(`#${prNumber} of ${repo.name} is as expected`, 15_000, async () => {
+      until(`#${prNumber} of ${repo.name} is as expected`, 60_000, async () => {
         const found = await get(prNumber);
         return isSo(found) ? found : undefined;
       }),
