@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { createUuidV5 } from './identity/uuid-v5.ts';
+import { uuidV5 } from './identity/uuid-v5.ts';
 import type { Monitor } from './monitor.ts';
 import { seedMonitors } from './seed-monitors.ts';
 
@@ -26,11 +26,10 @@ export const DEFAULT_TEST_SETTINGS: TestSettings = {
 
 /** The monitors of a repository that nobody changed: the same ones whenever and wherever they are asked for. */
 export function defaultMonitors(repositoryId: string, createdAt: Instant): readonly Monitor[] {
-  const makeUuid = createUuidV5(`${repositoryId}#monitor#`);
   let made = 0;
   const makeId = () => {
     made += 1;
-    return makeUuid(String(made));
+    return uuidV5(`${repositoryId}#monitor#${made}`);
   };
   return seedMonitors(makeId, createdAt);
 }

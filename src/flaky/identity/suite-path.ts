@@ -1,8 +1,7 @@
-import { createUuidV5 } from './uuid-v5.ts';
+import { uuidV5 } from './uuid-v5.ts';
 
 /** Whole suites are shown; what is longer ends in a digest, so that two of them stay two. */
 const MAX_LENGTH = 300;
-const digest = createUuidV5('');
 
 /**
  * The suites around a case below the outermost one, which is part of the test's id already: tests of one name in suites
@@ -16,5 +15,5 @@ export function suitePathOf(suites: readonly string[]): string {
     .map((name) => name.replaceAll('>', '>>').replaceAll('\0', ''))
     .join(' > ')
     .toWellFormed();
-  return path.length <= MAX_LENGTH ? path : `${path.slice(0, MAX_LENGTH).toWellFormed()} ${digest(path)}`;
+  return path.length <= MAX_LENGTH ? path : `${path.slice(0, MAX_LENGTH).toWellFormed()} ${uuidV5(path)}`;
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createLookupIds } from './lookup-id.ts';
 import { createTestIds, type TestNames } from './test-id.ts';
-import { createUuidV5 } from './uuid-v5.ts';
+import { uuidV5 } from './uuid-v5.ts';
 import { cutBytes, cutVariant } from './variant.ts';
 
 const WIDGETS = { org: 'acme', repository: { host: 'github.com', owner: 'acme', name: 'widgets' }, variant: '' };
@@ -31,11 +31,9 @@ describe('test ids', () => {
   it('are those of its other vectors [U1]', () => {
     // These vectors are of a repository without host and owner; the prefix is all that differs.
     const example = (suffix: string) =>
-      createUuidV5('example_org#example_repo#')(
-        `src/lib.rs#ExampleClass#parent/fact/path#example_name#JUNIT_TESTCASE${suffix}`,
-      );
+      uuidV5(`example_org#example_repo#src/lib.rs#ExampleClass#parent/fact/path#example_name#JUNIT_TESTCASE${suffix}`);
     assert.equal(example(''), '06cb6db5-f807-5198-b072-af67a0636f8a');
-    assert.equal(createUuidV5('')(`${example('#unix')}#unix`), '1bf61475-b542-5faf-aa85-e66a691257a3');
+    assert.equal(uuidV5(`${example('#unix')}#unix`), '1bf61475-b542-5faf-aa85-e66a691257a3');
 
     const rspec = {
       org: 'test-org',
@@ -57,23 +55,18 @@ describe('test ids', () => {
     assert.equal(linux({ ...ADDS, infoId: v5 }), referenceUuid(`${referenceUuid(`${v5}#linux`)}#linux`));
   });
 
-  it('are version-5 UUIDs of any text, however long, in any order', () => {
+  it('are version-5 UUIDs of any text, however long', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: 'binary', maxLength: 200 }),
-        fc.array(fc.string({ unit: 'grapheme', maxLength: 300 })),
-        (prefix, rests) => {
-          const uuid = createUuidV5(prefix);
-          for (const rest of rests) assert.equal(uuid(rest), referenceUuid(prefix + rest));
-        },
+        fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ unit: 'grapheme', maxLength: 300 })),
+        (text) => assert.equal(uuidV5(text), referenceUuid(text)),
       ),
-      { numRuns: 200 },
+      { numRuns: 1000 },
     );
-    const uuid = createUuidV5('x'.repeat(48));
-    for (let length = 0; length < 200; length += 1) {
-      assert.equal(uuid('y'.repeat(length)), referenceUuid('x'.repeat(48) + 'y'.repeat(length)), `${length} bytes`);
+    for (let length = 0; length < 250; length += 1) {
+      assert.equal(uuidV5('y'.repeat(length)), referenceUuid('y'.repeat(length)), `${length} bytes`);
     }
-    assert.equal(uuid('ü'.repeat(300_000)), referenceUuid('x'.repeat(48) + 'ü'.repeat(300_000)));
+    assert.equal(uuidV5('ü'.repeat(300_000)), referenceUuid('ü'.repeat(300_000)));
   });
 
   it('have variants of at most 64 bytes, cut between characters [U2]', () => {

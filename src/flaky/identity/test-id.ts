@@ -1,4 +1,4 @@
-import { createUuidV5 } from './uuid-v5.ts';
+import { uuidV5 } from './uuid-v5.ts';
 
 /** The names of one test, as its report has them. Missing values are empty. */
 export interface TestNames {
@@ -19,7 +19,7 @@ export interface TestScope {
   readonly variant: string;
 }
 
-/** Makes the ids of the tests of one upload. What they have in common is hashed once. */
+/** Makes the ids of the tests of one upload. */
 export type TestIds = (test: TestNames) => string;
 
 const UUID_V5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
@@ -27,18 +27,16 @@ const KIND = 'JUNIT_TESTCASE';
 
 export function createTestIds({ org, repository, variant }: TestScope): TestIds {
   const { host, owner, name } = repository;
-  const ofRepository = createUuidV5(`${org}#${host}/${owner}/${name}#`);
+  const ofRepository = `${org}#${host}/${owner}/${name}#`;
   const suffix = variant === '' ? '' : `#${variant}`;
   const first: TestIds = (test) => {
-    if (test.infoId.startsWith('trunk:')) return ofRepository(test.infoId + suffix);
-    if (isUuidV5(test.infoId)) return variant === '' ? test.infoId : plain(test.infoId + suffix);
-    return ofRepository(`${test.file}#${test.classname}#${test.parent}#${test.name}#${KIND}${suffix}`);
+    if (test.infoId.startsWith('trunk:')) return uuidV5(ofRepository + test.infoId + suffix);
+    if (isUuidV5(test.infoId)) return variant === '' ? test.infoId : uuidV5(test.infoId + suffix);
+    return uuidV5(`${ofRepository}${test.file}#${test.classname}#${test.parent}#${test.name}#${KIND}${suffix}`);
   };
   // With a variant the uploader hashes twice: the first result is an id of version 5, and is hashed with it again.
-  return variant === '' ? first : (test) => plain(first(test) + suffix);
+  return variant === '' ? first : (test) => uuidV5(first(test) + suffix);
 }
-
-const plain = createUuidV5('');
 
 function isUuidV5(text: string): boolean {
   return (text.length === 36 || text.length === 32) && UUID_V5.test(text);
