@@ -1,15 +1,26 @@
 // `npm test`: installs what is missing, checks types, style, imports and dead code, then runs every test.
-// `npm test -- --only <part of a path>` runs only those test files, and no checks.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { parseArgs } from 'node:util';
+import { usedCpuMs } from './lib/cpu-time.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 import { findNode24, projectRoot } from './lib/node24.mjs';
 import { exitCodeOf } from './lib/run-child.mjs';
 import { runTestFiles } from './lib/test-files.mjs';
 import { limitOf } from './lib/test-limits.mjs';
+import { describeFile, describeRun } from './lib/test-report.mjs';
+import { TestTimes } from './lib/test-times.mjs';
 
-const only = parseArguments(process.argv.slice(2));
+const usage = `usage: npm test [-- options]
+
+Checks types, style, imports and dead code, then runs every test file. The end lists every failed test again.
+
+  --only <part of a path>  runs only these test files, and no checks
+  --help                   prints this text
+`;
+
+const { only } = parseArguments(process.argv.slice(2));
 await ensureInstalled({ dev: true });
 process.chdir(projectRoot);
 const node = findNode24();
@@ -18,11 +29,16 @@ if (only === undefined) await runChecks();
 await runTests();
 
 function parseArguments(args) {
-  if (args.length === 0) return undefined;
-  if (args.length === 2 && args[0] === '--only') return args[1];
-  if (args.length === 1 && args[0].startsWith('--only=')) return args[0].slice('--only='.length);
-  process.stderr.write('usage: npm test [-- --only <part of a path>]\n');
-  process.exit(2);
+  const options = { only: { type: 'string' }, help: { type: 'boolean' } };
+  try {
+    const { values } = parseArgs({ args, options });
+    if (!values.help) return values;
+    process.stdout.write(usage);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error.message}\n\n${usage}`);
+    process.exit(2);
+  }
 }
 
 async function runChecks() {
@@ -68,17 +84,28 @@ async function runTests() {
     heading(only === undefined ? 'no test files found' : `no test file has "${only}" in its path`);
     process.exit(1);
   }
-  // Tests of the real process, and those that wait for git and servers most of the time, get a process per file, two at
-  // a time. All others share one process: starting one per file costs more than the tests.
-  const isApart = (file) => file.startsWith('test/e2e/') || /^(?:src|test)\/.*github/.test(file);
-  const apart = files.filter(isApart);
-  const together = files.filter((file) => !isApart(file));
-  heading(`tests: ${together.length} files in one process, ${apart.length} in a process each`);
-  const write = (text) => process.stdout.write(text);
-  const { passed, failed, problems } = await runTestFiles({ node, together, apart, limitOf, write });
-  for (const problem of problems) heading(problem);
-  heading(`${passed} tests passed, ${failed} failed`);
-  process.exit(problems.length === 0 && failed === 0 ? 0 : 1);
+  const startedAt = performance.now();
+  const cpuMs = usedCpuMs();
+  const times = new TestTimes(join('.cache', 'test-times.json'));
+  heading(`tests: ${files.length} files (seconds, seconds of CPU time)`);
+  const { results, problems } = await runTestFiles({
+    node,
+    files: times.longestFirst(files),
+    isApart,
+    limitOf,
+    env: { NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile') },
+    onFile: (result) => process.stdout.write(describeFile(result)),
+  });
+  times.save(results);
+  const seconds = (performance.now() - startedAt) / 1000;
+  process.stdout.write(describeRun({ results, problems, seconds, cpuSeconds: (usedCpuMs() - cpuMs) / 1000 }));
+  const isGood = problems.length === 0 && results.every(({ failures }) => failures.length === 0);
+  process.exit(isGood ? 0 : 1);
+}
+
+/** Tests of the real process, and those that wait for git and servers most of the time, get a process per file. */
+function isApart(file) {
+  return file.startsWith('test/e2e/') || /^(?:src|test)\/.*github/.test(file);
 }
 
 /** `fs.glob` is younger than Node 20. */

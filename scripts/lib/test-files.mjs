@@ -1,116 +1,69 @@
-// Runs test files in processes, and ends those that take longer than their limit.
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { endProcessTree } from './end-process-tree.mjs';
+// Shares test files out among a few processes.
 import { exitCodeOf } from './run-child.mjs';
+import { TestChild } from './test-child.mjs';
 
-const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
-const reporters = [
-  '--test-reporter=spec',
-  '--test-reporter-destination=stdout',
-  `--test-reporter=${pathOf('test-counter.mjs')}`,
-  '--test-reporter-destination=stderr',
-];
-/** After its last test a process has this long to end. */
-const endingMs = 60_000;
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Two processes at a time: `together` in one, each of `apart` in one of its own. A file that takes longer than its limit
- * fails with its name, every process it started ends, and the files after it go on in another process.
+ * Runs the files in their order, `lanes` at a time. Each lane has a process that runs one file after the other; a file
+ * that `isApart` gets a process of its own. A file that takes longer than its limit fails with its name, every process
+ * it started ends, and the lane goes on with another process.
  *
  * @param {{
- *   node: string, together: readonly string[], apart: readonly string[],
- *   limitOf: (file: string) => number, write: (text: string) => void, cwd?: string, endingMs?: number,
+ *   node: string, files: readonly string[], isApart: (file: string) => boolean, limitOf: (file: string) => number,
+ *   onFile?: (result: import('./test-child.mjs').FileResult) => void,
+ *   lanes?: number, cwd?: string, env?: Record<string, string>, endingMs?: number,
  * }} options
- * @returns {Promise<{ passed: number, failed: number, problems: readonly string[] }>}
+ * @returns {Promise<{ results: import('./test-child.mjs').FileResult[], problems: string[] }>}
  */
 export async function runTestFiles(options) {
-  const { together, apart } = options;
-  const units = [...(together.length === 0 ? [] : [together]), ...apart.map((file) => [file])];
-  const result = { passed: 0, failed: 0, problems: [] };
-  const running = new Set();
+  const { files, lanes = 2 } = options;
+  const run = { ...options, queue: [...files], children: new Set(), results: [], problems: [] };
   const interrupt = (signal) => {
-    for (const pid of running) endProcessTree(pid);
+    for (const child of run.children) child.endNow();
     process.exit(exitCodeOf({ code: null, signal }));
   };
   for (const signal of forwardedSignals) process.on(signal, interrupt);
-  const work = async () => {
-    for (let files = units.shift(); files !== undefined; files = units.shift()) {
-      for (let rest = files; rest.length > 0; ) rest = await runUnit(rest, { options, result, running });
-    }
-  };
-  await Promise.all([work(), work()]);
+  await Promise.all(Array.from({ length: lanes }, () => runLane(run)));
   for (const signal of forwardedSignals) process.off(signal, interrupt);
-  return result;
+  return { results: run.results, problems: run.problems };
 }
 
-/** Answers which files are left to run. */
-async function runUnit(files, { options, result, running }) {
-  const { node, cwd, limitOf, write } = options;
-  const child = spawn(node, [...reporters, pathOf('test-process.mjs')], {
-    cwd,
-    detached: process.platform !== 'win32',
-    env: { ...colors(), ...process.env, SLUICE_TEST_FILES: files.join('\n') },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-  });
-  running.add(child.pid);
-  const output = collectOutput(child, { isLive: files.length > 1, write });
-  let [present, overdue] = [files[0], undefined];
-  const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal })));
-  const watch = (ms, text) =>
-    setTimeout(() => {
-      overdue = text;
-      endProcessTree(child.pid);
-      // Somebody who left the tree may still hold the pipes.
-      for (const stream of child.stdio) stream?.destroy();
-    }, ms);
-  let timer = watch(limitOf(present), tooLong(present, limitOf));
-  createInterface({ input: child.stdio[3] }).on('line', (line) => {
-    const message = JSON.parse(line);
-    if (message.kind === 'test:pass') result.passed += 1;
-    if (message.kind === 'test:fail') result.failed += 1;
-    if (message.kind !== 'begun' && message.kind !== 'ended') return;
-    clearTimeout(timer);
-    present = message.file;
-    const { endingMs: limitMs = endingMs } = options;
-    timer =
-      present === undefined
-        ? watch(limitMs, `${nameOf(files)}: all tests ended, and the process did not within ${limitMs / 1000} s`)
-        : watch(limitOf(present), tooLong(present, limitOf));
-  });
-  const code = exitCodeOf(await ended);
-  clearTimeout(timer);
-  running.delete(child.pid);
-  write(output());
-  if (overdue !== undefined) result.problems.push(overdue);
-  else if (code !== 0) result.problems.push(`${present ?? nameOf(files)}: failed, with exit code ${code}`);
-  const isCutOff = present !== undefined && (overdue !== undefined || code !== 0);
-  return isCutOff ? files.slice(files.indexOf(present) + 1) : [];
-}
-
-function tooLong(file, limitOf) {
-  return `${file}: took longer than its limit of ${limitOf(file) / 1000} s (scripts/lib/test-limits.mjs)`;
-}
-
-function nameOf(files) {
-  return files.length === 1 ? files[0] : `${files.length} files in one process`;
-}
-
-/** The output of many files is shown as it comes, that of one file when it ended, so that two do not mix. */
-function collectOutput(child, { isLive, write }) {
-  const chunks = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8');
-    stream.on('data', (text) => {
-      if (isLive) write(text);
-      else chunks.push(text);
-    });
+async function runLane(run) {
+  let shared;
+  for (let file = run.queue.shift(); file !== undefined; file = run.queue.shift()) {
+    if (run.isApart(file)) {
+      const child = start(run);
+      await runFile(run, child, file);
+      await finish(run, child);
+      continue;
+    }
+    shared ??= start(run);
+    await runFile(run, shared, file);
+    if (shared.isOver) run.children.delete(shared);
+    if (shared.isOver) shared = undefined;
   }
-  return () => chunks.join('');
+  if (shared !== undefined) await finish(run, shared);
 }
 
-function colors() {
-  return process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
+function start(run) {
+  const child = new TestChild(run);
+  run.children.add(child);
+  return child;
+}
+
+async function runFile(run, child, file) {
+  const result = await child.run(file, run.limitOf(file));
+  run.results.push(result);
+  if (result.problem !== undefined) run.problems.push(`${file}: ${result.problem}`);
+  run.onFile?.(result);
+}
+
+async function finish(run, child) {
+  run.children.delete(child);
+  if (child.isOver) return;
+  const end = await child.finish();
+  if (end === undefined) return;
+  const name = end.files.length === 1 ? end.files[0] : `${end.files.length} files in one process`;
+  run.problems.push(`${name}: ${end.problem}\n${end.output}`.trimEnd());
 }

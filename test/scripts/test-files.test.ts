@@ -5,23 +5,51 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
+interface FileResult {
+  readonly file: string;
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly passed: number;
+  readonly skipped: number;
+  readonly failures: readonly { readonly name: string; readonly error: string }[];
+  readonly problem: string | undefined;
+  readonly output: string;
+}
+
+interface Run {
+  readonly results: readonly FileResult[];
+  readonly problems: readonly string[];
+}
+
 interface TestFiles {
   runTestFiles(options: {
     readonly node: string;
     readonly cwd: string;
-    readonly together: readonly string[];
-    readonly apart: readonly string[];
+    readonly files: readonly string[];
+    readonly isApart: (file: string) => boolean;
     readonly limitOf: (file: string) => number;
-    readonly write: (text: string) => void;
     readonly endingMs: number;
-  }): Promise<{ readonly passed: number; readonly failed: number; readonly problems: readonly string[] }>;
+  }): Promise<Run>;
+}
+
+interface TestReport {
+  describeFile(result: FileResult): string;
+  describeRun(run: Run & { readonly seconds: number; readonly cpuSeconds: number }): string;
 }
 
 // Plain JavaScript, because it runs before TypeScript can.
-const { runTestFiles } = (await import(new URL('../../scripts/lib/test-files.mjs', import.meta.url).href)) as TestFiles;
+const load = (name: string) => import(new URL(`../../scripts/lib/${name}`, import.meta.url).href);
+const { runTestFiles } = (await load('test-files.mjs')) as TestFiles;
+const { describeFile, describeRun } = (await load('test-report.mjs')) as TestReport;
 
 const PASSES = `import { it } from 'node:test'; it('passes', () => {});`;
-const FAILS = `import { it } from 'node:test'; it('fails', () => { throw new Error('on purpose'); });`;
+const FAILS = `
+import { describe, it } from 'node:test';
+describe('outer', () => {
+  it('passes', () => {});
+  describe('inner', () => it('fails', () => { console.log('printed'); throw new Error('on purpose'); }));
+  it.skip('is skipped', () => {});
+});`;
 const BREAKS = `throw new Error('cannot be loaded');`;
 const CRASHES = `import { it } from 'node:test'; it('crashes', () => process.exit(7));`;
 /** Without a turn of the event loop no timer of its own process could ever stop it. */
@@ -42,7 +70,7 @@ it('starts a process in a group of its own and waits for it', () => {
 const FILES = { PASSES, FAILS, BREAKS, CRASHES, LOOPS, WAITS, LEAVES, SPAWNS };
 type Name = keyof typeof FILES;
 
-describe('the runner of tests', () => {
+describe('the runner of tests', { concurrency: true }, () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-test-files-'));
@@ -52,35 +80,30 @@ describe('the runner of tests', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   async function run(together: readonly (Name | 'PASSES-2' | 'PASSES-3')[], apart: readonly Name[] = []) {
-    const file = (name: string) => `${name}.mjs`;
-    let output = '';
-    const result = await runTestFiles({
+    const run = await runTestFiles({
       node: process.execPath,
       cwd: folder,
-      together: together.map(file),
-      apart: apart.map(file),
+      files: [...together.map((name) => `${name}.mjs`), ...apart.map((name) => `./${name}.mjs`)],
+      isApart: (file) => file.startsWith('./'),
       limitOf: (path) => (/LOOPS|WAITS|SPAWNS/.test(path) ? 3_000 : 60_000),
-      write: (text) => {
-        output += text;
-      },
       endingMs: 3_000,
     });
-    return { ...result, output };
+    const sum = (pick: (result: FileResult) => number) => run.results.reduce((total, one) => total + pick(one), 0);
+    return { ...run, passed: sum((result) => result.passed), failed: sum(({ failures }) => failures.length) };
   }
 
   it('ends a file that never yields, names it, and goes on with the others', async () => {
-    const { passed, failed, problems } = await run(['PASSES', 'LOOPS', 'PASSES-2'], ['PASSES']);
-    assert.deepEqual([passed, failed], [3, 0]);
-    assert.deepEqual(problems, ['LOOPS.mjs: took longer than its limit of 3 s (scripts/lib/test-limits.mjs)']);
+    const { passed, failed, problems } = await run(['PASSES', 'LOOPS', 'PASSES-2', 'PASSES-3'], ['PASSES']);
+    assert.deepEqual([passed, failed], [4, 0]);
+    assert.equal(problems.length, 1);
+    assert.match(problems.join(), /^LOOPS\.mjs: took longer than its limit of 3 s/);
   });
 
-  it('ends a file that waits for ever, in a process of its own too', async () => {
+  it('ends a file that waits for ever, in a process of its own too, and names the test', async () => {
     const { passed, problems } = await run(['WAITS', 'PASSES'], ['WAITS']);
     assert.equal(passed, 1);
-    assert.deepEqual(
-      problems.map((problem) => problem.split(':')[0]),
-      ['WAITS.mjs', 'WAITS.mjs'],
-    );
+    const problem = 'WAITS.mjs: took longer than its limit of 3 s (scripts/lib/test-limits.mjs), in or after "waits"';
+    assert.deepEqual(problems.toSorted(), [`./${problem}`, problem]);
   });
 
   it('ends every process that an overdue file has started', async () => {
@@ -93,20 +116,85 @@ describe('the runner of tests', () => {
   it('names a file whose process does not end after its tests', async () => {
     const { passed, problems } = await run([], ['LEAVES']);
     assert.equal(passed, 1);
-    assert.match(problems.join('\n'), /^LEAVES\.mjs: all tests ended, and the process did not within 3 s$/);
+    assert.match(problems.join('\n'), /^\.\/LEAVES\.mjs: all tests ended, and the process did not within 3 s$/);
+  });
+
+  it('names the process of many files that does not end after them', async () => {
+    const { problems } = await run(['LEAVES', 'LEAVES', 'PASSES', 'PASSES-2', 'PASSES-3']);
+    assert.match(problems.join('\n'), /: all tests ended, and the process did not within 3 s$/m);
   });
 
   it('goes on after a file that ends the process, and after one that cannot be loaded', async () => {
-    const { passed, problems } = await run(['PASSES', 'CRASHES', 'BREAKS', 'PASSES-2']);
-    assert.equal(passed, 2);
-    assert.equal(problems[0], 'CRASHES.mjs: failed, with exit code 7');
-    assert.equal(problems.length, 2);
+    const { passed, failed, problems, results } = await run(['PASSES', 'CRASHES', 'BREAKS', 'PASSES-2']);
+    assert.deepEqual([passed, failed], [2, 1]);
+    assert.equal(problems.length, 1);
+    assert.match(problems.join(), /^CRASHES\.mjs: its process ended with exit code 7/);
+    const broken = results.find(({ file }) => file === 'BREAKS.mjs');
+    assert.equal(broken?.failures[0]?.name, '(the whole file)');
+    assert.match(broken?.failures[0]?.error ?? '', /^Error: cannot be loaded/);
   });
 
-  it('shows why a test failed', async () => {
-    const { passed, failed, problems, output } = await run(['PASSES', 'FAILS'], ['FAILS']);
-    assert.deepEqual([passed, failed, problems.length], [1, 2, 2]);
-    assert.equal(output.match(/Error: on purpose/g)?.length, 2);
+  it('tells of each file how many tests passed, which failed and why, and what it printed', async () => {
+    const { results, problems } = await run(['PASSES'], ['FAILS']);
+    assert.deepEqual(problems, []);
+    const [passing, failing] = results.toSorted((a, b) => a.failures.length - b.failures.length);
+    assert.deepEqual([passing?.passed, passing?.skipped, passing?.failures], [1, 0, []]);
+    assert.deepEqual([failing?.passed, failing?.skipped], [1, 1]);
+    assert.deepEqual(
+      failing?.failures.map(({ name }) => name),
+      ['outer > inner > fails'],
+    );
+    assert.match(failing?.failures[0]?.error ?? '', /^Error: on purpose\n +at .*FAILS\.mjs/);
+    assert.match(failing?.output ?? '', /^printed$/m);
+    assert.ok((failing?.ms ?? 0) > 0 && (failing?.cpuMs ?? 0) > 0);
+  });
+});
+
+describe('the report of a run of tests', () => {
+  const aFile = (file: string, more: Partial<FileResult> = {}): FileResult => ({
+    file,
+    ms: 1500,
+    cpuMs: 700,
+    passed: 3,
+    skipped: 0,
+    failures: [],
+    problem: undefined,
+    output: 'printed',
+    ...more,
+  });
+  const failures = [{ name: 'outer > fails', error: 'Error: on purpose\n    at somewhere' }];
+
+  it('is one line for a file that passed', () => {
+    assert.equal(describeFile(aFile('a.test.ts')), 'ok        1.5    0.7  a.test.ts (3 passed)\n');
+  });
+
+  it('has the failed tests and the output of a file that failed', () => {
+    const lines = [
+      'FAILED    1.5    0.7  b.test.ts (3 passed, 1 skipped, 1 failed)',
+      'b.test.ts',
+      '  outer > fails',
+      '    Error: on purpose',
+      '        at somewhere',
+      '    output:',
+      '    printed',
+      '',
+    ];
+    assert.equal(describeFile(aFile('b.test.ts', { failures, skipped: 1 })), lines.join('\n'));
+  });
+
+  it('ends with every failed test again, the problems, the ten slowest files and totals', () => {
+    const many = Array.from({ length: 11 }, (_, index) => aFile(`${index}.test.ts`, { ms: index * 1000 }));
+    const results = [aFile('b.test.ts', { failures, ms: 0 }), ...many];
+    const report = describeRun({ results, problems: ['c.test.ts: hangs'], seconds: 75, cpuSeconds: 9 });
+    assert.match(report, /^== failed tests\nb\.test\.ts\n {2}outer > fails\n {4}Error: on purpose\n/);
+    assert.match(report, /^== problems\nc\.test\.ts: hangs$/m);
+    const slowest = report.slice(report.indexOf('== slowest'), report.lastIndexOf('=='));
+    assert.deepEqual(
+      [...slowest.matchAll(/(\d+)\.test\.ts/g)].map(([, index]) => index),
+      ['10', '9', '8', '7', '6', '5', '4', '3', '2', '1'],
+    );
+    const totals = '== 36 tests passed, 1 failed, 0 skipped, in 12 files and 1 min 15 s (CPU time 9 s)\n';
+    assert.ok(report.endsWith(totals), report);
   });
 });
 

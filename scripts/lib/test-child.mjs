@@ -1,0 +1,134 @@
+// One process that runs test files (scripts/lib/test-process.mjs), seen from outside.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { endProcessTree } from './end-process-tree.mjs';
+import { exitCodeOf } from './run-child.mjs';
+
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
+const reporter = [`--test-reporter=${pathOf('test-reporter.mjs')}`, '--test-reporter-destination=stdout'];
+/** After its last test a process has this long to end. */
+const defaultEndingMs = 60_000;
+const longestOutput = 20_000;
+
+/**
+ * @typedef {{
+ *   file: string, ms: number, cpuMs: number, passed: number, skipped: number,
+ *   failures: { name: string, error: string }[], problem: string | undefined, output: string,
+ * }} FileResult
+ */
+
+export class TestChild {
+  #child;
+  #options;
+  #exit;
+  #isOver = false;
+  #files = [];
+  #hasFailures = false;
+  #cpuMs = 0;
+  #output = '';
+  #overdue;
+  #running;
+  #onMessage = () => {};
+
+  /** @param {{ node: string, cwd?: string, env?: Record<string, string>, endingMs?: number }} options */
+  constructor(options) {
+    const { node, cwd, env } = options;
+    this.#options = options;
+    this.#child = spawn(node, [...reporter, pathOf('test-process.mjs')], {
+      cwd,
+      detached: process.platform !== 'win32',
+      env: { ...withoutTestContext(process.env), ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    const [, out, err, messages, orders] = this.#child.stdio;
+    for (const stream of [out, err]) stream.setEncoding('utf8').on('data', (text) => this.#keep(text));
+    createInterface({ input: messages }).on('line', (line) => this.#onMessage(JSON.parse(line)));
+    // A process that crashed says so by its exit code.
+    orders.on('error', () => {});
+    this.#exit = new Promise((resolve) =>
+      this.#child.on('close', (code, signal) => {
+        this.#isOver = true;
+        resolve(exitCodeOf({ code, signal }));
+      }),
+    );
+  }
+
+  get isOver() {
+    return this.#isOver;
+  }
+
+  /** Ends when the file did, when its process did, or when it took longer than `limitMs`; the last two end the process. */
+  async run(file, limitMs) {
+    const result = { file, ms: 0, cpuMs: 0, passed: 0, skipped: 0, failures: [], problem: undefined, output: '' };
+    const startedAt = performance.now();
+    this.#files.push(file);
+    this.#output = '';
+    this.#running = undefined;
+    const timer = this.#endAfter(
+      limitMs,
+      `took longer than its limit of ${limitMs / 1000} s (scripts/lib/test-limits.mjs)`,
+    );
+    const ended = new Promise((resolve) => {
+      this.#onMessage = (message) => this.#note(message, result, resolve);
+    });
+    this.#child.stdio[4].write(`${file}\n`);
+    const code = await Promise.race([ended, this.#exit]);
+    clearTimeout(timer);
+    result.ms = performance.now() - startedAt;
+    result.output = this.#output;
+    if (result.failures.length > 0) this.#hasFailures = true;
+    if (code !== undefined) result.problem = this.#describeEnd(code);
+    return result;
+  }
+
+  #note(message, result, resolve) {
+    if (message.kind === 'running') this.#running = message.name;
+    if (message.kind === 'passed') result.passed += 1;
+    if (message.kind === 'skipped') result.skipped += 1;
+    if (message.kind === 'failed') result.failures.push({ name: message.name, error: message.error });
+    if (message.kind !== 'ended') return;
+    result.cpuMs = message.cpuMs - this.#cpuMs;
+    this.#cpuMs = message.cpuMs;
+    resolve();
+  }
+
+  #describeEnd(code) {
+    const test = this.#running === undefined ? '' : `, in or after "${this.#running}"`;
+    return `${this.#overdue ?? `its process ended with exit code ${code}`}${test}`;
+  }
+
+  /** No more files. Answers what is wrong with how the process ends. */
+  async finish() {
+    const { endingMs = defaultEndingMs } = this.#options;
+    this.#child.stdio[4].end();
+    const timer = this.#endAfter(endingMs, `all tests ended, and the process did not within ${endingMs / 1000} s`);
+    const code = await this.#exit;
+    clearTimeout(timer);
+    const isExpected = code === 0 || (code === 1 && this.#hasFailures);
+    if (this.#overdue === undefined && isExpected) return undefined;
+    return { files: this.#files, problem: this.#overdue ?? `exit code ${code}`, output: this.#output };
+  }
+
+  endNow() {
+    endProcessTree(this.#child.pid);
+  }
+
+  #endAfter(ms, reason) {
+    return setTimeout(() => {
+      this.#overdue = reason;
+      this.endNow();
+      // A process that left the tree may still hold the pipes.
+      for (const stream of this.#child.stdio) stream?.destroy();
+    }, ms);
+  }
+
+  #keep(text) {
+    this.#output = (this.#output + text).slice(-longestOutput);
+  }
+}
+
+/** `node --test` sets it for its own children; they then write no report of ours. */
+function withoutTestContext({ NODE_TEST_CONTEXT: _, ...environment }) {
+  return environment;
+}
