@@ -1,6 +1,5 @@
-// tar-stream would read archives too, but it takes names of any length into memory, and a hostile name has gigabytes. What
-// is needed of tar is small: files one after the other, in constant memory, nothing ever written to a disk.
-import { type ByteReader, createByteReader } from './byte-reader.ts';
+// An upload needs little of tar: files one after the other, in constant memory, never written to a disk. The npm package
+// tar-stream was measured against it (docs/decisions/0001-parts.md): it counts no headers, and a body left early ends the archive.
 import { parsePax, parseTarHeader, readText, TAR_BLOCK_BYTES, type TarHeader } from './tar-header.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -31,7 +30,6 @@ const FOLDER = '5';
 export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_LIMITS): AsyncGenerator<TarEntry> {
   const iterator = source[Symbol.asyncIterator]();
   const reader = createByteReader(iterator);
-  let isFinished = false;
   try {
     for (let count = 0; ; count += 1) {
       if (count > limits.maxEntries) {
@@ -44,7 +42,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_L
         throw new Unreadable('TOO_BIG', `A file in the archive has more than ${limits.maxFileBytes} bytes.`);
       }
       if (header.type === FOLDER) {
-        await reader.skip(padded(header.size));
+        await reader.skip(header.size + padding(header.size));
         continue;
       }
       if (!FILES.has(header.type)) {
@@ -53,10 +51,9 @@ export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_L
       yield* entry(reader, header);
     }
     // The rest is padding; it is read so that a damaged end is noticed.
-    for (let next = await iterator.next(); next.done !== true; ) next = await iterator.next();
-    isFinished = true;
+    while ((await reader.take(Number.POSITIVE_INFINITY)) !== undefined);
   } finally {
-    if (!isFinished) await iterator.return?.();
+    await iterator.return?.();
   }
 }
 
@@ -64,15 +61,15 @@ async function* entry(reader: ByteReader, { path, size }: TarHeader): AsyncGener
   let left = size;
   async function* body(): AsyncGenerator<Uint8Array> {
     while (left > 0) {
-      const chunk = await reader.take(left);
+      const chunk = await reader.need(left);
       left -= chunk.length;
       yield chunk;
     }
   }
   yield { path, size, body: body() };
-  await reader.skip(left);
+  const unread = left;
   left = 0;
-  await reader.skip(padded(size) - size);
+  await reader.skip(unread + padding(size));
 }
 
 /** The next header, with the longer name and size that may come before it. */
@@ -96,13 +93,13 @@ async function readExtra(reader: ByteReader, { size }: TarHeader): Promise<Uint8
   if (size > MAX_HEADER_BYTES) throw new Unreadable('TOO_BIG', 'A name in the archive is too long.');
   const bytes = await reader.read(size);
   if (bytes === undefined) throw new Unreadable('TRUNCATED', 'The archive ends within a header.');
-  const whole = Uint8Array.from(bytes);
-  await reader.skip(padded(size) - size);
-  return whole;
+  await reader.skip(padding(size));
+  return bytes;
 }
 
-function padded(size: number): number {
-  return Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
+/** Files fill whole blocks. */
+function padding(size: number): number {
+  return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 }
 
 /** Nothing is written by these names, but whoever sends such a one means harm. */
@@ -115,4 +112,47 @@ function checkPath(path: string): void {
 
 function quote(path: string): string {
   return JSON.stringify(path.slice(0, 200));
+}
+
+type ByteReader = ReturnType<typeof createByteReader>;
+
+/** Reads chunks of any size by number of bytes. It holds one chunk, or as many bytes as are asked for at once. */
+function createByteReader(source: AsyncIterator<Uint8Array>) {
+  let rest: Uint8Array = new Uint8Array(0);
+  /** At least one byte and at most `max`; undefined: the end. */
+  const take = async (max: number): Promise<Uint8Array | undefined> => {
+    while (rest.length === 0) {
+      const { done, value } = await source.next();
+      if (done === true) return undefined;
+      rest = value;
+    }
+    const taken = rest.subarray(0, max);
+    rest = rest.subarray(taken.length);
+    return taken;
+  };
+  const need = async (max: number): Promise<Uint8Array> => {
+    const taken = await take(max);
+    if (taken === undefined) throw new Unreadable('TRUNCATED', 'The archive ends within a file.');
+    return taken;
+  };
+  return {
+    take,
+    need,
+    /** Exactly `count` bytes; undefined: the archive had ended already. */
+    read: async (count: number): Promise<Uint8Array | undefined> => {
+      const first = count === 0 ? new Uint8Array(0) : await take(count);
+      if (first === undefined || first.length === count) return first;
+      const whole = new Uint8Array(count);
+      whole.set(first);
+      for (let at = first.length; at < count; ) {
+        const part = await need(count - at);
+        whole.set(part, at);
+        at += part.length;
+      }
+      return whole;
+    },
+    skip: async (count: number): Promise<void> => {
+      for (let left = count; left > 0; ) left -= (await need(left)).length;
+    },
+  };
 }
