@@ -4,16 +4,25 @@ const test = '\\.test\\.ts$';
 const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
-const port = '^src/(forge|runner|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
+const port = '^src/(forge|check-runner|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
 const pure = '^src/(engine|flaky|junit)/';
 const lib = '^src/lib/';
 // A hash is a pure function of its text; biome.json refuses every other name of node:crypto in the pure rooms.
 const hashing = '^(node:)?crypto$';
+const contract = '^src/contract/';
 
 /** Refuses every import of our own modules by `from` that none of `may` allows. */
 function room(name, from, may, comment) {
   return { name, severity: 'error', comment, from: { path: from, pathNot: test }, to: { path: any.own, pathNot: may } };
 }
+
+/** A room of src/app: imports core and the rooms that it names. */
+function appRoom(name, rooms = []) {
+  const may = ['core', name, ...rooms].join('|');
+  return room(`app-${name}`, `^src/app/${name}/`, [`^src/app/(${may})/`, contract, port, pure, lib], APP);
+}
+
+const APP = 'A room of app imports core, the rooms that it names, the contract, ports, pure rooms and lib.';
 
 /** Refuses every import at all, npm packages and Node's own modules included, that none of `may` allows. */
 function sealedRoom(name, from, may, comment) {
@@ -36,6 +45,7 @@ module.exports = {
       ['^src/junit/', lib, hashing, '^node_modules/saxes/'],
       'junit imports only lib, `hash` and saxes, which touches nothing but the text it is given.',
     ),
+    sealedRoom('policy-is-pure', '^src/policy/', ['^src/policy/', '^src/engine/', lib], 'policy runs the engine.'),
     room('config-knows-lib', '^src/config/', ['^src/config/', lib], 'config turns the environment into a table.'),
 
     room('forge-port', '^src/forge/[^/]+\\.ts$', ['^src/forge/[^/]+\\.ts$', pure, lib], 'A port knows no adapter.'),
@@ -45,20 +55,25 @@ module.exports = {
       ['^src/storage/[^/]+\\.ts$', pure, lib],
       'A port knows no adapter.',
     ),
-    room('git-port', '^src/git/git\\.ts$', ['^src/git/', pure, lib], 'A port knows no adapter.'),
-    room('git-adapter', '^src/git/', ['^src/git/', pure, lib], 'git imports its port and lib.'),
+    room('git-port', '^src/git/git\\.ts$', ['^src/git/', lib], 'A port knows no adapter.'),
+    room('git-adapter', '^src/git/', ['^src/git/', lib], 'git imports its port and lib.'),
     room(
       'forge-adapters',
       '^src/forge/([^/]+)/',
       ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/forge/candidate/', '^src/git/', pure, lib],
       'A forge imports its port, what all forges do with git (forge/candidate) and lib, never another forge.',
     ),
-    room('runner-port', '^src/runner/[^/]+\\.ts$', ['^src/runner/[^/]+\\.ts$', lib], 'A port knows no adapter.'),
     room(
-      'runner-adapters',
-      '^src/runner/([^/]+)/',
-      ['^src/runner/[^/]+\\.ts$', '^src/runner/$1/', lib],
-      'A runner imports its port and lib.',
+      'check-runner-port',
+      '^src/check-runner/[^/]+\\.ts$',
+      ['^src/check-runner/[^/]+\\.ts$', lib],
+      'A port knows no adapter.',
+    ),
+    room(
+      'check-runner-adapters',
+      '^src/check-runner/([^/]+)/',
+      ['^src/check-runner/[^/]+\\.ts$', '^src/check-runner/$1/', lib],
+      'A check runner imports its port and lib.',
     ),
     room(
       'storage-adapters',
@@ -94,20 +109,35 @@ module.exports = {
       to: { path: '^src/ingest/|^src/ingest-main\\.ts$' },
     },
 
-    room('app-knows-ports', '^src/app/', ['^src/app/', port, pure, lib], 'app knows ports, not adapters, http or cli.'),
+    room(
+      'contract-describes',
+      contract,
+      [contract, port, pure, lib],
+      'The contract describes requests and replies with the values of ports and pure rooms.',
+    ),
+    room('app-has-rooms', '^src/app/[^/]+\\.ts$', [], 'Every file of app lives in a room.'),
+    appRoom('core'),
+    appRoom('access'),
+    appRoom('repositories'),
+    appRoom('tests'),
+    appRoom('queue', ['access', 'repositories']),
+    appRoom('uploads', ['queue', 'repositories']),
+    appRoom('pr-page', ['queue', 'tests']),
+    appRoom('forge-events', ['pr-page', 'queue', 'repositories']),
+    appRoom('effects', ['pr-page', 'queue', 'repositories', 'tests', 'uploads']),
+    appRoom('upkeep', ['queue']),
     room(
       'http-knows-app',
       '^src/http/',
-      ['^src/(http|app|web)/', port, pure, lib],
-      'http imports app, the types of ports and engine, lib.',
+      ['^src/(http|app|web)/', contract, port, pure, lib],
+      'http imports app, the contract, the types of ports and engine, lib.',
     ),
-    room('web-knows-app', '^src/web/', ['^src/(web|app)/', port, pure, lib], 'web imports app, types, lib.'),
+    room('web-knows-app', '^src/web/', ['^src/(web|app)/', contract, port, pure, lib], 'web imports app, types, lib.'),
     {
       name: 'http-and-web-decide-nothing',
       severity: 'error',
-      comment:
-        'http and web use the types of the pure rooms and the ports; what runs is called through app. The contract also reads tables of values (settings, states) to describe them.',
-      from: { path: '^src/(http|web)/', pathNot: [test, '^src/http/contract/'] },
+      comment: 'http and web use the types of the pure rooms and the ports; what runs is called through app.',
+      from: { path: '^src/(http|web)/', pathNot: test },
       to: { path: `${port}|${pure}`, dependencyTypesNot: ['type-only'] },
     },
     room(
@@ -118,26 +148,26 @@ module.exports = {
     ),
     room(
       'cli-reads-the-checkout',
-      '^src/cli/(checkout|upload/upload-facts)\\.ts$',
+      '^src/cli/(core/checkout|upload/upload-facts)\\.ts$',
       ['^src/cli/', '^src/git/read-checkout\\.ts$', '^src/flaky/identity/', lib],
       'What an upload is about is asked of git on the machine where the tests ran.',
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!demo/make-repository\\.ts|checkout\\.ts|upload/|github/manifest\\.ts)',
-      ['^src/cli/', '^src/http/contract/', '^src/config/', lib, '^src/main\\.ts$'],
+      '^src/cli/(?!demo/make-repository\\.ts|core/checkout\\.ts|upload/|github/manifest\\.ts)',
+      ['^src/cli/', contract, '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),
     room(
       'setup-asks-for-what-is-needed',
       '^src/cli/github/manifest\\.ts$',
-      ['^src/cli/', '^src/forge/github/app-needs\\.ts$'],
+      ['^src/cli/', '^src/forge/github/api/app-needs\\.ts$'],
       'What an App is asked to be allowed is what the server then looks for.',
     ),
     room(
       'cli-reads-reports',
       '^src/cli/upload/(?!upload-facts\\.ts)',
-      ['^src/cli/', '^src/http/contract/', '^src/flaky/identity/', '^src/junit/', lib],
+      ['^src/cli/', contract, '^src/flaky/identity/', '^src/junit/', lib],
       'Which tests of a report fail, and their ids, must be the same on both sides.',
     ),
     {

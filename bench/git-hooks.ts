@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { PrNumber, Sha } from '../src/engine/pull-request.ts';
+import type { PrNumber } from '../src/engine/pull-request.ts';
 import type { BuildRequest, Forge } from '../src/forge/forge.ts';
 import { createPlainForge } from '../src/forge/plain/plain-forge.ts';
+import type { Sha } from '../src/lib/sha.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
 import { createRepository } from './lib/git-repository.ts';
 

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntryView } from '../src/app/views/entry-view.ts';
+import type { EntryView } from '../src/app/queue/entry-view.ts';
 import { Prng } from '../src/lib/prng.ts';
 import { findOut } from '../test/fake/github/mergeability.ts';
 import type { PullRequest } from '../test/fake/github/model.ts';

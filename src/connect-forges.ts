@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { App, Forges } from './app/app.ts';
-import { PLAIN_GIT_HOST } from './app/plain-git-host.ts';
-import { Rounds } from './app/rounds.ts';
+import type { App, Forges } from './app/core/app.ts';
+import { Rounds } from './app/core/periodic.ts';
+import { PLAIN_GIT_HOST } from './app/core/plain-git-host.ts';
 import type { Config } from './config/config.ts';
 import { type LoadedGithub, loadGithub, loadNewGithub } from './config/load-github.ts';
 import type { Forge } from './forge/forge.ts';
@@ -70,7 +70,7 @@ function reasonOf(error: unknown): string {
 async function connect({ reload, ...settings }: LoadedGithub, config: ForgeConfig, parts: Parts): Promise<Forge> {
   // Servers without GitHub do not pay for its libraries.
   const { createGithubForge } = await import('./forge/github/create-github-forge.ts');
-  const { githubConnection } = await import('./forge/github/connection.ts');
+  const { githubConnection } = await import('./forge/github/api/connection.ts');
   const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });
   const { testBranchPrefix } = config;
   return createGithubForge({ connection, directory: directoryOf(config), testBranchPrefix, ...parts });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { newTestState } from '../../src/flaky/core/state.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
-import { newTestState } from '../../src/flaky/state.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';

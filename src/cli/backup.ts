@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { createBackup } from '../http/contract/backups.ts';
-import { addExamples } from './arguments.ts';
-import { withContext } from './context.ts';
-import { clean } from './terminal.ts';
+import { createBackup } from '../contract/backups.ts';
+import { addExamples } from './core/arguments.ts';
+import { withContext } from './core/context.ts';
+import { clean } from './core/terminal.ts';
 
 export const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
 

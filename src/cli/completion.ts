@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
-import { addExamples } from './arguments.ts';
 import { formatBash } from './completion-bash.ts';
 import { formatFish } from './completion-fish.ts';
 import { describeTree, type TreeNode } from './completion-tree.ts';
 import { formatZsh } from './completion-zsh.ts';
-import { write } from './terminal.ts';
+import { addExamples } from './core/arguments.ts';
+import { write } from './core/terminal.ts';
 
 const FORMATS: Readonly<Record<string, (tree: readonly TreeNode[]) => string>> = {
   bash: formatBash,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addExamples } from './arguments.ts';
+import { addExamples } from './core/arguments.ts';
 import type { DemoOptions } from './demo/run-demo.ts';
 
 export function defineDemo(command: Command): void {

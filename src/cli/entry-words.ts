@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
-import type { EntryRecord, ExplanationReason, ListEntry } from '../http/contract/entry.ts';
+import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
+import { formatFacts, formatTable } from './core/table.ts';
+import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
 import { formatLogCommand } from './logs-command.ts';
-import { formatFacts, formatTable } from './table.ts';
-import { clean, formatTime, paint, styleOfState, terminalWidth } from './terminal.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
 type Timeline = NonNullable<EntryRecord['timeline']>;

@@ -1,4 +1,4 @@
-import { quote } from './quote.ts';
+import { quote } from './core/quote.ts';
 
 /** The line to copy that shows what a check printed. */
 export function formatLogCommand(candidate: string, check?: string, flags = ''): string {

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { getCandidateLog } from '../http/contract/candidate-log.ts';
-import { addExamples } from './arguments.ts';
-import { type Context, withContext } from './context.ts';
+import { getCandidateLog } from '../contract/candidate-log.ts';
+import { addExamples } from './core/arguments.ts';
+import { type Context, withContext } from './core/context.ts';
+import { createPatience } from './core/patience.ts';
+import { clean, paint, say, write } from './core/terminal.ts';
 import { formatLogCommand } from './logs-command.ts';
 import { createLogText } from './logs-text.ts';
-import { createPatience } from './patience.ts';
-import { clean, paint, say, write } from './terminal.ts';
 
 type Answer = Static<typeof getCandidateLog.reply>;
 

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { CliError, EXIT } from './exit.ts';
+import { CliError, EXIT } from './core/exit.ts';
+import { clean, say, write } from './core/terminal.ts';
 import { createProgram } from './program.ts';
-import { clean, say, write } from './terminal.ts';
 
 /** Runs one command line and answers the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { createOrganization } from '../http/contract/access.ts';
-import { addExamples } from './arguments.ts';
-import { withContext } from './context.ts';
-import { say } from './terminal.ts';
+import { createOrganization } from '../contract/access.ts';
+import { addExamples } from './core/arguments.ts';
+import { withContext } from './core/context.ts';
+import { say } from './core/terminal.ts';
 
 export function defineOrg(org: Command): void {
   addExamples(org, ['sluice org add acme']);

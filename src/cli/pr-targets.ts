@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { setImpactedTargets } from '../http/contract/pull-requests.ts';
-import { addEntryArguments, addExamples, collect, type RepoRef } from './arguments.ts';
-import { withContext } from './context.ts';
+import { setImpactedTargets } from '../contract/pull-requests.ts';
+import { addEntryArguments, addExamples, collect, type RepoRef } from './core/arguments.ts';
+import { withContext } from './core/context.ts';
+import { usageError } from './core/exit.ts';
 import { formatOutcome } from './entry-words.ts';
-import { usageError } from './exit.ts';
 
 interface TargetsOptions {
   readonly target?: readonly string[];

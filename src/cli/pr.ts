@@ -5,7 +5,7 @@ import {
   listPullRequests,
   restartTestsOnPullRequest,
   submitPullRequest,
-} from '../http/contract/pull-requests.ts';
+} from '../contract/pull-requests.ts';
 import {
   addEntryArguments,
   addExamples,
@@ -15,10 +15,10 @@ import {
   parseIntegerWithin,
   type RepoRef,
   upperNames,
-} from './arguments.ts';
-import { withContext } from './context.ts';
+} from './core/arguments.ts';
+import { withContext } from './core/context.ts';
+import { parseInstant } from './core/instant.ts';
 import { formatEntries, formatOutcome, formatRecord } from './entry-words.ts';
-import { parseInstant } from './instant.ts';
 import { defineTargets } from './pr-targets.ts';
 
 export function definePr(pr: Command): void {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { readVersion } from '../lib/version.ts';
-import { addExamples } from './arguments.ts';
-import { EXIT_CODES_TEXT, usageError } from './exit.ts';
+import { addExamples } from './core/arguments.ts';
+import { EXIT_CODES_TEXT, usageError } from './core/exit.ts';
 
 type Define = (command: Command) => void;
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { settingInputs } from '../http/contract/settings.ts';
-import { choiceOption, collect, collectNames, parseInteger, toFlag, upperNames } from './arguments.ts';
+import { settingInputs } from '../contract/settings.ts';
+import { choiceOption, collect, collectNames, parseInteger, toFlag, upperNames } from './core/arguments.ts';
 
 /** Options for the settings of a queue, made from the schemas that the server validates them by. */
 

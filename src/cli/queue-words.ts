@@ -1,6 +1,6 @@
-import { formatRepo, type RepoRef } from './arguments.ts';
-import { formatTable } from './table.ts';
-import { clean, formatTime, paint, styleOfState, terminalWidth } from './terminal.ts';
+import { formatRepo, type RepoRef } from './core/arguments.ts';
+import { formatTable } from './core/table.ts';
+import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
 
 export interface QueueSummary {
   readonly repo: RepoRef;

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { createQueue, deleteQueue, getQueue, listQueues, updateQueue } from '../http/contract/queues.ts';
-import { inspectRepository } from '../http/contract/repositories.ts';
-import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
-import { type Context, withContext } from './context.ts';
+import { createQueue, deleteQueue, getQueue, listQueues, updateQueue } from '../contract/queues.ts';
+import { inspectRepository } from '../contract/repositories.ts';
+import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import { type Context, withContext } from './core/context.ts';
+import { CliError, usageError } from './core/exit.ts';
+import { formatFacts } from './core/table.ts';
+import { clean, paint, styleOfState } from './core/terminal.ts';
 import { formatEntries } from './entry-words.ts';
-import { CliError, usageError } from './exit.ts';
 import { INSPECTION_MS } from './github/check.ts';
 import { formatFindings } from './github/findings.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 import { type Alarm, formatAlarms, formatHold, formatQueues } from './queue-words.ts';
-import { formatFacts } from './table.ts';
-import { clean, paint, styleOfState } from './terminal.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 

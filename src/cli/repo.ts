@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
-import { listQueues } from '../http/contract/queues.ts';
-import { listRepositories, registerRepository, removeRepository } from '../http/contract/repositories.ts';
+import { listQueues } from '../contract/queues.ts';
+import { listRepositories, registerRepository, removeRepository } from '../contract/repositories.ts';
+import { confirm } from './confirm.ts';
 import {
   addExamples,
   collect,
@@ -11,12 +12,11 @@ import {
   parseRepo,
   REPO_TEXT,
   type RepoRef,
-} from './arguments.ts';
-import { confirm } from './confirm.ts';
-import { type Context, withContext } from './context.ts';
-import { CliError, usageError } from './exit.ts';
-import { formatFacts, formatTable } from './table.ts';
-import { clean, formatTime, paint, terminalWidth } from './terminal.ts';
+} from './core/arguments.ts';
+import { type Context, withContext } from './core/context.ts';
+import { CliError, usageError } from './core/exit.ts';
+import { formatFacts, formatTable } from './core/table.ts';
+import { clean, formatTime, paint, terminalWidth } from './core/terminal.ts';
 
 interface Check {
   readonly name: string;

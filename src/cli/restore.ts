@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { restoreBackup } from '../http/contract/backups.ts';
-import { addExamples } from './arguments.ts';
+import { restoreBackup } from '../contract/backups.ts';
 import { BACKUP_FILE_TEXT, BACKUP_TIMEOUT_MS, resolveBackupFile } from './backup.ts';
 import { confirm } from './confirm.ts';
-import { withContext } from './context.ts';
+import { addExamples } from './core/arguments.ts';
+import { withContext } from './core/context.ts';
 
 export function defineRestore(command: Command): void {
   command

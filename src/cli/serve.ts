@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { VARIABLES } from '../config/variables.ts';
-import { addExamples } from './arguments.ts';
+import { addExamples } from './core/arguments.ts';
 
 export function defineServe(command: Command): void {
   command

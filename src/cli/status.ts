@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { listQueues } from '../http/contract/queues.ts';
-import { getServer } from '../http/contract/server.ts';
-import { addExamples } from './arguments.ts';
-import { type Context, withContext } from './context.ts';
-import { CliError } from './exit.ts';
+import { listQueues } from '../contract/queues.ts';
+import { getServer } from '../contract/server.ts';
+import { addExamples } from './core/arguments.ts';
+import { type Context, withContext } from './core/context.ts';
+import { CliError } from './core/exit.ts';
+import { formatFacts } from './core/table.ts';
+import { clean, paint, write } from './core/terminal.ts';
 import { formatAllAlarms, formatQueues } from './queue-words.ts';
-import { formatFacts } from './table.ts';
-import { clean, paint, write } from './terminal.ts';
 
 /** Lines of a terminal that are not queues: the facts above, the head of the table, the prompt. */
 const OTHER_LINES = 8;

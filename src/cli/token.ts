@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Static } from 'typebox';
-import { createApiToken, listApiTokens, revokeApiToken } from '../http/contract/access.ts';
-import { addExamples, collectNames, enumOf, formatRepo, parseRepo, type RepoRef } from './arguments.ts';
+import { createApiToken, listApiTokens, revokeApiToken } from '../contract/access.ts';
 import { confirm } from './confirm.ts';
-import { type Context, withContext } from './context.ts';
-import { parseInstant } from './instant.ts';
-import { formatTable } from './table.ts';
-import { clean, formatTime, say, terminalWidth } from './terminal.ts';
+import { addExamples, collectNames, enumOf, formatRepo, parseRepo, type RepoRef } from './core/arguments.ts';
+import { type Context, withContext } from './core/context.ts';
+import { parseInstant } from './core/instant.ts';
+import { formatTable } from './core/table.ts';
+import { clean, formatTime, say, terminalWidth } from './core/terminal.ts';
 
 interface CreateOptions {
   readonly name: string;

@@ -1,7 +1,8 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { Check } from './check.ts';
-import type { PrNumber, Sha } from './pull-request.ts';
+import type { PrNumber } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredChecks } from './required.ts';
 import type { QueueSettings } from './settings.ts';

@@ -1,6 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { CandidateNumber } from './candidate.ts';
-import type { PrNumber, Sha } from './pull-request.ts';
+import type { PrNumber } from './pull-request.ts';
 
 /**
  * Something the outside must be asked to do. A step returns effects as values; the shell stores them with the step and

@@ -1,9 +1,10 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { Candidate, CandidateNumber, LandedKind } from './candidate.ts';
 import type { Check } from './check.ts';
 import type { Finding } from './judgement.ts';
 import type { Priority } from './priority.ts';
-import type { PrNumber, PullRequestFacts, Sha } from './pull-request.ts';
+import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { EntryId, RequestableQueueState } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';

@@ -1,5 +1,6 @@
 import { assert } from '../lib/assert.ts';
 import { deleteIn, listOf } from '../lib/int-map.ts';
+import type { Sha } from '../lib/sha.ts';
 import { noteTargetMoved } from './bisection-runs.ts';
 import { type Candidate, compositionOf, type Landed } from './candidate.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
@@ -10,7 +11,6 @@ import { endHold } from './hold.ts';
 import { retargetLanded } from './impact.ts';
 import { landedText } from './landed-text.ts';
 import { abandon } from './line.ts';
-import type { Sha } from './pull-request.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';

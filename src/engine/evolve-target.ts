@@ -1,9 +1,10 @@
+import type { Sha } from '../lib/sha.ts';
 import { noteTargetMoved } from './bisection-runs.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { TargetObserved } from './event.ts';
 import { endHold } from './hold.ts';
 import { abandon, abandonLine } from './line.ts';
-import type { PrNumber, Sha } from './pull-request.ts';
+import type { PrNumber } from './pull-request.ts';
 import type { Because } from './queue.ts';
 import { candidatesFor, candidatesOf } from './roster.ts';
 import { leaveHead } from './suspicion.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Sha } from '../lib/sha.ts';
 import type { CandidateNumber, Landed } from './candidate.ts';
 import { landedText } from './landed-text.ts';
-import type { PrNumber, Sha } from './pull-request.ts';
+import type { PrNumber } from './pull-request.ts';
 
 const sha = (letter: string) => letter.repeat(40) as Sha;
 const short = (letter: string) => letter.repeat(12);

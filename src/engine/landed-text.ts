@@ -1,5 +1,6 @@
+import type { Sha } from '../lib/sha.ts';
 import type { Landed } from './candidate.ts';
-import type { PrNumber, Sha } from './pull-request.ts';
+import type { PrNumber } from './pull-request.ts';
 
 /** Longer lists are in the record. */
 const MAX_LISTED = 20;

@@ -1,7 +1,7 @@
 import type { Brand } from '../lib/brand.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { Reporter } from './check.ts';
 
-export type Sha = Brand<string, 'Sha'>;
 export type PrNumber = Brand<number, 'PrNumber'>;
 
 export const MERGEABILITIES = ['UNSPECIFIED', 'IN_PROGRESS', 'MERGEABLE', 'NOT_MERGEABLE'] as const;

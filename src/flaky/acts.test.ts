@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, START } from '../../test/helpers/flaky-world.ts';
 import { changeMonitors, flag, monitorsToRefold, mute, unflag, unmute } from './acts.ts';
+import type { Monitor } from './core/monitor.ts';
+import { newTestState, type TestState } from './core/state.ts';
 import { expire } from './evaluate.ts';
 import { labelsOf, setLabel } from './labels.ts';
-import type { Monitor } from './monitor.ts';
-import { newTestState, type TestState } from './state.ts';
 
 const COUNT = aMonitor({
   type: 'failure_count',

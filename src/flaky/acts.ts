@@ -1,8 +1,8 @@
 /** What people do to a test. Each answers the state after it and what the history says about it. */
 import type { Instant } from '../lib/clock.ts';
+import type { Monitor } from './core/monitor.ts';
+import type { TestState } from './core/state.ts';
 import { expire, settle } from './evaluate.ts';
-import type { Monitor } from './monitor.ts';
-import type { TestState } from './state.ts';
 import type { Changed, TestEvent } from './test-event.ts';
 
 interface Act {

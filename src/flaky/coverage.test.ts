@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aMonitor } from '../../test/helpers/flaky-world.ts';
+import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
+import type { TestState } from './core/state.ts';
 import { isCovered } from './coverage.ts';
 import { suitePathOf } from './identity/suite-path.ts';
 import { observe, scopeOf } from './observe.ts';
-import type { EarlierOutcome, ObservedRun, UploadFacts } from './run.ts';
-import type { TestState } from './state.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
 const HOUR = 3_600_000;

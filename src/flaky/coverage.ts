@@ -1,9 +1,9 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Monitor } from './core/monitor.ts';
+import { isOfPath, pathsOf, wasKnown } from './core/paths.ts';
+import type { RunRef } from './core/run.ts';
+import type { TestState } from './core/state.ts';
 import { isFlakyWithout } from './flaky-without.ts';
-import type { Monitor } from './monitor.ts';
-import { isOfPath, pathsOf, wasKnown } from './paths.ts';
-import type { RunRef } from './run.ts';
-import type { TestState } from './state.ts';
 
 /** A quarantined test, and what it is quarantined for. */
 export interface QuarantinedFor {

@@ -1,9 +1,9 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Situation } from './detector.ts';
+import type { Situation } from './core/detector.ts';
+import type { Monitor, MonitorType } from './core/monitor.ts';
+import type { MonitorData, MonitorState, TestState } from './core/state.ts';
 import { detectorOf } from './detectors/table.ts';
 import { settleLabels } from './labels.ts';
-import type { Monitor, MonitorType } from './monitor.ts';
-import type { MonitorData, MonitorState, TestState } from './state.ts';
 import { settleStatus } from './status.ts';
 import type { Changed, TestEvent } from './test-event.ts';
 

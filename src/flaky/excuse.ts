@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Monitor } from './monitor.ts';
+import type { Monitor } from './core/monitor.ts';
+import type { TestState } from './core/state.ts';
 import { type PastRuns, replay } from './replay.ts';
-import type { TestState } from './state.ts';
 
 /**
  * Whether a test was known to be flaky at that time by these uploads alone: whatever else made it flaky, such as the

@@ -1,10 +1,10 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Monitor } from './core/monitor.ts';
+import { findOccasions } from './core/occasions.ts';
+import type { RunRef } from './core/run.ts';
+import type { MonitorData, MonitorState, TestState } from './core/state.ts';
 import { standing } from './detectors/pass-on-retry.ts';
 import { dataOf } from './evaluate.ts';
-import type { Monitor } from './monitor.ts';
-import { findOccasions } from './occasions.ts';
-import type { RunRef } from './run.ts';
-import type { MonitorData, MonitorState, TestState } from './state.ts';
 
 /**
  * Whether a test would have been called flaky at that time without the runs that `isTheirs` names: nobody's own failures

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aMonitor, anUpload, aRun, FlakyWorld } from '../../test/helpers/flaky-world.ts';
+import { newTestState } from './core/state.ts';
 import { type FailedTest, type FailureFacts, judgeFailure, type TestEvidence } from './judge-failure.ts';
-import { newTestState } from './state.ts';
 
 const ADMITTED = Date.UTC(2026, 8, 17, 12);
 const BEFORE = ADMITTED - 1;

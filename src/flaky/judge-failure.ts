@@ -1,10 +1,10 @@
 import type { Instant } from '../lib/clock.ts';
+import { pathsOf } from './core/paths.ts';
+import type { RetryEvent } from './core/retry.ts';
+import type { RunRef } from './core/run.ts';
 import { isCovered, type QuarantinedFor } from './coverage.ts';
 import { isFlakyBy } from './excuse.ts';
-import { pathsOf } from './paths.ts';
 import type { PastRuns } from './replay.ts';
-import type { RetryEvent } from './retry.ts';
-import type { RunRef } from './run.ts';
 
 interface SeenTests {
   readonly uploadIds: readonly string[];

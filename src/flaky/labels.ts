@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Monitor } from './monitor.ts';
-import type { LabelSource, TestState } from './state.ts';
+import type { Monitor } from './core/monitor.ts';
+import type { LabelSource, TestState } from './core/state.ts';
 import type { TestEvent } from './test-event.ts';
 
 type Source = LabelSource['source'];

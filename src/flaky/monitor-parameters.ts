@@ -1,4 +1,4 @@
-import type { MonitorParameters, MonitorType } from './monitor.ts';
+import type { MonitorParameters, MonitorType } from './core/monitor.ts';
 
 /** What a parameter accepts. Without `initial` it must be given; null as `initial` means that it may be unset. */
 export interface ParameterSpec {

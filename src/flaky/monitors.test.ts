@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/flaky-world.ts';
+import type { Monitor } from './core/monitor.ts';
 import { expire } from './evaluate.ts';
 import { isFlakyBy } from './excuse.ts';
 import { labelsOf } from './labels.ts';
-import type { Monitor } from './monitor.ts';
 import { seedMonitors } from './seed-monitors.ts';
 
 interface Line {

@@ -9,16 +9,16 @@
  * For a test that passes here and passed there nothing need be read.
  */
 import type { Instant } from '../lib/clock.ts';
-import { matchesAnyBranch } from './branch-pattern.ts';
-import type { Batch } from './detector.ts';
+import { matchesAnyBranch } from './core/branch-pattern.ts';
+import type { Batch } from './core/detector.ts';
+import type { Monitor } from './core/monitor.ts';
+import { groupByPath, notePaths } from './core/paths.ts';
+import { noteJob } from './core/platform.ts';
+import { passingMultiplicity } from './core/retry.ts';
+import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
+import { type MonitorState, newMonitorState, newTestState, type TestState } from './core/state.ts';
 import { detectorOf } from './detectors/table.ts';
 import { dataOf, evaluate } from './evaluate.ts';
-import type { Monitor } from './monitor.ts';
-import { groupByPath, notePaths } from './paths.ts';
-import { noteJob } from './platform.ts';
-import { passingMultiplicity } from './retry.ts';
-import type { EarlierOutcome, ObservedRun, UploadFacts } from './run.ts';
-import { type MonitorState, newMonitorState, newTestState, type TestState } from './state.ts';
 import type { Changed } from './test-event.ts';
 
 export interface UploadScope {

@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { snakeCase } from '../lib/snake-case.ts';
-import { MAX_BRANCH_PATTERN_LENGTH, MAX_BRANCH_PATTERNS } from './branch-pattern.ts';
-import { LABEL_ONLY_TYPES, MONITOR_TYPES, type Monitor, type MonitorAction, type MonitorType } from './monitor.ts';
+import { MAX_BRANCH_PATTERN_LENGTH, MAX_BRANCH_PATTERNS } from './core/branch-pattern.ts';
+import { LABEL_ONLY_TYPES, MONITOR_TYPES, type Monitor, type MonitorAction, type MonitorType } from './core/monitor.ts';
 import { PARAMETER_SPECS, type ParameterSpec } from './monitor-parameters.ts';
 
 export interface MonitorProblem {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aMonitor, anUpload, aRun, DAY, FlakyWorld, MINUTE, START, type Told } from '../../test/helpers/flaky-world.ts';
+import type { ObservedRun, UploadFacts } from './core/run.ts';
 import { expire } from './evaluate.ts';
-import type { ObservedRun, UploadFacts } from './run.ts';
 
 type Facts = Partial<UploadFacts>;
 

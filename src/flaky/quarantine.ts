@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
-import type { HealthStatus } from './monitor.ts';
-import type { Conclusion } from './run.ts';
+import type { HealthStatus } from './core/monitor.ts';
+import type { Conclusion } from './core/run.ts';
 
 export interface QuarantineSettings {
   /** The master switch. */

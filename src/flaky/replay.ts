@@ -1,12 +1,12 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Monitor } from './core/monitor.ts';
+import { onlyPathOf, pathsOf } from './core/paths.ts';
+import type { RetryEvent } from './core/retry.ts';
+import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
+import { type MonitorData, newTestState, type TestState } from './core/state.ts';
 import { standing, withRetries } from './detectors/pass-on-retry.ts';
 import { evaluate, expire } from './evaluate.ts';
-import type { Monitor } from './monitor.ts';
 import { fold, scopeOf } from './observe.ts';
-import { onlyPathOf, pathsOf } from './paths.ts';
-import type { RetryEvent } from './retry.ts';
-import type { EarlierOutcome, ObservedRun, UploadFacts } from './run.ts';
-import { type MonitorData, newTestState, type TestState } from './state.ts';
 
 /** The runs of one test in one upload, or in a part of it, and when they were processed. */
 export interface PastRuns {

@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Monitor } from './monitor.ts';
+import type { Monitor } from './core/monitor.ts';
 
 const LONG_LIVED = ['main', 'master', 'develop', 'dev', 'release/*'];
 const WEEK_MINUTES = 7 * 24 * 60;

@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Monitor } from './core/monitor.ts';
 import { uuidV5 } from './identity/uuid-v5.ts';
-import type { Monitor } from './monitor.ts';
 import { seedMonitors } from './seed-monitors.ts';
 
 /** What a repository says about its tests. */

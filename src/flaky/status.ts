@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
-import { HEALTH_STATUSES, type HealthStatus, type Monitor } from './monitor.ts';
-import type { TestState } from './state.ts';
+import { HEALTH_STATUSES, type HealthStatus, type Monitor } from './core/monitor.ts';
+import type { TestState } from './core/state.ts';
 import type { Contribution, TestEvent } from './test-event.ts';
 
 interface Vote extends Contribution {

@@ -1,8 +1,8 @@
 import type { Instant } from '../lib/clock.ts';
+import type { Monitor } from './core/monitor.ts';
+import { type MonitorState, newMonitorState, type TestState } from './core/state.ts';
 import { expire, settle } from './evaluate.ts';
-import type { Monitor } from './monitor.ts';
 import { type PastRuns, replay } from './replay.ts';
-import { type MonitorState, newMonitorState, type TestState } from './state.ts';
 import type { Changed, TestEvent } from './test-event.ts';
 
 export interface TakenBack {

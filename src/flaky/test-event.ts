@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
-import type { ResolutionCause } from './detector.ts';
-import type { HealthStatus, MonitorType } from './monitor.ts';
-import type { Evidence, LabelSource } from './state.ts';
+import type { ResolutionCause } from './core/detector.ts';
+import type { HealthStatus, MonitorType } from './core/monitor.ts';
+import type { Evidence, LabelSource } from './core/state.ts';
 
 /** Why a monitor no longer speaks about a test. */
 export type EndCause = ResolutionCause | 'disabled' | 'deleted' | 'changed';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newTestState, type TestState } from './state.ts';
+import { newTestState, type TestState } from './core/state.ts';
 import { recordTest } from './test-record.ts';
 
 const SEEN = 1_000;

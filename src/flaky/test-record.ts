@@ -1,9 +1,9 @@
 /** What lists and answers show of a test, as it follows from what is remembered of it and what people decided. */
 import type { Instant } from '../lib/clock.ts';
+import type { HealthStatus } from './core/monitor.ts';
+import type { TestState } from './core/state.ts';
 import { labelsOf } from './labels.ts';
-import type { HealthStatus } from './monitor.ts';
 import { type QuarantineOverride, type QuarantineSettings, quarantineOf } from './quarantine.ts';
-import type { TestState } from './state.ts';
 
 export interface TestRecord {
   readonly status: HealthStatus;

@@ -1,9 +1,10 @@
 import type { LandedKind } from '../engine/candidate.ts';
 import type { Strayed, TargetMoved } from '../engine/event.ts';
-import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
 import type { RequiredSources, StartProblem } from '../engine/required.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 import type { Hosting } from './hosting.ts';
 

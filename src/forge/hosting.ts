@@ -1,7 +1,8 @@
 import type { CheckConclusion, CheckStatus } from '../engine/check.ts';
-import type { PrNumber, PullRequestFacts, Sha } from '../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Sha } from '../engine/pull-request.ts';
 import { assert } from '../lib/assert.ts';
+import type { Sha } from '../lib/sha.ts';
 import { startGit } from './exec.ts';
 import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sha } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
 import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
 
 const SHA = 'a'.repeat(40) as Sha;

@@ -1,4 +1,4 @@
-import type { Sha } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { Commit, CommitDraft, StoredCommit } from './git.ts';
 
 /**

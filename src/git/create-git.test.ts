@@ -8,9 +8,9 @@ import { afterEach, beforeEach, describe, type TestContext, test } from 'node:te
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlainWorld } from '../../test/contract/plain-world.ts';
 import { createPlainWorld, hasEnded } from '../../test/contract/plain-world.ts';
-import type { Sha } from '../engine/pull-request.ts';
 import { AssertionError } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { GitOptions } from './create-git.ts';
 import { createGit } from './create-git.ts';
 import { getGitVersion, isAtLeast } from './version.ts';

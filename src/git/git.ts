@@ -1,4 +1,4 @@
-import type { Sha } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
 
 /** Where a repository is: a folder of this machine, or a URL that git reaches over ssh or https. */
 export type GitLocation = LocalLocation | RemoteLocation;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, type TestContext, test } from 'node:test';
 import { createPlainWorld, type PlainWorld } from '../../test/contract/plain-world.ts';
 import { type GitServer, startGitServer } from '../../test/helpers/git-server.ts';
-import type { Sha } from '../engine/pull-request.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import { createGit } from './create-git.ts';
 import type { RemoteLocation } from './git.ts';
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../test/contract/forge.ts';
 import type { PlainWorld } from '../../test/contract/plain-world.ts';
 import { createPlainWorld } from '../../test/contract/plain-world.ts';
-import type { Sha } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
 import { formatCommit } from './commit.ts';
 import { type ObjectStore, settleLooseObjects, writeLooseObject } from './loose-object.ts';
 import { parseSharing } from './shared-mode.ts';

@@ -13,9 +13,9 @@ import {
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createInflate, deflateSync } from 'node:zlib';
-import type { Sha } from '../engine/pull-request.ts';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import { createLimit } from './limit.ts';
 import { type Sharing, sharedFileMode, sharedFolderMode } from './shared-mode.ts';
 import { syncFiles } from './sync-files.ts';

@@ -1,4 +1,4 @@
-import type { Sha } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
 import type { RemoteLocation, RemoteRef } from './git.ts';
 import { runOnRemote } from './remote.ts';
 

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Sha } from '../engine/pull-request.ts';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import { gitFault, runGit, startGit } from './exec.ts';
 import type { MergePair, TestMerge } from './git.ts';
 import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';

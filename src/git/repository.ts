@@ -1,5 +1,5 @@
-import type { Sha } from '../engine/pull-request.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
 import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';

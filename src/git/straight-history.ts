@@ -1,4 +1,4 @@
-import type { Sha } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
 import { parseStoredCommit } from './commit.ts';

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../test/contract/forge.ts';
 import type { PlainWorld } from '../../test/contract/plain-world.ts';
 import { createPlainWorld, runGit } from '../../test/contract/plain-world.ts';
-import type { Sha } from '../engine/pull-request.ts';
 import { AssertionError } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import { ProcessPool } from './process-pool.ts';
 import { createRefUpdater, type RefUpdater } from './update-ref.ts';
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Sha } from '../engine/pull-request.ts';
 import { Fault } from '../lib/fault.ts';
+import type { Sha } from '../lib/sha.ts';
 import { gitFault, runGit } from './exec.ts';
 import type { WorkTreeRequest } from './git.ts';
 import type { Mirror } from './mirror.ts';

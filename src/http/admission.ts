@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { App } from '../app/app.ts';
-import { type Caller, hasScope } from '../app/caller.ts';
-import type { Operation } from './contract/operation.ts';
-import { Problem } from './problem.ts';
+import type { App } from '../app/core/app.ts';
+import { type Caller, hasScope } from '../app/core/caller.ts';
+import type { Operation } from '../contract/operation.ts';
+import { Problem } from './core/problem.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { ServerDeps } from './server-deps.ts';
 

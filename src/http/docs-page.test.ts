@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Type } from 'typebox';
-import { ERRORS } from './contract/errors.ts';
-import { operation } from './contract/operation.ts';
+import { ERRORS } from '../contract/errors.ts';
+import { operation } from '../contract/operation.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from './contract/errors.ts';
+import { ERRORS, type ErrorCode } from '../contract/errors.ts';
 import { renderFieldList, renderFields } from './docs-page-fields.ts';
 import { type Html, html, NOTHING, renderJson, renderLine, renderText } from './docs-page-html.ts';
 import { DOCS_PAGE_STYLE } from './docs-page-style.ts';

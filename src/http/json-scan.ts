@@ -1,5 +1,5 @@
-import type { LongList } from './contract/operation.ts';
-import { Problem } from './problem.ts';
+import type { LongList } from '../contract/operation.ts';
+import { Problem } from './core/problem.ts';
 
 const MAX_DEPTH = 64;
 /** A parser makes an object of each, in one go, while everybody else waits: 20 MiB hold ten million of them. */

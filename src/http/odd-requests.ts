@@ -1,9 +1,9 @@
 import { type IncomingMessage, maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ERRORS } from './contract/errors.ts';
-import { isUploadPath, UPLOAD_LIMIT_BYTES } from './incoming-upload.ts';
-import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './problem.ts';
-import { BODY_LIMIT_BYTES, isAnnouncedTooLarge } from './read-body.ts';
+import { ERRORS } from '../contract/errors.ts';
+import { isUploadPath, UPLOAD_LIMIT_BYTES } from './core/incoming-upload.ts';
+import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './core/problem.ts';
+import { BODY_LIMIT_BYTES, isAnnouncedTooLarge } from './core/read-body.ts';
 import { makeRequestPrefix, pathOf } from './request-log.ts';
 
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

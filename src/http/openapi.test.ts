@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ERRORS } from './contract/errors.ts';
-import type { Operation } from './contract/operation.ts';
+import { ERRORS } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
 import { type ApiContent, type ApiSchema, createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
 

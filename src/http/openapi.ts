@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { COMMON_ERRORS, ERRORS, type ErrorCode } from './contract/errors.ts';
-import type { Operation } from './contract/operation.ts';
+import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
 
 /** JSON Schema as far as the contract uses it. */
 export interface ApiSchema {

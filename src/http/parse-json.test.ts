@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { LongList } from './contract/operation.ts';
+import type { LongList } from '../contract/operation.ts';
+import { Problem } from './core/problem.ts';
 import { JsonScan } from './json-scan.ts';
 import { parseJson } from './parse-json.ts';
-import { Problem } from './problem.ts';
 
 /** As it is read from a request: scanned in pieces, of a length that cuts anything anywhere. */
 function parse(text: string | Buffer, { longList, piece = 7 }: { longList?: LongList; piece?: number } = {}): unknown {

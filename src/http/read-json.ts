@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { type BodyBudget, STRANGER } from './body-budget.ts';
+import { type BodyBudget, STRANGER } from './core/body-budget.ts';
+import { Problem } from './core/problem.ts';
+import { type BodyReading, readBody } from './core/read-body.ts';
 import { JsonScan } from './json-scan.ts';
 import { parseJson } from './parse-json.ts';
 import type { ParseTurns } from './parse-turns.ts';
-import { Problem } from './problem.ts';
-import { type BodyReading, readBody } from './read-body.ts';
 
 export interface BodyDeps {
   readonly requestTimeoutMs: number;

@@ -49,7 +49,7 @@ import { submitPullRequestRoute } from './api/submit-pull-request.ts';
 import { updateQueueRoute } from './api/update-queue.ts';
 import { updateTestSettingsRoute } from './api/update-test-settings.ts';
 import { uploadResultsRoute } from './api/upload-results.ts';
-import type { Route } from './route.ts';
+import type { Route } from './core/route.ts';
 
 /** Every operation of the API, on every mount. */
 export const ROUTES: readonly Route[] = [

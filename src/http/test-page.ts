@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { checkSlug } from '../lib/slug.ts';
+import { Problem } from './core/problem.ts';
 import { html } from './docs-page-html.ts';
 import { asPage } from './page-headers.ts';
-import { Problem } from './problem.ts';
 
 /** Where links to tests lead that uploaders and answers have. It shows nothing that needs a token. */
 export function registerTestPage(server: FastifyInstance): void {

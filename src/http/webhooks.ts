@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Receipt, receiveDelivery } from '../app/receive-delivery.ts';
+import { type Receipt, receiveDelivery } from '../app/forge-events/receive-webhook.ts';
 import type { Log } from '../lib/log.ts';
-import { STRANGER } from './body-budget.ts';
-import { Problem } from './problem.ts';
-import { isAnnouncedTooLarge, type ReadBody, readBody, tooLarge } from './read-body.ts';
+import { STRANGER } from './core/body-budget.ts';
+import { Problem } from './core/problem.ts';
+import { isAnnouncedTooLarge, type ReadBody, readBody, tooLarge } from './core/read-body.ts';
 import type { BodyDeps } from './read-json.ts';
 import { logRequest } from './request-log.ts';
 import type { ServerDeps } from './server-deps.ts';

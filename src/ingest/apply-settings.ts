@@ -1,9 +1,9 @@
 import { changeMonitors, monitorsToRefold } from '../flaky/acts.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../flaky/detector.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../flaky/core/detector.ts';
+import type { Monitor } from '../flaky/core/monitor.ts';
+import { onlyPathOf } from '../flaky/core/paths.ts';
 import { expire } from '../flaky/evaluate.ts';
-import type { Monitor } from '../flaky/monitor.ts';
 import { fold, scopeOf } from '../flaky/observe.ts';
-import { onlyPathOf } from '../flaky/paths.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';

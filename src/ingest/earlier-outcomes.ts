@@ -1,4 +1,4 @@
-import type { EarlierOutcome } from '../flaky/run.ts';
+import type { EarlierOutcome } from '../flaky/core/run.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
 import type { BatchFacts, EarlierBatch } from '../storage/test-ingest.ts';

@@ -2,7 +2,7 @@
  * What an upload may be evidence for. That its commit is known is asked of the main thread; that far more failed in it than
  * usual is known only when all of it was read, and nothing of it may be stored before.
  */
-import { type EvidenceFlaw, flawOf, type Standing } from '../flaky/evidence.ts';
+import { type EvidenceFlaw, flawOf, type Standing } from '../flaky/core/evidence.ts';
 import { isOutage, mayBeOutage, type OutageProtection, type TestCounts, USUAL_UPLOADS } from '../flaky/outage.ts';
 import type { TestSettings } from '../flaky/settings.ts';
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';

@@ -1,4 +1,4 @@
-import type { Monitor } from '../flaky/monitor.ts';
+import type { Monitor } from '../flaky/core/monitor.ts';
 import type { Timing } from '../lib/clock.ts';
 import type { OrganizationId } from '../storage/accounts.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';

@@ -1,5 +1,5 @@
+import type { TestState } from '../flaky/core/state.ts';
 import type { QuarantineSettings } from '../flaky/quarantine.ts';
-import type { TestState } from '../flaky/state.ts';
 import { recordTest } from '../flaky/test-record.ts';
 import type { Instant } from '../lib/clock.ts';
 import { decodeState, encodeState, eventRowOf, nextCheckOf, overrideOf } from '../storage/test-codec.ts';

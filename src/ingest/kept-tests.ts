@@ -4,9 +4,9 @@
  * the blocks of runs that it does not count yet. These hold for the test nothing but passing runs, and runs that are evidence for nothing:
  * whatever else happens to a test is stored with it at once.
  */
-import type { Monitor } from '../flaky/monitor.ts';
+import type { Monitor } from '../flaky/core/monitor.ts';
+import { onlyPathOf } from '../flaky/core/paths.ts';
 import { observe, scopeOf } from '../flaky/observe.ts';
-import { onlyPathOf } from '../flaky/paths.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';

@@ -1,8 +1,8 @@
+import { notePaths } from '../flaky/core/paths.ts';
+import type { EarlierOutcome } from '../flaky/core/run.ts';
+import { newTestState } from '../flaky/core/state.ts';
 import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
-import { notePaths } from '../flaky/paths.ts';
 import { isBlockingRun } from '../flaky/quarantine.ts';
-import type { EarlierOutcome } from '../flaky/run.ts';
-import { newTestState } from '../flaky/state.ts';
 import type { Instant } from '../lib/clock.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';

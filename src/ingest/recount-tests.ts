@@ -1,4 +1,4 @@
-import { DAY_MS } from '../flaky/detector.ts';
+import { DAY_MS } from '../flaky/core/detector.ts';
 import { takeBack } from '../flaky/take-back.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';

@@ -1,4 +1,4 @@
-import { groupByPath } from '../flaky/paths.ts';
+import { groupByPath } from '../flaky/core/paths.ts';
 import type { SuiteRepeats } from '../junit/junit-case.ts';
 import type { ReadRun } from './read/read-run.ts';
 

@@ -1,4 +1,4 @@
-import { groupByPath } from '../flaky/paths.ts';
+import { groupByPath } from '../flaky/core/paths.ts';
 import type { UploadIssue } from '../storage/uploads.ts';
 import type { ReadRun } from './read/read-run.ts';
 

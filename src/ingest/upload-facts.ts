@@ -1,5 +1,5 @@
-import type { Standing } from '../flaky/evidence.ts';
-import type { UploadFacts } from '../flaky/run.ts';
+import type { Standing } from '../flaky/core/evidence.ts';
+import type { UploadFacts } from '../flaky/core/run.ts';
 import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { ReadFacts } from './read/read-run.ts';
 

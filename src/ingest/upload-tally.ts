@@ -1,5 +1,5 @@
-import { type Standing, worthOf } from '../flaky/evidence.ts';
-import { groupByPath } from '../flaky/paths.ts';
+import { type Standing, worthOf } from '../flaky/core/evidence.ts';
+import { groupByPath } from '../flaky/core/paths.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/tries.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';

@@ -1,7 +1,8 @@
 /** Between what is stored of a test and what the pure rooms speak of: whoever changes tests goes through here. */
+
+import type { TestState } from '../flaky/core/state.ts';
 import type { QuarantineOverride, QuarantineSettings } from '../flaky/quarantine.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../flaky/settings.ts';
-import type { TestState } from '../flaky/state.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from './repositories.ts';
 import type { StoredTestSettings } from './test-settings.ts';

@@ -7,7 +7,7 @@
  * Every write names the sequence number it began with, and is refused where another writer was faster: whoever keeps
  * tests in memory reads them again then.
  */
-import type { EvidenceFlaw } from '../flaky/evidence.ts';
+import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 import type { RunConclusion, TestEventRow, TestRow } from './tests.ts';

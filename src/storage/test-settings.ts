@@ -1,4 +1,4 @@
-import type { Monitor } from '../flaky/monitor.ts';
+import type { Monitor } from '../flaky/core/monitor.ts';
 import type { TestSettings } from '../flaky/settings.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';

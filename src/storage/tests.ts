@@ -1,4 +1,4 @@
-import type { EvidenceFlaw } from '../flaky/evidence.ts';
+import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import type { BuildRequest } from '../../src/forge/forge.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { type ForgeWorld, isUnavailable } from './forge.ts';
 
 const LIMIT = 100;

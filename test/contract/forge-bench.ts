@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { Change, GitWorld } from './forge.ts';
 import { runGit } from './plain-world.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { GitWorld } from './forge.ts';
 import { CandidateBench, lines } from './forge-bench.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { write } from '../../src/cli/terminal.ts';
+import { write } from '../../src/cli/core/terminal.ts';
 import type { FakeGithub } from '../fake/github/fake-github.ts';
 import { runGit } from '../fake/github/git.ts';
 import type { Repository } from '../fake/github/model.ts';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { CliError, EXIT } from '../../src/cli/core/exit.ts';
+import { paint, write } from '../../src/cli/core/terminal.ts';
 import type { DemoServer } from '../../src/cli/demo/demo-server.ts';
-import { CliError, EXIT } from '../../src/cli/exit.ts';
-import { paint, write } from '../../src/cli/terminal.ts';
 import { acceptManifest } from '../fake/github/apps.ts';
 import type { FakeGithub } from '../fake/github/fake-github.ts';
 import type { App, Repository } from '../fake/github/model.ts';

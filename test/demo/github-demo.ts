@@ -1,9 +1,9 @@
 import { once } from 'node:events';
+import { CliError, EXIT } from '../../src/cli/core/exit.ts';
+import { paint, write } from '../../src/cli/core/terminal.ts';
 import type { DemoFolder } from '../../src/cli/demo/demo-folder.ts';
 import { type DemoServer, startDemoServer } from '../../src/cli/demo/demo-server.ts';
 import { SHOP } from '../../src/cli/demo/shop.ts';
-import { CliError, EXIT } from '../../src/cli/exit.ts';
-import { paint, write } from '../../src/cli/terminal.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import { runGit } from '../fake/github/git.ts';
 import type { Repository } from '../fake/github/model.ts';

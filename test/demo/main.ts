@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { CliError } from '../../src/cli/core/exit.ts';
 import { makeDemoFolder } from '../../src/cli/demo/demo-folder.ts';
 import { listenForInterruption } from '../../src/cli/demo/interruption.ts';
-import { CliError } from '../../src/cli/exit.ts';
 import { runCommand } from '../helpers/command.ts';
 import { runGithubDemo } from './github-demo.ts';
 

@@ -1,5 +1,5 @@
+import { paint, write } from '../../src/cli/core/terminal.ts';
 import { STORY } from '../../src/cli/demo/story.ts';
-import { paint, write } from '../../src/cli/terminal.ts';
 import type { FakeGithub } from '../fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../fake/github/model.ts';
 import { until } from './connect.ts';

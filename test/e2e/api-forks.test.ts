@@ -1,13 +1,13 @@
 // CI of a fork has no token. It names its own workflow run, and the forge is asked whether that is so.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { encodeQueue } from '../../src/app/queue-codec.ts';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { Sha } from '../../src/engine/pull-request.ts';
+import { encodeQueue } from '../../src/app/core/queue-codec.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createQueue } from '../../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
 import type { Forge } from '../../src/forge/forge.ts';
 import type { WorkflowRunFacts } from '../../src/forge/hosting.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { QueueStore } from '../../src/storage/queues.ts';
 import { aRepository, storeQueue } from '../contract/store-world.ts';

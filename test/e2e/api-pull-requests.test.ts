@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { EntryView, ListEntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView, ListEntryView } from '../../src/app/queue/entry-view.ts';
 import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { QueueView } from '../../src/app/views/queue-view.ts';
+import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import { type TestQueue, useServer } from './harness.ts';
 
 const DEFAULTS = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { type TestQueue, useServer } from './harness.ts';
 
 /** The server must notice changes of refs by itself: nobody calls it between the push and the look. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import type { TestRunView } from '../../src/app/views/test-run-view.ts';
+import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
 import { createCi } from './ci.ts';
 import { type Client, createClient, type TestQueue, until, useServer } from './harness.ts';
 

@@ -1,7 +1,7 @@
 // Lanes, batches, bisections, conflicts and priorities over the API, on a real repository.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { assertLanded, createCi } from './ci.ts';
 import { type TestQueue, useServer } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ListEntryView } from '../../src/app/views/entry-view.ts';
+import type { ListEntryView } from '../../src/app/queue/entry-view.ts';
 import { type Client, createClient, createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
 
 /** What a client of the reference product sees of an entry. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import {
   createQueue,

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { TimelineView } from '../../src/app/views/entry-view.ts';
+import type { TimelineView } from '../../src/app/queue/entry-view.ts';
 import { type BadDay, onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until, useServer } from './harness.ts';

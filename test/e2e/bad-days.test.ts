@@ -1,7 +1,7 @@
 // Somebody does to the refs of a repository what nobody should.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Sha } from '../../src/engine/pull-request.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until, useServer } from './harness.ts';

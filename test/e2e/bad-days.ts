@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { QueueView } from '../../src/app/views/queue-view.ts';
-import type { RepositoryView } from '../../src/app/views/repository-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { QueueView } from '../../src/app/queue/queue-view.ts';
+import type { RepositoryView } from '../../src/app/repositories/repository-view.ts';
 import { type Ci, createCi } from './ci.ts';
 import { type TestQueue, type TestServer, until } from './harness.ts';
 

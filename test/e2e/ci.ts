@@ -1,7 +1,7 @@
 // Stands in for a team's CI: finds the runs that the queue shows, and reports on them.
 import assert from 'node:assert/strict';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { TestRunView } from '../../src/app/views/test-run-view.ts';
+import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { type TestQueue, until } from './harness.ts';
 
 /** Building takes a few git processes, and the machine of a test is busy with other tests. */

@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { EXIT_CODES_TEXT } from '../../src/cli/exit.ts';
+import { EXIT_CODES_TEXT } from '../../src/cli/core/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { settingInputs } from '../../src/http/contract/settings.ts';
+import { settingInputs } from '../../src/contract/settings.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bin = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createClient, makeFolder, until } from './harness.ts';
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));

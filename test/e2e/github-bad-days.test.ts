@@ -1,8 +1,8 @@
 // One server and one GitHub, on which everything happens at once that happens to people. Each test has an owner of its own.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { QueueView } from '../../src/app/views/queue-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import { createApp, QUEUE_PERMISSIONS } from '../fake/github/apps.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { CheckRun, PullRequest } from '../fake/github/model.ts';

@@ -1,7 +1,7 @@
 // A server as users run it, connected to a GitHub on this machine, with a repository, a queue, people and a CI.
 
 import assert from 'node:assert/strict';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
 import type { OpenOptions } from '../fake/github/people-acts.ts';

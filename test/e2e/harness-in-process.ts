@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../../src/app/app.ts';
-import { Authenticator } from '../../src/app/authenticate.ts';
-import { Directory } from '../../src/app/directory.ts';
-import { ensureOrganization } from '../../src/app/ensure-organization.ts';
-import { NoticeBell } from '../../src/app/notice-bell.ts';
-import { Outages } from '../../src/app/outages.ts';
-import { QueueRunner } from '../../src/app/queue-runner.ts';
+import { Authenticator } from '../../src/app/access/authenticate.ts';
+import { ensureOrganization } from '../../src/app/access/ensure-organization.ts';
+import type { App } from '../../src/app/core/app.ts';
+import { Directory } from '../../src/app/core/directory.ts';
+import { Outages } from '../../src/app/core/outages.ts';
+import { QueueRunner } from '../../src/app/core/queue-host.ts';
+import { NoticeBell } from '../../src/app/core/wake-signal.ts';
 import type { Forge } from '../../src/forge/forge.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { QueueView } from '../../src/app/views/queue-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
 

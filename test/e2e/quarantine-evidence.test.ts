@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { TestRunView } from '../../src/app/views/test-run-view.ts';
-import type { UploadView } from '../../src/app/views/upload-view.ts';
+import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { UploadView } from '../../src/app/uploads/upload-view.ts';
 import { type CreatedUpload, Uploader } from '../helpers/uploader.ts';
 import { createCi } from './ci.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EntryView, ExplanationReasonView } from '../../src/app/views/entry-view.ts';
-import type { CheckRunView, TestRunView } from '../../src/app/views/test-run-view.ts';
+import type { CheckRunView, TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { EntryView, ExplanationReasonView } from '../../src/app/queue/entry-view.ts';
 import { createCi } from './ci.ts';
 import { createQueue, startServer, type TestQueue, type TestServer, until } from './harness.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { TestRunView } from '../../src/app/views/test-run-view.ts';
-import { findMarked } from '../../src/runner/local/marked-processes.ts';
-import { findRunnerFolder } from '../../src/runner/local/runner-folder.ts';
-import { listJobs } from '../../src/runner/local/work-folder.ts';
+import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
+import { findRunnerFolder } from '../../src/check-runner/local/runner-folder.ts';
+import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import {
   createQueue,
   type Environment,

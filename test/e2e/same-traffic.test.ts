@@ -1,8 +1,8 @@
 // The same pull requests, pushes and failures, wherever they are: what becomes of them is the same.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { TestRunView } from '../../src/app/views/test-run-view.ts';
+import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { until } from './harness.ts';
 import { BEGINNING, CHECK, createGithubPlace, createPlainPlace, type TrafficPlace } from './traffic-places.ts';
 

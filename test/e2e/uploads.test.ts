@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
-import type { UploadPage } from '../../src/app/list-uploads.ts';
-import type { UploadView } from '../../src/app/views/upload-view.ts';
+import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
+import type { UploadView } from '../../src/app/uploads/upload-view.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { type CreatedUpload, type FailingTest, Uploader } from '../helpers/uploader.ts';
 import { type Client, createQueue, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';

@@ -1,5 +1,6 @@
-import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { GitModel, ModelCommit } from './git-model.ts';
 
 type Recipe = Pick<BuildRequest, 'candidateId' | 'mergeMethod' | 'plannedAt'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import { Prng } from '../../src/lib/prng.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { SimWorld } from '../simulation/sim-world.ts';
 import { ChangeMaker } from './change-maker.ts';
 import { Courier } from './courier.ts';

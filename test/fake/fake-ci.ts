@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Check, CheckConclusion, CheckStatus } from '../../src/engine/check.ts';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 import type { Prng } from '../../src/lib/prng.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { FakeRepository, Notice } from './fake-repository.ts';
 import { isGreen } from './is-green.ts';
 import type { Weather } from './weather.ts';

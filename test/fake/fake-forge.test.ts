@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { type Change, type ForgeWorld, forgeContract } from '../contract/forge.ts';
 import { auditContract } from '../contract/forge-audit.ts';
 import { FakeForge } from './fake-forge.ts';

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Mergeability, PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { Mergeability, PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type { RequiredSources } from '../../src/engine/required.ts';
 import { landOneByOne } from '../../src/forge/candidate/land-one-by-one.ts';
 import { parseConfiguration } from '../../src/forge/candidate/required-sources.ts';
@@ -23,6 +23,7 @@ import type {
   TestBranchParts,
 } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
 import { createMergeDesk, type MergeHooks } from './fake-merge-api.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';

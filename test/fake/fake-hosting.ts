@@ -1,5 +1,5 @@
 import type { CheckConclusion } from '../../src/engine/check.ts';
-import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type {
   BothAnswers,
@@ -28,6 +28,7 @@ import type {
 } from '../../src/forge/hosting.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { FakeRepository } from './fake-repository.ts';
 
 interface FakeComment {

@@ -1,4 +1,4 @@
-import type { Job, JobEnd, LeftFile, Runner, RunnerSafety } from '../../src/runner/runner.ts';
+import type { Job, JobEnd, LeftFile, Runner, RunnerSafety } from '../../src/check-runner/runner.ts';
 
 /** A job that somebody asked for, and how the test ends it. */
 export interface FakeJob {

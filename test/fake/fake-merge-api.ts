@@ -1,6 +1,7 @@
-import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { LineStep, MergeAnswer, MergeDesk, MergeState } from '../../src/forge/candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../../src/forge/forge.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { applyEntry, type Landed, type LandingPlan, planLanding } from './fake-candidates.ts';
 import type { FakeRepository } from './fake-repository.ts';
 

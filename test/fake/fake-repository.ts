@@ -1,6 +1,7 @@
-import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type { LandRequest } from '../../src/forge/forge.ts';
 import type { Instant } from '../../src/lib/clock.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { Landed } from './fake-candidates.ts';
 import { GitModel } from './git-model.ts';
 

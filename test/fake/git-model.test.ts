@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Sha } from '../../src/engine/pull-request.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { GitModel } from './git-model.ts';
 
 /** A model in which commits are made from parents and files. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import type { Instant } from '../../src/lib/clock.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { mergeFiles } from './merge-files.ts';
 
 /** Path -> content. There are no folders: a path is a name. */

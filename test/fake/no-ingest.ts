@@ -1,4 +1,4 @@
-import type { Ingest } from '../../src/app/app.ts';
+import type { Ingest } from '../../src/app/core/app.ts';
 
 /** For worlds in which nobody uploads results. */
 export const noIngest: Ingest = {

@@ -1,4 +1,4 @@
-import type { Runner } from '../../src/runner/runner.ts';
+import type { Runner } from '../../src/check-runner/runner.ts';
 
 /** For servers whose repositories have no commands: a job would be a bug. */
 export const noJobs: Runner = {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
-import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { TalkWorld } from '../helpers/talk-world.ts';
 
 const FILE = new URL('comments.md', import.meta.url);

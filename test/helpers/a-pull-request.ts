@@ -1,4 +1,5 @@
-import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 
 /** A pull request into main that is open and can be merged. */
 export function aPullRequest(number: number, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {

@@ -1,9 +1,9 @@
-import type { Monitor } from '../../src/flaky/monitor.ts';
+import type { Monitor } from '../../src/flaky/core/monitor.ts';
+import type { Conclusion, EarlierOutcome, ObservedRun, UploadFacts } from '../../src/flaky/core/run.ts';
+import type { TestState } from '../../src/flaky/core/state.ts';
 import { type Observed, observe, scopeOf } from '../../src/flaky/observe.ts';
 import { parseMonitor } from '../../src/flaky/parse-monitor.ts';
 import type { PastRuns } from '../../src/flaky/replay.ts';
-import type { Conclusion, EarlierOutcome, ObservedRun, UploadFacts } from '../../src/flaky/run.ts';
-import type { TestState } from '../../src/flaky/state.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createGithubClient, type GithubClient } from '../../src/forge/github/client.ts';
-import { githubConnection } from '../../src/forge/github/connection.ts';
+import { createGithubClient, type GithubClient } from '../../src/forge/github/api/client.ts';
+import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createHosting } from '../../src/forge/github/create-hosting.ts';
 import { createProtection, type Protection } from '../../src/forge/github/protection.ts';
 import type { Hosting } from '../../src/forge/hosting.ts';

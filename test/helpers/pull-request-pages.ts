@@ -1,4 +1,4 @@
-import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type {
   BothAnswers,
   BothDrafts,
@@ -20,6 +20,7 @@ import type {
 import { NOT_DONE } from '../../src/forge/not-done.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 
 export interface PageComment {
   readonly id: string;

@@ -1,4 +1,4 @@
-// Reads what src/app/talk/markdown.ts writes as strictly as any renderer would, and says what it would show.
+// Reads what src/app/pr-page/markdown.ts writes as strictly as any renderer would, and says what it would show.
 
 /** Characters that may begin something in Markdown or HTML, wherever they stand. */
 const MEANINGFUL = new Set('\\`*_[]<>#|~$&');

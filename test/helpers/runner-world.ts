@@ -1,10 +1,10 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLocalRunner, type LocalRunnerOptions } from '../../src/check-runner/local/local-runner.ts';
+import { removeFolder } from '../../src/check-runner/local/work-folder.ts';
+import type { ProtectionKind, Runner } from '../../src/check-runner/runner.ts';
 import { Fault } from '../../src/lib/fault.ts';
-import { createLocalRunner, type LocalRunnerOptions } from '../../src/runner/local/local-runner.ts';
-import { removeFolder } from '../../src/runner/local/work-folder.ts';
-import type { ProtectionKind, Runner } from '../../src/runner/runner.ts';
 
 const ignore = () => undefined;
 export const silentLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };

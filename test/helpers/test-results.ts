@@ -1,6 +1,6 @@
 // Results of tests, stored as processing uploads would store them, for tests that only care about what is stored.
 import { randomUUID } from 'node:crypto';
-import { newTestState } from '../../src/flaky/state.ts';
+import { newTestState } from '../../src/flaky/core/state.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange, TestMemory } from '../../src/storage/test-ingest.ts';

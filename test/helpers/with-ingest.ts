@@ -1,4 +1,4 @@
-import type { MonitorData } from '../../src/flaky/state.ts';
+import type { MonitorData } from '../../src/flaky/core/state.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { decodeState } from '../../src/storage/test-codec.ts';
 import type { TestIngest } from '../../src/storage/test-ingest.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { TestDetailsView } from '../../src/app/views/test-details-view.ts';
-import type { TestEventView } from '../../src/app/views/test-event-view.ts';
+import type { TestDetailsView } from '../../src/app/tests/test-details-view.ts';
+import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
 import { defaultMonitors } from '../../src/flaky/settings.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { DAY_MS, NOON } from '../contract/store-world.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { PageView } from '../../src/app/list-page.ts';
-import type { QuarantinedTestView } from '../../src/app/list-quarantined-tests.ts';
-import type { TestDetailsView } from '../../src/app/views/test-details-view.ts';
-import type { TestView } from '../../src/app/views/test-view.ts';
+import type { PageView } from '../../src/app/core/list-page.ts';
+import type { QuarantinedTestView } from '../../src/app/tests/list-quarantined-tests.ts';
+import type { TestDetailsView } from '../../src/app/tests/test-details-view.ts';
+import type { TestView } from '../../src/app/tests/test-view.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { aFailure, aRepository, aRun, aTest, DAY_MS, NOON, storeOrganization } from '../contract/store-world.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';

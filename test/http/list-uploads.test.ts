@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { UploadPage } from '../../src/app/list-uploads.ts';
-import type { UploadView } from '../../src/app/views/upload-view.ts';
+import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
+import type { UploadView } from '../../src/app/uploads/upload-view.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../../src/storage/uploads.ts';
 import { NOON } from '../contract/store-world.ts';
 import { problemOf } from '../e2e/harness.ts';

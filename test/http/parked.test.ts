@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeQueue } from '../../src/app/queue-codec.ts';
+import { encodeQueue } from '../../src/app/core/queue-codec.ts';
 import { createQueue } from '../../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
 import type { QueueId } from '../../src/storage/queues.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { newTestState } from '../../src/flaky/core/state.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
-import { newTestState } from '../../src/flaky/state.ts';
 import { aTest, NOON } from '../contract/store-world.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import type { FailingTest } from '../helpers/uploader.ts';

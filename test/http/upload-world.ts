@@ -1,7 +1,7 @@
 // A server in this process that listens, so that real clients stream to it.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import type { App } from '../../src/app/app.ts';
+import type { App } from '../../src/app/core/app.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';
 import type { Answer } from '../e2e/harness.ts';
 import { createInProcess, type InProcess, TOKEN } from '../e2e/harness-in-process.ts';

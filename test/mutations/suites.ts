@@ -7,7 +7,7 @@ export const SUITES = {
   /** Ports, with real git. */
   contract: [test('test/contract/forge-plain.test.ts')],
   landing: [test('src/forge/candidate/land.test.ts')],
-  audit: [test('src/app/audit-line.test.ts'), test('src/app/audit.test.ts')],
+  audit: [test('src/app/upkeep/audit-line.test.ts'), test('src/app/upkeep/audit.test.ts')],
   auditing: [test('test/property/audit.test.ts')],
   unit: [test('src/engine/test-run.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],

@@ -111,7 +111,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'audit: the tree of a landing is not compared with the one that passed',
     edits: [
       {
-        file: 'src/app/audit-line.ts',
+        file: 'src/app/upkeep/audit-line.ts',
         before: 'return pushedTree === tree ? undefined : `has the tree',
         after: 'return pushedTree !== undefined ? undefined : `has the tree',
       },
@@ -122,12 +122,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'audit: the tree of a commit is not read from git',
     edits: [
       {
-        file: 'src/app/audit-line.ts',
+        file: 'src/app/upkeep/audit-line.ts',
         before: 'return tree === pushedTree ? undefined : `was recorded',
         after: 'return pushedTree !== undefined ? undefined : `was recorded',
       },
       {
-        file: 'src/app/audit-line.ts',
+        file: 'src/app/upkeep/audit-line.ts',
         before: 'const doubted = entries.find(({ sha, tree }) => trees.get(sha) !== tree);',
         after: 'const doubted = entries.find(({ sha }) => !trees.has(sha));',
       },

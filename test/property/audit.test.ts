@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { auditStretch, type RecordedEvent, readStory } from '../../src/app/audit-line.ts';
+import { auditStretch, type RecordedEvent, readStory } from '../../src/app/upkeep/audit-line.ts';
 import type { Candidate } from '../../src/engine/candidate.ts';
 import type { CandidateLanded } from '../../src/engine/event.ts';
-import type { PrNumber, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { LineAnswer } from '../../src/forge/forge.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 
 /** A history of landings as git, the log and the candidates tell it; all of them agree. */
 interface History {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeQueue, encodeCandidate, encodeEntry, encodeQueue, encodeTargetSet } from '../../src/app/queue-codec.ts';
+import {
+  decodeQueue,
+  encodeCandidate,
+  encodeEntry,
+  encodeQueue,
+  encodeTargetSet,
+} from '../../src/app/core/queue-codec.ts';
 import type { Landed } from '../../src/engine/candidate.ts';
 import { explain } from '../../src/engine/explain.ts';
 import { createQueue, type Queue } from '../../src/engine/queue.ts';

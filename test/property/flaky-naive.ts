@@ -1,10 +1,10 @@
 /** Says from all runs there ever were whether a monitor is active: slow, simple, and without a memory of its own but that. */
 
-import { matchesAnyBranch } from '../../src/flaky/branch-pattern.ts';
-import { sliceMs } from '../../src/flaky/buckets.ts';
-import type { Monitor } from '../../src/flaky/monitor.ts';
-import { occasionSliceMs } from '../../src/flaky/occasions.ts';
-import type { ObservedRun } from '../../src/flaky/run.ts';
+import { matchesAnyBranch } from '../../src/flaky/core/branch-pattern.ts';
+import { sliceMs } from '../../src/flaky/core/buckets.ts';
+import type { Monitor } from '../../src/flaky/core/monitor.ts';
+import { occasionSliceMs } from '../../src/flaky/core/occasions.ts';
+import type { ObservedRun } from '../../src/flaky/core/run.ts';
 import { DAY, HOUR, MINUTE, type Told } from '../helpers/flaky-world.ts';
 
 interface FlatRun extends ObservedRun {

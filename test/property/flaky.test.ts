@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Monitor } from '../../src/flaky/core/monitor.ts';
+import { newTestState, type TestState } from '../../src/flaky/core/state.ts';
 import { expire } from '../../src/flaky/evaluate.ts';
-import type { Monitor } from '../../src/flaky/monitor.ts';
 import { fold, scopeOf } from '../../src/flaky/observe.ts';
-import { newTestState, type TestState } from '../../src/flaky/state.ts';
 import { aMonitor, anUpload, aRun, FlakyWorld, HOUR, MINUTE, START, type Told } from '../helpers/flaky-world.ts';
 import { isActiveNaively } from './flaky-naive.ts';
 

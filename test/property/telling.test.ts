@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeQueue, encodeEffect, encodeQueue } from '../../src/app/queue-codec.ts';
+import { decodeQueue, encodeEffect, encodeQueue } from '../../src/app/core/queue-codec.ts';
 import type { Effect } from '../../src/engine/effect.ts';
 import type { BlockReason, PrNumber } from '../../src/engine/pull-request.ts';
 import { createQueue } from '../../src/engine/queue.ts';

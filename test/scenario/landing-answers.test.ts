@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CandidateLanded } from '../../src/engine/event.ts';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import { step } from '../../src/engine/step.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { play, type Scenario } from './scenario.ts';
 import { numberOf } from './words.ts';
 

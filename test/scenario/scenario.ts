@@ -7,7 +7,7 @@ import type { LandingStop, QueueEvent } from '../../src/engine/event.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import { entriesInOrder } from '../../src/engine/order.ts';
 import { parsePriority } from '../../src/engine/priority.ts';
-import type { PrNumber, PullRequestFacts, Sha } from '../../src/engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import {
   createQueue,
   type Entry,
@@ -27,6 +27,7 @@ import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import type { Transition } from '../../src/engine/work.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { aPullRequest } from '../helpers/a-pull-request.ts';
 import {
   letter,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { candidateIdOf } from '../../src/app/entry-id.ts';
+import { candidateIdOf } from '../../src/app/core/entry-id.ts';
 import {
   decodeEvent,
   decodeQueue,
@@ -7,8 +7,8 @@ import {
   encodeEntry,
   encodeQueue,
   indexTargetSets,
-} from '../../src/app/queue-codec.ts';
-import { markParked } from '../../src/app/queue-runner.ts';
+} from '../../src/app/core/queue-codec.ts';
+import { markParked } from '../../src/app/core/queue-host.ts';
 import type { Candidate } from '../../src/engine/candidate.ts';
 import type { QueueEvent } from '../../src/engine/event.ts';
 import { landingEntries } from '../../src/engine/evolve-landing.ts';

@@ -1,10 +1,10 @@
-import type { App } from '../../src/app/app.ts';
-import type { Caller } from '../../src/app/caller.ts';
-import { findQueue } from '../../src/app/find-queue.ts';
-import { lookAtTarget } from '../../src/app/observe-target.ts';
-import { findPullRequest, findTargets } from '../../src/app/pull-request-facts.ts';
-import { isRefusal } from '../../src/app/refusal.ts';
-import { reportCheck } from '../../src/app/report-check.ts';
+import type { App } from '../../src/app/core/app.ts';
+import type { Caller } from '../../src/app/core/caller.ts';
+import { findQueue } from '../../src/app/core/find-queue.ts';
+import { isRefusal } from '../../src/app/core/refusal.ts';
+import { findPullRequest, findTargets } from '../../src/app/queue/pull-request-facts.ts';
+import { lookAtTarget } from '../../src/app/queue/read-target-branch.ts';
+import { reportCheck } from '../../src/app/queue/report-check.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Prng } from '../../src/lib/prng.ts';

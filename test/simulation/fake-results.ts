@@ -1,5 +1,5 @@
+import { newTestState, type TestState } from '../../src/flaky/core/state.ts';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
-import { newTestState, type TestState } from '../../src/flaky/state.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';

@@ -1,15 +1,15 @@
-import { decodeTransition } from '../../src/app/queue-codec.ts';
+import { decodeTransition } from '../../src/app/core/queue-codec.ts';
 import type { Candidate, Member } from '../../src/engine/candidate.ts';
 import { compositionOf } from '../../src/engine/candidate.ts';
 import { landingEntries } from '../../src/engine/evolve-landing.ts';
 import { targetsOf } from '../../src/engine/footprint.ts';
 import { isInterruptible } from '../../src/engine/interrupt.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
-import type { Sha } from '../../src/engine/pull-request.ts';
 import { type Entry, findCandidate, findLiveMember, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
 import { REASON_CODES } from '../../src/engine/reason.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import type { TransitionRow } from '../../src/storage/queues.ts';
 import { planLanding } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';

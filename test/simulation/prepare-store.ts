@@ -1,4 +1,4 @@
-import { encodeQueue } from '../../src/app/queue-codec.ts';
+import { encodeQueue } from '../../src/app/core/queue-codec.ts';
 import type { Queue } from '../../src/engine/queue.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import type { QueueId } from '../../src/storage/queues.ts';

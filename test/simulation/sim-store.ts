@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
 import type { EffectSettlement, QueueCommit } from '../../src/storage/queues.ts';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
-import { migrate } from '../../src/storage/sql/migrate.ts';
+import { migrate } from '../../src/storage/sql/migrations/migrate.ts';
 import { createSqlParts } from '../../src/storage/sql/sql-store.ts';
 import { StatementCompiler } from '../../src/storage/sql/statement.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';

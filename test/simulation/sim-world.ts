@@ -1,9 +1,8 @@
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 import { Prng } from '../../src/lib/prng.ts';
-
+import { type Task, TaskHeap } from '../../src/lib/task-heap.ts';
 import type { Weather } from '../fake/weather.ts';
 import { type ProcessOptions, SimProcess } from './sim-process.ts';
-import { type Task, TaskHeap } from './task-heap.ts';
 
 export interface SimOptions {
   readonly seed: number | string;

@@ -1,4 +1,4 @@
-import { candidateIdOf } from '../../src/app/entry-id.ts';
+import { candidateIdOf } from '../../src/app/core/entry-id.ts';
 import type { Check } from '../../src/engine/check.ts';
 import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';

@@ -1,4 +1,4 @@
-import type { Sha } from '../../src/engine/pull-request.ts';
+import type { Sha } from '../../src/lib/sha.ts';
 import { replay } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { FakeRepository } from '../fake/fake-repository.ts';

@@ -1,4 +1,4 @@
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { Board } from './board.ts';
 import { nameOf, type Reply, type StormClient } from './client.ts';
 import { pause } from './pause.ts';

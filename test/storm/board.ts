@@ -1,4 +1,4 @@
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { StormClient } from './client.ts';
 import { lookUntil, pause } from './pause.ts';
 import type { Line, Plan, PlannedChange } from './plan.ts';

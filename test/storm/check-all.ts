@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { TestRunView } from '../../src/app/views/test-run-view.ts';
+import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { checkEntries } from './check-entries.ts';
 import { checkHeads } from './check-heads.ts';
 import { checkHistory } from './check-history.ts';

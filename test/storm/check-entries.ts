@@ -1,4 +1,4 @@
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { REASON_CODES } from '../../src/engine/reason.ts';
 import type { PlannedChange } from './plan.ts';
 import type { Violations } from './verdict.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { EntryView, LandedView } from '../../src/app/views/entry-view.ts';
+import type { EntryView, LandedView } from '../../src/app/queue/entry-view.ts';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
 import { checkHistory } from './check-history.ts';
 import type { Line, PlannedChange } from './plan.ts';

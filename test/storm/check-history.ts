@@ -1,5 +1,5 @@
 // What the targets hold in the end, read with git alone, and compared with what Sluice says it did.
-import type { EntryView, LandedView } from '../../src/app/views/entry-view.ts';
+import type { EntryView, LandedView } from '../../src/app/queue/entry-view.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import type { Violations } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findMarked } from '../../src/runner/local/marked-processes.ts';
+import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
 import type { Git } from './check-history.ts';
 import { lookUntil } from './pause.ts';
 import type { Violations } from './verdict.ts';

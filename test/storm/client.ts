@@ -1,5 +1,5 @@
-import type { EntryView } from '../../src/app/views/entry-view.ts';
-import type { QueueView } from '../../src/app/views/queue-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import { pause } from './pause.ts';
 import type { Line, PlannedChange } from './plan.ts';

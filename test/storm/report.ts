@@ -1,4 +1,4 @@
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { Board } from './board.ts';
 import type { Kills } from './killer.ts';
 import type { Plan } from './plan.ts';

@@ -3,7 +3,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EntryView } from '../../src/app/views/entry-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import { type AuthorParts, beAuthor } from './author.ts';
 import { type Board, createBoard } from './board.ts';

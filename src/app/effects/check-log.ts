@@ -1,5 +1,5 @@
 import type { LogKey } from '../../storage/logs.ts';
-import type { App } from '../app.ts';
+import type { App } from '../core/app.ts';
 
 /** The beginning of a log is kept, and its end; what is between them is left out where it is longer than both. */
 const MAX_HEAD_BYTES = 2 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { type Candidate, compositionOf } from '../../engine/candidate.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
-import { candidateIdOf } from '../entry-id.ts';
-import { formatRef } from '../find-queue.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { formatRef } from '../core/find-queue.ts';
 import type { EffectRun } from './effect-run.ts';
 
 /** What a check is told about what it checks. */

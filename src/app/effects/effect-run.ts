@@ -4,10 +4,10 @@ import { findCandidate } from '../../engine/queue.ts';
 import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
 import { getIn } from '../../lib/int-map.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
-import type { App } from '../app.ts';
-import { candidateIdOf } from '../entry-id.ts';
-import { decodeCandidate, decodeShownEntry } from '../queue-codec.ts';
-import type { LoadedQueue } from '../queue-runner.ts';
+import type { App } from '../core/app.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import type { LoadedQueue } from '../core/queue-host.ts';
 
 /** What an effect finds when its turn comes. */
 export interface EffectRun {

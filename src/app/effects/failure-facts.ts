@@ -7,9 +7,9 @@ import type { Repository } from '../../storage/repositories.ts';
 import { decodeState, overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
 import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
-import { candidateIdOf } from '../entry-id.ts';
-import { decodeShownEntry } from '../queue-codec.ts';
-import { getRetentionStart, getTestSettings } from '../test-settings.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { decodeShownEntry } from '../core/queue-codec.ts';
+import { getRetentionStart, getTestSettings } from '../tests/test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
 import type { WantedEvidence } from './waiver-evidence.ts';
 

@@ -4,7 +4,7 @@ import { FIRST, World } from '../../../test/helpers/worker-world.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Upload } from '../../storage/uploads.ts';
-import { candidateIdOf } from '../entry-id.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
 
 const CHECKS = [{ name: 'unit', command: 'run unit', timeoutMinutes: null }];
 const REPORTS = { 'reports/a.xml': '<testsuite name="a"/>', 'reports/b.xml': '<testsuite name="b"/>' };

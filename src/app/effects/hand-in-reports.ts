@@ -1,12 +1,12 @@
+import type { LeftFiles } from '../../check-runner/runner.ts';
 import type { Candidate } from '../../engine/candidate.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { LeftFiles } from '../../runner/runner.ts';
 import type { UploadFields } from '../../storage/uploads.ts';
-import { candidateIdOf } from '../entry-id.ts';
-import { newUpload } from '../new-upload.ts';
-import { UploadBodies } from '../upload-body.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { newUpload } from '../uploads/new-upload.ts';
+import { UploadBodies } from '../uploads/upload-body.ts';
 import type { EffectRun } from './effect-run.ts';
 
 /** A store that is away for longer keeps the check's result waiting as well: this much is no use waiting for. */

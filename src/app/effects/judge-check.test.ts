@@ -6,14 +6,14 @@ import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { CheckConclusion } from '../../engine/check.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
+import { newMonitorState, newTestState, type TestState } from '../../flaky/core/state.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
-import { newMonitorState, newTestState, type TestState } from '../../flaky/state.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { BatchFacts, CheckResults } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
-import { candidateIdOf } from '../entry-id.ts';
-import { decodeCandidate, decodeShownEntry } from '../queue-codec.ts';
-import { getTestSettings } from '../test-settings.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { getTestSettings } from '../tests/test-settings.ts';
 
 const FLAKY = 'flaky-test';
 const SOLID = 'solid-test';

@@ -1,6 +1,6 @@
 import type { EndAlarm, RaiseAlarm } from '../../engine/effect.ts';
-import { endAlarms, raise } from '../alarms.ts';
-import { describeMove } from '../audit-words.ts';
+import { endAlarms, raise } from '../core/alarms.ts';
+import { describeMove } from '../core/format-audit.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 
 /** `id` is the effect's own: carried out twice, it is one alarm. */

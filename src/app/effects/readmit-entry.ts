@@ -1,5 +1,5 @@
 import type { ReadmitEntry } from '../../engine/effect.ts';
-import { findTargets } from '../pull-request-facts.ts';
+import { findTargets } from '../queue/pull-request-facts.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 
 /** Reads a removed pull request as it is now, so that the queue knows whether it may take it back as it was. */

@@ -6,9 +6,9 @@ import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
-import { EffectWorker } from '../effect-worker.ts';
-import { candidateIdOf } from '../entry-id.ts';
-import { QueueRunner } from '../queue-runner.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { QueueRunner } from '../core/queue-host.ts';
+import { EffectWorker } from './effect-worker.ts';
 
 const CHECKS = ['unit', 'lint'].map((name) => ({ name, command: `run ${name}`, timeoutMinutes: null }));
 

@@ -1,3 +1,4 @@
+import type { Job, JobEnd, LeftFiles } from '../../check-runner/runner.ts';
 import { type Candidate, compositionOf } from '../../engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/priority.ts';
@@ -6,9 +7,8 @@ import { backoffMs } from '../../lib/backoff.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { getIn } from '../../lib/int-map.ts';
-import type { Job, JobEnd, LeftFiles } from '../../runner/runner.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
-import { candidateIdOf } from '../entry-id.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
 import { CheckLog } from './check-log.ts';
 import { checkVariables } from './check-variables.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';

@@ -1,11 +1,11 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { StartChecks } from '../../engine/effect.ts';
-import type { Sha } from '../../engine/pull-request.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { PublishRequest } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
-import { renderDraft } from '../talk/render-draft.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { renderDraft } from '../pr-page/render-draft.ts';
 import {
   DONE,
   type EffectAnswer,

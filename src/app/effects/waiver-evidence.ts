@@ -4,14 +4,14 @@
  * commits, and nobody by what anybody could have sent.
  */
 import { type Candidate, compositionOf } from '../../engine/candidate.ts';
-import type { Sha } from '../../engine/pull-request.ts';
-import { worthOf } from '../../flaky/evidence.ts';
+import { worthOf } from '../../flaky/core/evidence.ts';
 import type { FailedTest, TestEvidence } from '../../flaky/judge-failure.ts';
 import type { PastRuns } from '../../flaky/replay.ts';
 import type { Instant } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { CandidateRow } from '../../storage/queues.ts';
 import type { BatchFacts, CheckResults, StoredBatch, StoredRun } from '../../storage/test-ingest.ts';
-import { decodeCandidate } from '../queue-codec.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
 import type { EffectRun } from './effect-run.ts';
 
 const UUID_AT_END = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:-bisection)?$/;

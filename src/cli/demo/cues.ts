@@ -1,4 +1,4 @@
-import type { EntryRecord } from '../../http/contract/entry.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
 import { type DemoPullRequest, STORY } from './story.ts';
 
 /** What the people of the story do next, given how their pull requests stand. Nothing depends on the clock. */

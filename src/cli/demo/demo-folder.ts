@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { usageError } from '../exit.ts';
+import { usageError } from '../core/exit.ts';
 
 /** Where everything of the demo is, and nothing else. */
 export interface DemoFolder {

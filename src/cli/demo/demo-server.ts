@@ -4,8 +4,8 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { CliError, EXIT } from '../exit.ts';
-import { quote } from '../quote.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import { quote } from '../core/quote.ts';
 import type { DemoFolder } from './demo-folder.ts';
 
 /** `sluice serve` on the demo's folder, as a process of its own. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../http/contract/entry.ts';
+import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../contract/entry.ts';
 import { cuesOf, isOver } from './cues.ts';
 import { type DemoPullRequest, STORY, targetsOf } from './story.ts';
 import { formatLessons, formatOutcomes } from './summary.ts';

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import type { EntryRecord } from '../../http/contract/entry.ts';
-import { getSubmittedPullRequests, setImpactedTargets, submitPullRequest } from '../../http/contract/pull-requests.ts';
-import { createQueue, updateQueue } from '../../http/contract/queues.ts';
-import { registerRepository } from '../../http/contract/repositories.ts';
-import type { Context } from '../context.ts';
-import { quote } from '../quote.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { getSubmittedPullRequests, setImpactedTargets, submitPullRequest } from '../../contract/pull-requests.ts';
+import { createQueue, updateQueue } from '../../contract/queues.ts';
+import { registerRepository } from '../../contract/repositories.ts';
+import type { Context } from '../core/context.ts';
+import { quote } from '../core/quote.ts';
 import { cuesOf, isOver } from './cues.ts';
 import type { DemoFolder } from './demo-folder.ts';
 import { BRANCH } from './make-repository.ts';

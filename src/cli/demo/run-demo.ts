@@ -1,8 +1,8 @@
-import type { EntryRecord } from '../../http/contract/entry.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
 import { Fault } from '../../lib/fault.ts';
-import { createContext } from '../context.ts';
-import { CliError, EXIT } from '../exit.ts';
-import { terminalWidth, write } from '../terminal.ts';
+import { createContext } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import { terminalWidth, write } from '../core/terminal.ts';
 import { watchQueue } from '../watch/watch-queue.ts';
 import { type DemoFolder, makeDemoFolder } from './demo-folder.ts';
 import { type DemoServer, startDemoServer } from './demo-server.ts';

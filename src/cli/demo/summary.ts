@@ -1,7 +1,7 @@
-import type { EntryRecord } from '../../http/contract/entry.ts';
-import { quote } from '../quote.ts';
-import { formatTable } from '../table.ts';
-import { paint } from '../terminal.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { quote } from '../core/quote.ts';
+import { formatTable } from '../core/table.ts';
+import { paint } from '../core/terminal.ts';
 import { findRecord } from './cues.ts';
 import { STORY } from './story.ts';
 import { QUEUE_WORDS, sluiceCommand } from './words.ts';

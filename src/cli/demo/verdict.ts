@@ -1,4 +1,4 @@
-import type { EntryRecord } from '../../http/contract/entry.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
 import { findRecord, timesFailed } from './cues.ts';
 import { type DemoPullRequest, type Ending, STORY } from './story.ts';
 

@@ -1,6 +1,6 @@
-import { formatRepo } from '../arguments.ts';
-import { quote } from '../quote.ts';
-import { paint } from '../terminal.ts';
+import { formatRepo } from '../core/arguments.ts';
+import { quote } from '../core/quote.ts';
+import { paint } from '../core/terminal.ts';
 import type { DemoFolder } from './demo-folder.ts';
 import type { DemoServer } from './demo-server.ts';
 import { BRANCH } from './make-repository.ts';

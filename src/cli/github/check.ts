@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { listQueues } from '../../http/contract/queues.ts';
-import { inspectRepository, listRepositories } from '../../http/contract/repositories.ts';
-import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../arguments.ts';
-import { type Context, withContext } from '../context.ts';
-import { CliError, EXIT } from '../exit.ts';
-import { paint } from '../terminal.ts';
+import { listQueues } from '../../contract/queues.ts';
+import { inspectRepository, listRepositories } from '../../contract/repositories.ts';
+import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
+import { type Context, withContext } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import { paint } from '../core/terminal.ts';
 import { countErrors, type Finding, formatFindings } from './findings.ts';
 
 interface Place {

@@ -1,4 +1,4 @@
-import { CliError, EXIT } from '../exit.ts';
+import { CliError, EXIT } from '../core/exit.ts';
 
 /** An App that was just made: GitHub tells its key and its secret this once. */
 export interface NewApp {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { inspectRepository } from '../../http/contract/repositories.ts';
-import { clean, paint, type Style } from '../terminal.ts';
+import type { inspectRepository } from '../../contract/repositories.ts';
+import { clean, paint, type Style } from '../core/terminal.ts';
 
 export type Finding = Static<(typeof inspectRepository)['reply']>['findings'][number];
 

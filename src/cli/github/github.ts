@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addExamples } from '../arguments.ts';
+import { addExamples } from '../core/arguments.ts';
 import { defineCheck } from './check.ts';
 import { defineSetup } from './setup.ts';
 

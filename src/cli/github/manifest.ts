@@ -1,4 +1,4 @@
-import { EVENTS, PERMISSIONS } from '../../forge/github/app-needs.ts';
+import { EVENTS, PERMISSIONS } from '../../forge/github/api/app-needs.ts';
 
 /** What GitHub is asked to make: an App with exactly what Sluice needs. */
 export interface ManifestOptions {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CliError, EXIT, usageError } from '../exit.ts';
+import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { renderEnd } from './setup-page.ts';
 
 /** A page for the browser of whoever sets up, on this machine only, and the code that GitHub sends it back with. */

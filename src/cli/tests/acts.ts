@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../http/contract/test-acts.ts';
-import { addExamples } from '../arguments.ts';
-import { type Context, withContext } from '../context.ts';
-import { usageError } from '../exit.ts';
-import { parseInstant } from '../instant.ts';
-import { clean, formatTime, paint } from '../terminal.ts';
+import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../contract/test-acts.ts';
+import { addExamples } from '../core/arguments.ts';
+import { type Context, withContext } from '../core/context.ts';
+import { usageError } from '../core/exit.ts';
+import { parseInstant } from '../core/instant.ts';
+import { clean, formatTime, paint } from '../core/terminal.ts';
 import { findMonitorId, MONITOR_TEXT } from './find-monitor.ts';
 import { findTestId, TEST_TEXT } from './find-test.ts';
 import { addScopeOptions, chooseScope, type ScopeOptions, type TestScope } from './scope.ts';

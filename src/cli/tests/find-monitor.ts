@@ -1,6 +1,6 @@
-import { listMonitors } from '../../http/contract/monitors.ts';
-import type { Context } from '../context.ts';
-import { CliError, EXIT } from '../exit.ts';
+import { listMonitors } from '../../contract/monitors.ts';
+import type { Context } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
 import type { TestScope } from './scope.ts';
 
 export const MONITOR_TEXT = 'The id of the monitor, or its name, or its type where only one has it.';

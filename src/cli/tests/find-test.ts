@@ -1,6 +1,6 @@
-import { searchTests } from '../../http/contract/flaky-tests.ts';
-import type { Context } from '../context.ts';
-import { CliError, EXIT } from '../exit.ts';
+import { searchTests } from '../../contract/flaky-tests.ts';
+import type { Context } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
 import type { TestScope } from './scope.ts';
 import { formatName } from './test-words.ts';
 

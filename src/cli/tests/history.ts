@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { listTestEvents, listTestRuns } from '../../http/contract/test-history.ts';
-import { addExamples, choiceOption, upperNames } from '../arguments.ts';
-import { withContext } from '../context.ts';
-import { formatTable } from '../table.ts';
-import { clean, formatTime, type Style, terminalWidth } from '../terminal.ts';
+import { listTestEvents, listTestRuns } from '../../contract/test-history.ts';
+import { addExamples, choiceOption, upperNames } from '../core/arguments.ts';
+import { withContext } from '../core/context.ts';
+import { formatTable } from '../core/table.ts';
+import { clean, formatTime, type Style, terminalWidth } from '../core/terminal.ts';
 import { findTestId, TEST_TEXT } from './find-test.ts';
 import {
   addPageOptions,

@@ -1,14 +1,9 @@
 import type { Command } from 'commander';
-import {
-  listFailingTests,
-  listQuarantinedTests,
-  listUnhealthyTests,
-  searchTests,
-} from '../../http/contract/flaky-tests.ts';
-import { addExamples } from '../arguments.ts';
-import { type Context, withContext } from '../context.ts';
-import { usageError } from '../exit.ts';
-import { parseInstant } from '../instant.ts';
+import { listFailingTests, listQuarantinedTests, listUnhealthyTests, searchTests } from '../../contract/flaky-tests.ts';
+import { addExamples } from '../core/arguments.ts';
+import { type Context, withContext } from '../core/context.ts';
+import { usageError } from '../core/exit.ts';
+import { parseInstant } from '../core/instant.ts';
 import { formatQuarantined, type QuarantinedView } from './quarantined-words.ts';
 import {
   addPageOptions,

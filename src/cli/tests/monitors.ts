@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
-import { deleteMonitor, listMonitors, setMonitor } from '../../http/contract/monitors.ts';
-import { addExamples, choiceOption, collectNames, enumOf } from '../arguments.ts';
-import { withContext } from '../context.ts';
-import { usageError } from '../exit.ts';
-import { formatFacts } from '../table.ts';
-import { clean, paint } from '../terminal.ts';
+import { deleteMonitor, listMonitors, setMonitor } from '../../contract/monitors.ts';
+import { addExamples, choiceOption, collectNames, enumOf } from '../core/arguments.ts';
+import { withContext } from '../core/context.ts';
+import { usageError } from '../core/exit.ts';
+import { formatFacts } from '../core/table.ts';
+import { clean, paint } from '../core/terminal.ts';
 import { findMonitorId, MONITOR_TEXT } from './find-monitor.ts';
 import { readDocument } from './read-document.ts';
 import { addScopeOptions, chooseScope, type ScopeOptions } from './scope.ts';

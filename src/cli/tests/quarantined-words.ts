@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import type { listQuarantinedTests } from '../../http/contract/flaky-tests.ts';
-import { formatTable } from '../table.ts';
-import { formatTime, terminalWidth } from '../terminal.ts';
+import type { listQuarantinedTests } from '../../contract/flaky-tests.ts';
+import { formatTable } from '../core/table.ts';
+import { formatTime, terminalWidth } from '../core/terminal.ts';
 import { formatName, styleOfStatus } from './test-words.ts';
 
 export type QuarantinedView = Static<typeof listQuarantinedTests.reply>['quarantined_tests'][number];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { usageError } from '../exit.ts';
+import { usageError } from '../core/exit.ts';
 
 /** An object from a file of JSON, or of YAML, of which JSON is a part. */
 export async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {

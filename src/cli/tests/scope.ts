@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { parseIntegerWithin, parseRepo, type RepoRef } from '../arguments.ts';
-import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../checkout.ts';
+import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.ts';
+import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
 
 /** Options that every command about tests has. */
 export interface ScopeOptions {

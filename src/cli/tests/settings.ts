@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { getTestSettings, updateTestSettings } from '../../http/contract/test-settings.ts';
-import { addExamples } from '../arguments.ts';
-import { withContext } from '../context.ts';
-import { usageError } from '../exit.ts';
-import { formatFacts } from '../table.ts';
-import { clean, formatTime } from '../terminal.ts';
+import { getTestSettings, updateTestSettings } from '../../contract/test-settings.ts';
+import { addExamples } from '../core/arguments.ts';
+import { withContext } from '../core/context.ts';
+import { usageError } from '../core/exit.ts';
+import { formatFacts } from '../core/table.ts';
+import { clean, formatTime } from '../core/terminal.ts';
 import { addScopeOptions, chooseScope, type ScopeOptions } from './scope.ts';
 
 type Settings = Static<typeof getTestSettings.reply>;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { getTestDetails } from '../../http/contract/flaky-tests.ts';
-import { listTestRuns } from '../../http/contract/test-history.ts';
-import { addExamples } from '../arguments.ts';
-import { type Context, withContext } from '../context.ts';
+import { getTestDetails } from '../../contract/flaky-tests.ts';
+import { listTestRuns } from '../../contract/test-history.ts';
+import { addExamples } from '../core/arguments.ts';
+import { type Context, withContext } from '../core/context.ts';
 import { findTestId, TEST_TEXT } from './find-test.ts';
 import { addScopeOptions, chooseScope, type ScopeOptions, type TestScope } from './scope.ts';
 import { countDays, dayOf, formatSparkline, isUnicodeTerminal } from './sparkline.ts';

@@ -1,4 +1,4 @@
-import { paint } from '../terminal.ts';
+import { paint } from '../core/terminal.ts';
 
 /** How a test ran on one day. Skipped runs are no runs. */
 export interface DayCount {

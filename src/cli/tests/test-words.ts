@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
-import type { TestCase } from '../../http/contract/test-case.ts';
-import type { TestDetails } from '../../http/contract/test-details.ts';
-import { formatFacts, formatTable } from '../table.ts';
-import { clean, formatTime, paint, type Style, terminalWidth } from '../terminal.ts';
+import type { TestCase } from '../../contract/test-case.ts';
+import type { TestDetails } from '../../contract/test-details.ts';
+import { formatFacts, formatTable } from '../core/table.ts';
+import { clean, formatTime, paint, type Style, terminalWidth } from '../core/terminal.ts';
 
 type TestView = Static<typeof TestCase>;
 export type DetailsView = Static<typeof TestDetails>;

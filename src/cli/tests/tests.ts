@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addExamples } from '../arguments.ts';
+import { addExamples } from '../core/arguments.ts';
 import { defineActs } from './acts.ts';
 import { defineEvents, defineRuns } from './history.ts';
 import { defineList } from './list.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { ignoreUpload, listUploads, processUploadAgain } from '../../http/contract/uploads.ts';
-import { addExamples } from '../arguments.ts';
-import { withContext } from '../context.ts';
-import { formatTable } from '../table.ts';
-import { formatTime, paint, type Style, terminalWidth } from '../terminal.ts';
+import { ignoreUpload, listUploads, processUploadAgain } from '../../contract/uploads.ts';
+import { addExamples } from '../core/arguments.ts';
+import { withContext } from '../core/context.ts';
+import { formatTable } from '../core/table.ts';
+import { formatTime, paint, type Style, terminalWidth } from '../core/terminal.ts';
 import { formatIssue } from '../upload/upload-record.ts';
 import {
   addPageOptions,

@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { usageError } from '../exit.ts';
+import { usageError } from '../core/exit.ts';
 import type { ReportFile } from './find-reports.ts';
 import { findRoot } from './find-root.ts';
 

@@ -1,6 +1,6 @@
 import { glob, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { usageError } from '../exit.ts';
+import { usageError } from '../core/exit.ts';
 
 export interface ReportFile {
   /** As it is shown and sent: relative to the folder looked in, whole where it is outside of it; with slashes. */

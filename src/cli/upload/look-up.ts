@@ -1,7 +1,7 @@
-import { getQuarantineConfig } from '../../http/contract/uploader.ts';
-import type { RepoRef } from '../arguments.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../exit.ts';
+import { getQuarantineConfig } from '../../contract/uploader.ts';
+import type { RepoRef } from '../core/arguments.ts';
+import type { Context } from '../core/context.ts';
+import { CliError } from '../core/exit.ts';
 import type { Quarantine } from './exit-code.ts';
 import type { FailingTest } from './failing-tests.ts';
 import { withRetries } from './retry.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CliError, EXIT } from '../exit.ts';
+import { CliError, EXIT } from '../core/exit.ts';
 import { withRetries } from './retry.ts';
 
 describe('trying again [W5]', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CliError, EXIT } from '../exit.ts';
+import { CliError, EXIT } from '../core/exit.ts';
 
 export interface RetryOptions {
   /** After the first try. */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { uploadResults } from '../../http/contract/uploads.ts';
-import { CliError, EXIT } from '../exit.ts';
-import { say } from '../terminal.ts';
+import { uploadResults } from '../../contract/uploads.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import { say } from '../core/terminal.ts';
 import { createMultipart } from './multipart.ts';
 import { createProgress } from './progress.ts';
 import { statusOf, withRetries } from './retry.ts';

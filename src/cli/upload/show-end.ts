@@ -1,8 +1,8 @@
-import { formatRepo } from '../arguments.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../exit.ts';
-import { quote } from '../quote.ts';
-import { clean, paintNote, say, write } from '../terminal.ts';
+import { formatRepo } from '../core/arguments.ts';
+import type { Context } from '../core/context.ts';
+import { CliError } from '../core/exit.ts';
+import { quote } from '../core/quote.ts';
+import { clean, paintNote, say, write } from '../core/terminal.ts';
 import { exitCodeOf, type UploadEnd } from './exit-code.ts';
 import type { ReadReports } from './read-reports.ts';
 import type { Sent } from './send-reports.ts';

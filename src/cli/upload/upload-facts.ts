@@ -6,10 +6,10 @@ import type { Env } from '../../flaky/identity/ci-platforms.ts';
 import { parseRepositoryUrl } from '../../flaky/identity/repository-url.ts';
 import { cutVariant } from '../../flaky/identity/variant.ts';
 import type { Checkout } from '../../git/read-checkout.ts';
-import type { RepoRef } from '../arguments.ts';
-import { repoOf } from '../checkout.ts';
-import { usageError } from '../exit.ts';
-import { clean } from '../terminal.ts';
+import type { RepoRef } from '../core/arguments.ts';
+import { repoOf } from '../core/checkout.ts';
+import { usageError } from '../core/exit.ts';
+import { clean } from '../core/terminal.ts';
 import { type CiCommit, type PullRequestEvent, readCiCommit, readEvent } from './ci-commit.ts';
 
 /** What somebody said on the command line. */

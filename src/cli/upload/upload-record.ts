@@ -1,4 +1,4 @@
-import { clean, paintNote, type Style } from '../terminal.ts';
+import { clean, paintNote, type Style } from '../core/terminal.ts';
 import { formatFiles } from './progress.ts';
 
 interface Issue {

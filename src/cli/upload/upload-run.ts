@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../core/context.ts';
 import type { ReportFile } from './find-reports.ts';
 import type { GivenFacts, UploadFacts } from './upload-facts.ts';
 

@@ -1,4 +1,4 @@
-import { clean, paintNote } from '../terminal.ts';
+import { clean, paintNote } from '../core/terminal.ts';
 import type { UploadEnd } from './exit-code.ts';
 import type { FailingTest } from './failing-tests.ts';
 import { formatFiles } from './progress.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
-import { addExamples, parseIntegerWithin, parsePrNumber, parseRepo } from '../arguments.ts';
-import { chooseOrg, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../checkout.ts';
-import { type Context, withContext } from '../context.ts';
-import { say } from '../terminal.ts';
+import { addExamples, parseIntegerWithin, parsePrNumber, parseRepo } from '../core/arguments.ts';
+import { chooseOrg, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
+import { type Context, withContext } from '../core/context.ts';
+import { say } from '../core/terminal.ts';
 import { chooseCodeOwners } from './choose-code-owners.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
 import { findReports } from './find-reports.ts';

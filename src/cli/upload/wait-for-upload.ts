@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import { listUploads } from '../../http/contract/uploads.ts';
-import type { RepoRef } from '../arguments.ts';
-import type { Context } from '../context.ts';
-import { createPatience } from '../patience.ts';
+import { listUploads } from '../../contract/uploads.ts';
+import type { RepoRef } from '../core/arguments.ts';
+import type { Context } from '../core/context.ts';
+import { createPatience } from '../core/patience.ts';
 
 export type UploadRecord = Static<typeof listUploads.reply>['uploads'][number];
 

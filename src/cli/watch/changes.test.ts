@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../http/contract/entry.ts';
+import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../contract/entry.ts';
 import { changesSince, formatChange, inOrder, startOfStay } from './changes.ts';
 
 /** Told oldest first, a minute apart. */

@@ -1,5 +1,5 @@
-import type { EntryRecord } from '../../http/contract/entry.ts';
-import { clean } from '../terminal.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { clean } from '../core/terminal.ts';
 import { type Change, ENDED } from './snapshot.ts';
 
 /** What happened to a pull request since its timeline had `known` lines, oldest first. */

@@ -1,5 +1,5 @@
-import { formatRepo } from '../arguments.ts';
-import { clean, say, write } from '../terminal.ts';
+import { formatRepo } from '../core/arguments.ts';
+import { clean, say, write } from '../core/terminal.ts';
 import { formatChange } from './changes.ts';
 import { renderFrame } from './frame.ts';
 import type { Reading } from './read-queue.ts';

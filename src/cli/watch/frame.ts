@@ -1,6 +1,6 @@
-import { formatRepo } from '../arguments.ts';
-import { cut } from '../table.ts';
-import { clean, paint, type Style, styleOfState } from '../terminal.ts';
+import { formatRepo } from '../core/arguments.ts';
+import { cut } from '../core/table.ts';
+import { clean, paint, type Style, styleOfState } from '../core/terminal.ts';
 import { formatElapsed } from './elapsed.ts';
 import { groupLanes } from './lanes.ts';
 import { alignRows, type Cell, type Part } from './rows.ts';

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
-import type { EntryRecord } from '../../http/contract/entry.ts';
-import { getSubmittedPullRequests, listPullRequests } from '../../http/contract/pull-requests.ts';
-import { getQueue } from '../../http/contract/queues.ts';
-import { getMergeQueueTestingDetails } from '../../http/contract/testing.ts';
-import type { RepoRef } from '../arguments.ts';
-import type { Context } from '../context.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { getSubmittedPullRequests, listPullRequests } from '../../contract/pull-requests.ts';
+import { getQueue } from '../../contract/queues.ts';
+import { getMergeQueueTestingDetails } from '../../contract/testing.ts';
+import type { RepoRef } from '../core/arguments.ts';
+import type { Context } from '../core/context.ts';
 import { changesSince, inOrder, startOfStay } from './changes.ts';
 import {
   type Change,

@@ -1,4 +1,4 @@
-import { clean, type Style } from '../terminal.ts';
+import { clean, type Style } from '../core/terminal.ts';
 import { formatElapsed } from './elapsed.ts';
 import type { Lane } from './lanes.ts';
 import type { Cell, Part } from './rows.ts';

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { widthOf } from '../table.ts';
+import { widthOf } from '../core/table.ts';
 
 const ESC = '\u001b[';
 const HIDE_CURSOR = `${ESC}?25l`;

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import type { ListEntry } from '../../http/contract/entry.ts';
-import type { getMergeQueueTestingDetails } from '../../http/contract/testing.ts';
-import type { RepoRef } from '../arguments.ts';
+import type { ListEntry } from '../../contract/entry.ts';
+import type { getMergeQueueTestingDetails } from '../../contract/testing.ts';
+import type { RepoRef } from '../core/arguments.ts';
 
 export type Entry = Static<typeof ListEntry>;
 export type TestRun = Extract<

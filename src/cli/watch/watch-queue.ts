@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Context } from '../context.ts';
-import { createPatience } from '../patience.ts';
+import type { Context } from '../core/context.ts';
+import { createPatience } from '../core/patience.ts';
 import { createLineDisplay, createLiveDisplay, type Display } from './display.ts';
 import { type QueueName, type Reading, readQueue } from './read-queue.ts';
 import { isMoving, type Snapshot } from './snapshot.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { listQueues } from '../../http/contract/queues.ts';
-import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../arguments.ts';
-import { type Context, withContext } from '../context.ts';
-import { CliError, EXIT, usageError } from '../exit.ts';
+import { listQueues } from '../../contract/queues.ts';
+import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
+import { type Context, withContext } from '../core/context.ts';
+import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { isEmpty } from './snapshot.ts';
 import { watchQueue } from './watch-queue.ts';
 

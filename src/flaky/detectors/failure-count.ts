@@ -1,11 +1,11 @@
 import type { Instant } from '../../lib/clock.ts';
-import { type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../detector.ts';
-import type { Monitor } from '../monitor.ts';
-import { findOccasions, keepOccasions, notePass, occasionSliceMs } from '../occasions.ts';
-import { platformFailures } from '../platform.ts';
-import { keepLatest, type RunRef, refOf } from '../run.ts';
-import type { MonitorData } from '../state.ts';
-import { durationWords } from '../words.ts';
+import { type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../core/detector.ts';
+import type { Monitor } from '../core/monitor.ts';
+import { findOccasions, keepOccasions, notePass, occasionSliceMs } from '../core/occasions.ts';
+import { platformFailures } from '../core/platform.ts';
+import { keepLatest, type RunRef, refOf } from '../core/run.ts';
+import type { MonitorData } from '../core/state.ts';
+import { durationWords } from '../core/words.ts';
 
 /** Whatever jobs there are, a test's state stays small. */
 const MAX_KEPT = 400;

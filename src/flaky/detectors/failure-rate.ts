@@ -1,10 +1,10 @@
 import type { Instant } from '../../lib/clock.ts';
-import { addToBuckets, type Buckets, findLeaving, pruneBuckets, sliceMs, sumBuckets } from '../buckets.ts';
-import { type Decision, type Detector, HOUR_MS, KEPT_RUNS, SAME } from '../detector.ts';
-import type { Monitor } from '../monitor.ts';
-import { platformFailures } from '../platform.ts';
-import { keepLatest, type RunRef, refOf } from '../run.ts';
-import type { MonitorData, RecentRun } from '../state.ts';
+import { addToBuckets, type Buckets, findLeaving, pruneBuckets, sliceMs, sumBuckets } from '../core/buckets.ts';
+import { type Decision, type Detector, HOUR_MS, KEPT_RUNS, SAME } from '../core/detector.ts';
+import type { Monitor } from '../core/monitor.ts';
+import { platformFailures } from '../core/platform.ts';
+import { keepLatest, type RunRef, refOf } from '../core/run.ts';
+import type { MonitorData, RecentRun } from '../core/state.ts';
 
 type RateMonitor = Monitor<'failure_rate'>;
 

@@ -1,5 +1,5 @@
-import { DAY_MS, type Detector, SAME } from '../detector.ts';
-import { counted } from '../words.ts';
+import { DAY_MS, type Detector, SAME } from '../core/detector.ts';
+import { counted } from '../core/words.ts';
 
 /** Only tests first seen while the monitor existed: making one does not call every old test new. */
 export const newTest: Detector<'new_test'> = {

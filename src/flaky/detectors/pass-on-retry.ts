@@ -1,8 +1,8 @@
-import { matchesAnyBranch } from '../branch-pattern.ts';
-import { DAY_MS, type Detector, KEPT_RUNS, SAME } from '../detector.ts';
-import type { Monitor } from '../monitor.ts';
-import { compareRetries, findRetries, type RetryEvent, stands } from '../retry.ts';
-import { type MonitorData, newMonitorState, type TestState } from '../state.ts';
+import { matchesAnyBranch } from '../core/branch-pattern.ts';
+import { DAY_MS, type Detector, KEPT_RUNS, SAME } from '../core/detector.ts';
+import type { Monitor } from '../core/monitor.ts';
+import { compareRetries, findRetries, type RetryEvent, stands } from '../core/retry.ts';
+import { type MonitorData, newMonitorState, type TestState } from '../core/state.ts';
 
 type Data = MonitorData['pass_on_retry'];
 

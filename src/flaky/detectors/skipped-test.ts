@@ -1,6 +1,6 @@
-import { DAY_MS, type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../detector.ts';
-import { keepLatest, refOf } from '../run.ts';
-import { counted, durationWords } from '../words.ts';
+import { DAY_MS, type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../core/detector.ts';
+import { keepLatest, refOf } from '../core/run.ts';
+import { counted, durationWords } from '../core/words.ts';
 
 export const skippedTest: Detector<'skipped_test'> = {
   fold(data, { upload, runs }, { parameters }) {

@@ -1,5 +1,5 @@
-import type { Detector } from '../detector.ts';
-import type { MonitorType } from '../monitor.ts';
+import type { Detector } from '../core/detector.ts';
+import type { MonitorType } from '../core/monitor.ts';
 import { failureCount } from './failure-count.ts';
 import { failureRate } from './failure-rate.ts';
 import { newTest } from './new-test.ts';

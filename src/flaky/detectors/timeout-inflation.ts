@@ -1,9 +1,9 @@
-import { leavesAt, sliceMs } from '../buckets.ts';
-import { type Detector, HOUR_MS, KEPT_RUNS, SAME } from '../detector.ts';
-import { addToHistogram, countOf, mergeHistograms, percentileMs } from '../histogram.ts';
-import type { Monitor } from '../monitor.ts';
-import { keepLatest, refOf } from '../run.ts';
-import type { MonitorData } from '../state.ts';
+import { leavesAt, sliceMs } from '../core/buckets.ts';
+import { type Detector, HOUR_MS, KEPT_RUNS, SAME } from '../core/detector.ts';
+import { addToHistogram, countOf, mergeHistograms, percentileMs } from '../core/histogram.ts';
+import type { Monitor } from '../core/monitor.ts';
+import { keepLatest, refOf } from '../core/run.ts';
+import type { MonitorData } from '../core/state.ts';
 
 type Data = MonitorData['timeout_inflation'];
 type Buckets = Data['buckets'];

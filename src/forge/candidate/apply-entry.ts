@@ -1,7 +1,8 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { CommitDraft, GitRepository, StoredCommit } from '../../git/git.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { BuildRequest, CandidateEntry } from '../forge.ts';
 import { mergeMessage, messageOf, squashMessage, withoutSkips } from './message.ts';
 import { formatOrigin, withTrailers } from './trailers.ts';

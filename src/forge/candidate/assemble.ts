@@ -1,5 +1,5 @@
-import type { Sha } from '../../engine/pull-request.ts';
 import type { GitRepository } from '../../git/git.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { CandidateEntry } from '../forge.ts';
 import { applyEntry, type Recipe, type Tip } from './apply-entry.ts';
 

@@ -1,6 +1,6 @@
-import type { Sha } from '../../engine/pull-request.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
+import type { Sha } from '../../lib/sha.ts';
 
 /** They become words of commands: nothing else may. */
 export function checkShas(shas: readonly Sha[]): void {

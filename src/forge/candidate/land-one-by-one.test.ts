@@ -4,8 +4,8 @@ import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import { createMergeDesk } from '../../../test/fake/fake-merge-api.ts';
 import { FakeRepository } from '../../../test/fake/fake-repository.ts';
-import type { Sha } from '../../engine/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { BuildAnswer, CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
 import { landOneByOne, type MergeAnswer, type MergeDesk } from './land-one-by-one.ts';
 

@@ -1,5 +1,6 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { CandidateEntry, LandAnswer, LandingProblem, LandingStop, LandRequest } from '../forge.ts';
 import type { LandingPlan } from './plan-landing.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
 import { createPlainWorld } from '../../../test/contract/plain-world.ts';
-import type { Sha } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { GitRepository } from '../../git/git.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
 import { landCandidate } from './land.ts';
 

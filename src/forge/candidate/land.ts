@@ -1,7 +1,8 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository, RefAnswer, RefChange } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';
 import { type LandingPlan, planLanding } from './plan-landing.ts';
 import { pullRequestRef } from './pull-request-ref.ts';

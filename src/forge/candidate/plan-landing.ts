@@ -1,5 +1,6 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository } from '../../git/git.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';
 import { getCommit, type Tip } from './apply-entry.ts';
 import { assemble } from './assemble.ts';

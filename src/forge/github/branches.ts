@@ -1,11 +1,12 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { checkShas } from '../candidate/commits.ts';
 import { listLine as listLineOf } from '../candidate/line.ts';
 import type { AncestryQuestion, ForgeRepository, LineAnswer, LineQuestion } from '../forge.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
 import { fetchMissing, type GitAccess } from './git-access.ts';
 
 /** By git: it costs none of what the API allows. */

@@ -1,6 +1,6 @@
-import type { Sha } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
 
 interface Runs {
   readonly workflow_runs: readonly { readonly id: number; readonly status: string | null; readonly head_sha: string }[];

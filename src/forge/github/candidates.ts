@@ -1,8 +1,8 @@
-import type { Sha } from '../../engine/pull-request.ts';
 import type { RequiredSources } from '../../engine/required.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { buildCandidate as build } from '../candidate/build.ts';
 import { discardCandidate as discard, publishCandidate as publish } from '../candidate/candidate-refs.ts';
 import { checkShas } from '../candidate/commits.ts';
@@ -18,8 +18,8 @@ import type {
   PublishAnswer,
   PublishRequest,
 } from '../forge.ts';
+import type { GithubClient } from './api/client.ts';
 import { cancelRuns } from './cancel-runs.ts';
-import type { GithubClient } from './client.ts';
 import { ensureDraft } from './draft-pull-request.ts';
 import { fetchMissing, type GitAccess } from './git-access.ts';
 import type { Protection } from './protection.ts';

@@ -1,9 +1,9 @@
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
+import { keyOf } from './api/installations.ts';
 import type { GitAccess } from './git-access.ts';
 import { describeNoContents } from './inspect/permissions.ts';
-import { keyOf } from './installations.ts';
 
 /** The sentence to show when a repository cannot be used, or undefined when it can. */
 export async function checkAccess(

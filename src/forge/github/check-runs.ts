@@ -1,6 +1,6 @@
 import { formatInstant } from '../../lib/clock.ts';
 import type { CheckRunDraft, Written } from '../hosting.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
 
 const MAX_TITLE = 250;
 const MAX_SUMMARY = 60_000;

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { BuildRequest, CandidateEntry, ForgeRepository } from '../forge.ts';
-import { type GithubAuth, githubConnection } from './connection.ts';
+import { type GithubAuth, githubConnection } from './api/connection.ts';
 import { createGithubForge, type GithubForge } from './create-github-forge.ts';
 
 const LIMIT = { timeout: 60_000 };

@@ -4,6 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import { testBranch } from '../candidate/candidate-refs.ts';
 import type { Forge } from '../forge.ts';
 import type { Hosting } from '../hosting.ts';
+import { type ClientOptions, createGithubClient, type GithubClient } from './api/client.ts';
 import { findBranchHead, hasCommit, isAncestor, listLine, listPullRequestHeads } from './branches.ts';
 import {
   buildCandidate,
@@ -15,7 +16,6 @@ import {
   publishCandidate,
 } from './candidates.ts';
 import { checkAccess } from './check-access.ts';
-import { type ClientOptions, createGithubClient, type GithubClient } from './client.ts';
 import { createHosting } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
 import { createGitAccess } from './git-access.ts';

@@ -3,10 +3,11 @@ import { afterEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
-import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckRunDraft, CommentQuestion, Hosting } from '../hosting.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
 import { findPullRequest } from './facts.ts';
 import type { Protection } from './protection.ts';
 

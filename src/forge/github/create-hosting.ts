@@ -1,9 +1,9 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { Hosting } from '../hosting.ts';
+import type { GithubClient } from './api/client.ts';
 import { writeCheck } from './check-runs.ts';
 import { readChecks } from './checks.ts';
-import type { GithubClient } from './client.ts';
 import { closeLanded } from './close.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { findPullRequests } from './facts.ts';

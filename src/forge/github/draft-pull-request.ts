@@ -1,8 +1,8 @@
 import { Fault } from '../../lib/fault.ts';
 import type { Refusal } from '../candidate/candidate-refs.ts';
 import type { PublishRequest } from '../forge.ts';
-import type { GithubClient } from './client.ts';
-import { bareText } from './unavailable.ts';
+import type { GithubClient } from './api/client.ts';
+import { bareText } from './api/unavailable.ts';
 
 export interface DraftRequest extends Pick<PublishRequest, 'repository' | 'targetBranch' | 'prNumber'> {
   readonly branch: string;

@@ -1,11 +1,11 @@
-import type { Sha } from '../../engine/pull-request.ts';
 import { isAccessProblem } from '../../git/complaint.ts';
 import type { Git, GitRepository, GitSource } from '../../git/git.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { listMissing } from '../candidate/commits.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { GithubClient, ResolvedRepository } from './client.ts';
-import { another } from './unavailable.ts';
+import type { GithubClient, ResolvedRepository } from './api/client.ts';
+import { another } from './api/unavailable.ts';
 
 /** Git over https, with the tokens of the client. */
 export interface GitAccess {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createFakeGithub } from '../../../test/fake/github/fake-github.ts';
-import type { Sha } from '../../engine/pull-request.ts';
 import { systemClock } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
-import { githubConnection } from './connection.ts';
+import { githubConnection } from './api/connection.ts';
 import { createGithubForge } from './create-github-forge.ts';
 
 async function createWorld(t: TestContext, kind: 'app' | 'token' = 'app') {

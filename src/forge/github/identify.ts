@@ -1,7 +1,7 @@
 import type { ForgeRepository } from '../forge.ts';
 import type { RepositoryIdentity } from '../hosting.ts';
-import type { GithubClient } from './client.ts';
-import type { RepositoryName } from './unavailable.ts';
+import type { GithubClient } from './api/client.ts';
+import type { RepositoryName } from './api/unavailable.ts';
 
 /** Costs nothing where it was asked a moment ago; whoever heard of a change has that forgotten first. */
 export async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {

@@ -1,4 +1,4 @@
-import { isOverwhelmed } from './unavailable.ts';
+import { isOverwhelmed } from './api/unavailable.ts';
 
 /** GitHub gives up on what takes it ten seconds. Where it did, the same is asked in two parts. */
 export async function inHalves<Item, Answer>(

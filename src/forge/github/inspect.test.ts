@@ -6,8 +6,8 @@ import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fak
 import type { Repository } from '../../../test/fake/github/model.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { InspectedQueue } from '../hosting.ts';
-import { createGithubClient, type GithubClient } from './client.ts';
-import { type GithubAuth, githubConnection } from './connection.ts';
+import { createGithubClient, type GithubClient } from './api/client.ts';
+import { type GithubAuth, githubConnection } from './api/connection.ts';
 import { inspect } from './inspect.ts';
 import { findWorkflowRun } from './workflow-run.ts';
 

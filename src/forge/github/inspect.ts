@@ -3,13 +3,13 @@ import { Fault } from '../../lib/fault.ts';
 import { parseConfiguration } from '../candidate/required-sources.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { Finding, InspectedQueue } from '../hosting.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
+import type { Installation } from './api/installations.ts';
 import { inspectChecks } from './inspect/checks.ts';
 import { inspectPermissions } from './inspect/permissions.ts';
 import { type GithubReader, readerOf } from './inspect/read.ts';
 import { type BranchRules, inspectTarget, inspectTestBranches } from './inspect/rules.ts';
 import { inspectWebhook } from './inspect/webhook.ts';
-import type { Installation } from './installations.ts';
 
 export interface InspectOptions {
   readonly client: GithubClient;

@@ -9,14 +9,15 @@ import { mergePullRequest } from '../../../test/fake/github/merge.ts';
 import type { PullRequest } from '../../../test/fake/github/model.ts';
 import { closePullRequest } from '../../../test/fake/github/pull-request-state.ts';
 import { protect } from '../../../test/fake/github/rule-acts.ts';
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Git } from '../../git/git.ts';
 import { systemClock, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
+import { createGithubClient, type GithubClient } from './api/client.ts';
 import { focusOnLanding } from './candidates.ts';
-import { createGithubClient, type GithubClient } from './client.ts';
 import { createGitAccess } from './git-access.ts';
 import { landOnGithub } from './land.ts';
 

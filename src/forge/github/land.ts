@@ -1,8 +1,9 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { branchRef } from '../../git/ref-name.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { landCandidate } from '../candidate/land.ts';
 import {
   type LineStep,
@@ -13,8 +14,8 @@ import {
 } from '../candidate/land-one-by-one.ts';
 import { planLanding } from '../candidate/plan-landing.ts';
 import type { CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
-import { limitedUntil } from './budget.ts';
-import type { GithubClient } from './client.ts';
+import { limitedUntil } from './api/budget.ts';
+import type { GithubClient } from './api/client.ts';
 import { readMergeAnswer } from './merge-answer.ts';
 
 export interface LandingParts {

@@ -4,8 +4,8 @@ import { type ScriptedGithub, startScriptedGithub } from '../../../test/helpers/
 import { systemClock } from '../../lib/clock.ts';
 import { createJsonLog } from '../../lib/json-log.ts';
 import type { ForgeRepository } from '../forge.ts';
-import { createGithubClient } from './client.ts';
-import { githubConnection } from './connection.ts';
+import { createGithubClient } from './api/client.ts';
+import { githubConnection } from './api/connection.ts';
 import { createLooker, type Looker } from './look.ts';
 import { createProtection } from './protection.ts';
 

@@ -1,17 +1,18 @@
-import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Instant } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { ChangedPullRequest, Look, LookQuestion, RepositoryIdentity } from '../hosting.ts';
+import type { GithubClient } from './api/client.ts';
+import { isOverwhelmed } from './api/unavailable.ts';
 import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
 import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
-import type { GithubClient } from './client.ts';
 import { type FactsTools, factsOfNodes } from './facts.ts';
 import { inHalves } from './in-halves.ts';
 import { mayCommand } from './may-command.ts';
 import { ACTOR, type Actor, loginOf } from './people.ts';
 import { FACTS, isAskable, type PullRequestNode } from './pull-request-text.ts';
-import { isOverwhelmed } from './unavailable.ts';
 
 interface ChangedNode {
   readonly number: PrNumber;

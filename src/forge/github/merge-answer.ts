@@ -1,8 +1,8 @@
-import type { Sha } from '../../engine/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { MergeAnswer } from '../candidate/land-one-by-one.ts';
-import type { RestAnswer } from './client.ts';
-import { messageIn } from './exchange.ts';
+import type { RestAnswer } from './api/client.ts';
+import { messageIn } from './api/exchange.ts';
 
 /** GitHub often has not worked out yet that a pull request can be merged onto what it has just merged itself. */
 const TRIES_OF_NOT_MERGEABLE = 4;

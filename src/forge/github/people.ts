@@ -1,5 +1,5 @@
 import type { Person } from '../hosting.ts';
-import type { Installation } from './installations.ts';
+import type { Installation } from './api/installations.ts';
 
 /** Somebody as GraphQL names them; null where the account is gone. */
 export interface Actor {

@@ -1,6 +1,6 @@
 import type { ForgeRepository } from '../forge.ts';
 import type { Permission } from '../hosting.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
 
 /** What one person may do, for a query that asks for more; `$login` must be a variable of it. */
 export const COLLABORATOR = 'collaborators(first: 1, login: $login) { edges { permission node { login } } }';

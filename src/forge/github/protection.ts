@@ -2,8 +2,8 @@ import type { RequiredStatus } from '../../engine/required-status.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { GithubClient } from './client.ts';
-import { keyOf } from './installations.ts';
+import type { GithubClient } from './api/client.ts';
+import { keyOf } from './api/installations.ts';
 
 /** What a branch demands of those who change it: classic protection and rulesets together, as GitHub applies them. */
 export interface BranchRules {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BlockReason, PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { BlockReason, PrNumber } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { CheckRunNode, Context } from './checks.ts';
 import type { BranchRules } from './protection.ts';
 import type { PullRequestNode } from './pull-request-text.ts';

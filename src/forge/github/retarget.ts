@@ -1,6 +1,6 @@
 import type { Retarget } from '../hosting.ts';
+import type { Installation } from './api/installations.ts';
 import { instantOf } from './checks.ts';
-import type { Installation } from './installations.ts';
 import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
 
 export interface Retargeted {

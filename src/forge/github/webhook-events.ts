@@ -1,5 +1,6 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { Notice, NoticeAbout, RepositoryName } from '../hosting.ts';
 import { mayCommand } from './may-command.ts';
 import { countAt, dig, type Payload, textAt } from './webhook-json.ts';

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Prng } from '../../lib/prng.ts';
 import type { DeliveryAnswer } from '../hosting.ts';
-import { createCredentials } from './credentials.ts';
+import { createCredentials } from './api/credentials.ts';
 import { createReadDelivery } from './webhook.ts';
 
 const SECRET = 'it’s a secret';

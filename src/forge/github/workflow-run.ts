@@ -1,7 +1,8 @@
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { WorkflowRunFacts } from '../hosting.ts';
-import type { GithubClient } from './client.ts';
+import type { GithubClient } from './api/client.ts';
 
 interface Run {
   readonly event?: string;

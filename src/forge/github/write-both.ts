@@ -1,9 +1,9 @@
 import { Fault } from '../../lib/fault.ts';
 import type { BothAnswers, BothDrafts, CheckRunDraft, CommentDraft, Written } from '../hosting.ts';
+import type { GraphqlAnswer } from './api/client.ts';
+import { isPassing, type Problem } from './api/exchange.ts';
 import { checkInputOf, writeCheck } from './check-runs.ts';
-import type { GraphqlAnswer } from './client.ts';
 import { writeComment } from './comments.ts';
-import { isPassing, type Problem } from './exchange.ts';
 import type { FactsTools } from './facts.ts';
 
 type Part = 'comment' | 'check';

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
 import type { PlainWorld } from '../../../test/contract/plain-world.ts';
 import { createPlainWorld, runGit } from '../../../test/contract/plain-world.ts';
-import type { PrNumber, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -1,10 +1,11 @@
-import type { PrNumber, PullRequestFacts, Sha } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import type { GitOptions } from '../../git/create-git.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
 import { discardCandidate, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';

@@ -1,7 +1,7 @@
-import { createApiToken as create } from '../../app/create-api-token.ts';
-import { createApiToken } from '../contract/access.ts';
-import { instant } from '../parse.ts';
-import { route } from '../route.ts';
+import { createApiToken as create } from '../../app/access/create-api-token.ts';
+import { createApiToken } from '../../contract/access.ts';
+import { instant } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const createApiTokenRoute = route(createApiToken, ({ app, caller }, { name, scopes, repositories, expiresAt }) =>
   create(app, caller, {

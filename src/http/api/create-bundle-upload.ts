@@ -1,6 +1,6 @@
-import { createBundleUpload as create } from '../../app/create-bundle-upload.ts';
-import { createBundleUpload } from '../contract/uploader.ts';
-import { route } from '../route.ts';
+import { createBundleUpload as create } from '../../app/uploads/create-bundle-upload.ts';
+import { createBundleUpload } from '../../contract/uploader.ts';
+import { route } from '../core/route.ts';
 
 export const createBundleUploadRoute = route(createBundleUpload, ({ app, caller, baseUrl }, body) =>
   create(app, caller, {

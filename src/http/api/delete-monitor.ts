@@ -1,6 +1,6 @@
-import { deleteMonitor as remove } from '../../app/delete-monitor.ts';
-import { deleteMonitor } from '../contract/monitors.ts';
-import { route } from '../route.ts';
+import { deleteMonitor as remove } from '../../app/tests/delete-monitor.ts';
+import { deleteMonitor } from '../../contract/monitors.ts';
+import { route } from '../core/route.ts';
 
 export const deleteMonitorRoute = route(deleteMonitor, ({ app, caller }, body) =>
   remove(app, caller, {

@@ -1,6 +1,6 @@
-import { flagTest as flag } from '../../app/flag-test.ts';
-import { flagTest } from '../contract/test-acts.ts';
-import { route } from '../route.ts';
+import { flagTest as flag } from '../../app/tests/flag-test.ts';
+import { flagTest } from '../../contract/test-acts.ts';
+import { route } from '../core/route.ts';
 
 export const flagTestRoute = route(flagTest, ({ app, caller, baseUrl }, body) =>
   flag(app, caller, {

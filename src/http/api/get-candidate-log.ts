@@ -1,7 +1,7 @@
-import { getCandidateLog as get } from '../../app/get-candidate-log.ts';
-import { getCandidateLog } from '../contract/candidate-log.ts';
-import { Problem } from '../problem.ts';
-import { route } from '../route.ts';
+import { getCandidateLog as get } from '../../app/queue/get-candidate-log.ts';
+import { getCandidateLog } from '../../contract/candidate-log.ts';
+import { Problem } from '../core/problem.ts';
+import { route } from '../core/route.ts';
 
 export const getCandidateLogRoute = route(getCandidateLog, ({ app, caller }, body) => {
   const { repo, targetBranch, testRunId, check, offset = 0 } = body;

@@ -1,7 +1,7 @@
-import { getMergeQueueMetrics as get } from '../../app/get-merge-queue-metrics.ts';
-import { getMergeQueueMetrics } from '../contract/queues.ts';
-import { Problem } from '../problem.ts';
-import { route } from '../route.ts';
+import { getMergeQueueMetrics as get } from '../../app/queue/get-merge-queue-metrics.ts';
+import { getMergeQueueMetrics } from '../../contract/queues.ts';
+import { Problem } from '../core/problem.ts';
+import { route } from '../core/route.ts';
 
 export const getMergeQueueMetricsRoute = route(getMergeQueueMetrics, ({ app, caller, dialect }, { repo, repoHost }) => {
   const { hasAlarms } = dialect;

@@ -1,6 +1,6 @@
-import { getMergeQueueTestingDetails as get } from '../../app/get-merge-queue-testing-details.ts';
-import { getMergeQueueTestingDetails } from '../contract/testing.ts';
-import { route } from '../route.ts';
+import { getMergeQueueTestingDetails as get } from '../../app/queue/get-merge-queue-testing-details.ts';
+import { getMergeQueueTestingDetails } from '../../contract/testing.ts';
+import { route } from '../core/route.ts';
 
 export const getMergeQueueTestingDetailsRoute = route(
   getMergeQueueTestingDetails,

@@ -1,6 +1,6 @@
-import { getQuarantineConfig as getConfig } from '../../app/get-quarantine-config.ts';
-import { getQuarantineConfig } from '../contract/uploader.ts';
-import { route } from '../route.ts';
+import { getQuarantineConfig as getConfig } from '../../app/tests/get-quarantine-config.ts';
+import { getQuarantineConfig } from '../../contract/uploader.ts';
+import { route } from '../core/route.ts';
 
 export const getQuarantineConfigRoute = route(getQuarantineConfig, ({ app, caller }, body) =>
   getConfig(app, caller, {

@@ -1,6 +1,6 @@
-import { getQueue as get } from '../../app/get-queue.ts';
-import { getQueue } from '../contract/queues.ts';
-import { route } from '../route.ts';
+import { getQueue as get } from '../../app/queue/get-queue.ts';
+import { getQueue } from '../../contract/queues.ts';
+import { route } from '../core/route.ts';
 
 export const getQueueRoute = route(
   getQueue,

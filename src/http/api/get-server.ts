@@ -1,6 +1,6 @@
+import { getServer } from '../../contract/server.ts';
 import { readVersion } from '../../lib/version.ts';
-import { getServer } from '../contract/server.ts';
-import { route } from '../route.ts';
+import { route } from '../core/route.ts';
 
 export const getServerRoute = route(getServer, async ({ app }) => {
   const { protection, sentence, runsUntrusted } = app.jobs.safety;

@@ -1,7 +1,7 @@
-import { getSubmittedPullRequest as get } from '../../app/get-submitted-pull-request.ts';
-import { getSubmittedPullRequest } from '../contract/pull-requests.ts';
-import { prNumber } from '../parse.ts';
-import { route } from '../route.ts';
+import { getSubmittedPullRequest as get } from '../../app/queue/get-submitted-pull-request.ts';
+import { getSubmittedPullRequest } from '../../contract/pull-requests.ts';
+import { prNumber } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const getSubmittedPullRequestRoute = route(
   getSubmittedPullRequest,

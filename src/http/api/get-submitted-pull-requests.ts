@@ -1,7 +1,7 @@
-import { getSubmittedPullRequests as get } from '../../app/get-submitted-pull-request.ts';
-import { getSubmittedPullRequests } from '../contract/pull-requests.ts';
-import { prNumber } from '../parse.ts';
-import { route } from '../route.ts';
+import { getSubmittedPullRequests as get } from '../../app/queue/get-submitted-pull-request.ts';
+import { getSubmittedPullRequests } from '../../contract/pull-requests.ts';
+import { prNumber } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const getSubmittedPullRequestsRoute = route(getSubmittedPullRequests, ({ app, caller }, body) =>
   get(app, caller, {

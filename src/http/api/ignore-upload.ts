@@ -1,6 +1,6 @@
-import { ignoreUpload as ignore } from '../../app/ignore-upload.ts';
-import { ignoreUpload } from '../contract/uploads.ts';
-import { route } from '../route.ts';
+import { ignoreUpload as ignore } from '../../app/uploads/ignore-upload.ts';
+import { ignoreUpload } from '../../contract/uploads.ts';
+import { route } from '../core/route.ts';
 
 export const ignoreUploadRoute = route(ignoreUpload, ({ app, caller }, body) =>
   ignore(app, caller, {

@@ -1,6 +1,6 @@
-import { linkTicketToTestCase as link } from '../../app/link-ticket-to-test-case.ts';
-import { linkTicketToTestCase } from '../contract/test-acts.ts';
-import { route } from '../route.ts';
+import { linkTicketToTestCase as link } from '../../app/tests/link-ticket-to-test-case.ts';
+import { linkTicketToTestCase } from '../../contract/test-acts.ts';
+import { route } from '../core/route.ts';
 
 export const linkTicketToTestCaseRoute = route(linkTicketToTestCase, ({ app, caller, baseUrl }, body) =>
   link(app, caller, {

@@ -1,7 +1,7 @@
-import { listFailingTests as list } from '../../app/list-failing-tests.ts';
-import { listFailingTests } from '../contract/flaky-tests.ts';
-import { instant, pageQuery } from '../parse.ts';
-import { route } from '../route.ts';
+import { listFailingTests as list } from '../../app/tests/list-failing-tests.ts';
+import { listFailingTests } from '../../contract/flaky-tests.ts';
+import { instant, pageQuery } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listFailingTestsRoute = route(listFailingTests, ({ app, caller, baseUrl }, body) =>
   list(app, caller, {

@@ -1,7 +1,7 @@
-import { listMergeQueueTestingResults as list } from '../../app/list-merge-queue-testing-results.ts';
-import { listMergeQueueTestingResults } from '../contract/testing.ts';
-import { instant } from '../parse.ts';
-import { route } from '../route.ts';
+import { listMergeQueueTestingResults as list } from '../../app/queue/list-merge-queue-testing-results.ts';
+import { listMergeQueueTestingResults } from '../../contract/testing.ts';
+import { instant } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listMergeQueueTestingResultsRoute = route(listMergeQueueTestingResults, ({ app, caller }, body) =>
   list(app, caller, {

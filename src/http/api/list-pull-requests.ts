@@ -1,8 +1,8 @@
-import { listPullRequests as list } from '../../app/list-pull-requests.ts';
-import { listPullRequests } from '../contract/pull-requests.ts';
-import { upper } from '../contract/schema.ts';
-import { instant } from '../parse.ts';
-import { route } from '../route.ts';
+import { listPullRequests as list } from '../../app/queue/list-pull-requests.ts';
+import { listPullRequests } from '../../contract/pull-requests.ts';
+import { upper } from '../../contract/schema.ts';
+import { instant } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listPullRequestsRoute = route(listPullRequests, ({ app, caller }, body) =>
   list(app, caller, {

@@ -1,7 +1,7 @@
-import { listQuarantinedTests as list } from '../../app/list-quarantined-tests.ts';
-import { listQuarantinedTests } from '../contract/flaky-tests.ts';
-import { pageQuery } from '../parse.ts';
-import { route } from '../route.ts';
+import { listQuarantinedTests as list } from '../../app/tests/list-quarantined-tests.ts';
+import { listQuarantinedTests } from '../../contract/flaky-tests.ts';
+import { pageQuery } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listQuarantinedTestsRoute = route(listQuarantinedTests, ({ app, caller, dialect }, body) =>
   list(app, caller, {

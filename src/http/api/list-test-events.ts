@@ -1,7 +1,7 @@
-import { listTestEvents as list } from '../../app/list-test-events.ts';
-import { listTestEvents } from '../contract/test-history.ts';
-import { pageQuery } from '../parse.ts';
-import { route } from '../route.ts';
+import { listTestEvents as list } from '../../app/tests/list-test-events.ts';
+import { listTestEvents } from '../../contract/test-history.ts';
+import { pageQuery } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listTestEventsRoute = route(listTestEvents, ({ app, caller }, body) =>
   list(app, caller, {

@@ -1,8 +1,8 @@
-import { listTestRuns as list } from '../../app/list-test-runs.ts';
-import { upper } from '../contract/schema.ts';
-import { listTestRuns } from '../contract/test-history.ts';
-import { pageQuery } from '../parse.ts';
-import { route } from '../route.ts';
+import { listTestRuns as list } from '../../app/tests/list-test-runs.ts';
+import { upper } from '../../contract/schema.ts';
+import { listTestRuns } from '../../contract/test-history.ts';
+import { pageQuery } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listTestRunsRoute = route(listTestRuns, ({ app, caller }, body) =>
   list(app, caller, {

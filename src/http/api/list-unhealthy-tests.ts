@@ -1,8 +1,8 @@
-import { listUnhealthyTests as list } from '../../app/list-unhealthy-tests.ts';
-import { listUnhealthyTests } from '../contract/flaky-tests.ts';
-import { upper } from '../contract/schema.ts';
-import { pageQuery } from '../parse.ts';
-import { route } from '../route.ts';
+import { listUnhealthyTests as list } from '../../app/tests/list-unhealthy-tests.ts';
+import { listUnhealthyTests } from '../../contract/flaky-tests.ts';
+import { upper } from '../../contract/schema.ts';
+import { pageQuery } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const listUnhealthyTestsRoute = route(listUnhealthyTests, ({ app, caller, baseUrl }, body) =>
   list(app, caller, {

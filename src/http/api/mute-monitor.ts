@@ -1,7 +1,7 @@
-import { muteMonitor as mute } from '../../app/mute-monitor.ts';
-import { muteMonitor } from '../contract/test-acts.ts';
-import { instant } from '../parse.ts';
-import { route } from '../route.ts';
+import { muteMonitor as mute } from '../../app/tests/mute-monitor.ts';
+import { muteMonitor } from '../../contract/test-acts.ts';
+import { instant } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const muteMonitorRoute = route(muteMonitor, ({ app, caller, baseUrl }, body) =>
   mute(app, caller, {

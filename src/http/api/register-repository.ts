@@ -1,6 +1,6 @@
-import { registerRepository as register } from '../../app/register-repository.ts';
-import { registerRepository } from '../contract/repositories.ts';
-import { route } from '../route.ts';
+import { registerRepository as register } from '../../app/repositories/register-repository.ts';
+import { registerRepository } from '../../contract/repositories.ts';
+import { route } from '../core/route.ts';
 
 export const registerRepositoryRoute = route(
   registerRepository,

@@ -1,11 +1,11 @@
-import { reportCheck as report, type TestRunName } from '../../app/report-check.ts';
+import { reportCheck as report, type TestRunName } from '../../app/queue/report-check.ts';
+import { upper } from '../../contract/schema.ts';
+import { reportCheck } from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
-import type { Sha } from '../../engine/pull-request.ts';
-import { upper } from '../contract/schema.ts';
-import { reportCheck } from '../contract/testing.ts';
-import { instant } from '../parse.ts';
-import { Problem } from '../problem.ts';
-import { route } from '../route.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { instant } from '../core/parse.ts';
+import { Problem } from '../core/problem.ts';
+import { route } from '../core/route.ts';
 
 export const reportCheckRoute = route(reportCheck, ({ app, caller }, body) => {
   const { repo, name, url, summary, startedAt } = body;

@@ -1,7 +1,7 @@
-import { restartTestsOnPullRequest as restart } from '../../app/restart-tests-on-pull-request.ts';
-import { restartTestsOnPullRequest } from '../contract/pull-requests.ts';
-import { prNumber } from '../parse.ts';
-import { route } from '../route.ts';
+import { restartTestsOnPullRequest as restart } from '../../app/queue/restart-tests-on-pull-request.ts';
+import { restartTestsOnPullRequest } from '../../contract/pull-requests.ts';
+import { prNumber } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const restartTestsOnPullRequestRoute = route(
   restartTestsOnPullRequest,

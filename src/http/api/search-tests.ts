@@ -1,6 +1,6 @@
-import { searchTests as search } from '../../app/search-tests.ts';
-import { searchTests } from '../contract/flaky-tests.ts';
-import { route } from '../route.ts';
+import { searchTests as search } from '../../app/tests/search-tests.ts';
+import { searchTests } from '../../contract/flaky-tests.ts';
+import { route } from '../core/route.ts';
 
 export const searchTestsRoute = route(searchTests, ({ app, caller, baseUrl }, body) =>
   search(app, caller, {

@@ -1,8 +1,8 @@
-import { setImpactedTargets as set, setImpactedTargetsOfFork } from '../../app/set-impacted-targets.ts';
-import type { Sha } from '../../engine/pull-request.ts';
-import { setImpactedTargets } from '../contract/pull-requests.ts';
-import { prNumber } from '../parse.ts';
-import { route } from '../route.ts';
+import { setImpactedTargets as set, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
+import { setImpactedTargets } from '../../contract/pull-requests.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { prNumber } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const setImpactedTargetsRoute = route(setImpactedTargets, ({ app, caller, fork }, body) => {
   const input = {

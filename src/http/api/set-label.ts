@@ -1,6 +1,6 @@
-import { setLabel as set } from '../../app/set-label.ts';
-import { setLabel } from '../contract/test-acts.ts';
-import { route } from '../route.ts';
+import { setLabel as set } from '../../app/tests/set-label.ts';
+import { setLabel } from '../../contract/test-acts.ts';
+import { route } from '../core/route.ts';
 
 export const setLabelRoute = route(setLabel, ({ app, caller, baseUrl }, body) =>
   set(app, caller, {

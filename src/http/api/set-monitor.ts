@@ -1,6 +1,6 @@
-import { setMonitor as set } from '../../app/set-monitor.ts';
-import { setMonitor } from '../contract/monitors.ts';
-import { route } from '../route.ts';
+import { setMonitor as set } from '../../app/tests/set-monitor.ts';
+import { setMonitor } from '../../contract/monitors.ts';
+import { route } from '../core/route.ts';
 
 export const setMonitorRoute = route(setMonitor, ({ app, caller }, body) => {
   const { id, type, ...fields } = body.monitor;

@@ -1,8 +1,8 @@
-import { setQuarantine as set } from '../../app/set-quarantine.ts';
-import { upper } from '../contract/schema.ts';
-import { setQuarantine } from '../contract/test-acts.ts';
-import { instant } from '../parse.ts';
-import { route } from '../route.ts';
+import { setQuarantine as set } from '../../app/tests/set-quarantine.ts';
+import { upper } from '../../contract/schema.ts';
+import { setQuarantine } from '../../contract/test-acts.ts';
+import { instant } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const setQuarantineRoute = route(setQuarantine, ({ app, caller, baseUrl }, body) =>
   set(app, caller, {

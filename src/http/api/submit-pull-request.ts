@@ -1,8 +1,8 @@
-import { submitPullRequest as submit } from '../../app/submit-pull-request.ts';
-import type { Sha } from '../../engine/pull-request.ts';
-import { submitPullRequest } from '../contract/pull-requests.ts';
-import { prNumber } from '../parse.ts';
-import { route } from '../route.ts';
+import { submitPullRequest as submit } from '../../app/queue/submit-pull-request.ts';
+import { submitPullRequest } from '../../contract/pull-requests.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { prNumber } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const submitPullRequestRoute = route(
   submitPullRequest,

@@ -1,7 +1,7 @@
-import { updateQueue as update } from '../../app/update-queue.ts';
-import { updateQueue } from '../contract/queues.ts';
-import { queueChanges } from '../parse.ts';
-import { route } from '../route.ts';
+import { updateQueue as update } from '../../app/queue/update-queue.ts';
+import { updateQueue } from '../../contract/queues.ts';
+import { queueChanges } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const updateQueueRoute = route(updateQueue, ({ app, caller, dialect }, body) => {
   const { settings, state } = queueChanges(body);

@@ -1,7 +1,7 @@
-import { updateTestSettings as update } from '../../app/update-test-settings.ts';
-import { updateTestSettings } from '../contract/test-settings.ts';
-import { named } from '../parse.ts';
-import { route } from '../route.ts';
+import { updateTestSettings as update } from '../../app/tests/update-test-settings.ts';
+import { updateTestSettings } from '../../contract/test-settings.ts';
+import { named } from '../core/parse.ts';
+import { route } from '../core/route.ts';
 
 export const updateTestSettingsRoute = route(updateTestSettings, ({ app, caller }, body) =>
   update(app, caller, {

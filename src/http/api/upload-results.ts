@@ -1,15 +1,15 @@
-import { checkUpload, receiveUpload, type UploadInput } from '../../app/receive-upload.ts';
-import { isRefusal, type Refusal } from '../../app/refusal.ts';
-import { type ReceivedBody, writeFile } from '../../app/upload-body.ts';
-import { listedStatus } from '../../app/views/upload-view.ts';
+import { isRefusal, type Refusal } from '../../app/core/refusal.ts';
+import { checkUpload, receiveUpload, type UploadInput } from '../../app/uploads/receive-upload.ts';
+import { type ReceivedBody, writeFile } from '../../app/uploads/upload-body.ts';
+import { listedStatus } from '../../app/uploads/upload-view.ts';
+import { uploadResults } from '../../contract/uploads.ts';
 import type { Upload } from '../../storage/uploads.ts';
-import { uploadResults } from '../contract/uploads.ts';
-import { arriving, type IncomingUpload } from '../incoming-upload.ts';
-import { Problem } from '../problem.ts';
-import { readForm } from '../read-form.ts';
-import { type RequestContext, uploadRoute } from '../route.ts';
-import { FIELD_NAMES, parseUploadFields } from '../upload-fields.ts';
-import { parseContentType, parseEncoding } from '../upload-headers.ts';
+import { arriving, type IncomingUpload } from '../core/incoming-upload.ts';
+import { Problem } from '../core/problem.ts';
+import { readForm } from '../core/read-form.ts';
+import { type RequestContext, uploadRoute } from '../core/route.ts';
+import { FIELD_NAMES, parseUploadFields } from '../core/upload-fields.ts';
+import { parseContentType, parseEncoding } from '../core/upload-headers.ts';
 
 export const uploadResultsRoute = uploadRoute(uploadResults, async (context, upload) => {
   const receive = parseContentType(upload.request) === 'form' ? receiveForm : receiveReport;

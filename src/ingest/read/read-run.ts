@@ -1,6 +1,6 @@
+import type { Conclusion } from '../../flaky/core/run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
 import type { TestNames } from '../../flaky/identity/test-id.ts';
-import type { Conclusion } from '../../flaky/run.ts';
 import type { SuiteRepeats } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { UploadFields, UploadIssue } from '../../storage/uploads.ts';

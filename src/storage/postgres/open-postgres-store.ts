@@ -1,6 +1,6 @@
 import { Fault } from '../../lib/fault.ts';
 import { postgresDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrate.ts';
+import { migrate } from '../sql/migrations/migrate.ts';
 import { all } from '../sql/operation.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { EvidenceFlaw } from '../../flaky/evidence.ts';
+import type { EvidenceFlaw } from '../../flaky/core/evidence.ts';
 import type { QuarantineOverride, TestStatus } from '../tests.ts';
 import type { UploadKind, UploadStatus } from '../uploads.ts';
 

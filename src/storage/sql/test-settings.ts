@@ -1,4 +1,4 @@
-import type { Monitor } from '../../flaky/monitor.ts';
+import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { SettingsChange, StoredTestSettings, TestSettingsStore } from '../test-settings.ts';

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrate.ts';
+import { migrate } from '../sql/migrations/migrate.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import { APPLICATION_ID, readPragma } from './database.ts';
 import { SqliteEngine } from './engine.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrate.ts';
+import { migrate } from '../sql/migrations/migrate.ts';
 import { all } from '../sql/operation.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';

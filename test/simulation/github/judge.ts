@@ -1,5 +1,5 @@
-import { headlineOf } from '../../../src/app/talk/headline.ts';
-import { COMMENT_MARKER } from '../../../src/app/talk/render-comment.ts';
+import { headlineOf } from '../../../src/app/pr-page/headline.ts';
+import { COMMENT_MARKER } from '../../../src/app/pr-page/render-comment.ts';
 import type { Candidate } from '../../../src/engine/candidate.ts';
 import { type Entry, isLive } from '../../../src/engine/queue.ts';
 import type { AlarmRow } from '../../../src/storage/alarms.ts';

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { audit } from '../../../src/app/audit.ts';
-import { sweepRefs } from '../../../src/app/sweep-refs.ts';
+import { audit } from '../../../src/app/upkeep/audit.ts';
+import { sweepRefs } from '../../../src/app/upkeep/sweep-refs.ts';
 import { createQueue, type Entry } from '../../../src/engine/queue.ts';
 import { pause, type Timing } from '../../../src/lib/clock.ts';
 import { Fault } from '../../../src/lib/fault.ts';

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../../src/engine/candidate.ts';
-import type { Sha } from '../../../src/engine/pull-request.ts';
+import type { Sha } from '../../../src/lib/sha.ts';
 import type { Files } from '../../fake/git-model.ts';
 import { gitLines, gitText } from '../../fake/github/git.ts';
 import { type Finding, Jury, type Truth } from '../blame.ts';

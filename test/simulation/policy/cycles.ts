@@ -1,4 +1,4 @@
-import { decodeTransition } from '../../../src/app/queue-codec.ts';
+import { decodeTransition } from '../../../src/app/core/queue-codec.ts';
 import type { Instant } from '../../../src/lib/clock.ts';
 import type { TransitionRow } from '../../../src/storage/queues.ts';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { checkSettings, type QueueSettings, SETTING_SPECS, type SettingName } from '../../../src/engine/settings.ts';
-import { type Arrivals, type Recipe, SHAPES } from './generate.ts';
-import type { WindowSize } from './optimistic-window.ts';
+import { type Arrivals, type Recipe, SHAPES } from '../../../src/policy/generate.ts';
+import type { WindowSize } from '../../../src/policy/optimistic-window.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface NamedSettings {

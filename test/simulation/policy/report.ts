@@ -1,5 +1,5 @@
 import type { QueueSettings } from '../../../src/engine/settings.ts';
-import type { Measures } from './measure.ts';
+import type { Measures } from '../../../src/policy/measure.ts';
 
 export interface Column {
   readonly name: string;

@@ -1,18 +1,18 @@
 import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../../src/engine/settings.ts';
-import { generate } from './generate.ts';
-import { measure, type Played } from './measure.ts';
-import { runOptimisticWindow } from './optimistic-window.ts';
+import { generate } from '../../../src/policy/generate.ts';
+import { measure, type Played } from '../../../src/policy/measure.ts';
+import { runOptimisticWindow } from '../../../src/policy/optimistic-window.ts';
+import { runOracle } from '../../../src/policy/oracle.ts';
+import type { Outcome } from '../../../src/policy/referee.ts';
+import { runSerial } from '../../../src/policy/serial.ts';
+import { runSluice } from '../../../src/policy/sluice.ts';
+import type { Chance, Change, Workload } from '../../../src/policy/workload.ts';
 import type { Options, Source } from './options.ts';
-import { runOracle } from './oracle.ts';
 import { changesOf, readOutcomes } from './outcomes-csv.ts';
 import type { Progress } from './progress.ts';
-import type { Outcome } from './referee.ts';
 import type { Column, Report } from './report.ts';
-import { runSerial } from './serial.ts';
-import { runSluice } from './sluice.ts';
 import { readHistory } from './stored-history.ts';
 import { UsageError } from './usage-error.ts';
-import type { Chance, Change, Workload } from './workload.ts';
 
 /** What a source has to say, before chance strikes it. */
 interface Material {

@@ -1,15 +1,15 @@
-import { decodeEvent, decodeQueue, indexTargetSets, type TargetSets } from '../../../src/app/queue-codec.ts';
+import { decodeEvent, decodeQueue, indexTargetSets, type TargetSets } from '../../../src/app/core/queue-codec.ts';
 import type { QueueEvent } from '../../../src/engine/event.ts';
 import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { formatInstant, type Instant } from '../../../src/lib/clock.ts';
+import { type Outcome, Referee } from '../../../src/policy/referee.ts';
+import { type Change, HOUR_MS, PLAIN_CHANGE } from '../../../src/policy/workload.ts';
 import type { QueueRow } from '../../../src/storage/queues.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { type Cycle, cyclesOf } from './cycles.ts';
 import type { Source } from './options.ts';
-import { type Outcome, Referee } from './referee.ts';
 import { withStoreCopy } from './store-copy.ts';
 import { UsageError } from './usage-error.ts';
-import { type Change, HOUR_MS, PLAIN_CHANGE } from './workload.ts';
 
 export interface History {
   readonly source: string;

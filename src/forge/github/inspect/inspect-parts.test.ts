@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { InspectedQueue } from '../../hosting.ts';
-import { PERMISSIONS } from '../app-needs.ts';
+import { PERMISSIONS } from '../api/app-needs.ts';
 import { isIncluded } from './branch-filter.ts';
 import { type CheckFacts, inspectChecks } from './checks.ts';
 import { inspectPermissions } from './permissions.ts';

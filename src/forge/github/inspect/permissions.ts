@@ -1,5 +1,5 @@
 import type { Finding } from '../../hosting.ts';
-import { PERMISSIONS } from '../app-needs.ts';
+import { PERMISSIONS } from '../api/app-needs.ts';
 
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 

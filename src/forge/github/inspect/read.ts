@@ -1,5 +1,5 @@
 import type { ForgeRepository } from '../../forge.ts';
-import type { GithubClient } from '../client.ts';
+import type { GithubClient } from '../api/client.ts';
 import type { SeenCheck } from './checks.ts';
 import type { Methods, Protection, Rule, Ruleset } from './rules.ts';
 import { parseWorkflow, type Workflow } from './workflow.ts';

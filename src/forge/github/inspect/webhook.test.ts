@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../lib/clock.ts';
-import { EVENTS } from '../app-needs.ts';
-import { createGithubClient } from '../client.ts';
-import { githubConnection } from '../connection.ts';
+import { EVENTS } from '../api/app-needs.ts';
+import { createGithubClient } from '../api/client.ts';
+import { githubConnection } from '../api/connection.ts';
 import { inspectWebhook } from './webhook.ts';
 
 const ignore = () => undefined;

@@ -1,6 +1,6 @@
 import type { Finding } from '../../hosting.ts';
-import { EVENTS } from '../app-needs.ts';
-import type { GithubClient } from '../client.ts';
+import { EVENTS } from '../api/app-needs.ts';
+import type { GithubClient } from '../api/client.ts';
 
 interface DeliveryRecord {
   readonly guid?: string;

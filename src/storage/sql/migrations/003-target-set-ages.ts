@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Sets that are there already count as new. The indexes find, for an old set, whether anything names it. */
 export const targetSetAges: Migration = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration, MigrationContext } from '../migration.ts';
+import type { Migration, MigrationContext } from './migration.ts';
 
 export const candidatesEffects: Migration = {
   name: '004-candidates-effects',

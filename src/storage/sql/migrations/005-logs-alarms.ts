@@ -1,4 +1,4 @@
-import type { Migration, MigrationContext } from '../migration.ts';
+import type { Migration, MigrationContext } from './migration.ts';
 
 export const logsAlarms: Migration = {
   name: '005-logs-alarms',

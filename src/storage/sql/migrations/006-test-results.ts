@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration, MigrationContext } from '../migration.ts';
+import type { Migration, MigrationContext } from './migration.ts';
 
 /** No server of before wrote results, so what there is of them goes. */
 export const testResults: Migration = {

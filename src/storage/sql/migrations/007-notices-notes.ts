@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration, MigrationContext } from '../migration.ts';
+import type { Migration, MigrationContext } from './migration.ts';
 
 export const noticesNotes: Migration = {
   name: '007-notices-notes',

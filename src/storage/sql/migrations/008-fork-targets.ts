@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Those that are there already count as given with a token: a fork cannot replace them. */
 export const forkTargets: Migration = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** What the forge calls it by is learned at the next look. The index finds one whatever the letters of its name. */
 export const repositoryIdentity: Migration = {

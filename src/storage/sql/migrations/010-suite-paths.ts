@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Which of the tests that share an id a failure was of; null where nobody told. */
 export const suitePaths: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 export const alarmEnds: Migration = {
   name: '011-alarm-ends',

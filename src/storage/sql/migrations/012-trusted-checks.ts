@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** No repository was trusted before: null means the same as false. */
 export const trustedChecks: Migration = {

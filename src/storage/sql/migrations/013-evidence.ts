@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** The origin of what is there already is not proven: nobody asked for it when it came. */
 export const evidence: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 /** Hooks of repositories that are registered already did not run so far, and do so when somebody says so. */
 export const repositoryHooks: Migration = {

@@ -1,4 +1,3 @@
-import type { Migration } from '../migration.ts';
 import { accountsRepositoriesQueues } from './001-accounts-repositories-queues.ts';
 import { tests } from './002-tests.ts';
 import { targetSetAges } from './003-target-set-ages.ts';
@@ -13,6 +12,7 @@ import { alarmEnds } from './011-alarm-ends.ts';
 import { trustedChecks } from './012-trusted-checks.ts';
 import { evidence } from './013-evidence.ts';
 import { repositoryHooks } from './014-repository-hooks.ts';
+import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
 export const MIGRATIONS: readonly Migration[] = [

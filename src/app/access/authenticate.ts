@@ -1,0 +1,103 @@
+import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Organization, Token } from '../../storage/accounts.ts';
+import type { Store } from '../../storage/store.ts';
+import type { Auth } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { hashTokenSecret } from './token-secret.ts';
+
+/** On a shared store, a token revoked by one server is refused by all others within this time. */
+const SHARED_CACHE_MS = 5_000;
+const CACHE_LIMIT = 10_000;
+/** Uses are written in bulk: a row per request would cost more than the request. */
+const USE_FLUSH_MS = 10_000;
+
+interface Known {
+  readonly caller: Caller;
+  readonly token: Token;
+  /** By a clock that never goes back: one that does must not keep a revoked token alive. */
+  readonly readAtMs: number;
+}
+
+/** Turns the secret that came with a request into a caller, and remembers when each token was last used. */
+export class Authenticator implements Auth {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #known = new Map<string, Known>();
+  #uses = new Map<string, Instant>();
+  #generation = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: { readonly store: Store; readonly clock: Clock; readonly log: Log }) {
+    this.#store = deps.store;
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+    this.#timer = setInterval(() => void this.#flush(), USE_FLUSH_MS).unref();
+  }
+
+  /** Undefined for a secret that is unknown, revoked or expired. Synchronous when the token is remembered. */
+  find(secret: string): Caller | undefined | Promise<Caller | undefined> {
+    const hash = hashTokenSecret(secret);
+    const known = this.#known.get(hash);
+    const now = this.#clock.now();
+    if (known === undefined || (this.#store.isShared && performance.now() - known.readAtMs > SHARED_CACHE_MS)) {
+      return this.#read(hash, now);
+    }
+    return this.#accept(known, now);
+  }
+
+  /** After a token was made, revoked or replaced. */
+  forget(): void {
+    this.#known.clear();
+    this.#generation += 1;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+
+  async #read(hash: string, now: Instant): Promise<Caller | undefined> {
+    const generation = this.#generation;
+    const readAtMs = performance.now();
+    const found = await this.#store.accounts.findToken(hash);
+    if (found === undefined) return undefined;
+    const known: Known = { caller: toCaller(found.token, found.organization), token: found.token, readAtMs };
+    if (this.#known.size >= CACHE_LIMIT) this.#known.clear();
+    // What was asked for before somebody revoked it is not kept.
+    if (generation === this.#generation) this.#known.set(hash, known);
+    return this.#accept(known, now);
+  }
+
+  #accept({ caller, token }: Known, now: Instant): Caller | undefined {
+    if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
+    this.#uses.set(token.id, now);
+    return caller;
+  }
+
+  async #flush(): Promise<void> {
+    const uses = this.#uses;
+    if (uses.size === 0) return;
+    this.#uses = new Map();
+    try {
+      await this.#store.accounts.recordTokenUse(uses);
+    } catch (error) {
+      // Only the display of "last used" suffers; the next use is recorded again.
+      this.#log.warn({ err: error }, 'could not record when tokens were used');
+    }
+  }
+}
+
+function toCaller(token: Token, organization: Organization): Caller {
+  const { repositoryIds, expiresAt } = token;
+  return {
+    organization,
+    tokenId: token.id,
+    name: token.name,
+    // The whole server is no part of some repositories. Such a token is not made any more, and may be stored.
+    scopes: new Set(repositoryIds === null ? token.scopes : token.scopes.filter((scope) => scope !== 'instance')),
+    repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
+    ...(expiresAt === null ? {} : { expiresAt }),
+  };
+}

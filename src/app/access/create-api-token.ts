@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { Scope, Token } from '../../storage/accounts.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, hasScope } from '../core/caller.ts';
+import { findRepository } from '../core/find-queue.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
+import { type TokenView, viewToken } from './token-view.ts';
+
+export interface CreateApiToken {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly repositories: readonly RepositoryRef[] | undefined;
+  readonly expiresAt: Instant | undefined;
+}
+
+export async function createApiToken(
+  app: App,
+  caller: Caller,
+  input: CreateApiToken,
+): Promise<(TokenView & { readonly token: string }) | Refusal> {
+  const at = app.clock.now();
+  const problem = findProblem(caller, input, at);
+  if (problem !== undefined) return problem;
+  const repositories = await resolveRepositories(app, caller, input.repositories);
+  if (isRefusal(repositories)) return repositories;
+  const secret = makeTokenSecret();
+  const token: Token = {
+    id: randomUUID(),
+    organizationId: caller.organization.id,
+    name: input.name,
+    hash: hashTokenSecret(secret),
+    scopes: [...new Set(input.scopes)],
+    repositoryIds: repositories?.map((repository) => repository.id) ?? null,
+    origin: 'api',
+    createdAt: at,
+    expiresAt: input.expiresAt ?? caller.expiresAt ?? null,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  await app.store.accounts.insertToken(token);
+  return { ...viewToken(token, repositories ?? []), token: secret };
+}
+
+/** Nobody can make a token that may do more, or longer, than the one he has. */
+function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
+  if (input.expiresAt !== undefined && input.expiresAt <= at) {
+    const message = 'must be in the future';
+    return refuse('VALIDATION_FAILED', `expiresAt ${message}.`, [{ path: '/expiresAt', message }]);
+  }
+  if (input.scopes.includes('instance') && input.repositories !== undefined) {
+    const message = 'cannot limit a token with the scope "instance", which is for the whole server';
+    return refuse('VALIDATION_FAILED', `repositories ${message}.`, [{ path: '/repositories', message }]);
+  }
+  const missing = input.scopes.find((scope) => !hasScope(caller, scope));
+  if (missing !== undefined) {
+    return refuse('INSUFFICIENT_SCOPE', `Only a token with the scope "${missing}" can make another one with it.`);
+  }
+  if (caller.expiresAt === undefined || (input.expiresAt ?? at) <= caller.expiresAt) return undefined;
+  const until = formatInstant(caller.expiresAt);
+  return refuse('INSUFFICIENT_SCOPE', `This token expires at ${until}: one that it makes cannot last longer.`);
+}
+
+/** A token that is itself limited to some repositories cannot make one that reaches further. */
+async function resolveRepositories(
+  app: App,
+  caller: Caller,
+  refs: readonly RepositoryRef[] | undefined,
+): Promise<readonly Repository[] | undefined | Refusal> {
+  if (refs === undefined) {
+    if (caller.repositoryIds === null) return undefined;
+    return refuse('INSUFFICIENT_SCOPE', 'This token is limited to some repositories: name those the new one is for.');
+  }
+  const repositories: Repository[] = [];
+  for (const ref of refs) {
+    const repository = await findRepository(app, caller, ref);
+    if (isRefusal(repository)) return repository;
+    repositories.push(repository);
+  }
+  return repositories;
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Organization, OrganizationId, Scope } from '../../storage/accounts.ts';
+import type { Store } from '../../storage/store.ts';
+import { newToken } from './create-organization.ts';
+import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
+
+const FIRST_SCOPES: readonly Scope[] = ['admin', 'instance'];
+
+export interface EnsureOrganization {
+  readonly slug: string;
+  /** SLUICE_ADMIN_TOKEN, where it is set. */
+  readonly adminToken: string | undefined;
+}
+
+/**
+ * What every start does: the organization exists, and a token that was given from outside works. Starting again, or two
+ * servers starting at once, changes nothing. Answers the secret of the first token when one had to be made up.
+ */
+export async function ensureOrganization(
+  deps: { readonly store: Store; readonly clock: Clock },
+  wanted: EnsureOrganization,
+): Promise<{ readonly newSecret: string | undefined }> {
+  const { accounts } = deps.store;
+  await checkToken(deps.store, wanted);
+  const existing = await accounts.findOrganization(wanted.slug);
+  const at = deps.clock.now();
+  if (existing === undefined) {
+    const secret = wanted.adminToken ?? makeTokenSecret();
+    const origin = wanted.adminToken === undefined ? 'first' : 'environment';
+    const organization: Organization = { id: randomUUID() as OrganizationId, slug: wanted.slug, createdAt: at };
+    const token = newToken({ organization, name: 'admin', secret, scopes: FIRST_SCOPES, origin, at });
+    const outcome = await accounts.createOrganization(organization, token);
+    if (outcome === 'created') return { newSecret: wanted.adminToken === undefined ? secret : undefined };
+    return ensureOrganization(deps, wanted);
+  }
+  if (wanted.adminToken !== undefined) await ensureEnvironmentToken(deps, existing, wanted.adminToken);
+  return { newSecret: undefined };
+}
+
+/** A token belongs to one organization for good: whoever holds it would otherwise find himself in another one. */
+async function checkToken(store: Store, { slug, adminToken }: EnsureOrganization): Promise<void> {
+  const known = adminToken === undefined ? undefined : await store.accounts.findToken(hashTokenSecret(adminToken));
+  if (known === undefined || known.organization.slug === slug) return;
+  throw new Fault(
+    'MISCONFIGURED',
+    `SLUICE_ADMIN_TOKEN belongs to the organization "${known.organization.slug}". Set another token for "${slug}".`,
+  );
+}
+
+async function ensureEnvironmentToken(
+  deps: { readonly store: Store; readonly clock: Clock },
+  organization: Organization,
+  secret: string,
+): Promise<void> {
+  const { accounts } = deps.store;
+  const known = await accounts.findToken(hashTokenSecret(secret));
+  if (known !== undefined && known.token.revokedAt === null) return;
+  const at = deps.clock.now();
+  const token = newToken({
+    organization,
+    name: 'environment',
+    secret,
+    scopes: FIRST_SCOPES,
+    origin: 'environment',
+    at,
+  });
+  await accounts.replaceToken(token);
+}

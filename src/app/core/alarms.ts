@@ -1,0 +1,80 @@
+import type { AlarmCode } from '../../engine/effect.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { AlarmRow } from '../../storage/alarms.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { Store } from '../../storage/store.ts';
+import type { App } from './app.ts';
+import type { LoadedQueue } from './queue-host.ts';
+
+/** How long an alarm is shown, and how many of a queue. The log and the counters have them all. */
+const SHOWN_MS = 7 * 24 * 3_600_000;
+const SHOWN = 10;
+/** Queues are read all the time, alarms are rare: one of another server shows up after this. */
+const FRESH_MS = 1_000;
+
+export type RecentAlarms = readonly AlarmRow[];
+
+interface Known {
+  readonly readAt: Instant;
+  readonly alarms: RecentAlarms;
+}
+
+const NONE: RecentAlarms = [];
+const caches = new WeakMap<Store, Map<QueueId, Known>>();
+
+function cacheOf(store: Store): Map<QueueId, Known> {
+  const known = caches.get(store) ?? new Map<QueueId, Known>();
+  caches.set(store, known);
+  return known;
+}
+
+/** Keeps it, and logs it when it is news: the same `id` is the same alarm. */
+export async function raise(
+  { store, clock, log }: App,
+  { id: queueId, queue }: LoadedQueue,
+  { id, code, text }: { readonly id: string; readonly code: AlarmCode; readonly text: string },
+): Promise<void> {
+  const answer = await store.alarms.raise({ id, queueId, code, text, at: clock.now() });
+  cacheOf(store).delete(queueId);
+  if (answer === 'raised') log.error({ alarm: code, queue: queueId, branch: queue.branch }, text);
+}
+
+/** What alarms of this code were raised for is over. */
+export async function endAlarms(
+  { store, clock, log }: App,
+  { id, queue }: LoadedQueue,
+  code: AlarmCode,
+): Promise<void> {
+  await store.alarms.end({ queueId: id, code, at: clock.now() });
+  cacheOf(store).delete(id);
+  log.info({ alarm: code, queue: id, branch: queue.branch }, 'alarm over');
+}
+
+/** Of each of the queues, newest first. The same alarms are the same list, so that what shows them is made once. */
+export async function listRecentAlarms(
+  { store, clock }: App,
+  queueIds: readonly QueueId[],
+): Promise<readonly RecentAlarms[]> {
+  const cache = cacheOf(store);
+  const now = clock.now();
+  const isFresh = (known: Known | undefined) => known !== undefined && Math.abs(now - known.readAt) < FRESH_MS;
+  const old = queueIds.filter((id) => !isFresh(cache.get(id)));
+  if (old.length > 0) {
+    const rows = await store.alarms.list(old, now - SHOWN_MS, old.length * SHOWN);
+    const byQueue = Map.groupBy(rows, ({ queueId }) => queueId);
+    for (const id of old) {
+      const alarms = (byQueue.get(id) ?? NONE).slice(0, SHOWN);
+      cache.set(id, { readAt: now, alarms: sameList(cache.get(id)?.alarms ?? NONE, alarms) });
+    }
+  }
+  return queueIds.map((id) => cache.get(id)?.alarms ?? NONE);
+}
+
+function isAsIn(after: RecentAlarms) {
+  return ({ id, endedAt }: AlarmRow, index: number) => id === after[index]?.id && endedAt === after[index]?.endedAt;
+}
+
+function sameList(before: RecentAlarms, after: RecentAlarms): RecentAlarms {
+  const isSame = before.length === after.length && before.every(isAsIn(after));
+  return isSame ? before : after;
+}

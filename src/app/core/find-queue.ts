@@ -1,0 +1,69 @@
+import type { Forge, ForgeRepository } from '../../forge/forge.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from './app.ts';
+import { type Caller, maySee } from './caller.ts';
+import { PLAIN_GIT_HOST } from './plain-git-host.ts';
+import type { LoadedQueue } from './queue-host.ts';
+import { isRefusal, type Refusal, refuse } from './refusal.ts';
+
+export interface QueueRef {
+  readonly repo: RepositoryRef;
+  readonly targetBranch: string;
+}
+
+export interface FoundQueue extends LoadedQueue {
+  readonly repository: Repository;
+}
+
+/** A repository of another organization, or one the token is not for, is as if it were not there. */
+export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
+  const repository = await app.directory.findRepository(caller.organization.id, ref);
+  return repository !== undefined && maySee(caller, repository) ? repository : repositoryNotFound(ref);
+}
+
+export function repositoryNotFound(ref: RepositoryRef): Refusal {
+  return refuse(
+    'REPOSITORY_NOT_FOUND',
+    `There is no repository ${formatRef(ref)} here. Register it first, or check the spelling of host, owner and name.`,
+  );
+}
+
+export async function findQueue(app: App, caller: Caller, ref: QueueRef): Promise<FoundQueue | Refusal> {
+  const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
+  const loaded = place && maySee(caller, place.repository) ? await app.runner.find(place.queueId) : undefined;
+  if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
+  // It is not there: say what of it is missing.
+  const repository = await findRepository(app, caller, ref.repo);
+  return isRefusal(repository) ? repository : queueNotFound(ref);
+}
+
+export function queueNotFound(ref: QueueRef): Refusal {
+  return refuse(
+    'QUEUE_NOT_FOUND',
+    `There is no queue for branch "${ref.targetBranch}" of ${formatRef(ref.repo)}. Create it with createQueue first.`,
+  );
+}
+
+export function formatRef(ref: RepositoryRef): string {
+  return `${ref.host}/${ref.owner}/${ref.name}`;
+}
+
+export function getForge(app: App, host: string): Forge {
+  const forge = app.forges.get(host);
+  if (forge !== undefined) return forge;
+  const hint = `Connect it, or use the host "${PLAIN_GIT_HOST}" for plain git repositories.`;
+  throw new Fault('FORGE_UNAVAILABLE', `This server has no connection to ${host}. ${hint}`);
+}
+
+/** Whoever asks a forge or acts there comes through here: where nothing may be done, it faults with the reason. */
+export function toForgeRepository(repository: Repository): ForgeRepository {
+  if (repository.barred !== null) throw new Fault('FORGE_UNAVAILABLE', repository.barred);
+  return describeRepository(repository);
+}
+
+/** Also where nothing may be done there: for whoever finds out whether that is still so. */
+export function describeRepository(repository: Repository): ForgeRepository {
+  const { id, host, owner, name, git, forgeId, runHooks, checks } = repository;
+  return { id, host, owner, name, git: git ?? undefined, runHooks, checks, ...(forgeId !== null && { forgeId }) };
+}

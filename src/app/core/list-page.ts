@@ -1,0 +1,94 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { TestListQuery } from '../../storage/tests.ts';
+import type { App } from './app.ts';
+import type { Caller } from './caller.ts';
+import { findRepository } from './find-queue.ts';
+import { type PagePosition, PageTokens } from './page-token.ts';
+import { type Refusal, refuse } from './refusal.ts';
+
+export interface TestScope {
+  readonly repo: RepositoryRef;
+  readonly orgUrlSlug: string;
+}
+
+export interface PageQuery {
+  readonly pageSize: number;
+  /** Empty: the first page. */
+  readonly pageToken: string;
+}
+
+export interface PageView {
+  readonly total_rows: number;
+  readonly total_pages: number;
+  readonly next_page_token: string;
+  readonly prev_page_token: string;
+  readonly last_page_token: string;
+  readonly page_index: number;
+}
+
+export async function findTestScope(app: App, caller: Caller, scope: TestScope): Promise<Repository | Refusal> {
+  if (scope.orgUrlSlug !== caller.organization.slug) return organizationNotFound(scope.orgUrlSlug);
+  return findRepository(app, caller, scope.repo);
+}
+
+export function organizationNotFound(slug: string): Refusal {
+  return refuse(
+    'ORGANIZATION_NOT_FOUND',
+    `This token does not belong to an organization "${slug}". Check org_url_slug.`,
+  );
+}
+
+/** Reads one page. `asked` is everything that makes the query what it is: a token of one query is none of another. */
+export async function listPage<List extends { readonly totalRows: number }>(
+  app: App,
+  of: {
+    readonly repository: Repository;
+    readonly asked: unknown;
+    readonly page: PageQuery;
+    /** Of what is listed; that of test results unless given. */
+    readonly getWatermark?: () => Promise<number>;
+  },
+  list: (query: TestListQuery, firstPageAt: Instant) => Promise<List>,
+): Promise<{ readonly list: List; readonly page: PageView } | Refusal> {
+  const { repository, page } = of;
+  const tokens = new PageTokens(app.store.signingKey);
+  const query = [repository.id, of.asked, page.pageSize];
+  const now = app.clock.now();
+  const getWatermark = of.getWatermark ?? (() => app.store.tests.getWatermark(repository.id));
+  const position =
+    page.pageToken === ''
+      ? { watermark: await getWatermark(), pageIndex: 0, issuedAt: now }
+      : tokens.parse(query, page.pageToken, now);
+  if (position === undefined) return badToken();
+  const offset = position.pageIndex * page.pageSize;
+  const asOf = { repositoryId: repository.id, watermark: position.watermark };
+  const rows = await list({ ...asOf, offset, limit: page.pageSize }, position.issuedAt);
+  const make = (pageIndex: number): string => tokens.make(query, { ...position, pageIndex });
+  return { list: rows, page: viewPage(rows.totalRows, page.pageSize, position, make) };
+}
+
+function viewPage(
+  totalRows: number,
+  pageSize: number,
+  position: PagePosition,
+  make: (index: number) => string,
+): PageView {
+  const totalPages = Math.ceil(totalRows / pageSize);
+  const { pageIndex } = position;
+  return {
+    total_rows: totalRows,
+    total_pages: totalPages,
+    next_page_token: pageIndex + 1 < totalPages ? make(pageIndex + 1) : '',
+    prev_page_token: pageIndex > 0 ? make(pageIndex - 1) : '',
+    last_page_token: totalPages > 0 ? make(totalPages - 1) : '',
+    page_index: pageIndex,
+  };
+}
+
+function badToken(): Refusal {
+  const message = 'is not one that this query returned within the last 24 hours';
+  return refuse('VALIDATION_FAILED', `page_query.page_token ${message}. Start again without it.`, [
+    { path: '/page_query/page_token', message },
+  ]);
+}

@@ -1,0 +1,52 @@
+import type { Timing } from '../../lib/clock.ts';
+
+/** Does something again and again, one round after the other. A round must not throw. */
+export class Rounds {
+  readonly #clock: Timing;
+  readonly #times: { readonly firstMs: number; readonly everyMs: number };
+  readonly #round: (isStopped: () => boolean) => Promise<void>;
+  #callOff: (() => void) | undefined;
+  #underWay: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(
+    clock: Timing,
+    times: { readonly firstMs: number; readonly everyMs: number },
+    round: (isStopped: () => boolean) => Promise<void>,
+  ) {
+    this.#clock = clock;
+    this.#times = times;
+    this.#round = round;
+  }
+
+  start(): void {
+    this.#goOn(this.#times.firstMs);
+  }
+
+  /** A round under way ends by itself; whoever closes the forges ends one that hangs. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#underWay;
+  }
+
+  #goOn(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#callOff = this.#clock.after(delayMs, () => {
+      this.#underWay = this.#round(() => this.#isStopped).finally(() => this.#goOn(this.#times.everyMs));
+    });
+  }
+}
+
+/** A few at a time: one that waits for somebody else holds up only its own place. */
+export async function forEachAtOnce<Item>(
+  atOnce: number,
+  items: Iterable<Item>,
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items[Symbol.iterator]();
+  const take = async () => {
+    for (let next = left.next(); next.done !== true; next = left.next()) await act(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, take));
+}

@@ -1,0 +1,306 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import type { Effect } from '../../engine/effect.ts';
+import { buildIndex, reindex } from '../../engine/entry-index.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import type { Entry, Queue } from '../../engine/queue.ts';
+import { createQueue, isLive, UNTOUCHED } from '../../engine/queue.ts';
+import { reasonText } from '../../engine/reason.ts';
+import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import type { ImpactedTargets } from '../../engine/targets.ts';
+import type { Transition } from '../../engine/work.ts';
+import { assert } from '../../lib/assert.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { deleteIn, getIn, intMapOf, setIn } from '../../lib/int-map.ts';
+import type {
+  CandidateRow,
+  EffectRow,
+  EntryRow,
+  EventRow,
+  ImpactedTargetsRow,
+  QueueId,
+  QueueSnapshot,
+  TargetSetRow,
+  TransitionRow,
+} from '../../storage/queues.ts';
+import { candidateIdOf } from './entry-id.ts';
+
+/**
+ * The one place that knows how a queue looks in the store. Lists of targets are stored once, under their digest, and
+ * rows name the digest: an entry with 100,000 targets must not drag them through every change of its state.
+ */
+
+type StoredTargets = { readonly from?: 'fork' } & (
+  | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
+  | { readonly kind: 'list'; readonly digest: string; readonly count: number }
+);
+
+/** What a queue's own row holds: everything that has no row of its own and does not follow from what has. */
+type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
+
+type StoredEntry = Omit<Entry, 'targets'> & { readonly targets?: StoredTargets };
+
+export function encodeQueue(queue: Queue): string {
+  const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...stored } = queue;
+  return JSON.stringify(stored satisfies StoredQueue);
+}
+
+/** Whatever the row does not have yet, because it is newer than the row, is as in a queue that was just created. */
+export function decodeQueue(snapshot: QueueSnapshot): Queue {
+  const stored = JSON.parse(snapshot.queue.body) as StoredQueue;
+  const sets = indexTargetSets(snapshot.targetSets);
+  const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
+  return indexed({
+    ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
+    ...stored,
+    // A row that is older than the distinction may have begun; there was one way to land then.
+    landing: stored.landing && {
+      ...stored.landing,
+      isBegun: stored.landing.isBegun ?? true,
+      landingMode: stored.landing.landingMode ?? 'PUSH',
+    },
+    settings,
+    entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
+    ...decodeCandidates(snapshot.candidates),
+  });
+}
+
+/** The queue as it is after the rows that changed since. */
+export function updateQueue(known: Queue, snapshot: QueueSnapshot): Queue {
+  const sets = indexTargetSets(snapshot.targetSets);
+  const fresh = decodeQueue({ ...snapshot, entries: [], candidates: [], targetSets: [] });
+  let queue: Queue = { ...fresh, entries: known.entries, index: known.index, ...updateCandidates(known, snapshot) };
+  for (const row of snapshot.entries) {
+    const before = getIn(queue.entries, row.prNumber);
+    const after = row.isLive ? decodeEntry(row, sets) : undefined;
+    const entries =
+      after === undefined ? deleteIn(queue.entries, row.prNumber) : setIn(queue.entries, row.prNumber, after);
+    queue = { ...queue, entries, index: reindex(queue, before, after) };
+  }
+  // What an entry needs, and so the list it waits in, depends on these two.
+  const isSame =
+    fresh.settings.mode === known.settings.mode && fresh.submissionsBeforeParallel === known.submissionsBeforeParallel;
+  return isSame ? queue : indexed(queue);
+}
+
+function updateCandidates(known: Queue, snapshot: QueueSnapshot): Pick<Queue, 'candidates' | 'passes'> {
+  let { candidates, passes } = known;
+  for (const row of snapshot.candidates) {
+    const candidate = decodeCandidate(row);
+    const isOver = candidate.endedAt !== undefined;
+    candidates = isOver ? deleteIn(candidates, row.number) : setIn(candidates, row.number, candidate);
+    passes = isOver && row.isLive ? setIn(passes, row.number, candidate) : deleteIn(passes, row.number);
+  }
+  return { candidates, passes };
+}
+
+function indexed(queue: Queue): Queue {
+  return { ...queue, index: buildIndex(queue) };
+}
+
+export function encodeCandidate(
+  candidate: Candidate,
+  of: { readonly queueId: QueueId; readonly version: number; readonly isLive: boolean },
+): CandidateRow {
+  return {
+    ...of,
+    number: candidate.number,
+    id: candidateIdOf(of.queueId, candidate.number),
+    state: candidate.state,
+    isBisection: candidate.purpose.kind === 'bisection',
+    sha: candidate.commit?.sha ?? null,
+    createdAt: candidate.plannedAt,
+    endedAt: candidate.endedAt ?? null,
+    body: JSON.stringify(candidate),
+  };
+}
+
+/** JSON leaves out what is undefined; the engine compares, and wants it there. */
+export function decodeCandidate(row: CandidateRow): Candidate {
+  return { ...NO_CANDIDATE, ...(JSON.parse(row.body) as Candidate) };
+}
+
+const NO_CANDIDATE = {
+  parent: undefined,
+  commit: undefined,
+  required: undefined,
+  testingSince: undefined,
+  twin: undefined,
+  pass: undefined,
+  failure: undefined,
+  endedAt: undefined,
+  ending: undefined,
+};
+
+function decodeCandidates(rows: readonly CandidateRow[]): Pick<Queue, 'candidates' | 'passes'> {
+  const decoded = rows.map(decodeCandidate);
+  const byNumber = (list: readonly Candidate[]) => intMapOf(list.map((candidate) => [candidate.number, candidate]));
+  return {
+    candidates: byNumber(decoded.filter(({ endedAt }) => endedAt === undefined)),
+    passes: byNumber(decoded.filter(({ endedAt }) => endedAt !== undefined)),
+  };
+}
+
+export function encodeEffect(
+  effect: Effect,
+  of: { readonly queueId: QueueId; readonly version: number; readonly ordinal: number; readonly at: Instant },
+): EffectRow {
+  return {
+    id: `${of.queueId}/${of.version}/${of.ordinal}`,
+    kind: effect.kind,
+    stream: streamOf(effect),
+    dueAt: effect.kind === 'tell' ? of.at + TELL_AFTER_MS : of.at,
+    body: JSON.stringify(effect),
+  };
+}
+
+/** What follows quickly from one another is told once. */
+const TELL_AFTER_MS = 1_500;
+
+/** A judgement waits for results while the other checks of its candidate run, and for those of no other check. */
+function streamOf(effect: Effect): string {
+  if (effect.kind === 'tell') return `tell ${effect.prNumber}`;
+  if (effect.kind === 'judge_check') return `judgement ${effect.candidate} ${effect.check}`;
+  // An alarm ends after it was raised.
+  if (effect.kind === 'raise_alarm' || effect.kind === 'end_alarm') return 'alarm';
+  if (effect.kind === 'readmit_entry') return `readmit ${effect.prNumber}`;
+  if (effect.kind === 'review_required') return `review ${effect.candidate}`;
+  return `candidate ${effect.candidate}`;
+}
+
+/** The version of the queue that asked for the effect. */
+export function versionOfEffect({ id }: Pick<EffectRow, 'id'>): number {
+  return Number(id.split('/')[1]);
+}
+
+export function decodeEffect(row: EffectRow): Effect {
+  return JSON.parse(row.body) as Effect;
+}
+
+export function encodeEntry(entry: Entry, queueId: QueueId, version: number): EntryRow {
+  const { targets, ...rest } = entry;
+  const stored: StoredEntry = targets === undefined ? rest : { ...rest, targets: encodeTargets(targets) };
+  return {
+    id: entry.id,
+    queueId,
+    prNumber: entry.prNumber,
+    version,
+    isLive: isLive(entry.state),
+    state: entry.state,
+    submittedAt: entry.submittedAt,
+    targetsDigest: targets?.kind === 'list' && isLive(entry.state) ? targets.digest : null,
+    body: JSON.stringify(stored),
+  };
+}
+
+export type TargetSets = ReadonlyMap<string, readonly string[]>;
+
+export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
+  return new Map(rows.map((row) => [row.digest, JSON.parse(row.body) as string[]]));
+}
+
+/** JSON leaves out what is undefined, and older rows do not have everything: that is as in an entry just submitted. */
+export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
+  const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
+  return {
+    ...UNTOUCHED,
+    ...rest,
+    unreadySince: rest.unreadySince ?? rest.submittedAt,
+    targets: targets === undefined ? undefined : decodeTargets(targets, sets),
+  };
+}
+
+/** One that ended, or is only shown: what its targets weigh need not be read to say how many there are. */
+export function decodeShownEntry(row: EntryRow): Entry {
+  const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
+  const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
+  return { ...UNTOUCHED, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
+}
+
+export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {
+  return targets.kind === 'list' ? { digest: targets.digest, body: JSON.stringify(targets.targets) } : undefined;
+}
+
+export function encodeImpactedTargets(
+  targets: ImpactedTargets,
+  of: Pick<ImpactedTargetsRow, 'queueId' | 'prNumber' | 'sha' | 'setAt'>,
+): ImpactedTargetsRow {
+  return {
+    ...of,
+    body: JSON.stringify(encodeTargets(targets)),
+    targetsDigest: targets.kind === 'list' ? targets.digest : null,
+    isOfFork: targets.from === 'fork',
+  };
+}
+
+export function decodeImpactedTargets(row: ImpactedTargetsRow, set: TargetSetRow | undefined): ImpactedTargets {
+  return decodeTargets(JSON.parse(row.body) as StoredTargets, indexTargetSets(set === undefined ? [] : [set]));
+}
+
+export function encodeEvent(event: QueueEvent, version: number): EventRow {
+  const targets = 'targets' in event && event.targets !== undefined ? encodeTargets(event.targets) : undefined;
+  const { kind, at, ...body } = event;
+  return { version, at, kind, body: JSON.stringify(targets === undefined ? body : { ...body, targets }) };
+}
+
+export function decodeEvent(row: EventRow, sets: TargetSets): QueueEvent {
+  const { targets, ...body } = JSON.parse(row.body) as { readonly targets?: StoredTargets };
+  const event = { kind: row.kind, at: row.at, ...body };
+  return (targets === undefined ? event : { ...event, targets: decodeTargets(targets, sets) }) as QueueEvent;
+}
+
+/** What a timeline shows of a transition. */
+export interface StoredTransition {
+  readonly reason: string;
+  readonly text: string;
+  readonly actor?: string;
+  readonly testRunId?: string;
+  readonly prNumber?: number;
+  readonly checks?: readonly string[];
+}
+
+export function encodeTransition(
+  transition: Transition,
+  place: { readonly queueId: QueueId; readonly branch: string; readonly version: number; readonly ordinal: number },
+): TransitionRow {
+  const { to, actor, because } = transition;
+  const { reason, prNumber, candidate, checks, detail } = because;
+  const body: StoredTransition = {
+    reason,
+    text: reasonText(reason, { to, branch: place.branch, actor, prNumber, checks, detail }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(candidate === undefined ? {} : { testRunId: candidateIdOf(place.queueId, candidate) }),
+    ...(prNumber === undefined ? {} : { prNumber }),
+    ...(checks === undefined || checks.length === 0 ? {} : { checks }),
+  };
+  return {
+    queueId: place.queueId,
+    entryId: transition.entryId,
+    prNumber: transition.prNumber,
+    version: place.version,
+    ordinal: place.ordinal,
+    at: transition.at,
+    from: transition.from ?? null,
+    to,
+    isBisection: transition.isBisection,
+    durationMs: transition.durationMs ?? null,
+    inQueueMs: transition.inQueueMs ?? null,
+    body: JSON.stringify(body),
+  };
+}
+
+export function decodeTransition(row: TransitionRow): StoredTransition {
+  return JSON.parse(row.body) as StoredTransition;
+}
+
+function encodeTargets(targets: ImpactedTargets): StoredTargets {
+  if (targets.kind === 'all') return targets;
+  const { targets: _list, ...stored } = targets;
+  return stored;
+}
+
+function decodeTargets(stored: StoredTargets, sets: TargetSets): ImpactedTargets {
+  if (stored.kind === 'all') return stored;
+  const targets = sets.get(stored.digest);
+  assert(targets !== undefined, `target set ${stored.digest} is missing`);
+  return { ...stored, targets };
+}

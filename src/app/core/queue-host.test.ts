@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { storeQueue } from '../../../test/contract/store-world.ts';
+import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { createQueue, type EntryId, findEntry } from '../../engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import type { QueueCommit } from '../../storage/queues.ts';
+import type { Store } from '../../storage/store.ts';
+import { encodeQueue } from './queue-codec.ts';
+import { QueueRunner } from './queue-host.ts';
+
+const NOON = Date.UTC(2026, 8, 17, 12);
+const LIST = { kind: 'list', digest: 'd1', count: 2, targets: ['//a', '//b'] } as const;
+
+function submitted(number: number): QueueEvent {
+  return {
+    kind: 'pull_request_submitted',
+    at: NOON + number,
+    actor: 'ada',
+    entryId: `entry-${number}` as EntryId,
+    pr: aPullRequest(number),
+    targets: LIST,
+    priority: undefined,
+    noBatch: undefined,
+  };
+}
+
+async function makeQueue(store: Store) {
+  return storeQueue(store, { branch: 'main', body: encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING')) });
+}
+
+describe('QueueRunner', () => {
+  it('stores what arrives together in one commit, every event with a version of its own [D1]', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    let commits = 0;
+    const queues = {
+      ...store.queues,
+      commit: (each: QueueCommit) => {
+        commits += 1;
+        return store.queues.commit(each);
+      },
+    };
+    const runner = new QueueRunner({ ...store, queues }, systemClock);
+    const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+    await Promise.all(numbers.map((number) => runner.run(id, () => submitted(number))));
+    assert.equal(commits, 1);
+    const events = await store.queues.listEvents(id, 1, 1000);
+    assert.deepEqual(
+      events.map((event) => event.version),
+      numbers.map((number) => number + 1),
+    );
+    assert.equal((await runner.find(id))?.version, 101);
+  });
+
+  it('what is read back from the store is what was in memory, targets included', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const runner = new QueueRunner(store, systemClock);
+    await runner.run(id, () => submitted(1));
+    await runner.run(id, () => submitted(2));
+    const result = await runner.run(id, () => ({
+      kind: 'pull_request_cancelled',
+      at: NOON,
+      actor: 'ada',
+      prNumber: 1 as PrNumber,
+    }));
+    assert.deepEqual((await new QueueRunner(store, systemClock).find(id))?.queue, result?.queue);
+  });
+
+  it('steps again on what another server stored first, and reads only what changed [D1]', async () => {
+    const store = { ...createMemoryStore(), isShared: true };
+    const { id } = await makeQueue(store);
+    const [one, two] = [new QueueRunner(store, systemClock), new QueueRunner(store, systemClock)];
+    await one.run(id, () => submitted(1));
+    await two.find(id);
+    await one.run(id, () => submitted(2));
+    const seen: number[] = [];
+    const result = await two.run(id, (queue) => {
+      seen.push(queue.entries.size);
+      return submitted(3);
+    });
+    assert.deepEqual(seen, [1, 2]);
+    assert.equal(result?.queue.entries.size, 3);
+    assert.equal((await one.find(id))?.queue.entries.size, 3);
+  });
+
+  it('a bug in one event leaves the others alone', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const runner = new QueueRunner(store, systemClock);
+    const good = runner.run(id, () => submitted(1));
+    const bad = runner.run(id, () => {
+      throw new Error('a bug');
+    });
+    await assert.rejects(bad, /a bug/);
+    assert.ok(findEntry((await good)?.queue as never, 1 as PrNumber));
+  });
+
+  it('shows nothing that was not stored, and goes on when the store does [D2]', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    let isBroken = true;
+    const commit: Store['queues']['commit'] = (each) =>
+      isBroken ? Promise.reject(new Fault('STORE_UNAVAILABLE', 'The disk is full.')) : store.queues.commit(each);
+    const runner = new QueueRunner({ ...store, queues: { ...store.queues, commit } }, systemClock);
+    await assert.rejects(
+      runner.run(id, () => submitted(1)),
+      /disk is full/,
+    );
+    assert.equal((await runner.find(id))?.queue.entries.size, 0);
+    isBroken = false;
+    assert.equal((await runner.run(id, () => submitted(1)))?.queue.entries.size, 1);
+  });
+
+  it('an event that the store refuses leaves the others alone', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const commit: Store['queues']['commit'] = (each) =>
+      each.entries.some((entry) => entry.prNumber === 2)
+        ? Promise.reject(new Error('a constraint'))
+        : store.queues.commit(each);
+    const runner = new QueueRunner({ ...store, queues: { ...store.queues, commit } }, systemClock);
+    const results = await Promise.allSettled([1, 2, 3].map((number) => runner.run(id, () => submitted(number))));
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.equal((await runner.find(id))?.queue.entries.size, 2);
+  });
+
+  it('lets no event through while the store is replaced, also when that happens twice at once [D5]', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const runner = new QueueRunner(store, systemClock);
+    const log: string[] = [];
+    const replace = (name: string) =>
+      runner.whileStill(async () => {
+        log.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        log.push(`${name} ends`);
+      });
+    const both = [replace('one'), replace('two')];
+    const event = runner.run(id, () => {
+      log.push('event');
+      return submitted(1);
+    });
+    await Promise.all([...both, event]);
+    assert.deepEqual(log, ['one begins', 'one ends', 'two begins', 'two ends', 'event']);
+  });
+
+  it('a queue that is gone answers nothing', async () => {
+    const store = createMemoryStore();
+    const { id } = await makeQueue(store);
+    const runner = new QueueRunner(store, systemClock);
+    await runner.find(id);
+    await store.queues.delete(id, 1, NOON);
+    assert.equal(await runner.run(id, () => submitted(1)), undefined);
+    assert.equal(await runner.find(id), undefined);
+  });
+});

@@ -1,0 +1,386 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import type { Entry, Queue } from '../../engine/queue.ts';
+import { type Step, step } from '../../engine/step.ts';
+import type { ImpactedTargets } from '../../engine/targets.ts';
+import { APPLIED, type Outcome } from '../../engine/work.ts';
+import { pause, type Timing } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import { changedKeys, getIn } from '../../lib/int-map.ts';
+import type {
+  CandidateRow,
+  EffectRow,
+  EntryRow,
+  EventRow,
+  ImpactedTargetsRow,
+  QueueCommit,
+  QueueId,
+  TargetSetRow,
+  TransitionRow,
+} from '../../storage/queues.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import type { Store } from '../../storage/store.ts';
+import {
+  decodeQueue,
+  encodeCandidate,
+  encodeEffect,
+  encodeEntry,
+  encodeEvent,
+  encodeImpactedTargets,
+  encodeQueue,
+  encodeTargetSet,
+  encodeTransition,
+  updateQueue,
+} from './queue-codec.ts';
+
+/** A queue as it was stored last. */
+export interface LoadedQueue {
+  readonly id: QueueId;
+  readonly repositoryId: RepositoryId;
+  readonly version: number;
+  readonly queue: Queue;
+}
+
+/**
+ * Makes the event from the queue as it is when its turn comes; undefined where there is nothing to do any more. May be
+ * called again when another server was faster.
+ */
+export type MakeEvent = (queue: Queue) => QueueEvent | undefined;
+
+export interface RunResult {
+  readonly outcome: Outcome;
+  /** The queue after the event, as stored. */
+  readonly queue: Queue;
+  readonly ended: readonly Entry[];
+  /** There was something to store, and it is stored, the effect that is done included. */
+  readonly isStored: boolean;
+}
+
+export interface RunOptions {
+  /** The effect this event is the answer to: both are stored together. */
+  readonly doneEffect?: string;
+}
+
+/** Is told what was stored. */
+export type Listener = (loaded: LoadedQueue, effects: number) => void;
+
+interface Waiting {
+  readonly makeEvent: MakeEvent;
+  readonly doneEffect: string | undefined;
+  readonly resolve: (result: RunResult | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Line {
+  loaded: LoadedQueue | undefined;
+  waiting: Waiting[];
+  isRunning: boolean;
+}
+
+/** Where several events came together, more are on their way: waiting for them saves most of their commits. */
+const GATHER_MS = 3;
+
+/** More than this at once would hold the thread too long between two looks at the network. */
+const BATCH_LIMIT = 256;
+
+/**
+ * Runs events through the engine: load, step, commit, again when stale. Events of one queue run one after another; those
+ * that arrive while a commit is under way are stepped together and stored in one transaction. Nobody is answered, and
+ * nothing is shown to readers, before it is stored.
+ */
+export class QueueRunner {
+  readonly #store: Store;
+  readonly #clock: Timing;
+  readonly #listeners = new Set<Listener>();
+  readonly #lines = new Map<QueueId, Line>();
+  readonly #underWay = new Set<Promise<void>>();
+  #gate: Promise<void> | undefined;
+
+  constructor(store: Store, clock: Timing) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Calls `listener` after every commit of this server, until the returned function is called. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The queue as it is now, or undefined where there is none (any more). */
+  async find(queueId: QueueId): Promise<LoadedQueue | undefined> {
+    const line = this.#line(queueId);
+    if (line.loaded !== undefined && !this.#store.isShared) return line.loaded;
+    return this.#refresh(queueId, line);
+  }
+
+  /** Undefined where the queue does not exist (any more). */
+  run(queueId: QueueId, makeEvent: MakeEvent, { doneEffect }: RunOptions = {}): Promise<RunResult | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<RunResult | undefined>();
+    const line = this.#line(queueId);
+    line.waiting.push({ makeEvent, doneEffect, resolve, reject });
+    if (!line.isRunning) void this.#drain(queueId, line);
+    return promise;
+  }
+
+  /** The queue was deleted. */
+  forget(queueId: QueueId): void {
+    this.#lines.delete(queueId);
+  }
+
+  /**
+   * Runs `action`, which replaces what is stored, while no commit is under way: a version that happens to be the same
+   * afterwards must not let through what was decided before. Events that arrive meanwhile wait.
+   */
+  async whileStill<T>(action: () => Promise<T>): Promise<T> {
+    // One after the other: the first must not let events through while the second goes on.
+    while (this.#gate !== undefined) await this.#gate;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gate = promise;
+    await Promise.allSettled(this.#underWay);
+    try {
+      return await action();
+    } finally {
+      for (const line of this.#lines.values()) line.loaded = undefined;
+      this.#gate = undefined;
+      resolve();
+    }
+  }
+
+  #tell(loaded: LoadedQueue, effects: number): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(loaded, effects);
+      } catch {
+        // It is stored, whatever a listener makes of it; each looks again by itself after a while.
+      }
+    }
+  }
+
+  #line(queueId: QueueId): Line {
+    const known = this.#lines.get(queueId);
+    if (known !== undefined) return known;
+    const line: Line = { loaded: undefined, waiting: [], isRunning: false };
+    this.#lines.set(queueId, line);
+    return line;
+  }
+
+  async #refresh(queueId: QueueId, line: Line): Promise<LoadedQueue | undefined> {
+    const known = line.loaded;
+    // A commit that failed meanwhile made the line forget what it had: the queue is still there.
+    if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) {
+      return line.loaded ?? known;
+    }
+    const snapshot = known
+      ? await this.#store.queues.loadSince(queueId, known.version)
+      : await this.#store.queues.load(queueId);
+    if (snapshot === undefined) {
+      line.loaded = undefined;
+      this.#lines.delete(queueId);
+      return undefined;
+    }
+    // A commit of our own may have been stored while the question was under way: the newest answer counts.
+    if (line.loaded !== undefined && line.loaded.version >= snapshot.queue.version) return line.loaded;
+    const queue = known === undefined ? decodeQueue(snapshot) : updateQueue(known.queue, snapshot);
+    const { version, repositoryId } = snapshot.queue;
+    line.loaded = { id: queueId, repositoryId, version, queue };
+    return line.loaded;
+  }
+
+  async #drain(queueId: QueueId, line: Line): Promise<void> {
+    line.isRunning = true;
+    // Events that arrive in the same turn of the event loop as the first share its commit.
+    await pause(this.#clock, 0);
+    while (line.waiting.length > 0) {
+      while (this.#gate !== undefined) await this.#gate;
+      const batch = line.waiting.splice(0, BATCH_LIMIT);
+      await this.#settle(queueId, line, batch);
+      if (batch.length > 1) await pause(this.#clock, GATHER_MS);
+    }
+    line.isRunning = false;
+  }
+
+  async #settle(queueId: QueueId, line: Line, batch: readonly Waiting[]): Promise<void> {
+    const run = this.#runBatch(queueId, line, batch);
+    this.#underWay.add(run);
+    try {
+      await run;
+    } catch (error) {
+      line.loaded = undefined;
+      // The store refused the whole of it because of one: each then stands or falls alone.
+      if (batch.length > 1 && !(error instanceof Fault)) {
+        for (const waiting of batch) await this.#settle(queueId, line, [waiting]);
+      } else for (const waiting of batch) waiting.reject(error);
+    } finally {
+      this.#underWay.delete(run);
+    }
+  }
+
+  async #runBatch(queueId: QueueId, line: Line, batch: readonly Waiting[]): Promise<void> {
+    for (;;) {
+      if (line.loaded === undefined) await this.#refresh(queueId, line);
+      const loaded = line.loaded;
+      if (loaded === undefined) {
+        for (const waiting of batch) waiting.resolve(undefined);
+        return;
+      }
+      const attempt = stepAll(loaded, batch);
+      if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
+        line.loaded = attempt.after;
+        const effects = attempt.commit?.effects.length ?? 0;
+        if (attempt.commit !== undefined) this.#tell(attempt.after, effects);
+        attempt.answer();
+        return;
+      }
+      await this.#refresh(queueId, line);
+    }
+  }
+}
+
+interface Attempt {
+  readonly after: LoadedQueue;
+  /** Undefined where every event was refused: there is nothing to store. */
+  readonly commit: QueueCommit | undefined;
+  readonly answer: () => void;
+}
+
+/** Steps a batch in memory. An event that throws (a bug) is rejected alone and leaves no trace in the others. */
+function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
+  const draft = new CommitDraft(loaded);
+  const answers = batch.map((waiting) => {
+    try {
+      const event = waiting.makeEvent(draft.queue);
+      if (event === undefined) return () => waiting.resolve(nothing(draft.queue));
+      const result = step(draft.queue, event);
+      const isStored = isWorthStoring(draft.queue, event, result);
+      if (isStored) draft.add(event, result, waiting.doneEffect);
+      const { outcome, ended } = result;
+      const { queue } = isStored ? draft : result;
+      return () => waiting.resolve({ outcome, queue, ended, isStored });
+    } catch (error) {
+      return () => waiting.reject(error);
+    }
+  });
+  return {
+    after: { ...loaded, version: draft.version, queue: draft.queue },
+    commit: draft.toCommit(),
+    answer: () => {
+      for (const answer of answers) answer();
+    },
+  };
+}
+
+/** Refused and ignored events leave no trace, except results of CI, which are recorded whatever they are about. */
+function isWorthStoring(before: Queue, event: QueueEvent, { outcome, queue }: Step): boolean {
+  switch (outcome.kind) {
+    case 'refused':
+      return false;
+    case 'ignored':
+      return event.kind === 'check_reported';
+    case 'parked':
+      return true;
+    case 'applied':
+      return event.kind !== 'time_passed' || queue !== before;
+  }
+}
+
+function nothing(queue: Queue): RunResult {
+  return { outcome: APPLIED, queue, ended: [], isStored: false };
+}
+
+/** Collects what several steps of one queue change: every event and transition, and each row as it is at the end. */
+class CommitDraft {
+  readonly #loaded: LoadedQueue;
+  readonly #events: EventRow[] = [];
+  readonly #transitions: TransitionRow[] = [];
+  readonly #entries = new Map<number, EntryRow>();
+  readonly #candidates = new Map<number, CandidateRow>();
+  readonly #effects: EffectRow[] = [];
+  readonly #doneEffects: string[] = [];
+  readonly #targetSets = new Map<string, TargetSetRow>();
+  readonly #impactedTargets: ImpactedTargetsRow[] = [];
+  queue: Queue;
+  version: number;
+
+  constructor(loaded: LoadedQueue) {
+    this.#loaded = loaded;
+    this.queue = loaded.queue;
+    this.version = loaded.version;
+  }
+
+  add(event: QueueEvent, result: Step, doneEffect: string | undefined): void {
+    const version = this.version + 1;
+    const place = { queueId: this.#loaded.id, branch: this.queue.branch, version };
+    this.#events.push(encodeEvent(event, version));
+    for (const [index, transition] of result.transitions.entries()) {
+      this.#transitions.push(encodeTransition(transition, { ...place, ordinal: index }));
+    }
+    for (const entry of result.ended) this.#entries.set(entry.prNumber, encodeEntry(entry, place.queueId, version));
+    for (const prNumber of changedKeys(this.queue.entries, result.queue.entries)) {
+      const entry = getIn(result.queue.entries, prNumber);
+      if (entry !== undefined) this.#entries.set(prNumber, encodeEntry(entry, place.queueId, version));
+    }
+    this.#addCandidates(result, version);
+    for (const [ordinal, effect] of result.effects.entries()) {
+      this.#effects.push(encodeEffect(effect, { ...place, ordinal, at: event.at }));
+    }
+    if (doneEffect !== undefined) this.#doneEffects.push(doneEffect);
+    if ('targets' in event && event.targets !== undefined) this.#addTargetSet(event.targets);
+    if (event.kind === 'impacted_targets_set') {
+      const { prNumber, sha, at: setAt } = event;
+      this.#impactedTargets.push(
+        encodeImpactedTargets(event.targets, { queueId: place.queueId, prNumber, sha, setAt }),
+      );
+    }
+    this.queue = markParked(result, version);
+    this.version = version;
+  }
+
+  /** Those that changed, those that ended, and those whose pass is not remembered any more. */
+  #addCandidates(result: Step, version: number): void {
+    const { queue } = result;
+    const changed = new Map<number, Candidate>();
+    for (const number of changedKeys(this.queue.passes, queue.passes)) {
+      const pass = getIn(this.queue.passes, number);
+      if (pass !== undefined) changed.set(number, pass);
+    }
+    for (const number of changedKeys(this.queue.candidates, queue.candidates)) {
+      const candidate = getIn(queue.candidates, number);
+      if (candidate !== undefined) changed.set(number, candidate);
+    }
+    for (const candidate of result.endedCandidates) changed.set(candidate.number, candidate);
+    for (const [number, candidate] of changed) {
+      const isLive = getIn(queue.candidates, number) !== undefined || getIn(queue.passes, number) !== undefined;
+      this.#candidates.set(number, encodeCandidate(candidate, { queueId: this.#loaded.id, version, isLive }));
+    }
+  }
+
+  toCommit(): QueueCommit | undefined {
+    if (this.#events.length === 0) return undefined;
+    return {
+      queueId: this.#loaded.id,
+      expectedVersion: this.#loaded.version,
+      body: encodeQueue(this.queue),
+      events: this.#events,
+      entries: [...this.#entries.values()],
+      candidates: [...this.#candidates.values()],
+      transitions: this.#transitions,
+      effects: this.#effects,
+      doneEffects: this.#doneEffects,
+      targetSets: [...this.#targetSets.values()],
+      impactedTargets: this.#impactedTargets,
+    };
+  }
+
+  #addTargetSet(targets: ImpactedTargets): void {
+    if (targets.kind === 'list' && this.#targetSets.has(targets.digest)) return;
+    const row = encodeTargetSet(targets);
+    if (row !== undefined) this.#targetSets.set(row.digest, row);
+  }
+}
+
+/** A parked queue names the event that did it. */
+export function markParked({ queue, outcome }: Pick<Step, 'queue' | 'outcome'>, eventId: number): Queue {
+  if (outcome.kind !== 'parked' || queue.parked === undefined || queue.parked.eventId !== undefined) return queue;
+  return { ...queue, parked: { ...queue.parked, eventId } };
+}

@@ -1,0 +1,23 @@
+import type { RefusalCode } from '../../contract/errors.ts';
+
+/** An expected no: the caller asked for something that cannot be had. Codes are the API's and never change. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly code: RefusalCode;
+  /** A sentence that says what to do. */
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+}
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+export function refuse(code: RefusalCode, detail: string, errors?: readonly FieldError[]): Refusal {
+  return errors === undefined ? { kind: 'refused', code, detail } : { kind: 'refused', code, detail, errors };
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && (value as Refusal).kind === 'refused';
+}

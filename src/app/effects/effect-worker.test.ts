@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { storeQueue } from '../../../test/contract/store-world.ts';
+import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { FIRST, NOON, settle, World } from '../../../test/helpers/worker-world.ts';
+import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { EntryId } from '../../engine/queue.ts';
+import { Fault } from '../../lib/fault.ts';
+import { encodeQueue } from '../core/queue-codec.ts';
+import { QueueRunner } from '../core/queue-host.ts';
+import { EffectWorker } from './effect-worker.ts';
+
+describe('EffectWorker', () => {
+  it('carries out what is asked for, and ends it together with its answer [D1]', async () => {
+    const world = await World.create();
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(10);
+    assert.equal(await world.stateOf(FIRST), 'testing');
+    assert.deepEqual(await world.effects(), []);
+    await world.clock.pass(180_000);
+    assert.equal(world.forge.builds, 1);
+    await world.worker.stop();
+  });
+
+  it('waits for a commit that is stored and not shown yet, without counting that as a failure [D1] [D2]', async () => {
+    const world = await World.create();
+    world.worker.start();
+    await world.clock.pass(1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.answers = promise;
+    const submitted = world.submit();
+    await settle();
+    world.worker.wake();
+    await world.clock.pass(4);
+    assert.deepEqual(
+      (await world.effects()).map(({ kind, attempts, dueAt }) => ({ kind, attempts, dueAt })),
+      [{ kind: 'build_candidate', attempts: 0, dueAt: NOON + 6 }],
+    );
+    assert.equal(world.forge.builds, 0);
+    world.answers = undefined;
+    resolve();
+    await submitted;
+    await world.clock.pass(10);
+    assert.equal(await world.stateOf(FIRST), 'testing');
+    await world.worker.stop();
+  });
+
+  it('comes back to what has to wait, without counting that as a failure [C1]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.forge.gate = promise;
+    world.worker.start();
+    await world.submit();
+    await world.submit();
+    await world.clock.pass(1);
+    assert.deepEqual(
+      (await world.effects()).map(({ attempts }) => attempts),
+      [0, 0],
+    );
+    resolve();
+    await world.clock.pass(100);
+    assert.equal(await world.stateOf(2 as CandidateNumber), 'testing');
+    await world.worker.stop();
+  });
+
+  it('ends an effect whose answer comes too late to be stored [I4]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.forge.gate = promise;
+    world.worker.start();
+    const prNumber = await world.submit();
+    await world.clock.pass(1);
+    await world.app.runner.run(world.queueId, () => ({
+      kind: 'pull_request_cancelled',
+      at: NOON,
+      actor: 'ada',
+      prNumber,
+    }));
+    resolve();
+    await world.clock.pass(1);
+    assert.deepEqual(await world.effects(), []);
+    assert.equal(world.forge.builds, 1);
+    await world.worker.stop();
+  });
+
+  it('tries on what the forge does not answer, later each time, and never gives up [D1]', async () => {
+    const world = await World.create();
+    world.forge.isBroken = true;
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(1);
+    const [first] = await world.effects();
+    assert.equal(first?.attempts, 1);
+    assert.match(first?.lastError ?? '', /The forge is down/);
+    assert.ok(first !== undefined && first.dueAt >= NOON + 250 && first.dueAt <= NOON + 500, `${first?.dueAt}`);
+    await world.clock.pass(600_000);
+    const [later] = await world.effects();
+    assert.ok(later !== undefined && later.attempts > 8 && later.parkedAt === null);
+    assert.ok(world.forge.builds < 40, 'it does not hammer');
+    world.forge.isBroken = false;
+    await world.clock.pass(60_000);
+    assert.equal(await world.stateOf(FIRST), 'testing');
+    await world.worker.stop();
+  });
+
+  it('shows what fails by a bug and leaves it alone after five attempts [I1] [N1]', async () => {
+    const world = await World.create();
+    world.forge.bug = new TypeError('x is not a function\0');
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(600_000);
+    const [effect] = await world.effects();
+    assert.equal(effect?.lastError, 'x is not a function');
+    assert.notEqual(effect?.parkedAt, null);
+    assert.equal(world.forge.builds, 5);
+    const [alarm, ...more] = await world.store.alarms.list([world.queueId], 0, 10);
+    assert.equal(alarm?.code, 'WORK_PARKED');
+    assert.match(alarm.text, /build_candidate.*5 times.*x is not a function/);
+    assert.deepEqual(more, []);
+    await world.worker.stop();
+  });
+
+  it('goes on at once with what a server that died was doing, where it is the only one [D4]', async () => {
+    const world = await World.create();
+    await world.submit();
+    await world.store.queues.claimEffects({ holder: 'dead', now: NOON, leaseUntil: NOON + 60_000, limit: 9 });
+    world.worker.start();
+    await world.clock.pass(1);
+    assert.equal(world.forge.builds, 1);
+    await world.worker.stop();
+  });
+
+  it('does nothing twice at once where it did not come to renew its leases [I4]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.forge.gate = promise;
+    const { renewLeases } = world.app.store.queues;
+    const renew = async () => {
+      throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
+    };
+    Object.assign(world.app.store.queues, { renewLeases: renew });
+    world.worker.start();
+    await world.submit();
+    await world.clock.pass(30_000);
+    Object.assign(world.app.store.queues, { renewLeases });
+    await world.clock.pass(30_000);
+    assert.equal(world.forge.builds, 1);
+    resolve();
+    await world.clock.pass(1_000);
+    assert.equal(await world.stateOf(FIRST), 'testing');
+    await world.worker.stop();
+  });
+
+  it('finds what nobody told it of within seconds', async () => {
+    const world = await World.create();
+    world.worker.start();
+    await world.clock.pass(1);
+    const other = new QueueRunner(world.store, world.clock);
+    const found = await other.find(world.queueId);
+    assert.ok(found);
+    await world.app.store.queues.endLeases();
+    const { id } = await storeQueue(world.store, {
+      repositoryId: world.repositoryId,
+      branch: 'next',
+      body: encodeQueue({ ...found.queue, branch: 'next' }),
+    });
+    const { number, headSha } = world.repository.openPullRequest({ base: 'main', files: { z: '' } });
+    await other.run(id, () => ({
+      kind: 'pull_request_submitted',
+      at: NOON,
+      actor: 'ada',
+      entryId: 'entry-z' as EntryId,
+      pr: aPullRequest(number, { headSha, baseBranch: 'next' }),
+      targets: undefined,
+      priority: undefined,
+      noBatch: undefined,
+    }));
+    await world.clock.pass(4_000);
+    assert.equal(world.forge.builds, 0);
+    await world.clock.pass(2_000);
+    assert.equal(world.forge.builds, 1);
+    await world.worker.stop();
+  });
+
+  it('has eight under way at once and no more, and waits for them when it stops [H10]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.forge.gate = promise;
+    world.worker.start();
+    for (let index = 0; index < 12; index += 1) {
+      const branch = `branch-${index}`;
+      await world.submit(await world.addQueue(branch), branch);
+    }
+    await world.clock.pass(20_000);
+    assert.equal(world.forge.builds, 8);
+    let isStopped = false;
+    const stopping = world.worker.stop().then(() => {
+      isStopped = true;
+    });
+    await settle();
+    assert.equal(isStopped, false);
+    resolve();
+    await stopping;
+    await world.clock.pass(20_000);
+    assert.equal(world.forge.builds, 8);
+  });
+
+  it('gives back what it claimed while it was told to stop [D2]', async () => {
+    const world = await World.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { queues } = world.app.store;
+    const claimEffects: typeof queues.claimEffects = async (claim) => {
+      const effects = await world.store.queues.claimEffects(claim);
+      await promise;
+      return effects;
+    };
+    const app = { ...world.app, store: { ...world.app.store, queues: { ...queues, claimEffects } } };
+    const worker = new EffectWorker(app, 'this one');
+    await world.submit();
+    worker.start();
+    await settle();
+    const stopped = worker.stop();
+    resolve();
+    await stopped;
+    assert.equal(world.forge.builds, 0);
+    const now = world.clock.now();
+    const claim = { holder: 'another one', now, leaseUntil: now + 1_000, limit: 1 };
+    assert.equal((await world.store.queues.claimEffects(claim)).length, 1);
+  });
+});

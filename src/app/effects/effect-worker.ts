@@ -1,0 +1,231 @@
+import type { Effect } from '../../engine/effect.ts';
+import { unreachable } from '../../lib/assert.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { EffectSettlement, StoredEffect } from '../../storage/queues.ts';
+import { raise } from '../core/alarms.ts';
+import type { App } from '../core/app.ts';
+import { getForge, toForgeRepository } from '../core/find-queue.ts';
+import { delayOf, LEASE_MS, Leases } from '../core/leases.ts';
+import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
+import { Lookout } from '../core/work-poller.ts';
+import { explainBlockedChecks } from '../repositories/checks-blocked.ts';
+import { buildCandidate, reviewRequired } from './build-candidate.ts';
+import { discardCandidate } from './discard-candidate.ts';
+import type { EffectAnswer, EffectRun, LongEffect } from './effect-run.ts';
+import { judgeCheck } from './judge-check.ts';
+import { answerWhereBarred, landCandidate } from './land-candidate.ts';
+import { endAlarm, raiseAlarm } from './raise-alarm.ts';
+import { readmitEntry } from './readmit-entry.ts';
+import { startChecks } from './start-checks.ts';
+import { tell } from './update-page.ts';
+
+/** How many effects this server carries out at once. */
+const AT_ONCE = 8;
+/** As long as a commit takes to be seen by the server that makes it. */
+const COMMIT_MS = 5;
+const RETRY = { firstMs: 500, capMs: 60_000 };
+/** What fails by a bug of ours is shown and left alone after so many attempts; what the world refuses is tried on. */
+const MAX_BUG_ATTEMPTS = 5;
+/** About half an hour. What is told later tells of everything; nothing waits for it, and nobody need look at it. */
+const MAX_TELL_ATTEMPTS = 35;
+
+/**
+ * Carries out what the engine asked for: claims effects with a lease, does each at least once, and stores what came of it
+ * as an event together with the effect's end. Effects of one candidate keep their order; all others run side by side.
+ * What takes long, as the checks of the built-in runner do, goes on without keeping others waiting.
+ */
+export class EffectWorker {
+  readonly #app: App;
+  readonly #holder: string;
+  readonly #underWay = new Set<Promise<void>>();
+  /** Those that go on without keeping a hand busy. */
+  readonly #goingOn = new Set<Promise<void>>();
+  /** Of every effect that is this server's now, how to end it early. */
+  readonly #held = new Map<string, AbortController>();
+  readonly #lookout: Lookout;
+  readonly #leases: Leases;
+  #isStopped = false;
+
+  constructor(app: App, holder: string) {
+    this.#app = app;
+    this.#holder = holder;
+    const { queues } = app.store;
+    this.#lookout = new Lookout(app, {
+      what: 'effects',
+      claim: () => this.#claim(),
+      findNextDueAt: () => queues.findNextEffectDueAt(),
+      isBusy: () => this.#underWay.size >= AT_ONCE,
+    });
+    this.#leases = new Leases(app, {
+      endLeases: (of) => queues.endLeases(of),
+      renew: (until) => this.#renew(until),
+      isAnyHeld: () => this.#held.size > 0,
+    });
+  }
+
+  start(): void {
+    this.#app.runner.listen((_loaded, effects) => {
+      if (effects > 0) this.wake();
+    });
+    void this.#leases.begin(this.#holder).then(() => this.wake());
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#leases.stopping();
+    for (const stop of this.#held.values()) stop.abort();
+    await this.#lookout.stop();
+    await Promise.all(this.#underWay);
+    await Promise.all(this.#goingOn);
+    this.#leases.end();
+  }
+
+  /** There may be something to do. */
+  wake(): void {
+    this.#lookout.wake();
+  }
+
+  async #claim(): Promise<void> {
+    const free = AT_ONCE - this.#underWay.size;
+    if (free <= 0) return;
+    const now = this.#app.clock.now();
+    const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
+    const effects = await this.#app.store.queues.claimEffects(claim);
+    for (const effect of effects) {
+      // Its lease ran out while this server did not come to renew it: it is under way here, and this server's again.
+      if (this.#held.has(effect.id)) continue;
+      const run = (this.#isStopped ? this.#giveBack(effect) : this.#carryOut(effect)).finally(() => {
+        this.#underWay.delete(run);
+        this.wake();
+      });
+      this.#underWay.add(run);
+    }
+  }
+
+  /** It came when this server was told to stop: another need not wait for the end of the lease. */
+  async #giveBack(effect: StoredEffect): Promise<void> {
+    await this.#settle(effect, async () => ({ kind: 'postpone', dueAt: this.#app.clock.now() }));
+  }
+
+  async #carryOut(effect: StoredEffect): Promise<void> {
+    const stop = new AbortController();
+    this.#held.set(effect.id, stop);
+    const first = await this.#settle(effect, () => this.#attempt(effect));
+    if (first === undefined) {
+      this.#held.delete(effect.id);
+      return;
+    }
+    if (this.#isStopped) stop.abort();
+    const goingOn = this.#settle(effect, async () => this.#conclude(effect, await first.goOn(stop.signal)))
+      .then(() => undefined)
+      .finally(() => {
+        this.#held.delete(effect.id);
+        this.#goingOn.delete(goingOn);
+        this.wake();
+      });
+    this.#goingOn.add(goingOn);
+  }
+
+  /** Stores what came of it. What goes on is not settled yet, and is the answer. */
+  async #settle(effect: StoredEffect, work: () => Promise<Attempt>): Promise<LongEffect | undefined> {
+    try {
+      const attempt = await work().catch((error: unknown) => this.#giveWay(effect, error));
+      if (attempt?.kind === 'goes_on') return attempt;
+      if (attempt !== undefined) await this.#app.store.queues.settleEffect(effect.id, this.#holder, attempt);
+      if (attempt?.kind === 'park') await this.#tellOfParked(effect, attempt.error);
+    } catch (error) {
+      // Its lease ends by itself, and then it is tried again.
+      this.#app.log.warn({ err: error, effect: effect.id }, 'could not settle an effect');
+    }
+    return undefined;
+  }
+
+  async #attempt(effect: StoredEffect): Promise<Attempt> {
+    const app = this.#app;
+    const found = await app.runner.find(effect.queueId);
+    const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
+    if (found === undefined || repository === undefined) return { kind: 'done' };
+    // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
+    if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
+    const asked = decodeEffect(effect);
+    const inVain = repository.barred === null ? undefined : answerWhereBarred(found.queue, asked);
+    if (inVain !== undefined) return this.#conclude(effect, inVain);
+    const forge = getForge(app, repository.host);
+    const { checks, junit } = repository;
+    const checksBlocked = explainBlockedChecks(app, repository);
+    const run = { app, found, forge, repository: toForgeRepository(repository), checks, checksBlocked, junit };
+    const answer = await carryOut(run, asked, effect.id);
+    return answer.kind === 'goes_on' ? answer : this.#conclude(effect, answer);
+  }
+
+  async #conclude(effect: StoredEffect, answer: EffectAnswer): Promise<EffectSettlement | undefined> {
+    const app = this.#app;
+    if (answer.kind === 'done') return { kind: 'done' };
+    if (answer.kind === 'later') return { kind: 'postpone', dueAt: app.clock.now() + answer.delayMs };
+    const { event } = answer;
+    const result = await app.runner.run(effect.queueId, () => ({ ...event, at: app.clock.now() }), {
+      doneEffect: effect.id,
+    });
+    return result?.isStored === true ? undefined : { kind: 'done' };
+  }
+
+  async #renew(until: Instant): Promise<void> {
+    const ids = [...this.#held.keys()];
+    const kept = new Set(await this.#app.store.queues.renewLeases(this.#holder, ids, until));
+    // Another server took it over while this one did not come to renew it.
+    for (const id of ids) if (!kept.has(id)) this.#held.get(id)?.abort();
+  }
+
+  async #tellOfParked({ id, queueId, kind, attempts }: StoredEffect, error: string): Promise<void> {
+    const found = await this.#app.runner.find(queueId);
+    if (found === undefined) return;
+    const text = `The queue's work "${kind}" failed ${attempts + 1} times by a bug of Sluice and is not tried again: ${error}. What needs it waits; setting the queue to RUNNING tries it once more.`;
+    await raise(this.#app, found, { id: `${id}/parked/${attempts}`, code: 'WORK_PARKED', text });
+  }
+
+  #giveWay(effect: StoredEffect, error: unknown): EffectSettlement {
+    const { clock, log } = this.#app;
+    // Nothing failed: the next server does it.
+    if (error instanceof Fault && error.code === 'SHUTTING_DOWN') return { kind: 'postpone', dueAt: clock.now() };
+    const isBug = !(error instanceof Fault);
+    const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 2_000);
+    log.warn({ err: error, effect: effect.id, kind: effect.kind, attempts: effect.attempts + 1 }, 'an effect failed');
+    if (effect.kind === 'tell' && effect.attempts + 1 >= (isBug ? MAX_BUG_ATTEMPTS : MAX_TELL_ATTEMPTS)) {
+      log.error({ effect: effect.id, error: text }, 'people are not told how their pull request stands');
+      return { kind: 'done' };
+    }
+    if (isBug && effect.attempts + 1 >= MAX_BUG_ATTEMPTS) return { kind: 'park', at: clock.now(), error: text };
+    return { kind: 'retry', dueAt: clock.now() + delayOf(effect.id, effect.attempts, RETRY), error: text };
+  }
+}
+
+/** How to settle an effect; undefined where that is done already. */
+type Attempt = EffectSettlement | LongEffect | undefined;
+
+function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAnswer | LongEffect> {
+  switch (effect.kind) {
+    case 'build_candidate':
+      return buildCandidate(run, effect);
+    case 'start_checks':
+      return startChecks(run, effect);
+    case 'review_required':
+      return reviewRequired(run, effect);
+    case 'judge_check':
+      return judgeCheck(run, effect);
+    case 'discard_candidate':
+      return discardCandidate(run, effect);
+    case 'land_candidate':
+      return landCandidate(run, effect);
+    case 'tell':
+      return tell(run, effect, id);
+    case 'readmit_entry':
+      return readmitEntry(run, effect);
+    case 'raise_alarm':
+      return raiseAlarm(run, effect, id);
+    case 'end_alarm':
+      return endAlarm(run, effect);
+    default:
+      return unreachable(effect);
+  }
+}

@@ -1,0 +1,576 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TalkWorld } from '../../../test/helpers/talk-world.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { changeNote, readNote } from '../pr-page/note.ts';
+
+const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
+const OTHER_HEAD = 'f'.repeat(40) as Sha;
+
+describe('telling people how their pull request stands', () => {
+  it('writes one comment and changes it in place, quick changes at once [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.pass(1_000);
+    assert.deepEqual(world.pages.acts, []);
+    await world.told();
+    assert.deepEqual(world.pages.acts, ['comment', 'check']);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check', 'close']);
+    assert.equal(world.pages.together, 2);
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('knows again what it wrote by both names, and goes on with what was noted without the second [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
+    const { comment, checks } = await readNote(world.app, key);
+    const check = checks[world.queueId];
+    assert.ok(check);
+    assert.deepEqual([comment?.nodeId, check.nodeId], [`IC_${comment?.id}`, `CR_${check.id}`]);
+    await changeNote(world.app, key, (note) => {
+      const { nodeId: _, ...old } = check;
+      const before = { id: comment?.id, hash: comment?.hash };
+      return { ...note, comment: before, checks: { [world.queueId]: old } };
+    });
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.equal(world.pages.checks.size, 1);
+    const after = await readNote(world.app, key);
+    assert.deepEqual([after.comment?.nodeId, after.checks[world.queueId]?.nodeId], [comment?.nodeId, check.nodeId]);
+    await world.stop();
+  });
+
+  it('writes neither twice where the answer to both got lost [G17] [G49]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    world.pages.lost = 'both';
+    await world.told();
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.equal(world.pages.checks.size, 1);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
+    await world.stop();
+  });
+
+  it('writes a check anew that is gone, while the comment is changed [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    world.pages.checks.clear();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
+    await world.stop();
+  });
+
+  it('writes nothing where nothing differs [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    const { length } = world.pages.acts;
+    await world.observe({ ...pr, title: 'Another title' });
+    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.told();
+    // The run is another one; the check says the same.
+    assert.deepEqual(world.pages.acts.slice(length), ['comment']);
+    await world.stop();
+  });
+
+  it('says nothing that its settings switch off [G47]', async () => {
+    const world = await TalkWorld.create({
+      commentsEnabled: false,
+      statusCheckEnabled: false,
+      mergeMethod: 'MERGE_COMMIT',
+    });
+    const pr = await world.submit();
+    await world.told();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    assert.deepEqual(world.pages.acts, []);
+    await world.stop();
+  });
+
+  it('ends a check that it began, also after checks were switched off [G47] [G48]', async () => {
+    const world = await TalkWorld.create();
+    await world.submit();
+    await world.told();
+    const settings = { statusCheckEnabled: false };
+    await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
+    await world.stop();
+  });
+
+  it('puts a check on the head that was admitted, and on no other [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+    await world.enter(pr);
+    await world.told();
+    assert.equal(world.pages.checks.size, 0);
+    const ready = { ...pr, mergeability: 'MERGEABLE' as const, blockReasons: [] };
+    await world.observe(ready);
+    await world.told();
+    await world.observe({ ...ready, headSha: OTHER_HEAD });
+    await world.told();
+    const [check, ...more] = world.pages.checks.values();
+    assert.deepEqual(more, []);
+    assert.deepEqual([check?.name, check?.headSha, check?.conclusion], ['Sluice (main)', pr.headSha, 'CANCELLED']);
+    await world.enter({ ...ready, headSha: OTHER_HEAD });
+    await world.told();
+    const heads = [...world.pages.checks.values()].map(({ headSha }) => headSha);
+    assert.deepEqual(heads, [pr.headSha, OTHER_HEAD]);
+    await world.stop();
+  });
+
+  it('ends the check of a stay also where the next one began before anybody was told [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    await world.cancel(pr.number);
+    await world.enter(pr);
+    await world.told();
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+    const { length } = world.pages.acts;
+    await world.pass(10_000);
+    assert.equal(world.pages.acts.length, length);
+    await world.stop();
+  });
+
+  it('does not write a comment twice whose answer got lost [G49]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    world.pages.lost = 'comment';
+    await world.told();
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.deepEqual(world.pages.acts.filter((act) => act === 'find').length, 1);
+    await world.stop();
+  });
+
+  it('waits for another server that is about to write the comment, and not for ever [G49]', async () => {
+    const world = await TalkWorld.create();
+    const { id: repositoryId } = await world.repository();
+    const pr = world.open();
+    const key = { repositoryId, prNumber: pr.number };
+    const creating = { by: 'another', at: world.now };
+    await changeNote(world.app, key, (note) => ({ ...note, comment: { id: undefined, hash: undefined, creating } }));
+    await world.enter(pr);
+    await world.pass(50_000);
+    assert.deepEqual(world.pages.textsOn(pr.number), []);
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    await world.stop();
+  });
+
+  it('writes a deleted comment once more, and not again after that [G49]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    world.pages.comments.clear();
+    await world.cancel(pr.number);
+    await world.told();
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    world.pages.comments.clear();
+    await world.enter(pr);
+    await world.told();
+    assert.deepEqual(world.pages.textsOn(pr.number), []);
+    await world.report(2, 'ci', 'SUCCESS');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    assert.deepEqual(world.pages.textsOn(pr.number), []);
+    await world.stop();
+  });
+
+  it('says the one where it cannot say the other, tries on, and gives up without an alarm [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.failing.add('comment');
+    const pr = await world.submit();
+    await world.pass(1_600);
+    assert.deepEqual(world.pages.acts, ['check']);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(60_000);
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    await world.pass(4 * 60 * 60_000);
+    assert.deepEqual(await world.effects(), []);
+    assert.deepEqual(await world.store.alarms.list([world.queueId], 0, 10), []);
+    world.pages.failing.clear();
+    await world.enter(await world.submit());
+    await world.told();
+    assert.equal(world.pages.comments.size, 1);
+    await world.stop();
+  });
+
+  it('is told however long the forge takes nothing more [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.refusing.add('comment');
+    const pr = await world.submit();
+    await world.told();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(4 * 60 * 60_000);
+    assert.equal(await world.stateOf(pr.number), 'MERGED');
+    world.pages.refusing.clear();
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Landed/);
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('catches up when the forge answers again [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.failing.add('comment');
+    const pr = await world.submit();
+    await world.pass(20_000);
+    world.pages.failing.clear();
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Landed/);
+    await world.stop();
+  });
+
+  it('keeps no server from stopping, and nothing from landing, where the forge is slow [G49]', async () => {
+    const world = await TalkWorld.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    const all = [];
+    for (let count = 0; count < 12; count += 1) all.push(await world.submit());
+    await world.told();
+    for (let number = 1; number <= 12; number += 1) await world.report(number, 'ci', 'SUCCESS');
+    await world.pass(60_000);
+    const states = await Promise.all(all.map(({ number }) => world.stateOf(number)));
+    assert.ok(states.filter((state) => state === 'MERGED').length >= 5, states.join());
+    await world.stop();
+    assert.ok((await world.effects()).every(({ kind, attempts }) => kind !== 'tell' || attempts === 0));
+    resolve();
+  });
+
+  it('leaves the last word to what is true, where a server that was taken for dead writes late [G33] [G45] [G48]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.told();
+    world.pages.gate = undefined;
+    world.hang();
+    const another = world.startAnother();
+    await world.cancel(pr.number);
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(await world.effects(), []);
+    resolve();
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(conclusionsIn(world), ['CANCELLED']);
+    await another.stop();
+    await world.stop();
+  });
+
+  it('ends a check that a server opens again that was taken for dead [G33] [G48]', async () => {
+    const world = await TalkWorld.create({ commentsEnabled: false });
+    const blocked = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+    const ready = { ...blocked, mergeability: 'MERGEABLE' as const, blockReasons: [] };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await world.enter(blocked);
+    await world.told();
+    world.pages.gate = promise;
+    await world.observe(ready);
+    await world.told();
+    world.pages.gate = undefined;
+    world.hang();
+    const another = world.startAnother();
+    await world.cancel(blocked.number);
+    await world.pass(60_000);
+    resolve();
+    await world.pass(60_000);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    await world.enter(ready);
+    await world.pass(60_000);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+    await another.stop();
+    await world.stop();
+  });
+
+  it('takes the label off that a server puts on late that was taken for dead [G33] [G53]', async () => {
+    const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    const pr = await world.submit();
+    await world.told();
+    world.pages.gate = undefined;
+    world.hang();
+    const another = world.startAnother();
+    await world.cancel(pr.number);
+    await world.pass(60_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
+    resolve();
+    await world.pass(60_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
+    await another.stop();
+    await world.stop();
+  });
+
+  it('says it once more where what was sent before arrives late [G49]', async () => {
+    const world = await TalkWorld.create({ mergeMethod: 'MERGE_COMMIT' });
+    const pr = await world.submit();
+    await world.told();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.late = promise;
+    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.pass(1_600);
+    await world.cancel(pr.number);
+    await world.told();
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    resolve();
+    await world.pass(0);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('makes no second comment and check where those that were sent before arrive late [G17] [G49]', async () => {
+    const world = await TalkWorld.create();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.late = promise;
+    const pr = await world.submit();
+    await world.told();
+    await world.pass(8_000);
+    resolve();
+    await world.cancel(pr.number);
+    await world.pass(60_000);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    await world.stop();
+  });
+
+  for (const queues of [2, 3]) {
+    it(`says once what ${queues} queues tell at the same time of each pull request [G45] [G49]`, async () => {
+      const { world, all, ids } = await inSeveralQueues(queues, 3);
+      world.pace(1_000);
+      const { length } = world.pages.acts;
+      const told = all.flatMap((pr) =>
+        ids.map((id) => world.observe({ ...pr, blockReasons: ['changesRequested'] }, id)),
+      );
+      await Promise.all(told);
+      await world.pass(60_000);
+      for (const id of ids) assert.deepEqual(await world.effects(id), []);
+      for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
+      assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'comment']);
+      await world.stop();
+    });
+  }
+
+  it('ends, also where the forge takes longer for each act than anybody is waited for [G49]', async () => {
+    const { world, all, ids } = await inSeveralQueues(2, 2);
+    world.pace(70_000);
+    for (const pr of all) {
+      for (const id of ids) await world.observe({ ...pr, blockReasons: ['changesRequested'] }, id);
+    }
+    await world.pass(3 * 60 * 60_000);
+    for (const id of ids) assert.deepEqual(await world.effects(id), []);
+    for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
+    await world.stop();
+  });
+
+  it('goes on where another queue died while it wrote [G45] [G49]', async () => {
+    const { world, all, ids } = await inSeveralQueues(2, 1);
+    const [pr] = all;
+    assert.ok(pr);
+    const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
+    const writing = { by: 'a turn', at: world.now, id: 'another' };
+    await changeNote(world.app, key, (note) => {
+      const { comment = { id: undefined, hash: undefined } } = note;
+      return { ...note, comment: { ...comment, hash: undefined, writing }, labelling: writing };
+    });
+    for (const id of ids) await world.observe({ ...pr, blockReasons: ['changesRequested'] }, id);
+    await world.pass(50_000);
+    assert.doesNotMatch(textOn(world, pr.number), /asked for changes/i);
+    await world.pass(30_000);
+    assert.match(textOn(world, pr.number), /asked for changes/i);
+    for (const id of ids) assert.deepEqual(await world.effects(id), []);
+    await world.stop();
+  });
+
+  it('writes once what was refused before it was sent [G49]', async () => {
+    const world = await TalkWorld.create();
+    world.pages.refusing.add('comment').add('check');
+    const pr = await world.submit();
+    await world.pass(3_000);
+    world.pages.refusing.clear();
+    await world.pass(60_000);
+    assert.deepEqual(world.pages.acts, ['comment', 'check']);
+    world.pages.refusing.add('comment').add('check');
+    await world.cancel(pr.number);
+    await world.pass(3_000);
+    world.pages.refusing.clear();
+    await world.pass(60_000);
+    assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check']);
+    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    await world.stop();
+  });
+
+  it('does not hurry with what failed, where something else is to be said once more [G49]', async () => {
+    const { world, all, ids } = await inSeveralQueues(2, 1);
+    const [pr] = all;
+    assert.ok(pr);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.pages.gate = promise;
+    world.pages.failing.add('check');
+    await world.observe({ ...pr, mergeability: 'MERGEABLE', blockReasons: [] });
+    await world.told();
+    world.pages.gate = undefined;
+    await world.observe({ ...pr, blockReasons: ['changesRequested'] }, ids[1]);
+    await world.pass(70_000);
+    assert.equal(world.pages.failures, 0);
+    resolve();
+    await world.pass(0);
+    assert.equal(world.pages.failures, 1);
+    world.pages.failing.clear();
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.deepEqual(statesIn(world), ['IN_PROGRESS undefined']);
+    await world.stop();
+  });
+
+  it('puts a label on that could not be put on at first [G53]', async () => {
+    const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    world.pages.failing.add('labels');
+    await world.submit();
+    await world.told();
+    world.pages.failing.clear();
+    await world.pass(20_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-testing']);
+    await world.stop();
+  });
+
+  it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
+    const world = await TalkWorld.create({ mergeMethod: 'SQUASH' });
+    const pr = await world.submit();
+    await world.told();
+    await world.report(1, 'ci', 'SUCCESS');
+    world.pages.lost = 'close';
+    await world.pass(10_000);
+    assert.deepEqual(world.pages.closed, [
+      { number: pr.number, headSha: pr.headSha },
+      { number: pr.number, headSha: pr.headSha },
+    ]);
+    assert.deepEqual(world.pages.acts.slice(2), ['comment', 'check', 'close', 'close']);
+    await world.stop();
+  });
+
+  it('shows the state as a label where that is switched on, and goes on with it afterwards [G53]', async () => {
+    const world = await TalkWorld.create({ stateLabelsEnabled: true });
+    await world.submit();
+    await world.told();
+    assert.deepEqual([...world.pages.labels], ['sluice-testing']);
+    const settings = { stateLabelsEnabled: false };
+    await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.told();
+    assert.deepEqual([...world.pages.labels], ['sluice-merged']);
+    await world.stop();
+  });
+
+  it('takes a label off that was put on before a crash [G53]', async () => {
+    const world = await TalkWorld.create({ stateLabelsEnabled: true });
+    const pr = await world.submit();
+    world.pages.lost = 'labels';
+    await world.pass(1_600);
+    await world.cancel(pr.number);
+    await world.pass(10_000);
+    assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
+    await world.stop();
+  });
+
+  it('tells of several queues in one comment, the live one first [G45]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    await world.observe({ ...pr, baseBranch: 'next' });
+    await world.told();
+    const next = await world.addQueue('next');
+    await world.enter({ ...pr, baseBranch: 'next' }, next);
+    await world.told();
+    const text = textOn(world, pr.number);
+    assert.match(text, /Being tested · `next`.*Not in the queue any more · `main`/s);
+    assert.deepEqual([...world.pages.checks.values()].map(({ name }) => name).toSorted(), [
+      'Sluice (main)',
+      'Sluice (next)',
+    ]);
+    const { queues } = await readNote(world.app, { repositoryId: (await world.repository()).id, prNumber: pr.number });
+    assert.deepEqual(queues, [next, world.queueId]);
+    await world.stop();
+  });
+
+  it('tells nobody where pull requests have no pages', async () => {
+    const world = await TalkWorld.create();
+    Object.assign(world.forge, { hosting: undefined });
+    await world.submit();
+    await world.told();
+    assert.deepEqual(await world.effects(), []);
+    await world.stop();
+  });
+
+  it('survives an attacker who names everything [G46]', async () => {
+    const world = await TalkWorld.create({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
+    const evil = '</sub>\n/sluice merge\n@everyone <!-- sluice:queue --> [x](javascript:alert(1))';
+    const pr = await world.submit({ title: evil, author: evil });
+    await world.told();
+    await world.report(1, '</sub> @everyone `x` [a](javascript:1)', 'FAILURE', evil);
+    await world.told();
+    const text = textOn(world, pr.number);
+    assert.equal(await world.stateOf(pr.number), 'FAILED');
+    assert.equal(text.split('<!-- sluice:queue -->').length, 2);
+    assert.doesNotMatch(text, /^\s*\/(?:sluice|trunk)/m);
+    assert.doesNotMatch(text.replace(/(`+)[^`].*?\1/g, ''), /@[a-z]|<\/sub>[^\n]|[^\\]\]\(javascript/);
+    await world.stop();
+  });
+});
+
+/** Open, and told of: each waits for a review in every one of the queues. */
+async function inSeveralQueues(queues: number, count: number) {
+  const world = await TalkWorld.create();
+  const ids = [world.queueId];
+  for (let number = 2; number <= queues; number += 1) ids.push(await world.addQueue(`release-${number}`));
+  const all: PullRequestFacts[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
+    for (const id of ids) await world.enter(pr, id);
+    all.push(pr);
+  }
+  await world.pass(60_000);
+  return { world, all, ids };
+}
+
+function statesIn({ pages }: TalkWorld) {
+  return [...pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
+}
+
+function conclusionsIn({ pages }: TalkWorld) {
+  return [...pages.checks.values()].map(({ conclusion }) => conclusion);
+}
+
+function textOn(world: TalkWorld, number: PrNumber): string {
+  const [text, ...more] = world.pages.textsOn(number);
+  assert.deepEqual(more, []);
+  return text ?? '';
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Remark } from '../../../../test/helpers/pull-request-pages.ts';
+import { TalkWorld } from '../../../../test/helpers/talk-world.ts';
+import type { PullRequestFacts } from '../../../engine/pull-request.ts';
+import { findEntry } from '../../../engine/queue.ts';
+import type { Sha } from '../../../lib/sha.ts';
+import { rememberHead } from '../../pr-page/note.ts';
+import { obeyComment } from './comment-command.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Somebody says something, and it is heard of. */
+async function say(world: TalkWorld, pr: PullRequestFacts, remark: Remark | string): Promise<string> {
+  const given = typeof remark === 'string' ? { body: remark } : remark;
+  const notice = world.pages.say(pr, world.now, given);
+  return obeyComment(world.app, { repository: await world.repository() }, notice);
+}
+
+/** What we said beside the comment about the state. */
+function repliesOn(world: TalkWorld, { number }: PullRequestFacts): string[] {
+  return world.pages.textsOn(number).filter((text) => !text.includes('<!-- sluice:queue -->'));
+}
+
+async function entryOf(world: TalkWorld, { number }: PullRequestFacts) {
+  const found = await world.app.runner.find(world.queueId);
+  return found && findEntry(found.queue, number);
+}
+
+describe('commands in comments', () => {
+  it('submits, with the facts that were read with the comment, in the name of its author [G50] [G54]', async () => {
+    const world = await TalkWorld.create();
+    world.forge.isBroken = false;
+    const pr = world.open({ title: 'As the comment had it' });
+    assert.equal(await say(world, pr, 'Fine!\n/sluice merge -p high --no-batch'), 'remember');
+    const entry = await entryOf(world, pr);
+    assert.deepEqual([entry?.priority.name, entry?.noBatch, entry?.pr.title], ['high', true, 'As the comment had it']);
+    await world.told();
+    assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Being tested/);
+    const [first] = (await world.store.queues.listTransitions(entry?.id ?? '')).toReversed();
+    assert.match(first?.body ?? '', /"reason":"USER_REQUESTED","text":"Submitted by @ada\."/);
+    assert.deepEqual([repliesOn(world, pr), world.pages.reactions], [[], []]);
+    await world.stop();
+  });
+
+  it('cancels and restarts [G50]', async () => {
+    const world = await TalkWorld.create();
+    const pr = await world.submit();
+    await world.told();
+    await say(world, pr, '/trunk restart');
+    await world.told();
+    const restarted = await entryOf(world, pr);
+    assert.equal(restarted?.candidate, 2);
+    assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Its tests were restarted by `@ada`\./);
+    await say(world, pr, '/trunk cancel');
+    await world.told();
+    assert.equal(await world.stateOf(pr.number), 'CANCELLED');
+    assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Removed from the queue by `@ada`/);
+    assert.deepEqual(repliesOn(world, pr), []);
+    await world.stop();
+  });
+
+  it('submits only to the base that the pull request had when it was said [G81]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const at = world.now + 2_000;
+    const eve = { login: 'eve', isBot: false, isOwn: false };
+    await say(world, pr, { body: '/sluice merge', retarget: { at, by: eve } });
+    assert.equal(await world.stateOf(pr.number), undefined);
+    assert.match(repliesOn(world, pr)[0] ?? '', /targeted another branch.+`main`/);
+    await world.pass(5_000);
+    await say(world, pr, { body: '/sluice merge', retarget: { at, by: eve } });
+    assert.equal(await world.stateOf(pr.number), 'TESTING');
+    await world.stop();
+  });
+
+  it('takes a pull request out of the queue it is in, also after its base has changed [G50]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open({ mergeability: 'NOT_MERGEABLE' });
+    await world.enter(pr);
+    const moved = { ...pr, baseBranch: 'elsewhere' };
+    await world.observe(moved);
+    await say(world, moved, '/sluice cancel');
+    assert.equal(await world.stateOf(pr.number), 'CANCELLED');
+    await world.stop();
+  });
+
+  it('answers a refusal in words for people [G51]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await say(world, pr, '/sluice cancel');
+    await say(world, { ...pr, status: 'draft' }, '/sluice merge');
+    await say(world, { ...pr, status: 'merged' }, '/sluice merge');
+    await say(world, { ...pr, baseBranch: 'next' }, '/sluice merge');
+    await say(world, { ...pr, baseBranch: 'next' }, '/trunk merge');
+    await say(world, pr, '/sluice merge --direct');
+    await say(world, pr, '/sluice help');
+    const [never, draft, merged, base, direct, help, ...more] = repliesOn(world, pr);
+    assert.match(never ?? '', /was never in the merge queue/);
+    assert.match(draft ?? '', /is a draft\. Mark it ready for review first/);
+    assert.match(merged ?? '', /already merged into main/);
+    assert.match(base ?? '', /no merge queue for `next`/);
+    assert.match(direct ?? '', /`--direct` is not supported/);
+    assert.match(help ?? '', /`\/sluice merge` puts this pull request into the merge queue/);
+    assert.deepEqual(more, []);
+    assert.equal(await entryOf(world, pr), undefined);
+    await world.stop();
+  });
+
+  it('obeys only who may write now [G54]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    for (const permission of ['none', 'read', 'triage'] as const) {
+      await say(world, pr, { body: '/sluice merge', permission, login: 'mallory' });
+    }
+    assert.equal(await entryOf(world, pr), undefined);
+    assert.equal(repliesOn(world, pr).length, 3);
+    assert.match(repliesOn(world, pr)[0] ?? '', /`mallory` has no write access to this repository/);
+    await say(world, pr, { body: '/sluice merge', permission: 'maintain' });
+    assert.notEqual(await entryOf(world, pr), undefined);
+    await world.stop();
+  });
+
+  it('never obeys itself, and bots only where they are allowed; none of them is answered [G55]', async () => {
+    const world = await TalkWorld.create({ allowedBotSubmitters: ['Renovate'] });
+    const pr = world.open();
+    await say(world, pr, { body: '/sluice merge', isOwn: true, isBot: true, login: 'sluice[bot]' });
+    for (const body of ['<!-- sluice:queue -->\n/sluice merge', '<!-- sluice:reply 7 -->\n/sluice merge'])
+      await say(world, pr, { body, isOwn: true });
+    await say(world, pr, { body: '/sluice merge', isBot: true, login: 'other[bot]' });
+    await say(world, pr, { body: '/sluice help', isBot: true, login: 'renovate[bot]' });
+    await say(world, pr, { body: '/sluice what', isBot: true, login: 'renovate[bot]' });
+    await say(world, { ...pr, baseBranch: 'x' }, { body: '/sluice merge', isBot: true, login: 'renovate[bot]' });
+    assert.equal(await entryOf(world, pr), undefined);
+    // No forge gives apps a permission of this kind: that the queue names it is what counts.
+    await say(world, pr, { body: '/sluice merge', isBot: true, login: 'renovate[bot]', permission: 'none' });
+    assert.notEqual(await entryOf(world, pr), undefined);
+    assert.deepEqual([world.pages.comments.size, world.pages.reactions], [0, []]);
+    await world.stop();
+  });
+
+  it('obeys the person whose token it talks with, but not what it said itself [G55]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await say(world, pr, { body: '<!-- sluice:reply 7 -->\n/sluice merge', isOwn: true });
+    assert.equal(await entryOf(world, pr), undefined);
+    await say(world, pr, { body: '/sluice merge', isOwn: true });
+    assert.notEqual(await entryOf(world, pr), undefined);
+    await world.stop();
+  });
+
+  it('passes over comments that are old, changed, gone or say nothing to it [G50]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await say(world, pr, { body: '/sluice merge', createdAt: world.now - DAY_MS - 1 });
+    await say(world, pr, { body: '/sluice merge', isEdited: true });
+    await say(world, pr, 'Nice!');
+    const gone = { number: pr.number, commentId: '1', nodeId: 'x' };
+    assert.equal(await obeyComment(world.app, { repository: await world.repository() }, gone), 'remember');
+    assert.deepEqual([await entryOf(world, pr), world.pages.acts], [undefined, []]);
+    await world.stop();
+  });
+
+  it('passes over commands where they are switched off [G47]', async () => {
+    const world = await TalkWorld.create({ commandsEnabled: false });
+    const pr = world.open();
+    await say(world, pr, '/sluice merge');
+    await say(world, pr, '/sluice what');
+    assert.deepEqual([await entryOf(world, pr), world.pages.acts], [undefined, []]);
+    await world.stop();
+  });
+
+  it('gives a sign where no comment would show that it obeyed [G50]', async () => {
+    const world = await TalkWorld.create({ commentsEnabled: false });
+    const pr = world.open();
+    await say(world, pr, '/sluice merge');
+    assert.equal(world.pages.reactions.length, 1);
+    await world.stop();
+    const other = await TalkWorld.create();
+    const queued = await other.submit();
+    await other.told();
+    await say(other, queued, '/sluice merge -p low');
+    assert.equal((await entryOf(other, queued))?.priority.name, 'low');
+    assert.equal(other.pages.reactions.length, 1);
+    await other.stop();
+  });
+
+  it('does a thing once, also where nobody can be told that it is done [G50]', async () => {
+    const world = await TalkWorld.create({ commentsEnabled: false });
+    const pr = await world.submit();
+    await world.told();
+    world.pages.failing.add('react');
+    assert.equal(await say(world, pr, '/sluice restart'), 'remember');
+    await world.stop();
+  });
+
+  it('has a fork tested only at a head that could have been seen [G56]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open({ isHeadUntrusted: true });
+    const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
+    await world.pass(1_000);
+    await say(world, pr, '/sluice merge');
+    assert.equal(await entryOf(world, pr), undefined);
+    assert.match(repliesOn(world, pr)[0] ?? '', /comes from a fork.*Look at it/s);
+    await world.pass(1_000);
+    await say(world, pr, '/sluice merge');
+    assert.equal((await entryOf(world, pr))?.pr.headSha, pr.headSha);
+    await world.cancel(pr.number);
+    const pushed = { ...pr, headSha: 'e'.repeat(40) as Sha };
+    const before = world.now;
+    await world.pass(1_000);
+    await rememberHead(world.app, key, { sha: pushed.headSha, at: world.now });
+    await say(world, pushed, { body: '/sluice merge', createdAt: before });
+    assert.equal(await entryOf(world, pushed), undefined);
+    await world.stop();
+  });
+
+  it('has no fork tested at a head that was pushed after what was said, also where our clock is behind [G83]', async () => {
+    const world = await TalkWorld.create();
+    const repository = await world.repository();
+    const pr = world.open({ isHeadUntrusted: true });
+    const [said, pushed] = [world.now + 60_000, world.now + 65_000];
+    const remark = { body: '/sluice merge', changedAt: pushed };
+    const first = world.pages.say(pr, world.now, { ...remark, createdAt: said });
+    const second = world.pages.say(pr, world.now, { ...remark, createdAt: said + 3_000 });
+    // That nobody can be answered is no reason to believe it the next time.
+    world.pages.failing.add('comment');
+    await assert.rejects(obeyComment(world.app, { repository }, first));
+    world.pages.failing.clear();
+    for (const notice of [first, second]) await obeyComment(world.app, { repository }, notice);
+    assert.equal(await entryOf(world, pr), undefined);
+    await say(world, pr, { ...remark, createdAt: pushed + 1_000 });
+    assert.equal((await entryOf(world, pr))?.pr.headSha, pr.headSha);
+    await world.stop();
+  });
+
+  it('has no fork tested at a head that came back after somebody had looked at another [G56]', async () => {
+    const world = await TalkWorld.create();
+    const evil = world.open({ isHeadUntrusted: true });
+    const key = { repositoryId: (await world.repository()).id, prNumber: evil.number };
+    const good = { ...evil, headSha: 'e'.repeat(40) as Sha };
+    for (const { headSha } of [evil, good]) {
+      await rememberHead(world.app, key, { sha: headSha, at: world.now });
+      await world.pass(60_000);
+    }
+    // The comment was about the good one; the other is pushed back before the comment is read.
+    await say(world, evil, '/sluice merge');
+    assert.equal(await entryOf(world, evil), undefined);
+    assert.match(repliesOn(world, evil)[0] ?? '', /Look at it/);
+    await world.stop();
+  });
+
+  it('says a thing once, also when its answer got lost, and not without end [G51] [G55]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    const notice = world.pages.say(pr, world.now, { body: '/sluice what' });
+    const repository = await world.repository();
+    world.pages.lost = 'comment';
+    await assert.rejects(obeyComment(world.app, { repository }, notice), /The answer got lost/);
+    assert.equal(await obeyComment(world.app, { repository }, notice), 'remember');
+    assert.equal(repliesOn(world, pr).length, 1);
+    for (let count = 0; count < 30; count += 1) await say(world, pr, '/sluice what');
+    assert.equal(repliesOn(world, pr).length, 10);
+    await world.pass(2 * 60 * 60_000);
+    await say(world, pr, '/sluice what');
+    assert.equal(repliesOn(world, pr).length, 11);
+    await world.stop();
+  });
+
+  it('shows as text what it was told [G46] [G51]', async () => {
+    const world = await TalkWorld.create();
+    const pr = world.open();
+    await say(world, pr, '/sluice <img/src=x>@everyone');
+    await say(world, pr, '/sluice merge -p `@everyone`');
+    assert.match(repliesOn(world, pr)[0] ?? '', /`<img\/src=x>@everyone` is no command/);
+    assert.match(repliesOn(world, pr)[1] ?? '', /`` `@everyone` `` is no priority/);
+    await world.stop();
+  });
+});

@@ -1,0 +1,143 @@
+import type { PrNumber } from '../../../engine/pull-request.ts';
+import { findEntry } from '../../../engine/queue.ts';
+import type { QueueSettings } from '../../../engine/settings.ts';
+import type { LabelChanged, LabelFacts } from '../../../forge/hosting.ts';
+import type { Repository } from '../../../storage/repositories.ts';
+import type { App } from '../../core/app.ts';
+import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
+import { isRefusal } from '../../core/refusal.ts';
+import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/note.ts';
+import { cancelPullRequest } from '../../queue/cancel-pull-request.ts';
+import { submitPullRequest } from '../../queue/submit-pull-request.ts';
+import type { Obeyed } from './comment-command.ts';
+import { isForBase } from './is-for-base.ts';
+import { reply } from './reply.ts';
+import { headNotSeen, notPermitted, refusalText, retargeted } from './reply-texts.ts';
+import { isAllowedBot, mayCommand, toCaller } from './who.ts';
+
+export interface LabelNotice {
+  readonly number: PrNumber;
+  readonly label: string;
+}
+
+/** Putting the enqueueing label on submits, taking it off cancels. Each change counts once. */
+export async function obeyLabel(
+  app: App,
+  { repository }: { readonly repository: Repository },
+  { number, label }: LabelNotice,
+): Promise<Obeyed> {
+  const { hosting } = getForge(app, repository.host);
+  if (hosting === undefined || !(await isEnqueueingLabel(app, repository, label))) return 'done';
+  const at = toForgeRepository(repository);
+  const facts = await hosting.readLabel({ repository: at, number, label });
+  if (facts?.last === undefined) return 'done';
+  const { last } = facts;
+  const key = { repositoryId: repository.id, prNumber: number };
+  const found = await findQueue(app, await toCaller(app, repository, last.by), {
+    repo: repository,
+    targetBranch: facts.pr.baseBranch,
+  });
+  if (isRefusal(found) || !isFor(found.queue.settings, label)) return 'done';
+  if (!(await isNews(app, key, { label, facts, last }))) return 'done';
+  // What we take off ourselves means nothing, and we put none on.
+  const isOurs = last.by.isOwn && (last.by.isBot || !facts.isPresent);
+  if (isOurs || (last.by.isBot && !isAllowedBot(last.by, found.queue.settings))) return settle(app, key, last);
+  const problem = facts.isPresent
+    ? await submit(app, found, { facts, last, key })
+    : await cancel(app, found, facts, last);
+  if (problem !== undefined && !last.by.isBot)
+    await reply(app, { hosting, repository: at, key, to: `label-${last.id}`, text: problem });
+  return settle(app, key, last);
+}
+
+/** Most labels are no commands: nothing is asked of the forge for them. */
+export async function isEnqueueingLabel(app: App, { id }: Repository, label: string): Promise<boolean> {
+  for (const queueId of await app.directory.listQueueIds(id)) {
+    const loaded = await app.runner.find(queueId);
+    if (loaded !== undefined && isFor(loaded.queue.settings, label)) return true;
+  }
+  return false;
+}
+
+function isFor({ labelCommandsEnabled, enqueueingLabel }: QueueSettings, label: string): boolean {
+  return labelCommandsEnabled && enqueueingLabel.toLowerCase() === label.toLowerCase();
+}
+
+/** Whether the label is there is noted, so that it can be taken off later; whether that was acted upon, too. */
+async function isNews(
+  app: App,
+  key: NoteKey,
+  { label, facts, last }: { readonly label: string; readonly facts: LabelFacts; readonly last: LabelChanged },
+): Promise<boolean> {
+  const { enqueueingLabel, enqueueingLabelId } = facts.isPresent
+    ? { enqueueingLabel: label, enqueueingLabelId: last.id }
+    : {};
+  const note = await changeNote(app, key, (known) =>
+    known.enqueueingLabel === enqueueingLabel && known.enqueueingLabelId === enqueueingLabelId
+      ? undefined
+      : { ...known, enqueueingLabel, enqueueingLabelId },
+  );
+  return !isHandled(note, last);
+}
+
+async function settle(app: App, key: NoteKey, last: LabelChanged): Promise<Obeyed> {
+  await changeNote(app, key, (note) => {
+    if (isHandled(note, last)) return undefined;
+    const sameInstant = note.labelHandledAt === last.at ? note.labelHandledIds : [];
+    return { ...note, labelHandledAt: last.at, labelHandledIds: [...sameInstant, last.id] };
+  });
+  return 'done';
+}
+
+/** What we took off may be put on again within the same second. */
+function isHandled({ labelHandledAt, labelHandledIds }: Note, { at, id }: LabelChanged): boolean {
+  if (labelHandledAt === undefined || labelHandledAt < at) return false;
+  return labelHandledAt > at || labelHandledIds.length === 0 || labelHandledIds.includes(id);
+}
+
+interface Wish {
+  readonly facts: LabelFacts;
+  readonly last: LabelChanged;
+  readonly key: NoteKey;
+}
+
+/** Answers what somebody must be told. Drafts and closed ones are passed over: the label stays, and means nothing. */
+async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): Promise<string | undefined> {
+  const { pr, retarget } = facts;
+  if (pr.status !== 'open') return undefined;
+  if (!mayCommand(last.by, last.permission, found.queue.settings)) return notPermitted(last.by.login, 'the label');
+  if (!isForBase(retarget, last)) return retargeted('the label was put on', pr.baseBranch);
+  if (pr.isHeadUntrusted === true && !wasSeenAt(await readNote(app, key), pr.headSha, last.at)) {
+    const changedAt = Math.max(facts.changedAt ?? 0, last.at);
+    await rememberHead(app, key, { sha: pr.headSha, at: app.clock.now(), changedAt });
+    return headNotSeen(pr.headSha);
+  }
+  const caller = await toCaller(app, found.repository, last.by);
+  const result = await submitPullRequest(app, caller, {
+    repo: found.repository,
+    targetBranch: found.queue.branch,
+    prNumber: pr.number,
+    priority: undefined,
+    noBatch: undefined,
+    meant: pr,
+  });
+  return isRefusal(result) ? refusalText(result, pr.number) : undefined;
+}
+
+/** Whoever the forge lets take a label off may take back what it stood for. */
+async function cancel(
+  app: App,
+  found: FoundQueue,
+  { pr }: LabelFacts,
+  last: LabelChanged,
+): Promise<string | undefined> {
+  const entry = findEntry(found.queue, pr.number);
+  if (entry === undefined) return undefined;
+  const caller = await toCaller(app, found.repository, last.by);
+  const result = await cancelPullRequest(app, caller, {
+    repo: found.repository,
+    targetBranch: found.queue.branch,
+    prNumber: pr.number,
+  });
+  return isRefusal(result) && result.code !== 'PULL_REQUEST_NOT_IN_QUEUE' ? refusalText(result, pr.number) : undefined;
+}

@@ -1,0 +1,57 @@
+import type { RefusalCode } from '../../../contract/errors.ts';
+import { code, words } from '../../pr-page/markdown.ts';
+import type { Command, Problem } from './parse-command.ts';
+
+const USAGE = [
+  '- `/sluice merge` puts this pull request into the merge queue. `-p urgent`, `high`, `medium`, `low` or a number from 0 (first) to 255 (last) sets its priority; `--no-batch` has it tested alone; `--repair` says that it mends a branch that fails by itself, on which it is then tested first.',
+  '- `/sluice cancel` takes it out of the queue.',
+  '- `/sluice restart` runs its tests again.',
+].join('\n');
+
+export const HELP = `Commands stand at the beginning of a line in a new comment:\n\n${USAGE}\n\n\`/trunk\` works in place of \`/sluice\`.`;
+
+const PROBLEMS: { readonly [Each in Problem]: (part: string) => string } = {
+  unknown_command: (part) => (part === '' ? 'A command is missing.' : `${code(part, 60)} is no command that I know.`),
+  unknown_flag: (part) => `I do not know what ${code(part, 60)} means here, so I did nothing.`,
+  bad_priority: (part) => `${code(part, 60)} is no priority, so I did nothing.`,
+  no_priority: (part) => `${code(part, 60)} needs a priority after it, so I did nothing.`,
+  given_twice: (part) => `${code(part, 60)} is there twice, so I did nothing.`,
+  direct_not_supported: (part) =>
+    `${code(part, 60)} is not supported: every pull request has to meet the branch's protection first. Without it, \`/sluice merge\` waits until this one does.`,
+};
+
+export function unclearText({ problem, part }: Extract<Command, { readonly kind: 'unclear' }>): string {
+  const sentence = PROBLEMS[problem](part);
+  return problem === 'direct_not_supported' ? sentence : `${sentence} These I know:\n\n${USAGE}`;
+}
+
+export function notPermitted(login: string, did: string): string {
+  return `${code(login)} has no write access to this repository, so ${did} changed nothing. Ask somebody who has.`;
+}
+
+export function noQueue(branch: string): string {
+  return `There is no merge queue for ${code(branch)}, the branch that this pull request targets.`;
+}
+
+/** Of a fork, only what a writer has seen is tested: it runs with the secrets of this repository. */
+export function headNotSeen(headSha: string): string {
+  return `This pull request comes from a fork, and you may not have seen its last commit ${code(headSha.slice(0, 12))}. Look at it; if it may be tested with the secrets of this repository, ask again.`;
+}
+
+/** Its author can choose the base, and so the queue. */
+export function retargeted(did: string, branch: string): string {
+  return `This pull request targeted another branch when ${did}, or got its base just then, so it changed nothing. If it is meant for ${code(branch)}, ask again.`;
+}
+
+/** Sentences for people at the forge, where those of the API would name operations. */
+const REFUSALS: { readonly [Code in RefusalCode]?: string } = {
+  PULL_REQUEST_NOT_IN_QUEUE: 'This pull request is not in the merge queue. `/sluice merge` puts it there.',
+  PULL_REQUEST_NOT_FOUND: 'This pull request was never in the merge queue. `/sluice merge` puts it there.',
+};
+
+export function refusalText(
+  { code: refusal, detail }: { readonly code: RefusalCode; readonly detail: string },
+  prNumber: number,
+): string {
+  return REFUSALS[refusal] ?? words(detail, { ours: new Set([prNumber]) });
+}

@@ -1,0 +1,37 @@
+import type { QueueSettings } from '../../../engine/settings.ts';
+import type { Permission, Person } from '../../../forge/hosting.ts';
+import { Fault } from '../../../lib/fault.ts';
+import type { Repository } from '../../../storage/repositories.ts';
+import type { App } from '../../core/app.ts';
+import type { Caller } from '../../core/caller.ts';
+
+const WRITERS: readonly Permission[] = ['write', 'maintain', 'admin'];
+
+export function mayWrite(permission: Permission): boolean {
+  return WRITERS.includes(permission);
+}
+
+/** Apps have no permission of this kind: for them the queue's settings say it. */
+export function mayCommand(who: Person, permission: Permission, settings: QueueSettings): boolean {
+  return who.isBot ? isAllowedBot(who, settings) : mayWrite(permission);
+}
+
+/** `name` and `name[bot]` are the same bot. */
+export function isAllowedBot({ login }: Person, { allowedBotSubmitters }: QueueSettings): boolean {
+  const plain = (name: string) => name.toLowerCase().replace(/\[bot\]$/, '');
+  return allowedBotSubmitters.some((allowed) => plain(allowed) === plain(login));
+}
+
+/** Somebody known to the forge, as whoever asks something of a queue. */
+export async function toCaller(app: Pick<App, 'store'>, repository: Repository, { login }: Person): Promise<Caller> {
+  const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
+  if (organization === undefined) throw new Fault('STORE_UNAVAILABLE', 'The organization of a repository is missing.');
+  return {
+    organization,
+    tokenId: '',
+    name: `@${login}`,
+    scopes: new Set(['submit']),
+    repositoryIds: new Set([repository.id]),
+    isPerson: true,
+  };
+}

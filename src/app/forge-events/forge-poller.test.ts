@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { storeRepository } from '../../../test/contract/store-world.ts';
+import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { Fault } from '../../lib/fault.ts';
+
+async function createWorld(t: TestContext): Promise<HostedWorld> {
+  const world = await HostedWorld.create();
+  t.after(() => world.stop());
+  world.start({ looks: true });
+  return world;
+}
+
+/** Everything that people and CI do, as it is found out by `hear`. Answers how it ended, told in the same words. */
+async function play(world: HostedWorld, hear: () => Promise<void>): Promise<Record<string, string | undefined>> {
+  const { repository } = world.world;
+  const open = (name: string) => repository.openPullRequest({ base: 'main', files: { [name]: 'x' } }).number;
+  const numbers: Record<string, PrNumber> = {};
+  const passes = async () => {
+    world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
+    await hear();
+  };
+  await hear();
+  numbers['submitted by its label'] = open('labelled');
+  world.hosting.label(numbers['submitted by its label'], 'ada', 'trunk-merge-queue-submit');
+  await hear();
+  await passes();
+  numbers['submitted by a comment'] = open('commented');
+  await hear();
+  world.hosting.comment(numbers['submitted by a comment'], 'ada', 'looks good\n/sluice merge');
+  await hear();
+  await passes();
+  numbers['cancelled by a comment'] = await world.world.submit();
+  await hear();
+  world.hosting.comment(numbers['cancelled by a comment'], 'ada', '/sluice cancel');
+  await hear();
+  numbers['pushed to'] = await world.world.submit();
+  await hear();
+  repository.push(numbers['pushed to'], { files: { more: 'x' } });
+  await hear();
+  numbers.closed = await world.world.submit();
+  await hear();
+  repository.close(numbers.closed);
+  await hear();
+  numbers.failed = await world.world.submit();
+  await hear();
+  world.hosting.report(await world.testedSha(), 'ci', 'FAILURE');
+  await hear();
+  numbers['tested again on a moved target'] = await world.world.submit();
+  await hear();
+  repository.commit('main', { files: { by: 'hand' } });
+  await hear();
+  await passes();
+  const states = Object.entries(numbers).map(async ([name, number]) => [name, await world.stateOf(number)] as const);
+  return Object.fromEntries(await Promise.all(states));
+}
+
+describe('looking around', () => {
+  test('a repository that stays unreadable raises one alarm with the reason [N6]', async (t) => {
+    const world = await createWorld(t);
+    const { clock, queueId, store } = world.world;
+    await clock.pass(1_000);
+    const answer = world.hosting.lookAround;
+    world.hosting.lookAround = () => Promise.reject(new Fault('FORGE_UNAVAILABLE', 'The GitHub App is suspended.'));
+    await clock.pass(4 * 60_000);
+    assert.deepEqual(await store.alarms.list([queueId], 0, 10), []);
+    await clock.pass(10 * 60_000);
+    const [alarm, ...more] = await store.alarms.list([queueId], 0, 10);
+    assert.equal(alarm?.code, 'FORGE_UNREACHABLE');
+    assert.match(alarm?.text ?? '', /The GitHub App is suspended\./);
+    assert.deepEqual(more, []);
+    world.hosting.lookAround = answer;
+    await clock.pass(2 * 60_000);
+    assert.equal((await store.alarms.list([queueId], 0, 10)).length, 1);
+  });
+
+  test('with deliveries or without, everything ends the same [G34]', async (t) => {
+    const [told, untold] = [await createWorld(t), await createWorld(t)];
+    const expected = await play(told, () => told.deliverAndPass(5_000));
+    assert.deepEqual(expected, {
+      'submitted by its label': 'MERGED',
+      'submitted by a comment': 'MERGED',
+      'cancelled by a comment': 'CANCELLED',
+      'pushed to': 'CANCELLED',
+      closed: 'CANCELLED',
+      failed: 'FAILED',
+      'tested again on a moved target': 'MERGED',
+    });
+    const found = await play(untold, () => untold.world.clock.pass(130_000));
+    assert.deepEqual(found, expected);
+  });
+
+  test('a label of the second in which it was looked is seen by the next look, and asked about no longer [G34]', async (t) => {
+    const world = await createWorld(t);
+    const { clock, repository } = world.world;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const looks = () => world.hosting.asked.get('lookAround') ?? 0;
+    await clock.pass(1_000 - (clock.now() % 1_000));
+    for (let before = looks(); looks() === before; ) {
+      if (clock.now() % 1_000 === 0) world.hosting.comment(number, 'ada', 'hello');
+      await clock.pass(50);
+    }
+    assert.notEqual(clock.now() % 1_000, 0);
+    world.hosting.permissions.set('eve', 'read');
+    world.hosting.label(number, 'eve', 'trunk-merge-queue-submit');
+    await clock.pass(130_000);
+    assert.ok((world.hosting.asked.get('readLabel') ?? 0) > 0);
+    world.hosting.asked.clear();
+    await clock.pass(600_000);
+    assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
+  });
+
+  test('a label of the second of a look is seen by the next one, also when that look took long [G34]', async (t) => {
+    const world = await createWorld(t);
+    const { clock, repository } = world.world;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    await clock.pass(10_000);
+    const lookAround = world.hosting.lookAround.bind(world.hosting);
+    world.hosting.lookAround = async (question) => {
+      world.hosting.lookAround = lookAround;
+      world.hosting.comment(number, 'ada', 'hello');
+      const look = await lookAround(question);
+      world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
+      await new Promise<void>((resolve) => clock.after(90_000, resolve));
+      return look;
+    };
+    await clock.pass(300_000);
+    assert.ok(await world.entry(number));
+  });
+
+  test('a first look sees also what was said in the second in which it was wanted, and where our clock is ahead [G34]', async (t) => {
+    const world = await HostedWorld.create();
+    t.after(() => world.stop());
+    world.start();
+    const { clock, repository } = world.world;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    await clock.pass(1_500 - (clock.now() % 1_000));
+    world.hosting.comment(number, 'ada', '/sluice merge');
+    world.hosting.deliveries.length = 0;
+    world.hosting.tell('rules', { kind: 'rules' });
+    await world.deliverAndPass(5_000);
+    assert.ok(await world.entry(number));
+  });
+
+  test('an idle repository costs one question a minute [G34]', async (t) => {
+    const world = await createWorld(t);
+    for (let n = 0; n < 100; n += 1)
+      world.world.repository.openPullRequest({ base: 'main', files: { [`f${n}`]: 'x' } });
+    await world.world.clock.pass(120_000);
+    world.hosting.asked.clear();
+    await world.world.clock.pass(600_000);
+    assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
+  });
+
+  test('where a forge finds out again about all that wait, a few questions are enough [G85]', async (t) => {
+    const world = await createWorld(t);
+    const { forge, clock } = world.world;
+    const find = forge.findPullRequest.bind(forge);
+    let isUndecided = true;
+    forge.findPullRequest = async (query) => {
+      const pr = await find(query);
+      return pr && isUndecided ? { ...pr, mergeability: 'IN_PROGRESS' } : pr;
+    };
+    await clock.pass(1_000);
+    const numbers: PrNumber[] = [];
+    // They are not admitted: their base was another branch.
+    for (let count = 0; count < 50; count += 1) numbers.push(await world.world.submit(undefined, 'another'));
+    const before = world.hosting.asked.get('lookAround');
+    while (world.hosting.asked.get('lookAround') === before) await clock.pass(500);
+    isUndecided = false;
+    world.hosting.asked.clear();
+    await clock.pass(10_000);
+    for (const number of numbers) assert.equal((await world.entry(number))?.pr.mergeability, 'MERGEABLE');
+    const asked = world.hosting.asked.get('findPullRequests') ?? 0;
+    assert.ok(asked >= 3 && asked <= 25, `${asked} questions about 50 of them`);
+  });
+
+  test('while something is under test and nothing is delivered, it looks more often [G34]', async (t) => {
+    const world = await createWorld(t);
+    await world.world.submit();
+    await world.world.clock.pass(60_000);
+    world.hosting.asked.clear();
+    await world.world.clock.pass(300_000);
+    const silent = world.hosting.asked.get('lookAround') ?? 0;
+    assert.ok(silent >= 18 && silent <= 22, `${silent} looks in five minutes`);
+    world.hosting.tell('branch x', { kind: 'branch', branch: 'x' });
+    await world.deliverAndPass(60_000);
+    world.hosting.asked.clear();
+    await world.world.clock.pass(180_000);
+    assert.equal(world.hosting.asked.get('lookAround'), 3);
+  });
+
+  test('a comment made while no server ran is obeyed by the next one, and one that was obeyed is not again [G31]', async (t) => {
+    const world = await HostedWorld.create();
+    const first = world.createServer();
+    world.start({ looks: true, app: first });
+    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    await world.world.clock.pass(70_000);
+    world.hosting.comment(number, 'ada', '/sluice merge');
+    world.hosting.permissions.set('ada', 'write');
+    await world.world.clock.pass(70_000);
+    assert.equal(world.hosting.asked.get('readComment'), 1);
+    await world.stop();
+    const { number: other } = world.world.repository.openPullRequest({ base: 'main', files: { b: 'b' } });
+    await world.world.clock.pass(300_000);
+    world.hosting.comment(other, 'ada', '/sluice merge');
+    await world.world.clock.pass(3_600_000);
+    const second = world.createServer();
+    world.start({ looks: true, app: second });
+    t.after(() => world.stop());
+    await world.world.clock.pass(10_000);
+    assert.ok(await world.entry(other));
+    assert.equal(world.hosting.asked.get('readComment'), 2);
+  });
+
+  test('of one reading, what failed or runs again counts before what passed [G82]', async (t) => {
+    for (const conclusion of ['FAILURE', undefined] as const) {
+      const world = await createWorld(t);
+      const { forge, clock } = world.world;
+      forge.protection = ['build', 'test'];
+      const number = await world.world.submit();
+      await clock.pass(10_000);
+      const sha = await world.testedSha();
+      world.hosting.report(sha, 'test', 'SUCCESS');
+      await clock.pass(70_000);
+      world.hosting.report(sha, 'build', 'SUCCESS');
+      world.hosting.report(sha, 'test', conclusion);
+      await clock.pass(70_000);
+      assert.equal(await world.stateOf(number), conclusion === undefined ? 'TESTING' : 'FAILED');
+    }
+  });
+
+  test('two servers look as often as one', async (t) => {
+    const world = await HostedWorld.create();
+    for (let n = 0; n < 2; n += 1) world.start({ looks: true, app: world.createServer() });
+    t.after(() => world.stop());
+    await world.world.clock.pass(120_000);
+    world.hosting.asked.clear();
+    await world.world.clock.pass(600_000);
+    assert.equal(world.hosting.asked.get('lookAround'), 10);
+  });
+
+  test('a renamed repository is followed without a delivery [G36]', async (t) => {
+    const world = await createWorld(t);
+    await world.world.clock.pass(10_000);
+    world.hosting.rename({ owner: 'elsewhere', name: 'app' });
+    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    world.hosting.comment(number, 'ada', '/sluice merge');
+    await world.world.clock.pass(130_000);
+    assert.equal((await world.repository()).owner, 'elsewhere');
+    assert.ok(await world.entry(number));
+  });
+
+  test('repositories without a queue, and those of plain git, are not looked at', async (t) => {
+    const world = await createWorld(t);
+    await storeRepository(world.app.store, { host: 'forge.test' });
+    await storeRepository(world.app.store, { host: 'local' });
+    await world.world.clock.pass(10_000);
+    assert.equal(world.hosting.asked.get('lookAround'), 1);
+    await world.app.store.queues.delete(
+      world.world.queueId,
+      (await world.app.runner.find(world.world.queueId))?.version ?? 0,
+      1,
+    );
+    world.app.directory.forget();
+    await world.world.clock.pass(300_000);
+    assert.equal(await world.app.store.notices.findNextDueAt(), undefined);
+  });
+
+  test('goes on where the clock goes back [G34]', async (t) => {
+    const world = await createWorld(t);
+    const { clock } = world.world;
+    await clock.pass(5 * 60_000);
+    const before = world.hosting.asked.get('lookAround') ?? 0;
+    assert.ok(before > 0);
+    const now = clock.now.bind(clock);
+    Object.assign(clock, { now: () => now() - 2 * 3_600_000 });
+    await clock.pass(10 * 60_000);
+    assert.ok((world.hosting.asked.get('lookAround') ?? 0) >= before + 5);
+  });
+});

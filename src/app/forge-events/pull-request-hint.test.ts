@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { lookAgainSoon } from '../core/request-poll.ts';
+import { readNote, wasSeenAt } from '../pr-page/note.ts';
+
+/** The forge finds out whether something can be merged only when it is allowed to. */
+async function createWorld(t: TestContext) {
+  const world = await HostedWorld.create();
+  t.after(() => world.stop());
+  const { forge } = world.world;
+  const find = forge.findPullRequest.bind(forge);
+  const state = { isUndecided: true, asked: [] as PrNumber[] };
+  forge.findPullRequest = async (query) => {
+    state.asked.push(query.number);
+    const pr = await find(query);
+    return pr && state.isUndecided ? { ...pr, mergeability: 'IN_PROGRESS' } : pr;
+  };
+  world.start();
+  return { world, state };
+}
+
+describe('looking at a pull request', () => {
+  test('one question tells of all others that the forge was finding out about', async (t) => {
+    const { world, state } = await createWorld(t);
+    const repository = await world.repository();
+    const numbers: PrNumber[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      // It is not admitted: its base was another branch.
+      const number = await world.world.submit(undefined, 'another');
+      numbers.push(number);
+      await world.deliverAndPass(0);
+      await lookAgainSoon(world.app, repository, number);
+      await world.world.clock.pass(500);
+    }
+    state.isUndecided = false;
+    world.hosting.asked.clear();
+    await world.world.clock.pass(10_000);
+    for (const number of numbers) assert.equal((await world.entry(number))?.pr.mergeability, 'MERGEABLE');
+    assert.equal(world.hosting.asked.get('findPullRequests'), 1);
+  });
+
+  test('of one that is admitted nobody asks whether it can be merged', async (t) => {
+    const { world, state } = await createWorld(t);
+    const number = await world.world.submit();
+    state.isUndecided = false;
+    await world.deliverAndPass(1_000);
+    state.isUndecided = true;
+    world.hosting.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha: undefined });
+    await world.deliverAndPass(1_000);
+    const asked = state.asked.length;
+    await world.world.clock.pass(50_000);
+    assert.equal(state.asked.length, asked);
+    assert.equal((await world.entry(number))?.pr.mergeability, 'MERGEABLE');
+  });
+
+  test('a head was not there before the second of which the forge tells it, by a delivery or a look [G83]', async (t) => {
+    const world = await HostedWorld.create();
+    t.after(() => world.stop());
+    const { clock, repository } = world.world;
+    const seen = async (number: PrNumber, at: number) => {
+      const key = { repositoryId: (await world.repository()).id, prNumber: number };
+      return wasSeenAt(await readNote(world.app, key), repository.getPullRequestHead(number), at);
+    };
+    // Our clock is a minute behind.
+    const told = clock.now() - (clock.now() % 1_000) + 60_000;
+    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    world.hosting.deliveries.length = 0;
+    const headSha = repository.getPullRequestHead(number);
+    world.hosting.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt: told });
+    const { number: looked } = repository.openPullRequest({ base: 'main', files: { b: 'b' } });
+    world.hosting.deliveries.pop();
+    const lookAround = world.hosting.lookAround.bind(world.hosting);
+    world.hosting.lookAround = async (question) => {
+      const look = await lookAround(question);
+      return { ...look, changed: look.changed.map((pr) => ({ ...pr, updatedAt: told })) };
+    };
+    world.start({ looks: true });
+    await world.deliverAndPass(2_000);
+    for (const each of [number, looked]) {
+      assert.deepEqual([await seen(each, told), await seen(each, told + 1_000)], [false, true]);
+    }
+  });
+});

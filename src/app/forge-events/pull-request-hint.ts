@@ -1,0 +1,75 @@
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import { type Entry, findEntry, isAdmitted, isLanding } from '../../engine/queue.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
+import { rememberHead } from '../pr-page/note.ts';
+import { loadQueues } from '../queue/list-queues.ts';
+import { observePullRequest } from '../queue/observe-pull-request.ts';
+import type { NoticeAnswer, NoticeOf, NoticeRun } from './hint-run.ts';
+
+/** Something about it changed. Facts are read only of one that is in a queue, once for all queues it is in. */
+export async function lookAtPullRequest(run: NoticeRun, notice: NoticeOf<'pull_request'>): Promise<NoticeAnswer> {
+  const { app, repository, receivedAt } = run;
+  const queues = await loadQueues(app, [repository]);
+  if (queues.length === 0) return 'done';
+  if (notice.headSha !== undefined) {
+    const key = { repositoryId: repository.id, prNumber: notice.number };
+    await rememberHead(app, key, { sha: notice.headSha, at: receivedAt, changedAt: notice.changedAt });
+  }
+  const live = liveOf(queues, notice.number);
+  const [first] = live;
+  if (first === undefined) return 'done';
+  // What is seen of it now the engine passes over; we merge it ourselves, and are told so before we have noted it.
+  if (live.every(({ found, entry }) => isLanding(found.queue, entry))) return 'later';
+  const isWaitedFor = live.some(({ entry }) => !isAdmitted(entry));
+  // A look for another one found it ready meanwhile, or found out what it waits for.
+  if (notice.headSha === undefined && !isWaitedFor) return 'done';
+  if (notice.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
+  const undecided = isWaitedFor ? undecidedIn(queues, notice.number) : [];
+  const facts = await ask(run, [notice.number, ...undecided], first.found.queue.branch);
+  for (const number of [notice.number, ...undecided]) {
+    for (const { found, entry } of liveOf(queues, number)) {
+      await observePullRequest(app, found, entry, facts.get(number));
+      app.outages.end(entry.id);
+    }
+  }
+  return isWaitedFor && facts.get(notice.number)?.mergeability === 'IN_PROGRESS' ? 'later' : 'done';
+}
+
+interface Live {
+  readonly found: FoundQueue;
+  readonly entry: Entry;
+}
+
+function liveOf(queues: readonly FoundQueue[], number: PrNumber): readonly Live[] {
+  return queues.flatMap((found) => {
+    const entry = findEntry(found.queue, number);
+    return entry === undefined ? [] : [{ found, entry }];
+  });
+}
+
+/** Others of which the forge was finding out whether they can be merged: one question is enough for all of them. */
+function undecidedIn(queues: readonly FoundQueue[], number: PrNumber): readonly PrNumber[] {
+  const entries = queues.flatMap(({ queue }) => [...valuesOf(queue.entries)]);
+  const undecided = entries.filter(isUndecided);
+  const numbers = new Set(undecided.map(({ prNumber }) => prNumber));
+  numbers.delete(number);
+  return [...numbers].slice(0, MORE_AT_ONCE);
+}
+
+const MORE_AT_ONCE = 19;
+
+function isUndecided(entry: Entry): boolean {
+  return !isAdmitted(entry) && entry.pr.mergeability === 'IN_PROGRESS';
+}
+
+async function ask(
+  { forge, hosting, repository }: NoticeRun,
+  numbers: readonly PrNumber[],
+  targetBranch: string,
+): Promise<ReadonlyMap<PrNumber, PullRequestFacts | undefined>> {
+  const at = toForgeRepository(repository);
+  const [number] = numbers;
+  if (numbers.length > 1 || number === undefined) return hosting.findPullRequests(at, numbers);
+  return new Map([[number, await forge.findPullRequest({ repository: at, number, targetBranch })]]);
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { App } from '../core/app.ts';
+import { receiveDelivery } from './receive-webhook.ts';
+
+async function createWorld(t: TestContext): Promise<HostedWorld> {
+  const world = await HostedWorld.create();
+  t.after(() => world.stop());
+  return world;
+}
+
+/** How many places somebody will look at. */
+async function countLooks(world: HostedWorld, app: App = world.app): Promise<number> {
+  let looks = 0;
+  for (const delivery of world.hosting.deliveries.splice(0)) {
+    const receipt = await receiveDelivery(app, delivery);
+    looks += receipt.kind === 'received' ? receipt.looks : 0;
+  }
+  return looks;
+}
+
+const checksOf = (sha: Sha, check?: string) => ({ kind: 'checks', sha, ...(check && { check }) }) as const;
+
+describe('what is delivered', () => {
+  test('of commits, branches and labels that no queue waits for is not stored [G86]', async (t) => {
+    const world = await createWorld(t);
+    const { hosting } = world;
+    world.start();
+    const number = await world.world.submit();
+    await world.deliverAndPass(10_000);
+    const tested = await world.testedSha();
+    const stranger = 'f'.repeat(40) as Sha;
+    hosting.tell('1', checksOf(stranger, 'ci'));
+    hosting.tell('2', checksOf(stranger));
+    hosting.tell('3', checksOf(tested, 'nobody requires it'));
+    hosting.tell('4', { kind: 'branch', branch: 'a-feature' });
+    hosting.tell('5', { kind: 'label', number, label: 'needs-docs' });
+    // It is admitted, and tested elsewhere.
+    hosting.tell('6', checksOf(world.world.repository.getPullRequestHead(number), 'ci'));
+    assert.equal(await countLooks(world), 0);
+    hosting.tell('7', checksOf(tested, 'ci'));
+    hosting.tell('8', checksOf(tested));
+    hosting.tell('9', { kind: 'branch', branch: 'main' });
+    hosting.tell('10', { kind: 'label', number, label: 'Trunk-Merge-Queue-Submit' });
+    assert.equal(await countLooks(world), 4);
+  });
+
+  test('by one server is of interest where only another one has heard of it [G86]', async (t) => {
+    const world = await createWorld(t);
+    const other = world.createServer();
+    await other.runner.find(world.world.queueId);
+    world.start();
+    await world.world.submit();
+    await world.deliverAndPass(10_000);
+    world.hosting.tell('1', checksOf(await world.testedSha(), 'ci'));
+    assert.equal(await countLooks(world, other), 1);
+  });
+
+  test('of a suite is stored while somebody waits: their head may be known a moment later [G86]', async (t) => {
+    const world = await createWorld(t);
+    world.start();
+    const { forge } = world.world;
+    const find = forge.findPullRequest.bind(forge);
+    forge.findPullRequest = async (query) => {
+      const pr = await find(query);
+      return pr && { ...pr, mergeability: 'NOT_MERGEABLE', blockReasons: ['awaitingCheck'] };
+    };
+    const number = await world.world.submit(undefined, 'another');
+    world.hosting.tell('0', {
+      kind: 'pull_request',
+      number,
+      headSha: world.world.repository.getPullRequestHead(number),
+    });
+    await world.deliverAndPass(10_000);
+    const stranger = 'f'.repeat(40) as Sha;
+    world.hosting.tell('1', checksOf(stranger));
+    world.hosting.tell('2', checksOf(stranger, 'ci'));
+    assert.equal(await countLooks(world), 1);
+  });
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createPlainWorld, hasEnded, useFakeSsh } from '../../../test/contract/plain-world.ts';
+import { storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
+import { noIngest } from '../../../test/fake/no-ingest.ts';
+import { noJobs } from '../../../test/fake/no-jobs.ts';
+import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import { createQueue, type EntryId } from '../../engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import type { Forge } from '../../forge/forge.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import { Authenticator } from '../access/authenticate.ts';
+import type { App } from '../core/app.ts';
+import { Directory } from '../core/directory.ts';
+import { Outages } from '../core/outages.ts';
+import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
+import { encodeQueue } from '../core/queue-codec.ts';
+import { QueueRunner } from '../core/queue-host.ts';
+import { NoticeBell } from '../core/wake-signal.ts';
+import { Reconciler } from './reconcile.ts';
+
+const NUMBER = 1 as PrNumber;
+const LIMIT = { timeout: 20_000 };
+
+function createApp(forge: Forge): App {
+  const store = createMemoryStore();
+  const forges = new Map([[PLAIN_GIT_HOST, forge]]);
+  const ignore = () => undefined;
+  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  return {
+    store,
+    auth: new Authenticator({ store, clock: systemClock, log }),
+    runner: new QueueRunner(store, systemClock),
+    directory: new Directory(store, forges),
+    forges,
+    clock: systemClock,
+    outages: new Outages(),
+    notices: new NoticeBell(),
+    log,
+    ingest: noIngest,
+    jobs: noJobs,
+    backupFolder: '/nowhere',
+  };
+}
+
+/** A queue of a repository of its own, with one entry. */
+async function addQueue(app: App, git: string, facts: Partial<PullRequestFacts> = {}) {
+  const repository = await storeRepository(app.store, { host: PLAIN_GIT_HOST, git });
+  const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING'));
+  const { id } = await storeQueue(app.store, { repositoryId: repository.id, branch: 'main', body });
+  app.directory.forget();
+  await submit(app, id, facts);
+  return { id, repository };
+}
+
+async function submit(app: App, id: QueueId, facts: Partial<PullRequestFacts>): Promise<void> {
+  const pr = aPullRequest(NUMBER, { headSha: 'a'.repeat(40) as Sha, ...facts });
+  await app.runner.run(id, () => ({
+    kind: 'pull_request_submitted',
+    at: systemClock.now(),
+    actor: 'ada',
+    entryId: randomUUID() as EntryId,
+    pr,
+    targets: undefined,
+    priority: undefined,
+    noBatch: undefined,
+  }));
+}
+
+async function createWorld(context: TestContext) {
+  const world = await createPlainWorld();
+  context.after(() => world.close());
+  const ssh = await useFakeSsh(context, world.folder);
+  await world.commit('main', { files: { a: 'a\n' } });
+  return { world, ssh, app: createApp(world.forge) };
+}
+
+async function isEmpty(app: App, id: QueueId): Promise<boolean> {
+  return (await app.runner.find(id))?.queue.entries.size === 0;
+}
+
+describe('Reconciler', () => {
+  test('remotes that fall silent do not delay the others, nor the stop', LIMIT, async (context) => {
+    const { world, ssh, app } = await createWorld(context);
+    for (let count = 0; count < 10; count += 1) await addQueue(app, `git@example.test:/silent-${count}.git`);
+    const { number, headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
+    assert.equal(number, NUMBER);
+    const { id } = await addQueue(app, world.path, { headSha });
+    const reconciler = new Reconciler(app);
+    reconciler.start();
+    while ((await ssh.listHanging()).length < 20) await pause(10);
+    await pause(1_500);
+    assert.ok(!(await isEmpty(app, id)));
+    await world.closePullRequest(number);
+    const closedAt = Date.now();
+    while (!(await isEmpty(app, id))) await pause(10);
+    assert.ok(Date.now() - closedAt < 2_500, `took ${Date.now() - closedAt} ms`);
+    const stoppedAt = Date.now();
+    const stopped = reconciler.stop();
+    await world.forge.close();
+    await stopped;
+    assert.ok(Date.now() - stoppedAt < 3_000);
+    const pids = await ssh.listHanging();
+    assert.equal(pids.length, 20);
+    while (!pids.every(hasEnded)) await pause(10);
+  });
+
+  test('one pass looks at every repository, more than are looked at at once', LIMIT, async (context) => {
+    const { world, app } = await createWorld(context);
+    const queues = [];
+    for (let count = 0; count < 20; count += 1) queues.push(await addQueue(app, world.path));
+    const gone = await addQueue(app, '/nowhere');
+    await new Reconciler(app).reconcile();
+    for (const { id } of queues) assert.ok(await isEmpty(app, id));
+    assert.ok(!(await isEmpty(app, gone.id)));
+  });
+
+  test('a target that moves makes mergeability be looked at again, one that stays does not', LIMIT, async (context) => {
+    const { world } = await createWorld(context);
+    let asked = 0;
+    const forge = new Proxy(world.forge, {
+      get: (real, name: Exclude<keyof Forge, 'hosting'>) => {
+        if (name === 'findPullRequest') asked += 1;
+        return real[name]?.bind(real);
+      },
+    });
+    const app = createApp(forge);
+    const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
+    await addQueue(app, world.path, { headSha });
+    const reconciler = new Reconciler(app);
+    for (const expected of [1, 1, 1]) {
+      await reconciler.reconcile();
+      assert.equal(asked, expected);
+    }
+    await world.commit('main', { files: { c: 'c\n' } });
+    await reconciler.reconcile();
+    assert.equal(asked, 2);
+  });
+});

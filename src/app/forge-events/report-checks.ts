@@ -1,0 +1,66 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import { type Check, verdictOfCheck, withReport } from '../../engine/check.ts';
+import { findCandidate, type Queue } from '../../engine/queue.ts';
+import { appFor } from '../../engine/required.ts';
+import type { CheckReport } from '../../forge/hosting.ts';
+import { reportOfCheck } from '../../forge/report-of-check.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { App } from '../core/app.ts';
+import type { FoundQueue } from '../core/find-queue.ts';
+
+/** Of what is not required, nobody waits for more; the list is for people to read. */
+const MAX_OTHERS = 100;
+
+/** What CI says may still decide something about it: a failure is cleared by running its check again. */
+export function isOpen({ state, twin, failure }: Candidate): boolean {
+  if (state === 'testing') return twin === undefined;
+  return state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
+}
+
+export function findOpenCandidates({ candidates }: Queue, sha?: Sha): readonly Candidate[] {
+  const open = [...valuesOf(candidates)].filter((candidate) => candidate.commit !== undefined && isOpen(candidate));
+  return sha === undefined ? open : open.filter(({ commit }) => commit?.sha === sha);
+}
+
+/** Tells the queue what of the reports is news about the candidate. */
+export async function reportChecks(
+  app: App,
+  found: FoundQueue,
+  candidate: Candidate,
+  reports: readonly CheckReport[],
+): Promise<void> {
+  const at = app.clock.now();
+  const news = checksOf(candidate, reports).filter((check) => isNews(candidate, { ...check, reportedAt: at }));
+  // What ends the test well must not be counted before what is known to have failed, or to run again.
+  const inOrder = news.toSorted((a, b) => Number(hasPassed(a, at)) - Number(hasPassed(b, at)));
+  await Promise.all(
+    inOrder.map((check) =>
+      app.runner.run(found.id, (queue) => {
+        // Another report may have told it meanwhile, or ended the candidate.
+        const present = findCandidate(queue, candidate.number);
+        const reported = { ...check, reportedAt: app.clock.now() };
+        if (present === undefined || !isOpen(present) || !isNews(present, reported)) return undefined;
+        return { kind: 'check_reported', at: reported.reportedAt, candidate: candidate.number, check };
+      }),
+    ),
+  );
+}
+
+/** The required ones first: what they are is decided before the rest is written down. */
+function checksOf({ required }: Candidate, reports: readonly CheckReport[]): readonly Omit<Check, 'reportedAt'>[] {
+  const names = required?.names ?? [];
+  const others = [...new Set(reports.map(({ name }) => name))].filter((name) => !names.includes(name));
+  return [...names, ...others.slice(0, MAX_OTHERS)].flatMap((name) => {
+    const report = reportOfCheck(reports, name, required && appFor(required, name));
+    return report === undefined ? [] : [report];
+  });
+}
+
+function isNews({ checks, required }: Candidate, report: Check): boolean {
+  return withReport(checks, report, required?.names.includes(report.name) === true) !== checks;
+}
+
+function hasPassed(check: Omit<Check, 'reportedAt'>, reportedAt: Check['reportedAt']): boolean {
+  return verdictOfCheck({ ...check, reportedAt }) === 'passed';
+}

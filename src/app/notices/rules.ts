@@ -1,9 +1,0 @@
-import { lookAroundSoon } from './look-again.ts';
-import type { NoticeAnswer, NoticeRun } from './notice-run.ts';
-
-/** What may be merged, or who may ask for it, has changed: what was learned is forgotten, and everything looked at. */
-export async function lookAtRules({ app, hosting, repository }: NoticeRun): Promise<NoticeAnswer> {
-  hosting.forget(repository.owner, repository.name);
-  await lookAroundSoon(app, repository);
-  return 'done';
-}

@@ -1,0 +1,151 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import { verdictOfCheck } from '../../engine/check.ts';
+import { explain } from '../../engine/explain.ts';
+import type { ExplanationReason } from '../../engine/explanation.ts';
+import { isWaived } from '../../engine/judgement.ts';
+import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import { unlanded } from '../../engine/roster.ts';
+import { isSilent } from '../../engine/silence.ts';
+import { testingEndsAt } from '../../engine/verdict.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import type { TransitionRow } from '../../storage/queues.ts';
+import type { App } from '../core/app.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { decodeCandidate, decodeTransition, type StoredTransition } from '../core/queue-codec.ts';
+import type { LoadedQueue } from '../core/queue-host.ts';
+import { collectFailedTests } from './failed-tests.ts';
+import { safeAddress } from './markdown.ts';
+import type { FailedCheck, RunFacts, Situation } from './page-facts.ts';
+import type { Place } from './place.ts';
+
+/** Everything that is said about an entry, live or ended, as it is now. */
+export async function collectSituation(place: Place, loaded: LoadedQueue, entry: Entry): Promise<Situation> {
+  const { app } = place;
+  const { queue } = loaded;
+  const candidate = await findRun(app, loaded, entry);
+  const explanation = explain(queue, entry, app.clock.now(), isLive(entry.state) ? undefined : candidate);
+  const timeline = await app.store.queues.listTransitions(entry.id);
+  const latest = timeline[0] && decodeTransition(timeline[0]);
+  const setback = findSetback(timeline);
+  const submitted = timeline.find(({ to }) => to === 'NOT_READY');
+  const run = candidate && (await describeRun(place, loaded, candidate));
+  const { commandsEnabled, labelCommandsEnabled, enqueueingLabel } = queue.settings;
+  return {
+    branch: queue.branch,
+    entry,
+    explanation,
+    admitted: queue.index.admitted,
+    // The timeline may be a step further than the queue that was read.
+    latest: timeline[0]?.to === entry.state ? latest : undefined,
+    sentBack: setback,
+    submittedBy: submitted && decodeTransition(submitted).actor,
+    run,
+    ours: collectOurs(queue, entry, {
+      reasons: explanation.reasons,
+      run,
+      causes: [latest?.prNumber, setback?.prNumber],
+    }),
+    page: pageOf(entry),
+    ways: { hasCommands: commandsEnabled, label: labelCommandsEnabled ? enqueueingLabel : undefined },
+  };
+}
+
+/** What threw it back in this stay, where anything did: newest first, up to its submission. */
+function findSetback(timeline: readonly TransitionRow[]): StoredTransition | undefined {
+  const last = timeline.find(({ to }) => to === 'PENDING' || to === 'NOT_READY');
+  if (last?.to !== 'PENDING') return undefined;
+  const setback = decodeTransition(last);
+  return setback.reason === 'MERGE_ITEM_NOW_READY' ? undefined : setback;
+}
+
+/** The candidate that tests it now, or that decided about it last. */
+async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
+  const number = entry.landed?.candidate ?? entry.candidate ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
+  if (number === undefined) return undefined;
+  const live = findCandidate(queue, number);
+  const row = live === undefined ? await app.store.queues.findCandidate(id, number) : undefined;
+  const candidate = live ?? (row && decodeCandidate(row));
+  return candidate?.purpose.kind === 'direct' ? undefined : candidate;
+}
+
+function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {
+  const bisection = bisections.find(({ number }) => number === entry.bisection);
+  const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
+  return parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission))?.candidate;
+}
+
+async function describeRun(place: Place, { id, queue }: LoadedQueue, candidate: Candidate): Promise<RunFacts> {
+  const candidateId = candidateIdOf(id, candidate.number);
+  const isBisection = candidate.purpose.kind === 'bisection';
+  const beneath = candidate.endedAt === undefined ? unlanded(queue, candidate.beneath) : candidate.beneath;
+  const { pass } = candidate;
+  return {
+    id: candidateId,
+    branch: place.forge.testBranchOf({ candidateId, prNumber: candidate.members[0]?.prNumber, isBisection }),
+    sha: candidate.commit?.sha,
+    isBisection,
+    hasDraft: queue.settings.createPrsForTestingBranches,
+    members: candidate.members.map(({ prNumber }) => prNumber),
+    beneath: beneath.map(({ prNumber }) => prNumber),
+    required: candidate.required?.names ?? [],
+    silentSince: isSilent(candidate, place.app.clock.now()) ? candidate.testingSince : undefined,
+    endsAt: testingEndsAt(queue, candidate),
+    provenBy: pass?.by === 'reused_run' ? candidateIdOf(id, pass.provenBy) : undefined,
+    failed: await collectFailures(place, candidate, candidateId),
+  };
+}
+
+/** More are neither looked up nor shown. */
+const MAX_FAILED = 25;
+
+async function collectFailures(place: Place, candidate: Candidate, candidateId: string): Promise<FailedCheck[]> {
+  const blamed = new Set(candidate.failure?.checks);
+  const failed = (candidate.required?.names ?? []).flatMap((name) => {
+    const check = candidate.checks.find((each) => each.name === name);
+    const isFailed = verdictOfCheck(check) === 'failed' || (check !== undefined && isWaived(check));
+    return isFailed || blamed.has(name) ? [{ name, check }] : [];
+  });
+  const facts: FailedCheck[] = [];
+  for (const [index, { name, check }] of failed.entries()) {
+    const tests = index < MAX_FAILED ? await collectFailedTests(place, candidateId, name) : { tests: [], failing: 0 };
+    facts.push({
+      name,
+      conclusion: check?.status === 'COMPLETED' ? check.conclusion : undefined,
+      hasBegun: check !== undefined,
+      url: check?.url,
+      summary: check?.summary,
+      isWaived: check !== undefined && isWaived(check),
+      ...tests,
+    });
+  }
+  return facts;
+}
+
+interface Related {
+  readonly reasons: readonly ExplanationReason[];
+  readonly run: RunFacts | undefined;
+  readonly causes: readonly (number | undefined)[];
+}
+
+/** Whoever is in the queue, and whoever it has to do with. */
+function collectOurs(queue: Queue, entry: Entry, { reasons, run, causes }: Related): ReadonlySet<number> {
+  const ours = new Set<number>([entry.prNumber]);
+  for (const { prNumber } of valuesOf(queue.entries)) ours.add(prNumber);
+  for (const cause of [entry.because.prNumber, ...causes]) if (cause !== undefined) ours.add(cause);
+  for (const number of [...(run?.members ?? []), ...(run?.beneath ?? [])]) ours.add(number);
+  for (const number of entry.landed?.composedWith ?? []) ours.add(number);
+  const addAll = (list: readonly ExplanationReason[]) => {
+    for (const { prNumber, reasons: inner } of list) {
+      if (prNumber !== undefined) ours.add(prNumber);
+      addAll(inner);
+    }
+  };
+  addAll(reasons);
+  return ours;
+}
+
+/** Pages of pull requests end with their number; what is before is the repository's. */
+function pageOf({ pr }: Entry): string | undefined {
+  const [, page] = /^(https?:\/\/.+)\/pull\/\d+$/.exec(pr.url) ?? [];
+  return page !== undefined && safeAddress(page) !== undefined ? page : undefined;
+}

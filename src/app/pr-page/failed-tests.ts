@@ -1,0 +1,39 @@
+import type { TestRow } from '../../storage/tests.ts';
+import { testLink } from '../tests/test-view.ts';
+import type { FailedCheck, FailedTestFacts } from './page-facts.ts';
+import type { Place } from './place.ts';
+
+/** As many as are looked up; a comment shows fewer. */
+const MAX_TESTS = 100;
+
+const ORDER: readonly FailedTestFacts['kind'][] = ['failed', 'broken', 'flaky', 'quarantined'];
+
+/** What uploads say about a check of a candidate: the tests that failed, those that matter most first. */
+export async function collectFailedTests(
+  { app, repository }: Place,
+  candidateId: string,
+  check: string,
+): Promise<Pick<FailedCheck, 'tests' | 'failing'>> {
+  const results = await app.store.testIngest.findCheckResults(repository.id, candidateId, check);
+  const failing = results?.failing.length ?? 0;
+  if (results === undefined || failing === 0) return { tests: [], failing };
+  const ids = results.failing.slice(0, MAX_TESTS).map(({ testId }) => testId);
+  const { known } = await app.store.testIngest.load(repository.id, ids);
+  const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
+  const linkOf = (testId: string) =>
+    app.publicUrl === undefined || organization === undefined
+      ? undefined
+      : testLink(testId, repository, { baseUrl: app.publicUrl, orgSlug: organization.slug });
+  const tests = known.map(({ test }) => ({ name: fullName(test), kind: kindOf(test), url: linkOf(test.id) }));
+  return { failing, tests: tests.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) };
+}
+
+function kindOf({ quarantinedAt, status }: TestRow): FailedTestFacts['kind'] {
+  if (quarantinedAt !== null) return 'quarantined';
+  if (status === 'FLAKY') return 'flaky';
+  return status === 'BROKEN' ? 'broken' : 'failed';
+}
+
+function fullName({ parent, name }: TestRow): string {
+  return parent === null || parent === '' ? name : `${parent} › ${name}`;
+}

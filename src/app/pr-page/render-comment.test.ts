@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import type { ExplanationReason } from '../../engine/explanation.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { ENTRY_STATES, type Entry, type EntryId, type EntryState, UNTOUCHED } from '../../engine/queue.ts';
+import { renderCheckRun } from './check-run.ts';
+import type { FailedCheck, RunFacts, Situation } from './page-facts.ts';
+import { renderComment } from './render-comment.ts';
+
+const EVIL = '</sub>\n/sluice merge @everyone #1 `` <!-- sluice:queue --> [x](javascript:1) https://evil.test | \u202e';
+
+function anEntry(state: EntryState, values: Partial<Entry> = {}): Entry {
+  return {
+    ...UNTOUCHED,
+    id: 'entry' as EntryId,
+    prNumber: 7 as PrNumber,
+    state,
+    stateChangedAt: 0,
+    pr: aPullRequest(7),
+    priority: { value: 100, name: 'medium', isDefault: true },
+    noBatch: false,
+    submittedAt: 0,
+    unreadySince: 0,
+    submission: 1,
+    targets: undefined,
+    ...values,
+  };
+}
+
+function aReason(text: string, reasons: readonly ExplanationReason[] = []): ExplanationReason {
+  return { code: 'X', text, reasons };
+}
+
+function aFailure(name: string, tests: number): FailedCheck {
+  const failed = { name: name.repeat(20), kind: 'failed' as const, url: `https://sluice.test/${'t'.repeat(900)}` };
+  return {
+    name,
+    conclusion: 'FAILURE',
+    hasBegun: true,
+    url: `https://ci.test/${'u'.repeat(900)}`,
+    summary: name.repeat(50),
+    isWaived: false,
+    tests: Array.from({ length: tests }, () => failed),
+    failing: tests,
+  };
+}
+
+/** As much of everything as there can be, all of it written by an attacker. */
+function aSituation(state: EntryState, many: number): Situation {
+  const wide = Array.from({ length: many }, () => aReason(EVIL.repeat(20), [aReason(EVIL), aReason(EVIL)]));
+  return {
+    branch: EVIL.repeat(5),
+    entry: anEntry(state),
+    explanation: { summary: EVIL, next: EVIL, position: 3, reasons: wide },
+    admitted: 9,
+    latest: { text: `Done by ${EVIL}. ${EVIL.repeat(100)}`, actor: EVIL },
+    sentBack: { text: EVIL.repeat(100) },
+    submittedBy: EVIL,
+    run: {
+      id: 'run',
+      branch: EVIL,
+      sha: undefined,
+      isBisection: false,
+      hasDraft: true,
+      members: Array.from({ length: many }, (_, index) => index as PrNumber),
+      beneath: Array.from({ length: many }, (_, index) => index as PrNumber),
+      required: Array.from({ length: many }, () => EVIL),
+      silentSince: 0,
+      endsAt: undefined,
+      provenBy: undefined,
+      failed: Array.from({ length: many }, () => aFailure(EVIL, many)),
+    },
+    ours: new Set([7]),
+    page: 'https://github.test/acme/app',
+    ways: { hasCommands: true, label: EVIL.slice(0, 100) },
+  };
+}
+
+function aPlainSituation(state: EntryState, run: Partial<RunFacts> = {}): Situation {
+  const given = aSituation(state, 0);
+  const facts: RunFacts = {
+    id: 'run',
+    branch: 'sluice/pr-7/run',
+    sha: undefined,
+    isBisection: false,
+    hasDraft: false,
+    members: [7 as PrNumber],
+    beneath: [],
+    required: ['ci'],
+    silentSince: undefined,
+    endsAt: undefined,
+    provenBy: undefined,
+    failed: [],
+    ...run,
+  };
+  const explanation = { summary: 'It waits.', next: 'It goes on.', reasons: [] };
+  return { ...given, branch: 'main', explanation, latest: undefined, sentBack: undefined, run: facts };
+}
+
+/** What is not between backticks: there, nothing means anything. */
+function outsideOfCode(line: string): string {
+  return line.replaceAll(/(?<![`\\])(`+)(?!`)(.*?[^`])\1(?!`)/g, '');
+}
+
+describe('the comment on a pull request', () => {
+  for (const state of ENTRY_STATES) {
+    it(`fits, and holds nothing of an attacker's, where it is ${state} [G46]`, () => {
+      for (const many of [1, 3, 1_000]) {
+        const situation = aSituation(state, many);
+        const { text } = renderComment([situation, situation], 0);
+        const check = renderCheckRun(situation);
+        assert.ok(text.length <= 65_536, `${text.length} characters`);
+        assert.ok((check?.summary.length ?? 0) <= 65_535 && (check?.title.length ?? 0) <= 255);
+        assert.equal(text.split('<!-- sluice:queue -->').length, 2);
+        if (state !== 'MERGED') assert.match(text, /`\/sluice (?:cancel|merge)`/);
+        for (const line of text.split('\n').slice(1).map(outsideOfCode)) {
+          assert.doesNotMatch(line, /^\s*(?:[-*>] )*\/(?:sluice|trunk)/);
+          assert.doesNotMatch(line, /@[a-z]|(?<!\\)#1\b|(?<!\\)<(?!\/?sub>)|[^\\]\]\(javascript|\u202e/);
+          assert.doesNotMatch(line.replaceAll(/\]\([^)]*\)/g, ''), /https?:\/\//);
+        }
+      }
+    });
+  }
+
+  it('says the same at another time, and only then', () => {
+    const situation = aSituation('TESTING', 1);
+    const [one, other] = [renderComment([situation], 0), renderComment([situation], 86_400_000)];
+    assert.equal(one.essence, other.essence);
+    assert.notEqual(one.text, other.text);
+  });
+
+  it('says nothing twice, and nothing of a run that came to nothing [G46]', () => {
+    const text = 'It conflicts with #8 ahead of it.';
+    const plain = aPlainSituation('PENDING');
+    const told = renderComment(
+      [{ ...plain, sentBack: { text }, explanation: { ...plain.explanation, reasons: [aReason(text)] } }],
+      0,
+    ).text;
+    assert.equal(told.split('It conflicts').length, 2);
+    assert.doesNotMatch(told, /tested on branch/);
+  });
+
+  it('names who did it as a name that calls nobody [G46]', () => {
+    const latest = { text: 'Removed from the queue by @ada. Submit it again when it should be merged.', actor: '@ada' };
+    const { text } = renderComment([{ ...aPlainSituation('CANCELLED'), latest }], 0);
+    assert.match(text, /^Removed from the queue by `@ada`\.$/m);
+  });
+
+  it('tells a check that never came from one that did not end [G46]', () => {
+    const silent = { ...aFailure('ci', 0), conclusion: undefined, summary: undefined, url: undefined };
+    for (const [hasBegun, words] of [
+      [false, '- `ci` never reported. Does CI run for branches `sluice/**`?'],
+      [true, '- `ci` did not end in time'],
+    ] as const) {
+      const { text } = renderComment([aPlainSituation('FAILED', { failed: [{ ...silent, hasBegun }] })], 0);
+      assert.ok(text.split('\n').includes(words), text);
+    }
+  });
+});

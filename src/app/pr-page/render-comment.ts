@@ -1,0 +1,198 @@
+import type { Landed } from '../../engine/candidate.ts';
+import { landingProof } from '../../engine/landed-text.ts';
+import { type Entry, isLive } from '../../engine/queue.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { isUntested, renderHeadline } from './headline.ts';
+import { code, joinLines, link, words } from './markdown.ts';
+import type { RunFacts, Said, Situation } from './page-facts.ts';
+import { hasHope, renderFailures } from './render-failures.ts';
+import { renderReasons } from './render-reasons.ts';
+
+/** By this our comment is found again. Nothing that others wrote can hold it. */
+export const COMMENT_MARKER = '<!-- sluice:queue -->';
+
+/** The forge takes 65,536. */
+const MAX_COMMENT = 60_000;
+const REST = '*There is more than a comment can hold.*';
+
+/**
+ * What a developer reads, whatever happens to the pull request: where it stands, why, and what to do. One comment for all
+ * queues it was ever in, the one that matters first.
+ */
+export function renderComment(situations: readonly Situation[], at: Instant): { text: string; essence: string } {
+  const [first, ...others] = situations;
+  if (first === undefined) return { text: COMMENT_MARKER, essence: '' };
+  const said = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
+  const essence = [joinLines(said, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
+  // What it says counts, not when it was said: the same is not written again.
+  return { text: `${essence}\n\n<sub>As of ${formatMinute(at)}.</sub>`, essence };
+}
+
+/** Everything but how to give commands: also the summary of the check. */
+export function renderSituation(situation: Situation): string[] {
+  return [
+    renderHeadline(situation),
+    ...renderFailures(situation),
+    ...renderSentences(situation),
+    ...renderLanded(situation),
+    ...renderRun(situation),
+    ...renderTree(situation),
+    ...renderNext(situation),
+  ];
+}
+
+/** In a queue it is not about any more. */
+function renderBriefly(situation: Situation): string[] {
+  return [
+    '',
+    renderHeadline(situation).replace(/^###/, '####'),
+    ...renderSentences(situation),
+    ...renderTree(situation),
+  ];
+}
+
+/** What happened to it. */
+function renderSentences(situation: Situation): string[] {
+  const { entry, sentBack, submittedBy, explanation, ours } = situation;
+  if (!isLive(entry.state)) return renderEnd(situation);
+  const by = entry.state === 'NOT_READY' && submittedBy !== undefined ? [`Submitted by ${code(submittedBy)}.`] : [];
+  const isAgain = entry.state === 'PENDING' || entry.state === 'TESTING';
+  const isNews = sentBack !== undefined && !explanation.reasons.some(({ text }) => text === sentBack.text);
+  const back = isAgain && isNews ? [renderSaid(sentBack, ours)] : [];
+  return [...by, ...back].flatMap((line) => ['', line]);
+}
+
+/** What it waits for. */
+function renderTree({ entry, explanation, ours }: Situation): string[] {
+  const tree = isLive(entry.state) ? renderReasons(explanation.reasons, ours) : [];
+  return tree.length === 0 ? [] : ['', ...tree];
+}
+
+/** Why it left. The proof of a landing, and the list of what failed, say more than a sentence. */
+function renderEnd(situation: Situation): string[] {
+  const { entry, run, latest, explanation, ours } = situation;
+  const { reason } = entry.because;
+  if (entry.landed !== undefined) return [];
+  if (TOLD_BY_LIST.has(reason) && run !== undefined && run.failed.length > 0) return [];
+  const { text, actor } = latest ?? { text: explanation.reasons[0]?.text ?? explanation.summary };
+  return ['', renderSaid({ text: hasWays(situation) ? text.replace(ADVICE, '') : text, actor }, ours)];
+}
+
+const TOLD_BY_LIST: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT']);
+
+/** What a comment says in words of its own at the end. */
+const ADVICE = / (?:Submit it again[^.]*|Fix it and submit it again)\.$/;
+
+/** Whoever is named is shown as a name that calls nobody. */
+function renderSaid({ text, actor = '' }: Said, ours: ReadonlySet<number>): string {
+  const shown = (part: string) => words(part, { ours, maxLength: 2_000 });
+  const name = ` by ${actor}.`;
+  const at = actor === '' ? -1 : text.indexOf(name);
+  if (at < 0) return shown(text);
+  const rest = shown(text.slice(at + name.length));
+  return `${shown(text.slice(0, at))} by ${code(actor)}.${rest === '' ? '' : ` ${rest}`}`;
+}
+
+function renderRun({ entry, run, page, ours }: Situation): string[] {
+  if (run === undefined || entry.state === 'NOT_READY' || isUntested(entry)) return [];
+  // What was given up before anything came of it tells nobody anything.
+  if (entry.state === 'PENDING' && entry.bisection === undefined && run.failed.length === 0) return [];
+  if (run.provenBy !== undefined) return ['', `Exactly these files had passed before, in run ${code(run.provenBy)}.`];
+  const isRunning = entry.state === 'TESTING';
+  const others = run.members.filter((number) => number !== entry.prNumber);
+  const alone = run.isBisection && run.beneath.length === 0 ? ' alone' : '';
+  const withWhom = others.length === 0 ? alone : ` together with ${listNumbers(others, ours)}`;
+  const onTop = run.beneath.length === 0 ? '' : ` on top of ${listNumbers(run.beneath, ours)}`;
+  const where = `${isRunning ? 'It is being tested' : 'It was tested'}${withWhom}${onTop} on branch`;
+  const required = run.required.length === 0 || !isRunning ? [] : [renderRequired(run)];
+  return ['', `${where} ${renderBranch(run, page)}.`, ...required];
+}
+
+/** A check whose name is wrong, or that CI does not run there, never reports: its author can know before the end. */
+function renderRequired({ required, silentSince, endsAt }: RunFacts): string {
+  const names = listNames(required);
+  const silence =
+    silentSince === undefined
+      ? ''
+      : ` **Nothing was heard of ${required.length === 1 ? 'it' : 'them'} since ${formatMinute(silentSince)}:** does CI run for this branch, and report under ${required.length === 1 ? 'this name' : 'these names'}?`;
+  const rest = endsAt === undefined ? '' : ` What has not reported by ${formatMinute(endsAt)} counts as failed.`;
+  return `Required: ${names}.${silence}${rest}`;
+}
+
+function formatMinute(at: Instant): string {
+  return `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** The branch ends with the id of the run, and is removed with it; its commit, and a search for its pull request, stay. */
+function renderBranch({ branch, sha, hasDraft }: RunFacts, page: string | undefined): string {
+  const shown = code(branch);
+  if (page === undefined) return shown;
+  const commit = sha === undefined ? '' : ` at ${link(code(sha.slice(0, 12)), `${page}/commit/${sha}`)}`;
+  const search = `${page}/pulls?q=${encodeURIComponent(`is:pr head:${branch}`)}`;
+  return `${shown}${commit}${hasDraft ? ` (${link('draft pull request', search)})` : ''}`;
+}
+
+const MAX_LISTED = 20;
+
+function listNumbers(numbers: readonly number[], ours: ReadonlySet<number>): string {
+  const shown = numbers.slice(0, MAX_LISTED).map((number) => words(`#${number}`, { ours }));
+  return numbers.length > shown.length
+    ? `${shown.join(', ')} and ${numbers.length - shown.length} more`
+    : shown.join(', ');
+}
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_LISTED).map((name) => code(name));
+  return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ');
+}
+
+function renderLanded({ entry, branch, page, ours }: Situation): string[] {
+  const { landed } = entry;
+  if (landed === undefined || entry.state !== 'MERGED') return [];
+  const commit = link(code(landed.sha.slice(0, 12)), page === undefined ? undefined : `${page}/commit/${landed.sha}`);
+  const proof = words(landingProof(landed), { ours });
+  return ['', `It is on ${code(branch)}. Its commit ${commit} ${proof}.`, ...renderWaived(landed)];
+}
+
+function renderWaived({ waived = [] }: Landed): string[] {
+  return waived
+    .slice(0, MAX_LISTED)
+    .map(
+      ({ check, tests }) =>
+        `\n${code(check)} failed only in quarantined tests, which do not count: ${listNames(tests.map(({ name }) => name))}.`,
+    );
+}
+
+function renderNext({ entry, explanation, ours }: Situation): string[] {
+  if (!isLive(entry.state)) return [];
+  return ['', `**Next:** ${words(explanation.next, { ours })}`];
+}
+
+function hasWays({ ways: { hasCommands, label } }: Situation): boolean {
+  return hasCommands || label !== undefined;
+}
+
+/** How to take part. Of what has landed there is nothing left to do. */
+function renderWays({ entry, run, ways: { hasCommands, label } }: Situation): string[] {
+  if (entry.state === 'MERGED') return [];
+  const labelled = label === undefined ? undefined : code(label);
+  if (isLive(entry.state)) {
+    if (hasCommands) return ['', `<sub>${renderCommands(entry)}</sub>`];
+    return labelled === undefined ? [] : ['', `Taking the label ${labelled} off takes it out of the queue.`];
+  }
+  const ways = [
+    ...(hasCommands ? ['comment `/sluice merge`'] : []),
+    ...(labelled === undefined ? [] : [`put the label ${labelled} on it`]),
+  ];
+  const isBroken = FAILINGS.has(entry.because.reason) && run !== undefined && !hasHope(entry, run);
+  return ways.length === 0
+    ? []
+    : ['', `**To queue it again:** ${isBroken ? 'fix it, then ' : ''}${ways.join(', or ')}.`];
+}
+
+const FAILINGS: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
+
+function renderCommands({ state }: Entry): string {
+  const restart = state === 'TESTING' || state === 'PENDING_FAILURE' ? ' `/sluice restart` tests it again,' : '';
+  return `\`/sluice cancel\` takes it out of the queue,${restart} \`/sluice merge -p high\` changes its priority; \`/sluice help\` says more.`;
+}

@@ -1,0 +1,75 @@
+import type { CheckConclusion } from '../../engine/check.ts';
+import type { Entry } from '../../engine/queue.ts';
+import { code, joinLines, link, words } from './markdown.ts';
+import type { FailedCheck, FailedTestFacts, RunFacts, Situation } from './page-facts.ts';
+
+const MAX_CHECKS = 20;
+const MAX_TESTS = 20;
+/** Half of a comment: what to do about it must fit in too. */
+const MAX_LENGTH = 30_000;
+
+const CONCLUSIONS: { readonly [Conclusion in CheckConclusion]: string } = {
+  ACTION_REQUIRED: 'asks for somebody to act',
+  CANCELLED: 'was cancelled',
+  ERROR: 'ended with an error',
+  FAILURE: 'failed',
+  NEUTRAL: 'is neutral',
+  SKIPPED: 'was skipped',
+  STALE: 'was given up by the forge',
+  SUCCESS: 'passed',
+  TIMED_OUT: 'timed out',
+};
+
+const TEST_KINDS: { readonly [Kind in FailedTestFacts['kind']]: string } = {
+  failed: '',
+  flaky: ' (known to be flaky)',
+  broken: ' (known to be broken)',
+  quarantined: ' (quarantined)',
+};
+
+/** Checks that failed, each with its page and the tests that failed in it. */
+export function renderFailures({ entry, run }: Situation): string[] {
+  if (run === undefined || run.failed.length === 0 || entry.state === 'NOT_READY' || entry.state === 'MERGED')
+    return [];
+  const renderCheck = (check: FailedCheck) => renderOne(check, run.branch);
+  const lines = joinLines(run.failed.slice(0, MAX_CHECKS).flatMap(renderCheck), MAX_LENGTH, '- and more');
+  const more = run.failed.length - MAX_CHECKS;
+  return ['', lines, ...(more > 0 ? [`- ${more} more checks failed`] : []), ...renderHope(entry, run)];
+}
+
+/** Where nothing failed but what fails anyway, fixing is not what is asked for. */
+function renderHope(entry: Entry, run: RunFacts): string[] {
+  if (!hasHope(entry, run)) return [];
+  return [
+    '',
+    'Only tests failed that are known to be flaky, broken or quarantined: it may pass when it is tried again.',
+  ];
+}
+
+export function hasHope({ state }: Entry, { failed }: RunFacts): boolean {
+  const isFlaky = ({ isWaived, failing, tests }: FailedCheck) =>
+    isWaived || (failing > 0 && failing === tests.length && tests.every(({ kind }) => kind !== 'failed'));
+  return state === 'FAILED' && failed.length > 0 && failed.every(isFlaky);
+}
+
+function renderOne(check: FailedCheck, branch: string): string[] {
+  const { name, conclusion, url, summary, isWaived } = check;
+  const what = conclusion === undefined ? renderSilence(check, branch) : CONCLUSIONS[conclusion];
+  const excuse = isWaived ? ', only in quarantined tests: it counts as passed' : '';
+  const said = summary === undefined || summary.trim() === '' ? '' : `: ${words(summary, { maxLength: 300 })}`;
+  return [`- ${link(code(name), url)} ${what}${excuse}${said}`, ...renderTests(check)];
+}
+
+/** Most often nobody told CI about test branches. */
+function renderSilence({ hasBegun }: FailedCheck, branch: string): string {
+  const [prefix = ''] = branch.split('/');
+  return hasBegun ? 'did not end in time' : `never reported. Does CI run for branches ${code(`${prefix}/**`)}?`;
+}
+
+function renderTests({ tests, failing }: FailedCheck): string[] {
+  const shown = tests.slice(0, MAX_TESTS);
+  const more = Math.max(failing, tests.length) - shown.length;
+  const lines = shown.map(({ name, kind, url }) => `  - ${link(code(name), url)}${TEST_KINDS[kind]}`);
+  if (more <= 0) return lines;
+  return [...lines, `  - ${more} more ${more === 1 ? 'test' : 'tests'} failed`];
+}

@@ -1,0 +1,183 @@
+import type { Candidate, Landed } from '../../engine/candidate.ts';
+import { explain } from '../../engine/explain.ts';
+import type { Explanation, ExplanationReason } from '../../engine/explanation.ts';
+import type { Mergeability } from '../../engine/pull-request.ts';
+import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
+import { readinessOf } from '../../engine/readiness.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { QueueId, TransitionRow } from '../../storage/queues.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { decodeTransition } from '../core/queue-codec.ts';
+
+/** An entry as lists show it. */
+export interface ListEntryView {
+  readonly id?: string;
+  readonly state?: EntryState;
+  readonly stateChangedAt: string;
+  readonly priorityValue: number;
+  readonly priorityName: string;
+  readonly usedDefaultPriorityName?: string;
+  readonly skipTheLine: boolean;
+  readonly noBatch: boolean;
+  readonly prNumber: number;
+  readonly prTitle: string;
+  readonly prSha: string;
+  readonly prBaseBranch: string;
+  readonly prAuthor: string;
+}
+
+/** The whole record of one entry. */
+export interface EntryView extends ListEntryView {
+  readonly readiness?: ReadinessView;
+  readonly forceEnqueued: boolean;
+  readonly isCurrentlySubmittedToQueue: boolean;
+  readonly impactedTargets?: ImpactedTargetsView;
+  readonly verifiedByTestRun: string | null;
+  readonly timeline?: readonly TimelineView[];
+  readonly explanation?: ExplanationView;
+  readonly landed?: LandedView;
+}
+
+export interface ExplanationView extends Omit<Explanation, 'reasons'> {
+  readonly reasons: readonly ExplanationReasonView[];
+}
+
+export interface ExplanationReasonView extends Omit<ExplanationReason, 'testRun' | 'since' | 'reasons'> {
+  readonly testRunId?: string;
+  readonly since?: string;
+  readonly reasons: readonly ExplanationReasonView[];
+}
+
+/** The proof that what landed is what was tested. */
+export interface LandedView extends Omit<Landed, 'candidate' | 'at'> {
+  readonly testRunId: string;
+  readonly waived: NonNullable<Landed['waived']>;
+  readonly at: string;
+}
+
+export interface ReadinessView {
+  readonly hasImpactedTargets: boolean;
+  readonly requiresImpactedTargets: boolean;
+  readonly doesBaseBranchMatch: boolean;
+  readonly gitHubMergeability: Mergeability;
+}
+
+/** How many, not which: a list of 100,000 has no place in a status. */
+export interface ImpactedTargetsView {
+  readonly impactsAll: boolean;
+  readonly count: number | null;
+  readonly note: string;
+}
+
+export interface TimelineView {
+  readonly at: string;
+  readonly state: EntryState;
+  readonly reason: string;
+  readonly text: string;
+  readonly actor?: string;
+  readonly testRunId?: string;
+  readonly prNumber?: number;
+  readonly checks?: readonly string[];
+}
+
+export function viewListEntry(entry: Entry): ListEntryView {
+  const { priority, pr } = entry;
+  return {
+    id: entry.id,
+    state: entry.state,
+    stateChangedAt: formatInstant(entry.stateChangedAt),
+    priorityValue: priority.value,
+    priorityName: priority.name,
+    ...(priority.isDefault ? { usedDefaultPriorityName: priority.name } : {}),
+    skipTheLine: priority.value === 0,
+    noBatch: entry.noBatch,
+    prNumber: entry.prNumber,
+    prTitle: pr.title,
+    prSha: pr.headSha,
+    prBaseBranch: pr.baseBranch,
+    prAuthor: pr.author,
+  };
+}
+
+/** An entry never changes, it is replaced; beside it, only what readiness reads of the queue is in its view. */
+const views = new WeakMap<
+  Entry,
+  { readonly settings: Queue['settings']; readonly before: number; readonly view: EntryView }
+>();
+
+export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
+  const known = views.get(entry);
+  if (known !== undefined && known.settings === queue.settings && known.before === queue.submissionsBeforeParallel)
+    return known.view;
+  const view = makeView(queueId, queue, entry);
+  views.set(entry, { settings: queue.settings, before: queue.submissionsBeforeParallel, view });
+  return view;
+}
+
+function makeView(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
+  const { mergeability, ...readiness } = readinessOf(queue, entry);
+  return {
+    ...viewListEntry(entry),
+    readiness: { ...readiness, gitHubMergeability: mergeability },
+    forceEnqueued: false,
+    isCurrentlySubmittedToQueue: isLive(entry.state),
+    ...(entry.targets === undefined ? {} : { impactedTargets: viewTargets(entry.targets) }),
+    verifiedByTestRun: findVerifyingRun(queueId, entry),
+    ...(entry.landed === undefined ? {} : { landed: viewLanded(queueId, entry.landed) }),
+  };
+}
+
+/** Only what the queue itself landed out of a run of tests was verified by one. */
+function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string | null {
+  if (landed === undefined || landed.kind === 'UNPROVEN' || because.reason !== 'MERGE_GRAPH_MERGE') return null;
+  return candidateIdOf(queueId, landed.candidate);
+}
+
+function viewLanded(queueId: QueueId, { candidate, at, waived = [], ...landed }: Landed): LandedView {
+  return { ...landed, testRunId: candidateIdOf(queueId, candidate), waived, at: formatInstant(at) };
+}
+
+export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
+  if (targets.kind === 'list') {
+    return { impactsAll: false, count: targets.count, note: 'As uploaded for the head commit.' };
+  }
+  const note =
+    targets.cause === 'declared'
+      ? 'Uploaded as ALL: it overlaps every other pull request.'
+      : 'More than 100,000 targets were uploaded: they count as ALL, and it overlaps every other pull request.';
+  return { impactsAll: true, count: null, note };
+}
+
+export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {
+  return rows.map((row) => ({ at: formatInstant(row.at), state: row.to as EntryState, ...decodeTransition(row) }));
+}
+
+/** What keeps failing is more important than what is waited for. */
+export function viewExplanation(
+  { id, queue }: { readonly id: QueueId; readonly queue: Queue },
+  entry: Entry,
+  of: {
+    readonly now: Instant;
+    readonly trouble: readonly ExplanationReason[];
+    /** Of an entry that ended: the candidate it ended with. */
+    readonly last: Candidate | undefined;
+  },
+): ExplanationView {
+  const { now, trouble, last } = of;
+  const explanation = explain(queue, entry, now, last);
+  const [first] = trouble;
+  return {
+    ...explanation,
+    summary: first === undefined ? explanation.summary : `${explanation.summary} ${first.text}`,
+    reasons: [...trouble, ...explanation.reasons].map((reason) => viewReason(id, reason)),
+  };
+}
+
+function viewReason(queueId: QueueId, { testRun, since, reasons, ...rest }: ExplanationReason): ExplanationReasonView {
+  return {
+    ...rest,
+    ...(testRun === undefined ? {} : { testRunId: candidateIdOf(queueId, testRun) }),
+    ...(since === undefined ? {} : { since: formatInstant(since) }),
+    reasons: reasons.map((reason) => viewReason(queueId, reason)),
+  };
+}

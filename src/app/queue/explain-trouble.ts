@@ -1,0 +1,92 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import type { Effect } from '../../engine/effect.ts';
+import { type ExplanationReason, reason } from '../../engine/explanation.ts';
+import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { StoredEffect } from '../../storage/queues.ts';
+import type { App } from '../core/app.ts';
+import type { FoundQueue } from '../core/find-queue.ts';
+import { decodeEffect } from '../core/queue-codec.ts';
+
+/** What keeps failing of that which an entry waits for. The engine does not know: to it, the world has not answered yet. */
+export async function explainTrouble(
+  app: Pick<App, 'store' | 'clock' | 'outages'>,
+  { id, repository, queue }: Pick<FoundQueue, 'id' | 'repository' | 'queue'>,
+  entry: Entry,
+): Promise<readonly ExplanationReason[]> {
+  if (!isLive(entry.state)) return [];
+  const effects = (await app.store.queues.listEffects(id)).filter(({ attempts }) => attempts > 0);
+  const now = app.clock.now();
+  const ofEffects = effects
+    .flatMap((effect) => explainEffect(queue, entry, { effect, now }))
+    // Its own first.
+    .toSorted((a, b) => Number(b.testRun === entry.candidate) - Number(a.testRun === entry.candidate));
+  const outage = app.outages.find(entry.id) ?? app.outages.find(repository.id);
+  // What bars a repository is stored, so that also servers tell of it that did not look themselves.
+  const why = outage?.text ?? repository.barred;
+  if (why === null) return ofEffects;
+  const text = `Whether it has changed cannot be found out: ${why} It is looked at again and again.`;
+  return [...ofEffects, reason('FORGE_UNAVAILABLE', text, outage === undefined ? {} : { since: outage.since })];
+}
+
+interface Attempted {
+  readonly effect: StoredEffect;
+  readonly now: Instant;
+}
+
+function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): ExplanationReason[] {
+  const decoded = decodeEffect(effect);
+  const words = WORDS[decoded.kind];
+  if (words === undefined || !('candidate' in decoded)) return [];
+  const candidate = findCandidate(queue, decoded.candidate);
+  if (candidate === undefined || !waitsFor(queue, entry, candidate)) return [];
+  if (decoded.kind === 'start_checks' && effect.dueAt <= now && hasBegun(candidate)) return [];
+  const problem = problemOf(effect.lastError ?? '');
+  const begin = `${words(subjectOf(entry, candidate))}: ${problem}${/[.!?]$/.test(problem) ? '' : '.'} Tried ${times(effect.attempts)};`;
+  const testRun = candidate.number;
+  if (effect.parkedAt !== null) {
+    const text = `${begin} it is not tried again by itself. Somebody must look at it, and set the queue to RUNNING then.`;
+    return [reason('NEEDS_ATTENTION', text, { testRun })];
+  }
+  return [reason('TRYING_AGAIN', `${begin} ${whenOf(effect.dueAt - now)}`, { testRun })];
+}
+
+/** What is no fault of the world is for the log alone. */
+function problemOf(lastError: string): string {
+  const [, detail] = /^[A-Z_]+: (.*)/s.exec(lastError) ?? [];
+  return detail ?? 'something went wrong that the log of the server tells more about';
+}
+
+const WORDS: { readonly [Kind in Effect['kind']]?: (subject: string) => string } = {
+  build_candidate: (subject) => `The commit that tests ${subject} could not be built`,
+  start_checks: (subject) => `${subject === 'it' ? 'Its checks' : `The checks of ${subject}`} could not be started`,
+  land_candidate: (subject) => `Landing ${subject} failed`,
+};
+
+function subjectOf({ prNumber }: Entry, { members }: Candidate): string {
+  if (members.length === 0) return 'the head of the target';
+  if (members.some((member) => member.prNumber === prNumber)) return 'it';
+  return members.map((member) => `#${member.prNumber}`).join(', ');
+}
+
+/** Its own, one that it is built on, or the test of the head by itself. */
+function waitsFor(queue: Queue, entry: Entry, candidate: Candidate): boolean {
+  if (candidate.members.length === 0) return true;
+  if (candidate.members.some(({ prNumber }) => prNumber === entry.prNumber)) return true;
+  const own = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  const beneath = new Set(own?.beneath.map(({ prNumber }) => prNumber));
+  return candidate.members.some(({ prNumber }) => beneath.has(prNumber));
+}
+
+/** Then they run now, whatever was wrong before. */
+function hasBegun({ checks }: Candidate): boolean {
+  return checks.some(({ status }) => status === 'IN_PROGRESS');
+}
+
+function times(attempts: number): string {
+  return attempts === 1 ? 'once' : `${attempts} times`;
+}
+
+function whenOf(waitMs: number): string {
+  return waitMs <= 0 ? 'it is being tried again now.' : `the next try is in ${Math.ceil(waitMs / 1_000)} s.`;
+}

@@ -1,0 +1,135 @@
+import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
+import { type Check, verdictOfCheck } from '../../engine/check.ts';
+import { findCandidate, type Queue } from '../../engine/queue.ts';
+import type { CandidateRow } from '../../storage/queues.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, maySee } from '../core/caller.ts';
+import { type FoundQueue, findQueue } from '../core/find-queue.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type CheckRunView, viewCheck } from './candidate-view.ts';
+import { parseTestRunId, testRunNotFound } from './get-merge-queue-testing-details.ts';
+
+export interface GetCandidateLog {
+  readonly testRunId: string;
+  /** Where the test run must be; undefined: wherever the caller may see it. */
+  readonly queue: { readonly repo: RepositoryRef; readonly targetBranch: string } | undefined;
+  readonly check: string | undefined;
+  /** In bytes, as `nextOffset`. */
+  readonly offset: number;
+}
+
+export interface CandidateLogView {
+  readonly text: string;
+  readonly nextOffset: number;
+  readonly complete: boolean;
+  readonly check: string;
+  readonly checks: readonly (CheckRunView | { readonly name: string; readonly url: string })[];
+}
+
+const MAX_BYTES = 256 * 1024;
+
+export async function getCandidateLog(
+  app: App,
+  caller: Caller,
+  input: GetCandidateLog,
+): Promise<CandidateLogView | Refusal> {
+  const found = await findTestRun(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { candidate, candidateId, repository } = found;
+  const checks = listChecks(candidate, repository);
+  const check = input.check ?? chooseCheck(checks, candidate.checks);
+  if (check === undefined || !checks.some(({ name }) => name === check)) return unknownCheck(check, checks);
+  // Whether more can come is known before the log is read: what came in between is in the answer, or in the next one.
+  const isOver = hasEnded(candidate, check);
+  const part = await app.store.logs.read({ candidateId, check }, input.offset, MAX_BYTES);
+  const { bytes, size } = part ?? { bytes: new Uint8Array(), size: 0 };
+  const isEnd = isOver && input.offset + bytes.length >= size;
+  const whole = isEnd ? bytes : bytes.subarray(0, wholeCharacters(bytes));
+  return {
+    text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole),
+    nextOffset: input.offset + whole.length,
+    complete: isEnd,
+    check,
+    checks,
+  };
+}
+
+interface FoundTestRun {
+  readonly candidateId: string;
+  readonly candidate: Candidate;
+  readonly repository: Repository;
+}
+
+/** A test run that the caller may not see is as if it were not there. */
+async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Promise<FoundTestRun | Refusal> {
+  const named = input.queue && (await findQueue(app, caller, input.queue));
+  if (isRefusal(named)) return named;
+  const candidateId = parseTestRunId(input.testRunId);
+  const row = await app.store.queues.findCandidateById(candidateId);
+  if (row === undefined || (named !== undefined && named.id !== row.queueId)) return testRunNotFound(input.testRunId);
+  const found = named ?? (await findQueueOf(app, caller, row));
+  if (found === undefined) return testRunNotFound(input.testRunId);
+  return { candidateId, candidate: presentState(found.queue, row), repository: found.repository };
+}
+
+async function findQueueOf(app: App, caller: Caller, row: CandidateRow): Promise<FoundQueue | undefined> {
+  const loaded = await app.runner.find(row.queueId);
+  const repository = loaded && (await app.directory.findRepositoryById(loaded.repositoryId));
+  if (loaded === undefined || repository === undefined || !maySee(caller, repository)) return undefined;
+  return { ...loaded, repository };
+}
+
+function presentState(queue: Queue, row: CandidateRow): Candidate {
+  return findCandidate(queue, row.number as CandidateNumber) ?? decodeCandidate(row);
+}
+
+/** Those that reported, then those that will: required ones and the runner's own. */
+function listChecks({ checks, required }: Candidate, repository: Repository): CandidateLogView['checks'] {
+  const reported = new Set(checks.map(({ name }) => name));
+  const names = [...(required?.names ?? []), ...repository.checks.map(({ name }) => name)];
+  const open = [...new Set(names)].filter((name) => !reported.has(name));
+  return [...checks.map(viewCheck), ...open.map((name) => ({ name, url: '' }))];
+}
+
+/** Where nobody named one: people look for what failed. */
+function chooseCheck(checks: CandidateLogView['checks'], reported: readonly Check[]): string | undefined {
+  const failed = reported.find((check) => verdictOfCheck(check) === 'failed');
+  return (failed ?? checks[0])?.name;
+}
+
+function unknownCheck(check: string | undefined, checks: CandidateLogView['checks']): Refusal {
+  const names = checks.map(({ name }) => name);
+  if (check === undefined) {
+    return refuse('VALIDATION_FAILED', 'This test run has no checks, so there is no log to read.', [
+      { path: '/check', message: 'names nothing: there are no checks' },
+    ]);
+  }
+  const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
+  const message = `must be a check of this test run: ${known}`;
+  return refuse('VALIDATION_FAILED', `check ${message}.`, [{ path: '/check', message }]);
+}
+
+/** Nothing is written any more. */
+function hasEnded({ state, checks }: Candidate, name: string): boolean {
+  if (state === 'passed' || state === 'failed' || state === 'abandoned') return true;
+  return checks.find((check) => check.name === name)?.status === 'COMPLETED';
+}
+
+/** How many of the bytes are there without the last character where that is cut in two. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] as number;
+    const isContinuation = (byte & 0xc0) === 0x80;
+    if (!isContinuation) return lengthOf(byte) > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** Of the UTF-8 sequence that the byte begins. */
+function lengthOf(lead: number): number {
+  if (lead >= 0xf0 && lead <= 0xf4) return 4;
+  if (lead >= 0xe0 && lead <= 0xef) return 3;
+  return lead >= 0xc2 && lead <= 0xdf ? 2 : 1;
+}

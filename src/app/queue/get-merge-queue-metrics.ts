@@ -1,0 +1,163 @@
+import { ENDED_STATES, LIVE_STATES, type Queue } from '../../engine/queue.ts';
+import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import type { TransitionRow } from '../../storage/queues.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import type { FoundQueue } from '../core/find-queue.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { countAlarms, gaugeHolds } from './alarm-metrics.ts';
+import { countNotices } from './hint-metrics.ts';
+import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
+
+const WINDOW_MS = 3_600_000;
+const BOUNDS_SECONDS = [60, 300, 600, 900, 1800, 3600, 5400, 7200];
+
+/** One queue's main or bisection line, with what happened in it during the last hour. */
+interface Line {
+  readonly labels: Labels;
+  /** Live entries by state, as they are now. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly transitions: readonly TransitionRow[];
+}
+
+/** The nine families of the reference and ours (alarms, notices), from the queues as they are and the transitions of the last hour, however long the history is. */
+export async function getMergeQueueMetrics(
+  app: App,
+  caller: Caller,
+  input: { readonly repo: RepositoryRef | undefined; readonly hasAlarms: boolean },
+): Promise<string | Refusal> {
+  const repositories = await selectRepositories(app, caller, input.repo);
+  if (isRefusal(repositories)) return repositories;
+  const queues = await loadQueues(app, repositories);
+  const now = app.clock.now();
+  const queueIds = queues.map((found) => found.id);
+  const transitions = await app.store.queues.listTransitionsWithin({ queueIds, from: now - WINDOW_MS, until: now });
+  const byQueue = Map.groupBy(transitions, (row) => row.queueId);
+  const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
+  if (!input.hasAlarms) return formatExposition(families);
+  const [alarms, notices] = await Promise.all([countAlarms(app, queues), countNotices(app, repositories)]);
+  return formatExposition([...families, alarms, gaugeHolds(queues), ...notices]);
+}
+
+function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): Line[] {
+  const labels = { repo: `${repository.owner}/${repository.name}`, branch: queue.branch };
+  const host = { repo_host: repository.host };
+  const bisected = countBisected(queue);
+  const counts = Object.entries(countByState(queue));
+  return [
+    {
+      labels: { ...labels, queue_type: 'main', ...host },
+      counts: Object.fromEntries(counts.map(([state, count]) => [state, count - (bisected[state] ?? 0)])),
+      transitions: transitions.filter((row) => !row.isBisection),
+    },
+    {
+      labels: { ...labels, queue_type: 'bisection', ...host },
+      counts: bisected,
+      transitions: transitions.filter((row) => row.isBisection),
+    },
+  ];
+}
+
+/** Entries that a failed batch took out of the line, until they are cleared or to blame. */
+function countBisected({ entries }: Queue): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { bisection, state } of valuesOf(entries)) {
+    if (bisection !== undefined) counts[state] = (counts[state] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function describe(lines: readonly Line[]): (Gauge | Histogram)[] {
+  const admitted = LIVE_STATES.filter((state) => state !== 'NOT_READY');
+  return [
+    gauge('mq_depth_current', 'Pull requests in the queue now, without those not admitted yet.', lines, (line) =>
+      admitted.reduce((sum, state) => sum + (line.counts[state] ?? 0), 0),
+    ),
+    gauge(
+      'mq_awaiting_mergeability',
+      'Pull requests submitted and not ready to be admitted.',
+      lines,
+      (line) => line.counts.NOT_READY ?? 0,
+    ),
+    gauge('mq_testing_slots_active', 'Pull requests under test now.', lines, (line) => line.counts.TESTING ?? 0),
+    conclusions(lines),
+    gauge(
+      'mq_pr_restarts_1h_total',
+      'Pull requests whose test was abandoned and queued again, in the last hour.',
+      lines,
+      (line) => line.transitions.filter((row) => row.from === 'TESTING' && row.to === 'PENDING').length,
+    ),
+    histogram('mq_pr_wait_duration_1h_seconds', 'Waiting before a test began, in the last hour.', lines, (line) =>
+      line.transitions.filter((row) => row.from === 'PENDING' && row.to === 'TESTING').map(durationSeconds),
+    ),
+    histogram(
+      'mq_pr_test_duration_1h_seconds',
+      'Time under test, for tests that ended in the last hour.',
+      lines,
+      (line) => line.transitions.filter((row) => row.from === 'TESTING').map(durationSeconds),
+    ),
+    timeInQueue(lines),
+    stateDuration(lines),
+  ];
+}
+
+function conclusions(lines: readonly Line[]): Gauge {
+  return {
+    type: 'gauge',
+    name: 'mq_pr_conclusions_1h_total',
+    help: 'Pull requests that left the queue in the last hour, by how.',
+    samples: lines.flatMap((line) =>
+      ENDED_STATES.map((state) => ({
+        labels: { ...line.labels, conclusion: state.toLowerCase() },
+        value: line.transitions.filter((row) => row.to === state).length,
+      })),
+    ),
+  };
+}
+
+function timeInQueue(lines: readonly Line[]): Histogram {
+  return {
+    type: 'histogram',
+    name: 'mq_pr_time_in_queue_1h_seconds',
+    help: 'Time from admission to leaving, for pull requests that left in the last hour, by how.',
+    bounds: BOUNDS_SECONDS,
+    samples: lines.flatMap((line) =>
+      ENDED_STATES.map((state) => ({
+        labels: { ...line.labels, conclusion: state.toLowerCase() },
+        values: line.transitions
+          .filter((row) => row.to === state && row.inQueueMs !== null)
+          .map((row) => (row.inQueueMs ?? 0) / 1000),
+      })),
+    ),
+  };
+}
+
+function stateDuration(lines: readonly Line[]): Histogram {
+  return {
+    type: 'histogram',
+    name: 'mq_pr_state_duration_1h_seconds',
+    help: 'Time spent in a state, for pull requests that left it in the last hour.',
+    bounds: BOUNDS_SECONDS,
+    samples: lines.flatMap((line) =>
+      LIVE_STATES.map((state) => ({
+        labels: { ...line.labels, state: state.toLowerCase() },
+        values: line.transitions.filter((row) => row.from === state).map(durationSeconds),
+      })),
+    ),
+  };
+}
+
+function durationSeconds(row: TransitionRow): number {
+  return (row.durationMs ?? 0) / 1000;
+}
+
+function gauge(name: string, help: string, lines: readonly Line[], measure: (line: Line) => number): Gauge {
+  return { type: 'gauge', name, help, samples: lines.map((line) => ({ labels: line.labels, value: measure(line) })) };
+}
+
+function histogram(name: string, help: string, lines: readonly Line[], measure: (line: Line) => number[]): Histogram {
+  const samples = lines.map((line) => ({ labels: line.labels, values: measure(line) }));
+  return { type: 'histogram', name, help, bounds: BOUNDS_SECONDS, samples };
+}

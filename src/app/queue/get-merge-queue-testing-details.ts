@@ -1,0 +1,129 @@
+import { byPlace, type Candidate, compositionOf, isUnderTest, type Member } from '../../engine/candidate.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { type Entry, findCandidate, findLiveMember } from '../../engine/queue.ts';
+import type { ImpactedTargets } from '../../engine/targets.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { type FoundQueue, findQueue, getForge, type QueueRef } from '../core/find-queue.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type TestRunView, viewTestRun } from './candidate-view.ts';
+import { findAnyEntries } from './find-entry.ts';
+import { findTargets } from './pull-request-facts.ts';
+
+export interface GetTestingDetails extends QueueRef {
+  readonly testRunId: string | undefined;
+}
+
+export async function getMergeQueueTestingDetails(
+  app: App,
+  caller: Caller,
+  input: GetTestingDetails,
+): Promise<TestRunView | { readonly testRuns: readonly TestRunView[] } | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  if (input.testRunId === undefined) return { testRuns: await describeTestRuns(app, found, inProgress(found)) };
+  const row = await app.store.queues.findCandidateById(parseTestRunId(input.testRunId));
+  if (row === undefined || row.queueId !== found.id) return testRunNotFound(input.testRunId);
+  return describeTestRun(
+    app,
+    found,
+    findCandidate(found.queue, row.number as Candidate['number']) ?? decodeCandidate(row),
+  );
+}
+
+/** The branch of a bisection's run ends with a word that is no part of the id. */
+export function parseTestRunId(given: string): string {
+  return given.toLowerCase().replace(/-bisection$/, '');
+}
+
+export function testRunNotFound(named: string): Refusal {
+  return refuse(
+    'TEST_RUN_NOT_FOUND',
+    `There is no test run ${named} here. Its id is the last part of the name of its test branch.`,
+  );
+}
+
+/** Possible repairs, the line, front first, then runs of bisections, then tests of the branch itself. */
+const PURPOSES = ['repair', 'main', 'bisection', 'head'] as const;
+
+function inProgress({ queue }: FoundQueue): Candidate[] {
+  const running = [...valuesOf(queue.candidates)].filter(isUnderTest).sort(byPlace);
+  return PURPOSES.flatMap((kind) => running.filter(({ purpose }) => purpose.kind === kind));
+}
+
+export async function describeTestRun(app: App, found: FoundQueue, candidate: Candidate): Promise<TestRunView> {
+  const [view] = await describeTestRuns(app, found, [candidate]);
+  return view as TestRunView;
+}
+
+/** An answer with more targets than this would be of no use to anybody: whoever has no room any more shows none. */
+const MAX_SHOWN_TARGETS = 1_000_000;
+
+async function describeTestRuns(app: App, found: FoundQueue, candidates: readonly Candidate[]): Promise<TestRunView[]> {
+  const forge = getForge(app, found.repository.host);
+  const tested = new Set(candidates.flatMap(({ members }) => members.map(({ prNumber }) => prNumber)));
+  const entries: ReadonlyMap<PrNumber, Entry> = await findAnyEntries(app, found, [...tested]);
+  const targets = new TargetLists(app, found);
+  const views: TestRunView[] = [];
+  for (const candidate of candidates) {
+    const testRunId = candidateIdOf(found.id, candidate.number);
+    const [first] = candidate.members;
+    const isBisection = candidate.purpose.kind === 'bisection';
+    const testBranch = forge.testBranchOf({ candidateId: testRunId, prNumber: first?.prNumber, isBisection });
+    const impactedTargets = await targets.unite(compositionOf(candidate));
+    const impactedTargetsForTestedPrs = await targets.unite(candidate.members);
+    const context = {
+      testRunId,
+      testBranch,
+      queue: found.queue,
+      entries,
+      impactedTargets,
+      impactedTargetsForTestedPrs,
+    };
+    views.push(viewTestRun(candidate, context));
+  }
+  return views;
+}
+
+/** What pull requests impact, as it is uploaded now: of live ones from the queue, of the others from the store. */
+class TargetLists {
+  readonly #app: App;
+  readonly #found: FoundQueue;
+  readonly #known = new Map<string, ImpactedTargets | undefined>();
+  #room = MAX_SHOWN_TARGETS;
+
+  constructor(app: App, found: FoundQueue) {
+    this.#app = app;
+    this.#found = found;
+  }
+
+  /** All targets of several pull requests; undefined where those of one are not uploaded, or where there is no room. */
+  async unite(members: readonly Member[]): Promise<readonly string[] | undefined> {
+    if (members.length === 0) return undefined;
+    const union = new Set<string>();
+    let isAll = false;
+    for (const member of members) {
+      const targets = await this.#targetsOf(member);
+      if (targets === undefined) return undefined;
+      if (targets.kind === 'all') isAll = true;
+      else for (const target of targets.targets) union.add(target);
+      if (!isAll && union.size > this.#room) return undefined;
+    }
+    // The word that uploads of it use: an empty list would say the opposite.
+    if (isAll) return ['ALL'];
+    this.#room -= union.size;
+    return [...union].sort();
+  }
+
+  async #targetsOf(member: Member): Promise<ImpactedTargets | undefined> {
+    const live = findLiveMember(this.#found.queue, member);
+    if (live !== undefined && live.pr.headSha === member.headSha) return live.targets;
+    const { prNumber, headSha: sha } = member;
+    const key = `${prNumber} ${sha}`;
+    if (!this.#known.has(key)) this.#known.set(key, await findTargets(this.#app, this.#found.id, { prNumber, sha }));
+    return this.#known.get(key);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { type Entry, isLive } from '../../engine/queue.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import {
+  type FoundQueue,
+  findQueue,
+  formatRef,
+  getForge,
+  type QueueRef,
+  toForgeRepository,
+} from '../core/find-queue.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type EntryView, viewEntry, viewExplanation, viewTimeline } from './entry-view.ts';
+import { explainTrouble } from './explain-trouble.ts';
+import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
+
+export interface EntryDetail {
+  readonly includeTimeline: boolean;
+  readonly includeExplanation: boolean;
+}
+
+export interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
+  readonly pr: { readonly number: PrNumber } | { readonly branch: string };
+}
+
+export async function getSubmittedPullRequest(
+  app: App,
+  caller: Caller,
+  input: GetSubmittedPullRequest,
+): Promise<EntryView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
+  if (isRefusal(prNumber)) return prNumber;
+  const entry = await findAnyEntry(app, found, prNumber);
+  if (entry === undefined) return neverSubmitted({ ...input, prNumber });
+  return describeEntry(app, found, entry, input);
+}
+
+export interface GetSubmittedPullRequests extends QueueRef, EntryDetail {
+  readonly prNumbers: readonly PrNumber[];
+}
+
+export interface SubmittedPullRequests {
+  readonly pullRequests: readonly EntryView[];
+  readonly notFound: readonly number[];
+}
+
+export async function getSubmittedPullRequests(
+  app: App,
+  caller: Caller,
+  input: GetSubmittedPullRequests,
+): Promise<SubmittedPullRequests | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const prNumbers = [...new Set(input.prNumbers)];
+  const entries = await findAnyEntries(app, found, prNumbers);
+  const pullRequests: EntryView[] = [];
+  for (const prNumber of prNumbers) {
+    const entry = entries.get(prNumber);
+    if (entry !== undefined) pullRequests.push(await describeEntry(app, found, entry, input));
+  }
+  return { pullRequests, notFound: prNumbers.filter((prNumber) => !entries.has(prNumber)) };
+}
+
+async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
+  const view = viewEntry(found.id, found.queue, entry);
+  if (!detail.includeTimeline && !detail.includeExplanation) return view;
+  return {
+    ...view,
+    ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
+    ...(detail.includeExplanation
+      ? {
+          explanation: viewExplanation(found, entry, {
+            now: app.clock.now(),
+            trouble: await explainTrouble(app, found, entry),
+            last: await findLast(app, found, entry),
+          }),
+        }
+      : {}),
+  };
+}
+
+/** The candidate that an entry which left the queue ended with. */
+async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry): Promise<Candidate | undefined> {
+  if (isLive(state) || because.candidate === undefined) return undefined;
+  const row = await app.store.queues.findCandidate(id, because.candidate);
+  return row === undefined ? undefined : decodeCandidate(row);
+}
+
+/** Of the open pull requests: the branch of one that has left may be another's by now. */
+async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Promise<PrNumber | Refusal> {
+  const { hosting } = getForge(app, repository.host);
+  if (hosting === undefined) return withoutBranches(repository, branch);
+  const prNumber = await hosting.findByBranch(toForgeRepository(repository), branch);
+  return prNumber ?? branchNotFound(repository, branch);
+}
+
+function withoutBranches(repository: Repository, branch: string): Refusal {
+  return refuse(
+    'PULL_REQUEST_NOT_FOUND',
+    `Pull requests of ${formatRef(repository)} have no head branch ("${branch}"): plain git knows them by number only.`,
+  );
+}
+
+function branchNotFound(repository: Repository, branch: string): Refusal {
+  return refuse(
+    'PULL_REQUEST_NOT_FOUND',
+    `No open pull request of ${formatRef(repository)} has the head branch "${branch}". Pull requests of forks, and closed ones, are found by number only.`,
+  );
+}

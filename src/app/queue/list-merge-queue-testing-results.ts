@@ -1,0 +1,112 @@
+import { ENDED_STATES } from '../../engine/queue.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { TransitionRow } from '../../storage/queues.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findQueue, type QueueRef } from '../core/find-queue.ts';
+import { decodeTransition } from '../core/queue-codec.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+
+const MAX_WINDOW_MS = 45 * 24 * 3_600_000;
+
+export interface ListTestingResults extends QueueRef {
+  readonly since: Instant;
+  readonly until: Instant | undefined;
+  readonly offset: number;
+  readonly take: number;
+}
+
+export interface TestingResultView {
+  readonly prNumber: number;
+  readonly endedAt: string;
+  readonly testingDurationMs: number;
+  readonly outcome: 'PASSED' | 'FAILED' | 'INTERRUPTED' | 'CANCELLED';
+  readonly testRunId?: string;
+  readonly cycleConclusion?: (typeof ENDED_STATES)[number];
+  readonly bisection?: 'IN_BISECTION' | 'ENTERED_BISECTION';
+}
+
+export interface TestingResultPage {
+  readonly testingResults: readonly TestingResultView[];
+  readonly totalItems: number;
+}
+
+export async function listMergeQueueTestingResults(
+  app: App,
+  caller: Caller,
+  input: ListTestingResults,
+): Promise<TestingResultPage | Refusal> {
+  const until = input.until ?? app.clock.now();
+  const message = input.since > until ? 'must not be later than until' : 'must be at most 45 days before until';
+  if (input.since > until || until - input.since > MAX_WINDOW_MS) {
+    return refuse('VALIDATION_FAILED', `since ${message}.`, [{ path: '/since', message }]);
+  }
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { rows, total } = await app.store.queues.listDepartures({
+    queueId: found.id,
+    state: 'TESTING',
+    from: input.since,
+    until,
+    offset: input.offset,
+    limit: input.take,
+  });
+  const lives = await loadLives(app, rows);
+  return { testingResults: rows.map((row) => viewResult(row, lives.get(row.entryId) ?? [])), totalItems: total };
+}
+
+/** Whole timelines, oldest first: what an attempt was part of is said by what came before and after it. */
+async function loadLives(app: App, rows: readonly TransitionRow[]) {
+  const ids = [...new Set(rows.map(({ entryId }) => entryId))];
+  const lives = await Promise.all(
+    ids.map(async (id) => [id, (await app.store.queues.listTransitions(id)).toReversed()] as const),
+  );
+  return new Map(lives);
+}
+
+function viewResult(row: TransitionRow, life: readonly TransitionRow[]): TestingResultView {
+  const index = life.findIndex(({ version, ordinal }) => version === row.version && ordinal === row.ordinal);
+  const began = life.slice(0, Math.max(index, 0)).findLast(({ to }) => to === 'TESTING');
+  const after = life.slice(index + 1);
+  const testRunId = decodeTransition(began ?? row).testRunId;
+  const cycleConclusion = [row, ...after].find(({ to }) => isEnd(to))?.to;
+  const bisection = bisectionOf(row, after);
+  return {
+    prNumber: row.prNumber,
+    endedAt: formatInstant(row.at),
+    testingDurationMs: Math.round((row.durationMs ?? 0) / 1000) * 1000,
+    outcome: outcomeOf(row),
+    ...(testRunId === undefined ? {} : { testRunId }),
+    ...(cycleConclusion !== undefined && isEnd(cycleConclusion) ? { cycleConclusion } : {}),
+    ...(bisection === undefined ? {} : { bisection }),
+  };
+}
+
+function isEnd(state: string): state is (typeof ENDED_STATES)[number] {
+  return (ENDED_STATES as readonly string[]).includes(state);
+}
+
+function bisectionOf(row: TransitionRow, after: readonly TransitionRow[]): TestingResultView['bisection'] {
+  if (row.isBisection) return 'IN_BISECTION';
+  const next = after.findIndex(({ to }) => to === 'TESTING');
+  const consequences = next === -1 ? after : after.slice(0, next);
+  const isSplit = consequences.some((each) => decodeTransition(each).reason === 'BISECTION_REQUIRED');
+  return isSplit ? 'ENTERED_BISECTION' : undefined;
+}
+
+function outcomeOf(row: TransitionRow): TestingResultView['outcome'] {
+  switch (row.to) {
+    case 'TESTS_PASSED':
+      return 'PASSED';
+    case 'PENDING_FAILURE':
+    case 'FAILED':
+      return 'FAILED';
+    case 'PENDING':
+      // The way back into the line out of a bisection.
+      return decodeTransition(row).reason === 'BISECTION_TEST_RUN_PASSED' ? 'PASSED' : 'INTERRUPTED';
+    case 'MERGED':
+      return 'INTERRUPTED';
+    default:
+      return 'CANCELLED';
+  }
+}

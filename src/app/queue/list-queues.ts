@@ -1,0 +1,102 @@
+import { LIVE_STATES, type Queue } from '../../engine/queue.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import { listRecentAlarms, type RecentAlarms } from '../core/alarms.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, maySee } from '../core/caller.ts';
+import { type FoundQueue, findRepository } from '../core/find-queue.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type AlarmView, type QueueConfigView, viewAlarms, viewQueueConfig } from './queue-view.ts';
+
+export interface QueueSummary extends QueueConfigView {
+  readonly repo: RepositoryRef;
+  readonly alarms: readonly AlarmView[];
+  /** Live entries by state. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export async function listQueues(
+  app: App,
+  caller: Caller,
+  input: { readonly repo: RepositoryRef | undefined },
+): Promise<QueueList | Refusal> {
+  const repositories = await selectRepositories(app, caller, input.repo);
+  if (isRefusal(repositories)) return repositories;
+  const found = await loadQueues(app, repositories);
+  const alarms = await listRecentAlarms(
+    app,
+    found.map(({ id }) => id),
+  );
+  return summarizeAll(
+    found.map(({ repository, queue }, index) => ({ repository, queue, alarms: alarms[index] ?? [] })),
+  );
+}
+
+type Shown = Pick<FoundQueue, 'repository' | 'queue'> & { readonly alarms: RecentAlarms };
+
+interface QueueList {
+  readonly queues: readonly QueueSummary[];
+}
+
+/** The answer for the same queues is the same object, found by the first of them. */
+const lists = new WeakMap<Queue, { readonly of: readonly Shown[]; readonly list: QueueList }>();
+
+function summarizeAll(found: readonly Shown[]): QueueList {
+  const [first] = found;
+  const known = first && lists.get(first.queue);
+  const isSame =
+    known?.of.length === found.length &&
+    known.of.every(({ queue, alarms }, index) => queue === found[index]?.queue && alarms === found[index]?.alarms);
+  if (known !== undefined && isSame) return known.list;
+  const list = { queues: found.map(summarize) };
+  if (first !== undefined) lists.set(first.queue, { of: found, list });
+  return list;
+}
+
+export async function selectRepositories(
+  app: App,
+  caller: Caller,
+  ref: RepositoryRef | undefined,
+): Promise<readonly Repository[] | Refusal> {
+  if (ref === undefined) {
+    const all = await app.directory.listRepositories(caller.organization.id);
+    return all.filter((repository) => maySee(caller, repository));
+  }
+  const repository = await findRepository(app, caller, ref);
+  return isRefusal(repository) ? repository : [repository];
+}
+
+export async function loadQueues(app: App, repositories: readonly Repository[]): Promise<FoundQueue[]> {
+  const found: FoundQueue[] = [];
+  for (const repository of repositories) {
+    // Together: on a shared store each of them is a question.
+    const queueIds = await app.directory.listQueueIds(repository.id);
+    for (const loaded of await Promise.all(queueIds.map((queueId) => app.runner.find(queueId)))) {
+      if (loaded !== undefined) found.push({ ...loaded, repository });
+    }
+  }
+  return found;
+}
+
+/** A queue never changes, it is replaced, and belongs to one repository for good. */
+const summaries = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly summary: QueueSummary }>();
+
+function summarize({ repository, queue, alarms }: Shown): QueueSummary {
+  const known = summaries.get(queue);
+  if (known?.alarms === alarms) return known.summary;
+  const { host, owner, name } = repository;
+  const summary = {
+    ...viewQueueConfig(queue),
+    repo: { host, owner, name },
+    alarms: viewAlarms(alarms),
+    counts: countByState(queue),
+  };
+  summaries.set(queue, { alarms, summary });
+  return summary;
+}
+
+export function countByState(queue: Queue): Record<string, number> {
+  const counts: Record<string, number> = Object.fromEntries(LIVE_STATES.map((state) => [state, 0]));
+  for (const entry of valuesOf(queue.entries)) counts[entry.state] = (counts[entry.state] ?? 0) + 1;
+  return counts;
+}

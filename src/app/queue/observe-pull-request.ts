@@ -1,0 +1,34 @@
+import type { PullRequestFacts } from '../../engine/pull-request.ts';
+import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
+import type { App } from '../core/app.ts';
+import type { FoundQueue } from '../core/find-queue.ts';
+import { findTargets } from './pull-request-facts.ts';
+
+/** Tells the queue how the pull request of an entry is now, if that is news to it; undefined: it is gone. */
+export async function observePullRequest(
+  app: App,
+  found: FoundQueue,
+  entry: Entry,
+  pr: PullRequestFacts | undefined,
+): Promise<void> {
+  if (pr !== undefined && isSame(entry, pr)) return;
+  const { prNumber } = entry;
+  const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
+  await app.runner.run(found.id, (queue) => {
+    // Somebody told the queue something newer while we looked: the next look compares with that.
+    if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
+    return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
+  });
+}
+
+function isSame(entry: Entry, pr: PullRequestFacts): boolean {
+  return JSON.stringify(entry.pr) === JSON.stringify(isAdmitted(entry) ? asItWas(entry.pr, pr) : pr);
+}
+
+/** Every landing makes a forge find out again about all others, and nobody asks it of those that are admitted. */
+function asItWas(
+  { mergeability, blockReasons, failingChecks }: PullRequestFacts,
+  pr: PullRequestFacts,
+): PullRequestFacts {
+  return pr.mergeability === 'IN_PROGRESS' ? { ...pr, mergeability, blockReasons, failingChecks } : pr;
+}

@@ -1,0 +1,89 @@
+import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
+import type { Check } from '../../engine/check.ts';
+import { findCandidate, type Queue } from '../../engine/queue.ts';
+import { appFor } from '../../engine/required.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { CandidateRow, QueueId } from '../../storage/queues.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findRepository } from '../core/find-queue.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import type { TestRunView } from './candidate-view.ts';
+import { describeTestRun, parseTestRunId, testRunNotFound } from './get-merge-queue-testing-details.ts';
+
+export interface ReportCheck {
+  readonly repo: RepositoryRef;
+  readonly of: TestRunName;
+  readonly check: Omit<Check, 'reportedAt'>;
+}
+
+/** CI knows the branch, and with it the id, or only the commit. */
+export type TestRunName = { readonly testRunId: string } | { readonly sha: Sha };
+
+/** Takes a result of CI. Whatever it is worth, it is recorded; what the run stands at after it is the answer. */
+export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Promise<TestRunView | Refusal> {
+  const repository = await findRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const row = await findTestRun(app, repository, input.of);
+  if (row === undefined) return notFound(input.of);
+  if (isOwnCheck(repository, row, input.check.name)) return ownCheck(input.check.name);
+  const reporter = findApp(row, input.check.name);
+  if (reporter !== undefined) return ofApp(input.check.name, reporter);
+  const number = row.number as CandidateNumber;
+  const result = await app.runner.run(row.queueId, () => ({
+    kind: 'check_reported',
+    at: app.clock.now(),
+    candidate: number,
+    check: input.check,
+  }));
+  const found = result && (await app.runner.find(row.queueId));
+  if (result === undefined || found === undefined) return notFound(input.of);
+  const candidate = await getCandidate(app, row.queueId, result.queue, number);
+  return describeTestRun(app, { ...found, queue: result.queue, repository }, candidate);
+}
+
+/** What the built-in runner is to find out is not for others to say. */
+function isOwnCheck({ checks }: Repository, row: CandidateRow, name: string): boolean {
+  return decodeCandidate(row).required?.commands !== '' && checks.some((check) => check.name === name);
+}
+
+/** A token says nothing about the app that would use it. */
+function findApp(row: CandidateRow, name: string): string | undefined {
+  const { required } = decodeCandidate(row);
+  return required && appFor(required, name);
+}
+
+function ofApp(name: string, app: string): Refusal {
+  const message = `is "${name}", which counts only when the app ${app} reports it at the forge`;
+  return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
+}
+
+function ownCheck(name: string): Refusal {
+  const message = `is "${name}", which Sluice runs itself: nobody else can report its result`;
+  return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
+}
+
+async function findTestRun(app: App, { id }: Repository, of: TestRunName): Promise<CandidateRow | undefined> {
+  const queueIds = await app.directory.listQueueIds(id);
+  if ('sha' in of) return app.store.queues.findCandidateBySha(queueIds, of.sha);
+  const row = await app.store.queues.findCandidateById(parseTestRunId(of.testRunId));
+  return row !== undefined && queueIds.includes(row.queueId) ? row : undefined;
+}
+
+function notFound(of: TestRunName): Refusal {
+  if ('testRunId' in of) return testRunNotFound(of.testRunId);
+  return refuse(
+    'TEST_RUN_NOT_FOUND',
+    `No test run here has the commit ${of.sha}. Report on the commit that was tested.`,
+  );
+}
+
+/** As it is after the report: in the queue, or ended by it or before. */
+async function getCandidate(app: App, queueId: QueueId, queue: Queue, number: CandidateNumber): Promise<Candidate> {
+  const live = findCandidate(queue, number);
+  if (live !== undefined) return live;
+  const row = await app.store.queues.findCandidate(queueId, number);
+  return decodeCandidate(row as CandidateRow);
+}

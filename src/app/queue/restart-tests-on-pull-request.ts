@@ -1,0 +1,37 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { findEntry } from '../../engine/queue.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findQueue, type QueueRef } from '../core/find-queue.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { runEvent } from '../core/run-event.ts';
+import { type EntryView, viewEntry } from './entry-view.ts';
+import { findEndedEntry, neverSubmitted } from './find-entry.ts';
+
+export interface RestartTests extends QueueRef {
+  readonly prNumber: PrNumber;
+}
+
+export async function restartTestsOnPullRequest(
+  app: App,
+  caller: Caller,
+  input: RestartTests,
+): Promise<EntryView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { prNumber } = input;
+  const result = await runEvent(app, found, () => ({
+    kind: 'tests_restart_requested',
+    at: app.clock.now(),
+    actor: caller.name,
+    prNumber,
+    ...(caller.isPerson ? { by: 'person' as const } : {}),
+  }));
+  if (!isRefusal(result)) {
+    const entry = findEntry(result.queue, prNumber);
+    return entry === undefined ? neverSubmitted(input) : viewEntry(found.id, result.queue, entry);
+  }
+  if (result.code !== 'PULL_REQUEST_NOT_IN_QUEUE') return result;
+  const ended = await findEndedEntry(app, found, prNumber);
+  return ended === undefined ? neverSubmitted(input) : result;
+}

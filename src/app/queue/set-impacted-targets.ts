@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { DEFAULT_PRIORITY } from '../../engine/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import { ALL_TARGETS, type ImpactedTargets, MAX_TARGETS, TOO_MANY_TARGETS } from '../../engine/targets.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { ForkProofs } from '../access/fork-proofs.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { type FoundQueue, findQueue, type QueueRef, queueNotFound } from '../core/find-queue.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { runEvent } from '../core/run-event.ts';
+import { type EntryView, viewEntry, viewTargets } from './entry-view.ts';
+import { findAnyEntry } from './find-entry.ts';
+import { findPullRequest, findTargets } from './pull-request-facts.ts';
+import { pullRequestNotFound } from './submit-pull-request.ts';
+
+export interface SetImpactedTargets extends QueueRef {
+  readonly prNumber: PrNumber;
+  /** Undefined: the present head. */
+  readonly sha: Sha | undefined;
+  readonly impactedTargets: readonly string[] | 'ALL';
+}
+
+export async function setImpactedTargets(
+  app: App,
+  caller: Caller,
+  input: SetImpactedTargets,
+  from?: 'fork',
+): Promise<EntryView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const pr = await findPullRequestIfReachable(app, found, input);
+  const sha = input.sha ?? pr?.headSha;
+  if (sha === undefined) return pullRequestNotFound(input);
+  const targets = { ...toImpactedTargets(input.impactedTargets), ...(from === undefined ? {} : { from }) };
+  const at = app.clock.now();
+  const { prNumber } = input;
+  const result = await runEvent(app, found, () => ({
+    kind: 'impacted_targets_set',
+    at,
+    actor: caller.name,
+    prNumber,
+    sha,
+    targets,
+  }));
+  if (isRefusal(result)) return result;
+  const entry = await findAnyEntry(app, { ...found, queue: result.queue }, prNumber);
+  if (entry !== undefined) return viewEntry(found.id, result.queue, entry);
+  // What somebody with a token said stays, and is what a fork is told.
+  const kept = from === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha });
+  return viewUnsubmitted({ prNumber, sha, targets: kept ?? targets, pr, at });
+}
+
+/** Without a token, for a workflow run that proves which pull request it is for. */
+export async function setImpactedTargetsOfFork(
+  app: App,
+  { runId, proofs }: { readonly runId: string; readonly proofs: ForkProofs },
+  input: SetImpactedTargets,
+): Promise<EntryView | Refusal> {
+  const { sha } = input;
+  if (sha === undefined) {
+    const message = 'is required without a token: it is compared with the commit of the workflow run';
+    return refuse('VALIDATION_FAILED', `pr.sha ${message}.`, [{ path: '/pr/sha', message }]);
+  }
+  const callers = await proofs.prove({ repo: input.repo, runId, prNumber: input.prNumber, sha });
+  if (isRefusal(callers)) return callers;
+  let answer: EntryView | Refusal = queueNotFound(input);
+  // Each organization that has the repository has a queue of its own.
+  for (const caller of callers) {
+    const next = await setImpactedTargets(app, caller, input, 'fork');
+    if (isRefusal(answer)) answer = next;
+  }
+  return answer;
+}
+
+/** Somebody who names the commit can upload while the forge does not answer: nothing of it is needed then. */
+async function findPullRequestIfReachable(
+  app: App,
+  found: FoundQueue,
+  input: SetImpactedTargets,
+): Promise<PullRequestFacts | undefined> {
+  try {
+    return await findPullRequest(app, found, input.prNumber);
+  } catch (error) {
+    if (input.sha !== undefined && error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return undefined;
+    throw error;
+  }
+}
+
+function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
+  if (given === 'ALL') return ALL_TARGETS;
+  if (given.length > MAX_TARGETS) return TOO_MANY_TARGETS;
+  const targets = [...new Set(given)].sort();
+  const hash = createHash('sha256');
+  // A NUL cannot be part of a target, so no two lists run together to the same bytes.
+  for (const target of targets) hash.update(target).update('\0');
+  return { kind: 'list', digest: hash.digest('hex'), count: targets.length, targets };
+}
+
+/** The record of a pull request that was never submitted: what is known of it, without a state. */
+function viewUnsubmitted(of: {
+  readonly prNumber: PrNumber;
+  readonly sha: Sha;
+  readonly targets: ImpactedTargets;
+  readonly pr: PullRequestFacts | undefined;
+  readonly at: Instant;
+}): EntryView {
+  return {
+    stateChangedAt: formatInstant(of.at),
+    priorityValue: DEFAULT_PRIORITY.value,
+    priorityName: DEFAULT_PRIORITY.name,
+    skipTheLine: false,
+    noBatch: false,
+    prNumber: of.prNumber,
+    prTitle: of.pr?.title ?? '',
+    prSha: of.sha,
+    prBaseBranch: of.pr?.baseBranch ?? '',
+    prAuthor: of.pr?.author ?? '',
+    forceEnqueued: false,
+    isCurrentlySubmittedToQueue: false,
+    impactedTargets: viewTargets(of.targets),
+    verifiedByTestRun: null,
+  };
+}

@@ -1,0 +1,158 @@
+import { type Priority, parsePriority } from '../../engine/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import { findEntry, type Queue } from '../../engine/queue.ts';
+import type { ImpactedTargets } from '../../engine/targets.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { entryIdOf } from '../core/entry-id.ts';
+import {
+  type FoundQueue,
+  findQueue,
+  formatRef,
+  getForge,
+  type QueueRef,
+  queueNotFound,
+  toForgeRepository,
+} from '../core/find-queue.ts';
+import type { RunResult } from '../core/queue-host.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { lookAgainSoon } from '../core/request-poll.ts';
+import { runEvent } from '../core/run-event.ts';
+import { type EntryView, viewEntry } from './entry-view.ts';
+import { findEndedEntry } from './find-entry.ts';
+import { findPullRequest, findTargets } from './pull-request-facts.ts';
+import { lookAtTarget } from './read-target-branch.ts';
+
+export interface SubmitPullRequest extends QueueRef {
+  readonly prNumber: PrNumber;
+  /** Undefined or null: as it is, or the default. */
+  readonly priority: string | number | null | undefined;
+  readonly noBatch: boolean | undefined;
+  /** It mends a red branch. Undefined: as it is. */
+  readonly repair?: boolean | undefined;
+  /** The head that is meant. Undefined: the one it has. */
+  readonly sha?: Sha | undefined;
+  /** What a person at the forge meant: it was read with their words. */
+  readonly meant?: PullRequestFacts;
+}
+
+export async function submitPullRequest(
+  app: App,
+  caller: Caller,
+  input: SubmitPullRequest,
+): Promise<EntryView | Refusal> {
+  const priority = parseGivenPriority(input.priority);
+  if (isRefusal(priority)) return priority;
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  // Nobody looks after the target of an empty queue: what is submitted first is tested on the head as it is now.
+  const [pr] = await Promise.all([
+    input.meant ?? findPullRequest(app, found, input.prNumber),
+    found.queue.entries.size === 0 ? lookAtTarget(app, found) : undefined,
+  ]);
+  if (pr === undefined) return pullRequestNotFound(input);
+  if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
+  if (input.sha !== undefined && input.sha !== pr.headSha) return atAnotherHead(pr, input.sha);
+  const wasLive = findEntry(found.queue, pr.number) !== undefined;
+  if (!wasLive && (await hasLanded(app, found, pr)))
+    return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);
+  const targets = await findNewTargets(app, found, pr);
+  const hasLeft = (queue: Queue) => wasLive && findEntry(queue, pr.number) === undefined;
+  const result = await runEvent(app, found, (queue) =>
+    hasLeft(queue)
+      ? undefined
+      : {
+          kind: 'pull_request_submitted',
+          at: app.clock.now(),
+          actor: caller.name,
+          entryId: findEntry(queue, pr.number)?.id ?? entryIdOf(found.id, pr.number),
+          pr,
+          targets,
+          priority,
+          noBatch: input.noBatch,
+          ...(input.repair === undefined ? {} : { repair: input.repair }),
+          ...(caller.isPerson ? { by: 'person' as const } : {}),
+        },
+  );
+  if (isRefusal(result)) return result;
+  // It may have landed while it was looked at.
+  if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
+  if (pr.mergeability === 'IN_PROGRESS') await lookAgainSoon(app, found.repository, pr.number);
+  const isFinal = targets !== undefined && targets.from === undefined;
+  const { queue } = isFinal ? result : await takeTargetsThatCameMeanwhile(app, caller, found, result, pr);
+  const entry = findEntry(queue, pr.number);
+  return entry === undefined ? queueNotFound(input) : viewEntry(found.id, queue, entry);
+}
+
+/**
+ * A squashed or rebased commit does not lead to the head of its pull request: only the record tells that it landed. So a
+ * submission that is repeated because its answer got lost lands nothing twice. A target that lost the commit may have it
+ * again.
+ */
+async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
+  const entry = await findEndedEntry(app, found, pr.number);
+  if (entry?.state !== 'MERGED' || entry.landed === undefined || entry.pr.headSha !== pr.headSha) return false;
+  const repository = toForgeRepository(found.repository);
+  const forge = getForge(app, repository.host);
+  const head = await forge.findBranchHead(repository, found.queue.branch);
+  return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
+}
+
+/** Undefined also where the entry is here with the same head: the engine then keeps what it knows of it. */
+async function findNewTargets(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<ImpactedTargets | undefined> {
+  const { number: prNumber, headSha: sha } = pr;
+  if (findEntry(found.queue, prNumber)?.pr.headSha === sha) return undefined;
+  return findTargets(app, found.id, { prNumber, sha });
+}
+
+/** Targets stored after we looked and before the entry was there would otherwise wait for the next upload. */
+async function takeTargetsThatCameMeanwhile(
+  app: App,
+  caller: Caller,
+  found: FoundQueue,
+  result: RunResult,
+  pr: PullRequestFacts,
+): Promise<RunResult> {
+  const known = findEntry(result.queue, pr.number)?.targets;
+  const isOpen = known === undefined || known.from === 'fork';
+  if (result.queue.settings.mode !== 'PARALLEL' || !isOpen) return result;
+  const targets = await findTargets(app, found.id, { prNumber: pr.number, sha: pr.headSha });
+  if (targets === undefined || (known !== undefined && targets.from === 'fork')) return result;
+  const again = await runEvent(app, found, () => ({
+    kind: 'impacted_targets_set',
+    at: app.clock.now(),
+    actor: caller.name,
+    prNumber: pr.number,
+    sha: pr.headSha,
+    targets,
+  }));
+  return isRefusal(again) ? result : again;
+}
+
+function parseGivenPriority(given: string | number | null | undefined): Priority | undefined | Refusal {
+  if (given === undefined || given === null) return undefined;
+  const message = 'must be urgent, high, medium, low, or a number from 0 (first) to 255 (last)';
+  return parsePriority(given) ?? refuse('VALIDATION_FAILED', `priority ${message}.`, [{ path: '/priority', message }]);
+}
+
+export function pullRequestNotFound(input: QueueRef & { readonly prNumber: PrNumber }): Refusal {
+  const { repo, prNumber } = input;
+  const hint = repo.host === 'local' ? ` Push it with: git push origin HEAD:refs/pull/${prNumber}/head` : '';
+  return refuse('PULL_REQUEST_NOT_FOUND', `There is no pull request #${prNumber} in ${formatRef(repo)}.${hint}`);
+}
+
+function atAnotherHead({ number, headSha }: PullRequestFacts, sha: Sha): Refusal {
+  const sentence = `The head of pull request #${number} is ${headSha}, not ${sha}.`;
+  return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `${sentence} Look at what it is now, and submit that.`);
+}
+
+function notEnqueueable(pr: PullRequestFacts, targetBranch: string): Refusal {
+  const reasons = {
+    closed: 'is closed. Open it again first.',
+    draft: 'is a draft. Mark it ready for review first.',
+    merged: `is already merged into ${targetBranch}: there is nothing left to do.`,
+    open: 'cannot be queued.',
+  } as const;
+  return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `Pull request #${pr.number} ${reasons[pr.status]}`);
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, maySee } from '../core/caller.ts';
+import { withSmallHost } from '../core/directory.ts';
+import { repositoryNotFound } from '../core/find-queue.ts';
+import type { Refusal } from '../core/refusal.ts';
+
+/** The repository of an upload; undefined where its first upload is to make it. */
+export async function findRepositoryForUpload(
+  app: App,
+  caller: Caller,
+  ref: RepositoryRef,
+): Promise<Repository | undefined | Refusal> {
+  const known = await app.directory.findRepository(caller.organization.id, ref);
+  const isRefused = known === undefined ? caller.repositoryIds !== null : !maySee(caller, known);
+  return isRefused ? repositoryNotFound(ref) : known;
+}
+
+/** Tests need no registration: the first upload makes the repository. A token for some repositories makes no other. */
+export async function ensureRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
+  const known = await findRepositoryForUpload(app, caller, ref);
+  if (known !== undefined) return known;
+  const at = app.clock.now();
+  const made = await app.store.repositories.ensure({
+    id: randomUUID() as RepositoryId,
+    organizationId: caller.organization.id,
+    ...withSmallHost({ host: ref.host, owner: ref.owner, name: ref.name }),
+    git: null,
+    forgeId: null,
+    barred: null,
+    checks: [],
+    junit: [],
+    trustChecks: false,
+    runHooks: false,
+    createdAt: at,
+    updatedAt: at,
+  });
+  app.directory.forget();
+  return made;
+}

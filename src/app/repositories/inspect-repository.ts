@@ -1,0 +1,54 @@
+import type { Finding } from '../../forge/hosting.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findRepository, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { checkPlace } from './check-place.ts';
+
+export interface FindingView {
+  readonly level: Uppercase<Finding['level']>;
+  readonly code: string;
+  readonly text: string;
+}
+
+/** What is missing before a queue on this branch can work, or would be were there one. */
+export async function inspectRepository(
+  app: App,
+  caller: Caller,
+  { repo, targetBranch }: QueueRef,
+): Promise<{ readonly findings: readonly FindingView[] } | Refusal> {
+  const known = await findRepository(app, caller, repo);
+  if (isRefusal(known)) return known;
+  const repository = await checkPlace(app, caller, known);
+  if (isRefusal(repository)) return repository;
+  const { hosting } = getForge(app, repository.host);
+  const place = await app.directory.findQueue(caller.organization.id, repo, targetBranch);
+  const found = place && (await app.runner.find(place.queueId));
+  const findings =
+    hosting === undefined
+      ? await inspectPlain(app, repository, targetBranch)
+      : await hosting.inspect(toForgeRepository(repository), targetBranch, found?.queue.settings);
+  return { findings: findings.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
+}
+
+/** Plain git has nobody who could be in the way. */
+async function inspectPlain(app: App, repository: Repository, branch: string): Promise<readonly Finding[]> {
+  const forge = getForge(app, repository.host);
+  const trouble = await forge.checkAccess(toForgeRepository(repository));
+  if (trouble !== undefined) return [{ level: 'error', code: 'NOT_REACHABLE', text: trouble }];
+  const head = await forge.findBranchHead(toForgeRepository(repository), branch);
+  return head === undefined
+    ? [
+        {
+          level: 'error',
+          code: 'BRANCH_NOT_FOUND',
+          text: `There is no branch ${branch}. Push it first, or check its spelling.`,
+        },
+      ]
+    : [{ level: 'ok', code: 'REACHABLE', text: `The repository can be read, and has the branch ${branch}.` }];
+}
+
+function upper(level: Finding['level']): FindingView['level'] {
+  return level.toUpperCase() as FindingView['level'];
+}

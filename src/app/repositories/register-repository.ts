@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { Hosting, RepositoryIdentity } from '../../forge/hosting.ts';
+import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, hasScope, maySee } from '../core/caller.ts';
+import { withSmallHost } from '../core/directory.ts';
+import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
+import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { checkOwner } from './check-owner.ts';
+import { chooseHooks } from './choose-hooks.ts';
+import { type RepositoryView, viewRepository } from './repository-view.ts';
+import { settleIdentity } from './settle-identity.ts';
+
+export interface RegisterRepository {
+  readonly repo: RepositoryRef;
+  /** These four: undefined leaves what is there as it is. */
+  readonly git: string | undefined;
+  readonly checks: readonly RunnerCheck[] | undefined;
+  readonly junit: readonly string[] | undefined;
+  readonly trustChecks: boolean | undefined;
+  readonly runHooks: boolean | undefined;
+}
+
+export interface RegisteredView extends RepositoryView {
+  /** What whoever registers it should know, in sentences. */
+  readonly notes: readonly string[];
+}
+
+export async function registerRepository(
+  app: App,
+  caller: Caller,
+  asked: RegisterRepository,
+): Promise<RegisteredView | Refusal> {
+  const input = { ...asked, repo: withSmallHost(asked.repo) };
+  const known = await app.directory.findRepository(caller.organization.id, input.repo);
+  if (known !== undefined ? !maySee(caller, known) : caller.repositoryIds !== null) {
+    return limited();
+  }
+  const problem = checkRegistration(app, caller, input, known) ?? (await checkOwner(app, caller, input.repo));
+  if (problem !== undefined) return problem;
+  const repository = merge(app, caller, input, known);
+  const forge = getForge(app, repository.host);
+  const trouble = await forge.checkAccess(describeRepository(repository));
+  if (trouble !== undefined) return noAccess(repository, trouble);
+  if (forge.hosting !== undefined) {
+    const placed = await place(app, caller, forge.hosting, { input, known });
+    return isRefusal(placed) ? placed : { ...(await keep(app, placed)), notes: [] };
+  }
+  const hooks = await chooseHooks(forge, repository, { asked: input.runHooks, known });
+  if (isRefusal(hooks)) return hooks;
+  return { ...(await keep(app, { ...repository, runHooks: hooks.runHooks })), notes: hooks.notes };
+}
+
+/** What was learned of it at its forge is left out: whoever registers it means what is there now. */
+function merge(app: App, caller: Caller, input: RegisterRepository, known: Repository | undefined): Repository {
+  const at = app.clock.now();
+  return {
+    id: known?.id ?? (randomUUID() as RepositoryId),
+    organizationId: caller.organization.id,
+    ...input.repo,
+    git: input.git ?? known?.git ?? null,
+    forgeId: null,
+    barred: null,
+    checks: input.checks ?? known?.checks ?? [],
+    junit: input.junit ?? known?.junit ?? [],
+    trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
+    runHooks: known?.runHooks ?? false,
+    createdAt: known?.createdAt ?? at,
+    updatedAt: at,
+  };
+}
+
+interface Asked {
+  readonly input: RegisterRepository;
+  /** What has this name here. */
+  readonly known: Repository | undefined;
+}
+
+/** As its forge spells it. One that is known by its id goes on, whatever it was called when it was registered. */
+async function place(
+  app: App,
+  caller: Caller,
+  hosting: Hosting,
+  { input, known }: Asked,
+): Promise<Repository | Refusal> {
+  const identity = await hosting.identify(input.repo);
+  const { owner, name, forgeId } = identity;
+  const repo = { host: input.repo.host, owner, name };
+  const twin = await app.directory.findRepositoryAtForge(caller.organization.id, { host: repo.host, forgeId });
+  const kept = known && (await makeWay(app, hosting, known, identity));
+  if (kept !== undefined && isRefusal(kept)) return kept;
+  const before = kept ?? twin;
+  if (twin !== undefined && twin.id !== before?.id) return doubled(repo, twin);
+  if (before === undefined ? caller.repositoryIds !== null : !maySee(caller, before)) return limited();
+  const outcome = before && (await app.store.repositories.rename(before.id, repo, app.clock.now()));
+  if (outcome === 'taken') return doubled(input.repo, repo);
+  return { ...merge(app, caller, { ...input, repo }, before), forgeId };
+}
+
+/** The one that had the name goes on under its own, with its queues; where it is gone, its tests are what is left of it. */
+async function makeWay(
+  app: App,
+  hosting: Hosting,
+  known: Repository,
+  identity: RepositoryIdentity,
+): Promise<Repository | Refusal | undefined> {
+  if (known.forgeId === null || known.forgeId === identity.forgeId) return known;
+  if ((await hosting.findById(describeRepository(known))) !== undefined) {
+    await settleIdentity(app, hosting, known, identity);
+    return undefined;
+  }
+  // What they tested and were about to say would be landed and said at the new one.
+  if ((await app.directory.listQueueIds(known.id)).length > 0) return replaced(known);
+  await app.store.pullRequestNotes.removeAll(known.id);
+  return known;
+}
+
+function replaced(known: Repository): Refusal {
+  return invalid(
+    '/repo',
+    `${formatRef(known)} is another repository now than the one that has queues here, which is gone. Cancel what is in them, delete them, and register it again`,
+  );
+}
+
+function limited(): Refusal {
+  return refuse('INSUFFICIENT_SCOPE', 'This token is limited to other repositories.');
+}
+
+async function keep(app: App, repository: Repository): Promise<RepositoryView> {
+  const stored = await app.store.repositories.save(repository);
+  app.directory.forget();
+  return viewRepository(app, stored);
+}
+
+function doubled(asked: RepositoryRef, there: RepositoryRef): Refusal {
+  return invalid(
+    '/repo',
+    `${formatRef(asked)} is the repository that is known here as ${formatRef(there)}. Remove what is registered under one of the names first`,
+  );
+}
+
+/** On plain git it is about the path; elsewhere about the repository itself. */
+function noAccess({ host }: Repository, trouble: string): Refusal {
+  const path = host === PLAIN_GIT_HOST ? '/git' : '/repo';
+  return refuse('VALIDATION_FAILED', trouble, [{ path, message: trouble }]);
+}
+
+function checkRegistration(
+  app: App,
+  caller: Caller,
+  input: RegisterRepository,
+  known: Repository | undefined,
+): Refusal | undefined {
+  const isPlain = input.repo.host === PLAIN_GIT_HOST;
+  if (!app.forges.has(input.repo.host)) {
+    return invalid(
+      '/repo/host',
+      `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup", run as the user of the server and with its data folder, connects a GitHub within seconds; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
+    );
+  }
+  const misplaced = isPlain ? undefined : PLAIN_ONLY.find((field) => input[field] !== undefined);
+  if (misplaced !== undefined) {
+    return invalid(`/${misplaced}`, `is for repositories of the host "${PLAIN_GIT_HOST}" only`);
+  }
+  if (isPlain && input.git === undefined && known === undefined) {
+    return invalid('/git', 'must name the path or URL of the bare repository');
+  }
+  const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
+  // Each result would be taken for the other's.
+  if (twin !== undefined && twin >= 0) return invalid(`/checks/${twin}/name`, 'is the name of another check');
+  // The server reads the path, and runs the commands and hooks, with its own rights.
+  const needsInstance = [input.git, input.checks, input.trustChecks, input.runHooks].some(
+    (given) => given !== undefined,
+  );
+  if (needsInstance && !hasScope(caller, 'instance')) {
+    const what = 'A plain git path, its hooks, runner commands and trust in them';
+    return refuse('INSUFFICIENT_SCOPE', `${what} need a token with the scope "instance".`);
+  }
+  return undefined;
+}
+
+const PLAIN_ONLY = ['git', 'checks', 'runHooks'] as const;
+
+function hostsOf({ forges }: App): string {
+  const hosts = [...forges.keys()].filter((host) => host !== PLAIN_GIT_HOST);
+  return hosts.length === 0 ? 'to none yet' : `it is to ${hosts.join(', ')}`;
+}
+
+function invalid(path: string, message: string): Refusal {
+  return refuse('VALIDATION_FAILED', `${path.slice(1).replaceAll('/', '.')} ${message}.`, [{ path, message }]);
+}

@@ -1,0 +1,124 @@
+/**
+ * What people do to a test: read it, apply the pure act, store what follows. Results that arrive meanwhile win: the act
+ * is applied again to what is there then. Of counts the stored memory may lack passes that are not merged yet; what is
+ * active it never lacks.
+ */
+import type { Monitor } from '../../flaky/core/monitor.ts';
+import type { TestState } from '../../flaky/core/state.ts';
+import { recordTest } from '../../flaky/test-record.ts';
+import { type Instant, pause } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import {
+  decodeState,
+  encodeState,
+  eventRowOf,
+  nextCheckOf,
+  overrideOf,
+  quarantineSettingsOf,
+} from '../../storage/test-codec.ts';
+import type { KnownTest } from '../../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../../storage/test-settings.ts';
+import type { TestRow } from '../../storage/tests.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findTestScope, type TestScope } from '../core/list-page.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { testNotFound } from './find-test.ts';
+import { type TestDetails, type TestDetailsView, viewTestDetails } from './test-details-view.ts';
+import { getTestSettings } from './test-settings.ts';
+
+/** Results are stored up to 20 times a second: nearly every try finds a gap between two of them. */
+const MAX_TRIES = 50;
+const PAUSE_MS = 5;
+
+/** An act as it finds the test. */
+export interface FoundTest {
+  readonly test: TestRow;
+  readonly state: TestState;
+  /** Those that the state follows; the latest are in the settings. */
+  readonly monitors: readonly Monitor[];
+  readonly settings: StoredTestSettings;
+  readonly at: Instant;
+}
+
+export interface ActedTest {
+  readonly test: TestRow;
+  readonly state: TestState;
+  readonly events: readonly { readonly kind: string; readonly at: Instant; readonly actor: string | null }[];
+}
+
+export interface ChangeTest extends TestScope {
+  readonly testId: string;
+  readonly baseUrl: string;
+}
+
+export async function changeTest(
+  app: App,
+  caller: Caller,
+  input: ChangeTest,
+  act: (found: FoundTest) => ActedTest | Refusal,
+): Promise<{ readonly test: TestDetailsView } | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const changed = await tryChange(app, { repository, testId: input.testId.toLowerCase(), actor: caller.name }, act);
+    if (isRefusal(changed)) return changed;
+    if (changed !== undefined) return { test: await viewTestDetails(app, { ...changed, repository, links }) };
+    await pause(app.clock, PAUSE_MS * (1 + Math.random()));
+  }
+  throw new Fault('STORE_UNAVAILABLE', 'Results arrive too fast for this change. Try again.');
+}
+
+/** Undefined: another writer was faster. */
+async function tryChange(
+  app: App,
+  of: { readonly repository: Repository; readonly testId: string; readonly actor: string },
+  act: (found: FoundTest) => ActedTest | Refusal,
+): Promise<Omit<TestDetails, 'repository' | 'links'> | Refusal | undefined> {
+  const { repository, testId, actor } = of;
+  const settings = await getTestSettings(app, repository);
+  const { seq, known: all } = await app.store.testIngest.load(repository.id, [testId]);
+  const [known] = all;
+  if (known === undefined) return testNotFound(testId);
+  const found = findTest(known, settings, app.clock.now());
+  const acted = act(found);
+  if (isRefusal(acted)) return acted;
+  if (acted.events.length === 0) return { test: known.test, state: found.state, settings };
+  const change = record(known, acted, { settings, at: found.at, actor });
+  const stored = await app.store.testIngest.commit(
+    { repositoryId: repository.id, expectedSeq: seq, failures: [], ...change },
+    found.at,
+  );
+  return stored === undefined ? undefined : { test: change.tests[0], state: acted.state, settings };
+}
+
+function findTest(known: KnownTest, settings: StoredTestSettings, at: Instant): FoundTest {
+  // Whoever brings the test up to the latest settings compares with those it follows now.
+  const isBehind = known.memory.settingsVersion !== settings.version;
+  const monitors = isBehind ? settings.appliedMonitors : settings.monitors;
+  return { test: known.test, state: decodeState(known.memory.state), monitors, settings, at };
+}
+
+function record(
+  known: KnownTest,
+  { test, state, events }: ActedTest,
+  of: { readonly settings: StoredTestSettings; readonly at: Instant; readonly actor: string },
+) {
+  const { record, event } = recordTest(state, {
+    override: overrideOf(test),
+    settings: quarantineSettingsOf(of.settings.settings),
+    quarantinedAt: known.test.quarantinedAt,
+    at: of.at,
+    actor: of.actor,
+  });
+  const row: TestRow = { ...test, ...record };
+  const all = event === undefined ? events : [...events, event];
+  return {
+    tests: [row] as const,
+    // Its sequence number says what is counted, and nothing more is.
+    memories: [{ ...known.memory, state: encodeState(state), nextCheckAt: nextCheckOf(row, state) }],
+    events: all.map((each) => eventRowOf(test.id, each)),
+  };
+}

@@ -1,0 +1,51 @@
+import { createLookupIds, type LookupIdentifier } from '../../flaky/identity/lookup-id.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, maySee } from '../core/caller.ts';
+import { organizationNotFound } from '../core/list-page.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { loadCoverage } from './quarantine-coverage.ts';
+
+export interface GetQuarantineConfig {
+  readonly repo: RepositoryRef;
+  readonly orgUrlSlug: string;
+  /** None: every quarantined test is wanted. */
+  readonly tests: readonly LookupIdentifier[];
+}
+
+export interface QuarantineConfigView {
+  readonly isDisabled: boolean;
+  readonly testIds: readonly string[];
+}
+
+/** Which of the failing tests block nobody. Of a repository that nobody uploaded for, none. */
+export async function getQuarantineConfig(
+  app: App,
+  caller: Caller,
+  input: GetQuarantineConfig,
+): Promise<QuarantineConfigView | Refusal> {
+  const { organization } = caller;
+  if (input.orgUrlSlug !== organization.slug) return organizationNotFound(input.orgUrlSlug);
+  const repository = await app.directory.findRepository(organization.id, input.repo);
+  if (repository === undefined || !maySee(caller, repository)) return { isDisabled: false, testIds: [] };
+  const [stored, { ids }] = await Promise.all([
+    app.store.testSettings.find(repository.id),
+    app.directory.findQuarantined(repository.id),
+  ]);
+  if (stored?.settings.quarantineEnabled === false) return { isDisabled: true, testIds: [] };
+  if (ids.size === 0) return { isDisabled: false, testIds: [] };
+  if (input.tests.length === 0) {
+    const covers = await loadCoverage(app, repository, [...ids]);
+    return { isDisabled: false, testIds: [...ids].filter((id) => covers(id, null)) };
+  }
+  // Ids are made of its name as it is stored, in whatever letters somebody asks.
+  const lookUp = createLookupIds({ org: organization.slug, repository });
+  const asked = input.tests.flatMap((test) => {
+    const { sent, candidates } = lookUp(test);
+    const id = candidates.find((each) => ids.has(each));
+    return id === undefined ? [] : [{ sent, id, suitePaths: test.suitePaths ?? null }];
+  });
+  const covers = await loadCoverage(app, repository, [...new Set(asked.map(({ id }) => id))]);
+  const found = asked.filter(({ id, suitePaths }) => covers(id, suitePaths)).map(({ sent }) => sent);
+  return { isDisabled: false, testIds: [...new Set(found)] };
+}

@@ -1,0 +1,104 @@
+import { REVIEW_AFTER_DAYS, reviewOf } from '../../flaky/quarantine.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import { overrideOf } from '../../storage/test-codec.ts';
+import type { RunCounts, TestRow, TestStatus } from '../../storage/tests.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { getRetentionStart } from './test-settings.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+export interface ListQuarantinedTests extends TestScope {
+  readonly page: PageQuery;
+  /** Says of each whether its quarantine should be looked at. */
+  readonly hasReview: boolean;
+  /** Leaves the others out of the pages, which stay those of the whole list. */
+  readonly onlyToReview: boolean;
+}
+
+type Review = NonNullable<ReturnType<typeof reviewOf>>;
+
+export interface QuarantinedTestView {
+  readonly name: string;
+  readonly parent?: string;
+  readonly file?: string;
+  readonly classname?: string;
+  readonly status: TestStatus;
+  readonly codeowners: readonly string[];
+  readonly quarantine_setting: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE';
+  readonly quarantined_at: string;
+  readonly status_last_updated_at: string;
+  readonly test_case_id: string;
+  readonly variant: string;
+  readonly review?: Review;
+}
+
+export interface QuarantinedPage {
+  readonly quarantined_tests: readonly QuarantinedTestView[];
+  readonly page: PageView;
+}
+
+export async function listQuarantinedTests(
+  app: App,
+  caller: Caller,
+  input: ListQuarantinedTests,
+): Promise<QuarantinedPage | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const read = await listPage(app, { repository, asked: ['quarantined'], page: input.page }, (query) =>
+    app.store.tests.listQuarantined(query),
+  );
+  if (isRefusal(read)) return read;
+  const { tests } = read.list;
+  const now = app.clock.now();
+  const reviews = input.hasReview || input.onlyToReview ? await reviewAll(app, { repository, tests, now }) : [];
+  const rows = tests.map((test, index) => ({ test, review: reviews[index] }));
+  const shown = input.onlyToReview ? rows.filter(({ review }) => review !== undefined) : rows;
+  return { quarantined_tests: shown.map(({ test, review }) => viewQuarantined(test, review, now)), page: read.page };
+}
+
+/** Runs are counted only of tests that have been quarantined for long enough. */
+async function reviewAll(
+  app: App,
+  of: { readonly repository: Repository; readonly tests: readonly TestRow[]; readonly now: Instant },
+): Promise<readonly (Review | undefined)[]> {
+  const { repository, tests, now } = of;
+  const oldest = await getRetentionStart(app, repository, now);
+  const asked = tests.flatMap(({ id, quarantinedAt }) =>
+    quarantinedAt === null || quarantinedAt > now - REVIEW_AFTER_DAYS * DAY_MS
+      ? []
+      : [{ testId: id, quarantinedAt, since: Math.max(quarantinedAt, oldest) }],
+  );
+  if (asked.length === 0) return [];
+  const counts = await app.store.tests.countRuns(repository.id, asked);
+  const reviews = new Map(
+    asked.map(({ testId, quarantinedAt }, index) => [
+      testId,
+      reviewOf({ quarantinedAt, ...(counts[index] as RunCounts) }, now),
+    ]),
+  );
+  return tests.map((test) => reviews.get(test.id));
+}
+
+function viewQuarantined(test: TestRow, review: Review | undefined, now: Instant): QuarantinedTestView {
+  const override = overrideOf(test);
+  const isAlways = override?.mode === 'ALWAYS_QUARANTINE' && (override.expiresAt ?? Infinity) > now;
+  return {
+    name: test.name,
+    ...(test.parent === null ? {} : { parent: test.parent }),
+    ...(test.file === null ? {} : { file: test.file }),
+    ...(test.classname === null ? {} : { classname: test.classname }),
+    status: test.status,
+    codeowners: test.codeowners,
+    quarantine_setting: isAlways ? 'ALWAYS_QUARANTINE' : 'AUTO_QUARANTINE',
+    // A page shows who was quarantined as of its watermark; one released since then shows when its status changed.
+    quarantined_at: formatInstant(test.quarantinedAt ?? test.statusAt),
+    status_last_updated_at: formatInstant(test.statusAt),
+    test_case_id: test.id,
+    variant: test.variant,
+    ...(review === undefined ? {} : { review }),
+  };
+}

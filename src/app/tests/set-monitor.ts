@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { Monitor } from '../../flaky/core/monitor.ts';
+import { type MonitorProblem, parseMonitor } from '../../flaky/parse-monitor.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { StoredTestSettings } from '../../storage/test-settings.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findTestScope, type TestScope } from '../core/list-page.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type MonitorView, viewMonitor } from './monitor-view.ts';
+import { changeTestSettings, type NextSettings } from './test-settings.ts';
+
+/** Each is asked about every upload of every test. */
+const MAX_MONITORS = 50;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface SetMonitor extends TestScope {
+  /** Undefined: a new one. */
+  readonly monitorId: string | undefined;
+  /** As the wire has it; what is absent stays as it is. */
+  readonly monitor: Fields & { readonly parameters?: Fields | undefined };
+}
+
+export interface SetMonitorReply {
+  readonly monitor: MonitorView;
+  readonly monitors: readonly MonitorView[];
+}
+
+export async function setMonitor(app: App, caller: Caller, input: SetMonitor): Promise<SetMonitorReply | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const id = input.monitorId ?? randomUUID();
+  const saved = await changeTestSettings(app, { repository, actor: caller.name }, (current) =>
+    input.monitorId === undefined
+      ? addMonitor(current, input.monitor, { id, createdAt: app.clock.now() })
+      : replaceMonitor(current, input.monitor, id),
+  );
+  if (isRefusal(saved)) return saved;
+  const monitors = saved.monitors.map(viewMonitor);
+  return { monitor: monitors.find((monitor) => monitor.id === id) as MonitorView, monitors };
+}
+
+function addMonitor(
+  current: StoredTestSettings,
+  fields: Fields,
+  given: { readonly id: string; readonly createdAt: Instant },
+): NextSettings | Refusal {
+  const { settings, monitors } = current;
+  if (monitors.length >= MAX_MONITORS) {
+    return refuse('MONITOR_LIMIT_REACHED', `A repository has at most ${MAX_MONITORS} monitors. Delete one first.`);
+  }
+  const parsed = parseMonitor(fields, given);
+  if (parsed.kind === 'refused') return badMonitor(parsed.problems);
+  const { monitor } = parsed;
+  return { settings, monitors: [...monitors, monitor], detail: { kind: 'monitor_created', monitor } };
+}
+
+function replaceMonitor(
+  { settings, monitors }: StoredTestSettings,
+  fields: SetMonitor['monitor'],
+  id: string,
+): NextSettings | Refusal | undefined {
+  const before = monitors.find((monitor) => monitor.id === id);
+  if (before === undefined) return monitorNotFound(id);
+  const parsed = parseMonitor(mergeMonitor(before, fields), { id, createdAt: before.createdAt });
+  if (parsed.kind === 'refused') return badMonitor(parsed.problems);
+  const { monitor } = parsed;
+  if (JSON.stringify(viewMonitor(monitor)) === JSON.stringify(viewMonitor(before))) return undefined;
+  return {
+    settings,
+    monitors: monitors.map((other) => (other === before ? monitor : other)),
+    detail: { kind: 'monitor_changed', before, monitor },
+  };
+}
+
+/** Parameters of another type mean nothing to this one. */
+function mergeMonitor(before: Monitor, fields: SetMonitor['monitor']): Fields {
+  const known = viewMonitor(before);
+  const isSameType = fields['type'] === undefined || fields['type'] === before.type;
+  const parameters = isSameType ? { ...known.parameters, ...fields.parameters } : fields.parameters;
+  return { ...known, ...fields, parameters };
+}
+
+export function monitorNotFound(id: string): Refusal {
+  return refuse(
+    'MONITOR_NOT_FOUND',
+    `This repository has no monitor with the id ${id}. listMonitors shows those it has.`,
+  );
+}
+
+function badMonitor(problems: readonly MonitorProblem[]): Refusal {
+  const [first] = problems;
+  const errors = problems.map(({ path, message }) => ({ path: toPointer(path), message }));
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return refuse('VALIDATION_FAILED', `${first?.path} ${first?.message}${more}. Nothing was changed.`, errors);
+}
+
+/** `monitor.branches[0]` as a JSON pointer. */
+function toPointer(path: string): string {
+  return `/${path.replaceAll(/[.[]/g, '/').replaceAll(']', '')}`;
+}

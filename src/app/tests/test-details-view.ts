@@ -1,0 +1,123 @@
+import type { Monitor, MonitorType } from '../../flaky/core/monitor.ts';
+import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import { overrideOf } from '../../storage/test-codec.ts';
+import type { StoredTestSettings } from '../../storage/test-settings.ts';
+import type { TestRow } from '../../storage/tests.ts';
+import type { App } from '../core/app.ts';
+import { type EvidenceView, viewEvidence } from './evidence-view.ts';
+import { type TestLinks, type TestView, viewTests } from './test-view.ts';
+
+/** A test, how it does, and what was decided about it. */
+export interface TestDetailsView extends TestView {
+  readonly first_seen_at: string;
+  readonly quarantined_at?: string;
+  readonly quarantine_override?: OverrideView;
+  readonly flag?: { readonly actor: string; readonly at: string; readonly reason?: string };
+  readonly labels: readonly LabelView[];
+  readonly monitors: readonly TestMonitorView[];
+}
+
+interface OverrideView {
+  readonly setting: 'ALWAYS_QUARANTINE' | 'NEVER_QUARANTINE';
+  readonly actor: string;
+  readonly at: string;
+  readonly reason: string;
+  readonly expires_at?: string;
+}
+
+interface LabelView {
+  readonly name: string;
+  readonly sources: readonly { readonly since: string; readonly actor?: string; readonly monitor_id?: string }[];
+}
+
+interface TestMonitorView {
+  readonly monitor_id: string;
+  readonly type: MonitorType;
+  readonly name: string;
+  readonly is_active: boolean;
+  readonly active_since?: string;
+  readonly reason?: string;
+  readonly evidence?: EvidenceView;
+  readonly mute?: { readonly at: string; readonly actor: string; readonly until?: string; readonly reason?: string };
+}
+
+export interface TestDetails {
+  readonly repository: Repository;
+  readonly test: TestRow;
+  readonly state: TestState;
+  readonly settings: StoredTestSettings;
+  readonly links: TestLinks;
+}
+
+export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDetailsView> {
+  const { repository, test, state, settings, links } = of;
+  const [view] = await viewTests(app, { repository, tests: [test], links });
+  const override = viewOverride(test, app.clock.now());
+  return {
+    ...(view as TestView),
+    first_seen_at: formatInstant(test.firstSeenAt),
+    ...(test.quarantinedAt === null ? {} : { quarantined_at: formatInstant(test.quarantinedAt) }),
+    ...(override === undefined ? {} : { quarantine_override: override }),
+    ...(state.flag === null ? {} : { flag: viewFlag(state.flag) }),
+    labels: viewLabels(state.labels),
+    monitors: settings.monitors.flatMap((monitor) => viewTestMonitor(monitor, state.monitors[monitor.id])),
+  };
+}
+
+/** One that has expired counts as none, also before anybody noticed. */
+function viewOverride(test: TestRow, now: Instant): OverrideView | undefined {
+  const override = overrideOf(test);
+  if (override === null || test.override === null || (override.expiresAt ?? Infinity) <= now) return undefined;
+  const { actor, at, reason } = test.override;
+  return {
+    setting: override.mode,
+    actor,
+    at: formatInstant(at),
+    reason,
+    ...(override.expiresAt === null ? {} : { expires_at: formatInstant(override.expiresAt) }),
+  };
+}
+
+function viewFlag({ actor, at, reason }: Flag): NonNullable<TestDetailsView['flag']> {
+  return { actor, at: formatInstant(at), ...(reason === null ? {} : { reason }) };
+}
+
+function viewLabels(labels: readonly LabelSource[]): LabelView[] {
+  return [...Map.groupBy(labels, ({ label }) => label)]
+    .map(([name, sources]) => ({ name, sources: sources.map(viewSource) }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function viewSource({ source, since }: LabelSource): LabelView['sources'][number] {
+  const who = source.kind === 'monitor' ? { monitor_id: source.id } : { actor: source.name };
+  return { since: formatInstant(since), ...who };
+}
+
+/** Those that say nothing about the test are left out. */
+function viewTestMonitor(monitor: Monitor, own: MonitorState | undefined): TestMonitorView[] {
+  if (own === undefined || (own.activeSince === null && own.mute === null)) return [];
+  const { activeSince, reason, evidence, mute } = own;
+  const active = activeSince === null ? {} : { active_since: formatInstant(activeSince), reason };
+  return [
+    {
+      monitor_id: monitor.id,
+      type: monitor.type,
+      name: monitor.name,
+      is_active: activeSince !== null,
+      ...active,
+      ...(evidence === null ? {} : { evidence: viewEvidence(evidence) }),
+      ...(mute === null ? {} : { mute: viewMute(mute) }),
+    },
+  ];
+}
+
+function viewMute({ at, until, actor, reason }: Mute): NonNullable<TestMonitorView['mute']> {
+  return {
+    at: formatInstant(at),
+    actor,
+    ...(until === null ? {} : { until: formatInstant(until) }),
+    ...(reason === null ? {} : { reason }),
+  };
+}

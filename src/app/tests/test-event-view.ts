@@ -1,0 +1,121 @@
+import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { TestEventRow } from '../../storage/tests.ts';
+import { type EvidenceView, viewEvidence } from './evidence-view.ts';
+
+/** One shape for all kinds of events: what a kind does not have is absent. */
+export interface TestEventView {
+  readonly at: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly actor?: string;
+  readonly reason?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly monitor_id?: string;
+  readonly monitor_type?: string;
+  readonly label?: string;
+  readonly until?: string;
+  readonly url?: string;
+  readonly evidence?: EvidenceView;
+}
+
+/** Everything that the detail of any kind of event may hold. */
+interface Detail {
+  readonly reason?: string | null;
+  readonly from?: string;
+  readonly to?: string;
+  readonly monitorId?: string;
+  /** Events of earlier versions have none. */
+  readonly monitorName?: string;
+  readonly type?: string;
+  readonly cause?: string;
+  readonly label?: string;
+  readonly source?: LabelSource['source'];
+  readonly until?: Instant | null;
+  readonly expiresAt?: Instant | null;
+  readonly setting?: string;
+  readonly hasExpired?: boolean;
+  readonly isQuarantined?: boolean;
+  readonly url?: string;
+  readonly previousUrl?: string | null;
+  readonly evidence?: Evidence;
+}
+
+export function viewTestEvent(row: TestEventRow, monitorNames: ReadonlyMap<string, string>): TestEventView {
+  const detail = JSON.parse(row.detail) as Detail;
+  const { reason, from = detail.setting, to, type, label } = detail;
+  const monitorId = detail.monitorId ?? (detail.source?.kind === 'monitor' ? detail.source.id : undefined);
+  const until = detail.until ?? detail.expiresAt ?? undefined;
+  const url = detail.url ?? detail.previousUrl ?? undefined;
+  const monitor = nameMonitor(monitorNames.get(monitorId ?? '') ?? detail.monitorName ?? type);
+  return {
+    at: formatInstant(row.at),
+    kind: row.kind.toUpperCase(),
+    text: capitalized(describe(row, detail, monitor)),
+    ...(row.actor === null ? {} : { actor: row.actor }),
+    ...(reason === undefined || reason === null || reason === '' ? {} : { reason }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(monitorId === undefined ? {} : { monitor_id: monitorId }),
+    ...(type === undefined ? {} : { monitor_type: type }),
+    ...(label === undefined ? {} : { label }),
+    ...(until === undefined ? {} : { until: formatInstant(until) }),
+    ...(url === undefined ? {} : { url }),
+    ...(detail.evidence === undefined ? {} : { evidence: viewEvidence(detail.evidence) }),
+  };
+}
+
+function nameMonitor(name: string | undefined): string {
+  return name === undefined ? 'a monitor that is gone' : `the monitor "${name}"`;
+}
+
+function describe({ kind, actor }: TestEventRow, detail: Detail, monitor: string): string {
+  const who = actor ?? (detail.source?.kind === 'monitor' ? monitor : 'Sluice');
+  switch (kind) {
+    case 'status_changed':
+      return `the status changed from ${detail.from} to ${detail.to}.`;
+    case 'monitor_activated':
+      return `${monitor} detected it.`;
+    case 'monitor_resolved':
+      return `${monitor} no longer detects it: ${detail.cause}.`;
+    case 'monitor_muted':
+      return `${who} muted ${monitor}.`;
+    case 'monitor_unmuted':
+      return detail.hasExpired === true ? `the mute of ${monitor} ended.` : `${who} ended the mute of ${monitor}.`;
+    case 'test_flagged':
+      return `${who} flagged it as flaky.`;
+    case 'test_unflagged':
+      return `${who} took the flag away.`;
+    case 'upload_ignored':
+      return `${who} took back an upload in which it ran.`;
+    case 'label_added':
+      return `${who} put the label "${detail.label}" on.`;
+    case 'label_removed':
+      return `${who} took the label "${detail.label}" away.`;
+    default:
+      return describeDecision(kind, who, detail);
+  }
+}
+
+function describeDecision(kind: string, who: string, detail: Detail): string {
+  switch (kind) {
+    case 'quarantine_changed':
+      return detail.isQuarantined === true ? 'it is quarantined.' : 'it is no longer quarantined.';
+    case 'override_changed':
+      return `${who} set the quarantine from ${detail.from} to ${detail.to}.`;
+    case 'override_expired':
+      return `the setting ${detail.setting} of its quarantine has ended.`;
+    case 'ticket_linked':
+      return `${who} linked a ticket.`;
+    case 'ticket_unlinked':
+      return `${who} took the link to the ticket away.`;
+    default:
+      return `${kind.replaceAll('_', ' ')}.`;
+  }
+}
+
+/** A name of a person stays as it is written. */
+function capitalized(sentence: string): string {
+  return /^(the|it|a monitor) /.test(sentence) ? sentence.charAt(0).toUpperCase() + sentence.slice(1) : sentence;
+}

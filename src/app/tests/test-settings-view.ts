@@ -1,0 +1,90 @@
+import type { Monitor } from '../../flaky/core/monitor.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { SettingsChange, StoredTestSettings } from '../../storage/test-settings.ts';
+import type { App } from '../core/app.ts';
+import { viewMonitor } from './monitor-view.ts';
+import type { SettingsChangeDetail } from './test-settings.ts';
+
+export interface TestSettingsView {
+  readonly quarantine_enabled: boolean;
+  readonly auto_quarantine: boolean;
+  readonly infrastructure_protection_enabled: boolean;
+  readonly infrastructure_failure_threshold: number | null;
+  readonly retention_days: number;
+  readonly ticket_url_template: string | null;
+  readonly is_applied: boolean;
+  readonly changes: readonly SettingsChangeView[];
+}
+
+interface SettingsChangeView {
+  readonly at: string;
+  readonly actor: string;
+  readonly kind: Uppercase<SettingsChangeDetail['kind']>;
+  readonly text: string;
+}
+
+const MAX_CHANGES = 50;
+
+export async function viewTestSettings(
+  app: App,
+  repository: Repository,
+  stored: StoredTestSettings,
+): Promise<TestSettingsView> {
+  const { settings, version, appliedVersion } = stored;
+  const changes = await app.store.testSettings.listChanges(repository.id, MAX_CHANGES);
+  return {
+    quarantine_enabled: settings.quarantineEnabled,
+    auto_quarantine: settings.autoQuarantine,
+    infrastructure_protection_enabled: settings.infrastructureProtectionEnabled,
+    infrastructure_failure_threshold: settings.infrastructureFailureThreshold,
+    retention_days: settings.retentionDays,
+    ticket_url_template: settings.ticketUrlTemplate,
+    is_applied: version === appliedVersion,
+    changes: changes.map(viewChange),
+  };
+}
+
+function viewChange({ at, actor, detail }: SettingsChange): SettingsChangeView {
+  const change = JSON.parse(detail) as SettingsChangeDetail;
+  const kind = change.kind.toUpperCase() as Uppercase<SettingsChangeDetail['kind']>;
+  return { at: formatInstant(at), actor, kind, text: describeChange(change) };
+}
+
+function describeChange(change: SettingsChangeDetail): string {
+  switch (change.kind) {
+    case 'settings_changed':
+      return change.changes
+        .map(({ name, from, to }) => `${snakeCase(name)} from ${JSON.stringify(from)} to ${JSON.stringify(to)}`)
+        .join(', ');
+    case 'monitor_created':
+    case 'monitor_deleted':
+      return `"${change.monitor.name}" (${change.monitor.type})`;
+    case 'monitor_changed': {
+      const { name, type } = change.monitor;
+      return `"${name}" (${type}): ${describeDifference(fieldsOf(change.before), fieldsOf(change.monitor))}`;
+    }
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Parameters and what the action is made of stand beside the rest, so that only what differs is said. */
+function fieldsOf(monitor: Monitor): Fields {
+  const { action, parameters, ...rest } = viewMonitor(monitor);
+  return { ...rest, ...action, ...parameters };
+}
+
+function describeDifference(before: Fields, after: Fields): string {
+  const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+  const words = names.map((name) => [name, wordOf(before[name]), wordOf(after[name])] as const);
+  return words
+    .filter(([, from, to]) => from !== to)
+    .map(([name, from, to]) => `${name} from ${from} to ${to}`)
+    .join(', ');
+}
+
+function wordOf(value: unknown): string {
+  return value === undefined || value === null ? 'none' : JSON.stringify(value);
+}

@@ -1,0 +1,107 @@
+import { formatInstant } from '../../lib/clock.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { TestRow, TestStats, TestStatus } from '../../storage/tests.ts';
+import type { App } from '../core/app.ts';
+import { getRetentionStart } from './test-settings.ts';
+
+/** A test without what only its runs tell. */
+export interface TestSummaryView {
+  readonly id: string;
+  readonly repository: { readonly html_url: string };
+  readonly html_url: string;
+  readonly name: string;
+  readonly variant: string;
+  readonly status: { readonly value: TestStatus; readonly reason: string; readonly timestamp: string };
+  readonly codeowners: readonly string[];
+  readonly pull_requests_impacted_last_7d: number;
+  readonly quarantined: boolean;
+  readonly file_path?: string;
+  readonly parent?: string;
+  readonly classname?: string;
+  readonly ticket?: { readonly html_url: string };
+}
+
+export interface TestView extends TestSummaryView {
+  readonly most_common_failures: readonly FailureView[];
+  readonly failure_rate_last_7d: number;
+  readonly failure_rate_last_24h: number;
+}
+
+interface FailureView {
+  readonly summary: string;
+  readonly occurrence_count: number;
+  readonly last_occurrence: string;
+}
+
+export interface TestLinks {
+  /** The server's own address, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly orgSlug: string;
+}
+
+export async function viewTests(
+  app: App,
+  of: { readonly repository: Repository; readonly tests: readonly TestRow[]; readonly links: TestLinks },
+): Promise<TestView[]> {
+  if (of.tests.length === 0) return [];
+  const now = app.clock.now();
+  const testIds = of.tests.map((test) => test.id);
+  const since = await getRetentionStart(app, of.repository, now);
+  const stats = await app.store.tests.getStats({ repositoryId: of.repository.id, testIds, now, since });
+  return of.tests.map((test, index) => viewTest(test, stats[index] as TestStats, of));
+}
+
+function viewTest(
+  test: TestRow,
+  stats: TestStats,
+  of: { readonly repository: Repository; readonly links: TestLinks },
+): TestView {
+  return {
+    ...viewTestSummary(test, stats, of),
+    most_common_failures: stats.failureGroups.map((group) => ({
+      summary: group.summary,
+      occurrence_count: group.occurrences,
+      last_occurrence: formatInstant(group.lastAt),
+    })),
+    failure_rate_last_7d: rate(stats.failures7d, stats.runs7d),
+    failure_rate_last_24h: rate(stats.failures24h, stats.runs24h),
+  };
+}
+
+function viewTestSummary(
+  test: TestRow,
+  stats: TestStats,
+  { repository, links }: { readonly repository: Repository; readonly links: TestLinks },
+): TestSummaryView {
+  const repositoryUrl = repositoryLink(repository, links);
+  return {
+    id: test.id,
+    repository: { html_url: repositoryUrl },
+    html_url: testLink(test.id, repository, links),
+    name: test.name,
+    variant: test.variant,
+    status: { value: test.status, reason: test.statusReason, timestamp: formatInstant(test.statusAt) },
+    codeowners: test.codeowners,
+    pull_requests_impacted_last_7d: stats.pullRequestsImpacted7d,
+    quarantined: test.quarantinedAt !== null,
+    ...(test.file === null ? {} : { file_path: test.file }),
+    ...(test.parent === null ? {} : { parent: test.parent }),
+    ...(test.classname === null ? {} : { classname: test.classname }),
+    ...(test.ticketUrl === null ? {} : { ticket: { html_url: test.ticketUrl } }),
+  };
+}
+
+export function testLink(testId: string, repository: Repository, { baseUrl, orgSlug }: TestLinks): string {
+  const repo = encodeURIComponent(`${repository.owner}/${repository.name}`);
+  return `${baseUrl}/${orgSlug}/flaky-tests/test/${testId}?repo=${repo}`;
+}
+
+/** Plain git repositories have no page but ours. */
+function repositoryLink({ host, owner, name }: Repository, { baseUrl, orgSlug }: TestLinks): string {
+  if (host !== 'local') return `https://${host}/${owner}/${name}`;
+  return `${baseUrl}/${orgSlug}/flaky-tests?repo=${encodeURIComponent(`${owner}/${name}`)}`;
+}
+
+function rate(failures: number, runs: number): number {
+  return runs === 0 ? 0 : failures / runs;
+}

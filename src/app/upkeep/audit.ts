@@ -1,0 +1,123 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import { assert } from '../../lib/assert.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { EventRow, QueueId } from '../../storage/queues.ts';
+import { raise } from '../core/alarms.ts';
+import type { App } from '../core/app.ts';
+import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { MAX_COMMITS } from '../core/format-audit.ts';
+import { forEachAtOnce, Rounds } from '../core/periodic.ts';
+import { decodeCandidate, decodeEvent } from '../core/queue-codec.ts';
+import { loadQueues } from '../queue/list-queues.ts';
+import { lookAtTarget } from '../queue/read-target-branch.ts';
+import { auditStretch, type Finding, type RecordedEvent, readStory, type Stretch, splitStretch } from './audit-line.ts';
+
+const TIMES = { firstMs: 3_000, everyMs: 15_000 };
+const QUEUES_AT_ONCE = 8;
+const HOSTED_EVERY_MS = 60_000;
+const PAGE = 500;
+/** The only events that say where the target is. */
+const MOVES: readonly string[] = ['candidate_landed', 'landing_refused', 'target_observed'];
+
+export function createAudit(app: App): Rounds {
+  const looks = new Map<QueueId, Instant>();
+  return new Rounds(app.clock, TIMES, (isStopped) => audit(app, isStopped, looks));
+}
+
+/**
+ * Walks behind every queue, also an idle or a paused one. It tells the queue where its target is, which raises the alarm
+ * where somebody else moved it, and proves from git that each landing since the last round is what was tested. Several
+ * servers may do so at once: an alarm is known by the event it is about, and the mark moves only from where it was read.
+ */
+export async function audit(
+  app: App,
+  isStopped: () => boolean = () => false,
+  looks = new Map<QueueId, Instant>(),
+): Promise<void> {
+  // What is not done in this round is done in the next, which begins where this one did.
+  const warn = (error: unknown, facts: object) => {
+    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not audit the targets');
+  };
+  try {
+    const queues = await loadQueues(app, await app.store.repositories.listAll());
+    await forEachAtOnce(QUEUES_AT_ONCE, queues, async (found) => {
+      if (isStopped()) return;
+      await auditQueue(app, found, looks).catch((error: unknown) => warn(error, { queue: found.id }));
+    });
+  } catch (error) {
+    warn(error, {});
+  }
+}
+
+async function auditQueue(app: App, before: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
+  await lookAtTargetInTime(app, before, looks);
+  const loaded = await app.runner.find(before.id);
+  if (loaded === undefined) return;
+  const found = { ...loaded, repository: before.repository };
+  const { queue, version, id } = found;
+  const { alarms } = app.store;
+  const mark = await alarms.findMark(id);
+  // Another server may be ahead.
+  if (mark !== undefined && mark.version >= version) return;
+  const at = app.clock.now();
+  if (mark === undefined) {
+    await alarms.setMark(id, { sha: queue.target?.sha ?? null, version, at }, undefined);
+    return;
+  }
+  const story = readStory((mark.sha as Sha | null) ?? undefined, await listMoves(app, found, mark.version));
+  const findings = [...story.findings];
+  for (const stretch of story.stretches) findings.push(...(await prove(app, found, stretch)));
+  await raiseAll(app, found, findings);
+  await alarms.setMark(id, { sha: story.head ?? null, version, at }, mark.version);
+}
+
+/** A forge with people on it tells of pushes: there it is enough to look now and then. */
+async function lookAtTargetInTime(app: App, found: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
+  const now = app.clock.now();
+  const isHosted = app.forges.get(found.repository.host)?.hosting !== undefined;
+  if (isHosted && now - (looks.get(found.id) ?? Number.NEGATIVE_INFINITY) < HOSTED_EVERY_MS) return;
+  await lookAtTarget(app, found);
+  if (isHosted) looks.set(found.id, now);
+}
+
+/** What happened to the target since, up to the queue as it was found. */
+async function listMoves(app: App, { id, version }: FoundQueue, since: number): Promise<readonly RecordedEvent[]> {
+  const moves: RecordedEvent[] = [];
+  for (let after = since; after < version; ) {
+    const rows = await app.store.queues.listEvents(id, after, Math.min(PAGE, version - after));
+    const last = rows.at(-1);
+    assert(last !== undefined, 'every version of a queue has its event');
+    moves.push(...rows.filter(({ kind }) => MOVES.includes(kind)).map(decodeMove));
+    after = last.version;
+  }
+  return moves;
+}
+
+function decodeMove(row: EventRow): RecordedEvent {
+  return { version: row.version, event: decodeEvent(row, new Map()) };
+}
+
+/** One question for all landings; where its answer is not plain, one for each, to find the landing that it is about. */
+async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<readonly Finding[]> {
+  const repository = toForgeRepository(found.repository);
+  const { from: since, to: head, landings } = stretch;
+  const line = await getForge(app, repository.host).listLine({ repository, head, since, limit: MAX_COMMITS });
+  if (line.kind !== 'line' && landings.length > 1) {
+    const findings: Finding[] = [];
+    for (const part of splitStretch(stretch)) findings.push(...(await prove(app, found, part)));
+    return findings;
+  }
+  const candidates = new Map<number, Candidate>();
+  for (const { event } of landings) {
+    const row = await app.store.queues.findCandidate(found.id, event.candidate);
+    if (row !== undefined) candidates.set(row.number, decodeCandidate(row));
+  }
+  return auditStretch(stretch, line, candidates);
+}
+
+async function raiseAll(app: App, found: FoundQueue, findings: readonly Finding[]): Promise<void> {
+  for (const { version, text } of findings) {
+    await raise(app, found, { id: `${found.id}/${version}/audit`, code: 'UNPROVEN_LANDING', text });
+  }
+}

@@ -1,0 +1,34 @@
+import path from 'node:path';
+import { formatInstant } from '../../lib/clock.ts';
+import type { App } from '../core/app.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+
+export interface Backup {
+  readonly file: string;
+  readonly sizeBytes: number;
+}
+
+export async function createBackup(app: App, input: { readonly file: string | undefined }): Promise<Backup | Refusal> {
+  if (app.store.snapshots === undefined) return noSnapshots();
+  const name = input.file ?? `${formatInstant(app.clock.now()).replaceAll(':', '-')}.db`;
+  const file = resolveBackup(app, name);
+  if (isRefusal(file)) return file;
+  const { sizeBytes } = await app.store.snapshots.backup(file);
+  app.log.info({ file, sizeBytes }, 'backup written');
+  return { file, sizeBytes };
+}
+
+/** A bare name lives in the server's own folder; an absolute path is taken as it is. */
+export function resolveBackup(app: App, name: string): string | Refusal {
+  if (path.isAbsolute(name)) return name;
+  if (path.basename(name) === name && name !== '.' && name !== '..') return path.join(app.backupFolder, name);
+  const message = 'must be a name without a folder, or an absolute path';
+  return refuse('VALIDATION_FAILED', `file ${message}.`, [{ path: '/file', message }]);
+}
+
+export function noSnapshots(): Refusal {
+  return refuse(
+    'VALIDATION_FAILED',
+    'This server keeps its data in PostgreSQL. Back it up with pg_dump and pg_restore.',
+  );
+}

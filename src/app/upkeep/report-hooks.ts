@@ -1,0 +1,41 @@
+import type { HookNews } from '../../forge/forge.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import { raise } from '../core/alarms.ts';
+import type { App } from '../core/app.ts';
+import { loadQueues } from '../queue/list-queues.ts';
+
+/** Logs what hooks of repositories print, and raises an alarm where they do not run, or run too long. */
+export function tellOfHooks(app: App): void {
+  for (const forge of app.forges.values()) {
+    forge.onHooks?.((news) => {
+      void tell(app, news).catch((error: unknown) => app.log.warn({ err: error }, 'could not raise an alarm'));
+    });
+  }
+}
+
+async function tell(app: App, news: HookNews): Promise<void> {
+  if (news.kind === 'printed') {
+    app.log.info({ repository: news.source, ref: news.ref, words: news.words }, 'hooks of a repository printed');
+    return;
+  }
+  const repository = await app.directory.findRepositoryById(news.source as RepositoryId);
+  if (repository === undefined) return;
+  const alarm = news.kind === 'off' ? alarmOfOff(news.problem) : alarmOfStopped(news);
+  // The same every day: a push after push would fill the list with it.
+  const day = formatInstant(app.clock.now()).slice(0, 10);
+  for (const found of await loadQueues(app, [repository])) {
+    await raise(app, found, { id: `${found.id}/${alarm.code}/${day}`, ...alarm });
+  }
+}
+
+function alarmOfOff(problem: string) {
+  const text = `Hooks of the repository do not run any more: ${problem}. What is tested and landed meanwhile, nobody tells them.`;
+  return { code: 'HOOKS_OFF', text } as const;
+}
+
+function alarmOfStopped({ ref, words }: { readonly ref: string; readonly words: string }) {
+  const printed = words === '' ? 'They printed nothing.' : `They printed last: ${words}`;
+  const text = `Hooks that ran after the push of ${ref} did not end in time and were stopped. The push itself was done. ${printed}`;
+  return { code: 'HOOKS_STOPPED', text } as const;
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it, type TestContext } from 'node:test';
+import { branchRef } from '../../../test/fake/fake-repository.ts';
+import { QueueWorld, type QueueWorldOptions } from '../../../test/helpers/queue-world.ts';
+import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { Forge, ForgeRepository } from '../../forge/forge.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
+import { sweepRefs } from './sweep-refs.ts';
+
+const LIMIT = { timeout: 20_000 };
+
+async function createWorld(context: TestContext, options?: QueueWorldOptions): Promise<QueueWorld> {
+  const world = await QueueWorld.create(options);
+  context.after(() => world.stop());
+  return world;
+}
+
+function idOf(world: QueueWorld, number: number): string {
+  return candidateIdOf(world.queueId, number as CandidateNumber);
+}
+
+/** What a server leaves that builds and publishes although nobody wants it any more. */
+function leaveRefs(world: QueueWorld, id: string, branch = `sluice/pr-1/${id}`): void {
+  const sha: Sha = world.head;
+  world.repository.git.changeRefs([
+    { ref: `refs/sluice/candidates/${id}`, sha },
+    { ref: branchRef(branch), sha },
+  ]);
+}
+
+function ownRefs(world: QueueWorld): string[] {
+  const { git } = world.repository;
+  return ['refs/sluice/', branchRef('sluice/')].flatMap((prefix) => git.listRefs(prefix)).map(([ref]) => ref);
+}
+
+describe('the sweep of refs', LIMIT, () => {
+  it('removes what a candidate that has ended left behind [N5]', async (context) => {
+    const world = await createWorld(context);
+    await world.land({ a: 'a' });
+    assert.deepEqual(ownRefs(world), []);
+    leaveRefs(world, idOf(world, 1));
+    await sweepRefs(world.app);
+    assert.deepEqual(ownRefs(world), []);
+  });
+
+  it('leaves what belongs to a live candidate, and what nobody here knows [N5]', async (context) => {
+    const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
+    await world.submit({ a: 'a' });
+    await world.untilQuiet();
+    leaveRefs(world, randomUUID(), `sluice/head/${randomUUID()}`);
+    const before = ownRefs(world);
+    assert.equal(before.length, 4);
+    await sweepRefs(world.app);
+    assert.deepEqual(ownRefs(world), before);
+  });
+
+  it('waits until everything that was asked for the candidate is done [N5]', async (context) => {
+    const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
+    const number = await world.submit({ a: 'a' });
+    await world.untilQuiet();
+    await world.stop();
+    await world.cancel(number);
+    const before = ownRefs(world);
+    await sweepRefs(world.app);
+    assert.deepEqual(ownRefs(world), before);
+    assert.equal(before.length, 2);
+  });
+
+  it('removes what a queue left that was deleted before it was done [N5] [Q2]', async (context) => {
+    const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
+    const number = await world.submit({ a: 'a' });
+    await world.untilQuiet();
+    await world.stop();
+    await world.cancel(number);
+    const found = await world.app.runner.find(world.queueId);
+    assert.ok(found);
+    await world.store.queues.delete(world.queueId, found.version, world.app.clock.now());
+    assert.equal(ownRefs(world).length, 2);
+    await sweepRefs(world.app);
+    assert.deepEqual(ownRefs(world), []);
+  });
+
+  it('does a part in each round where there is very much, and gets to the end [N5]', async (context) => {
+    const world = await createWorld(context);
+    await world.land({ a: 'a' });
+    const id = idOf(world, 1);
+    leaveRefs(world, id);
+    for (let count = 0; count < 1_200; count += 1) {
+      const unknown = `0${randomUUID().slice(1)}`;
+      world.repository.git.changeRefs([{ ref: `refs/sluice/candidates/${unknown}`, sha: world.head }]);
+    }
+    const places = new Map();
+    for (let round = 0; round < 4; round += 1) await sweepRefs(world.app, places);
+    assert.equal(ownRefs(world).length, 1_200);
+    assert.equal(world.repository.git.findRef(`refs/sluice/candidates/${id}`), undefined);
+  });
+
+  it('passes over repositories that are known by their test results alone [N5] [G86]', async (context) => {
+    const world = await createWorld(context);
+    const [known] = await world.app.store.repositories.listAll();
+    assert.ok(known !== undefined);
+    const hosted = 'hosted.example';
+    for (const host of [PLAIN_GIT_HOST, 'elsewhere.example', hosted])
+      await world.app.store.repositories.save({ ...known, id: host as RepositoryId, host, owner: 'them', git: null });
+    const queued = { ...known, id: 'queued' as RepositoryId, host: hosted, git: null, forgeId: '7' };
+    await world.app.store.repositories.save(queued);
+    const asked: string[] = [];
+    const local: Forge = Object.create(world.forge, {
+      listCandidateIds: { value: async ({ id }: ForgeRepository) => asked.push(id) && [] },
+    });
+    const people: Forge = Object.create(local, { hosting: { value: {} } });
+    const forges = new Map([...world.app.forges, [PLAIN_GIT_HOST, local], [hosted, people]]);
+    await sweepRefs({ ...world.app, forges });
+    assert.deepEqual(asked, ['queued']);
+  });
+
+  it('goes on with a forge that was away [N5]', async (context) => {
+    const world = await createWorld(context);
+    await world.land({ a: 'a' });
+    leaveRefs(world, idOf(world, 1));
+    world.forge.isBroken = true;
+    await sweepRefs(world.app);
+    assert.equal(ownRefs(world).length, 2);
+    world.forge.isBroken = false;
+    await sweepRefs(world.app);
+    assert.deepEqual(ownRefs(world), []);
+  });
+});

@@ -1,0 +1,90 @@
+import { nextWakeAt } from '../../engine/wake.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { App } from '../core/app.ts';
+import type { LoadedQueue } from '../core/queue-host.ts';
+import { loadQueues } from '../queue/list-queues.ts';
+
+/** Also without a timer: another server may have set one and died. */
+const SWEEP_EVERY_MS = 30_000;
+
+/** Wakes queues when something happens in them by itself: a timeout, the end of a hold, a batch that waited enough. */
+export class Timers {
+  readonly #app: App;
+  readonly #timers = new Map<QueueId, { readonly at: Instant; readonly callOff: () => void }>();
+  readonly #underWay = new Set<Promise<void>>();
+  #callOffSweep: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  start(): void {
+    this.#app.runner.listen((loaded) => this.#arm(loaded));
+    this.#sweepSoon(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOffSweep?.();
+    for (const { callOff } of this.#timers.values()) callOff();
+    await Promise.all(this.#underWay);
+  }
+
+  #sweepSoon(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#callOffSweep = this.#app.clock.after(delayMs, () => this.#track(this.#sweep()));
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      const repositories = await this.#app.store.repositories.listAll();
+      for (const loaded of await loadQueues(this.#app, repositories)) {
+        this.#arm(loaded);
+        // What fell due while nobody was there has no timer any more: it is in the past.
+        if (loaded.queue.entries.size > 0) await this.#wake(loaded.id);
+      }
+    } catch (error) {
+      // The next sweep asks for everything again.
+      this.#app.log.warn({ err: error }, 'could not look for queues that are due');
+    }
+    this.#sweepSoon(SWEEP_EVERY_MS);
+  }
+
+  #arm({ id, queue }: Pick<LoadedQueue, 'id' | 'queue'>): void {
+    const now = this.#app.clock.now();
+    const at = nextWakeAt(queue, now);
+    const known = this.#timers.get(id);
+    if (this.#isStopped || known?.at === at) return;
+    known?.callOff();
+    this.#timers.delete(id);
+    if (at === undefined) return;
+    const callOff = this.#app.clock.after(Math.max(0, at - now), () => this.#track(this.#wake(id)));
+    this.#timers.set(id, { at, callOff });
+  }
+
+  async #wake(queueId: QueueId): Promise<void> {
+    const { runner, clock, log } = this.#app;
+    this.#timers.get(queueId)?.callOff();
+    this.#timers.delete(queueId);
+    try {
+      const result = await runner.run(queueId, () => ({ kind: 'time_passed', at: clock.now() }));
+      // A queue that stays due waits for something else than time: the sweep looks again.
+      if (result?.isStored === false && !this.#isDue(result.queue)) this.#arm({ id: queueId, queue: result.queue });
+    } catch (error) {
+      // The next sweep wakes it.
+      log.warn({ err: error, queue: queueId }, 'could not wake a queue');
+    }
+  }
+
+  #isDue(queue: LoadedQueue['queue']): boolean {
+    const now = this.#app.clock.now();
+    return (nextWakeAt(queue, now) ?? Number.POSITIVE_INFINITY) <= now;
+  }
+
+  #track(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.finally(() => this.#underWay.delete(work));
+  }
+}

@@ -1,0 +1,59 @@
+import type { PlaceQuestion, UploadPlace } from '../../flaky/upload-place.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { CandidateRow } from '../../storage/queues.ts';
+import type { Repository, RepositoryId } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { toForgeRepository } from '../core/find-queue.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+
+const WHOLE_SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const UUID_AT_END = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:-bisection)?$/;
+
+/** Whether the repository has the commit of an upload, and which candidate and check it is of. */
+export async function findUploadPlace(app: App, question: PlaceQuestion): Promise<UploadPlace> {
+  const sha = question.sha.toLowerCase();
+  const repository = await app.directory.findRepositoryById(question.repositoryId as RepositoryId);
+  const candidate = repository && (await findCandidateOf(app, repository, { ...question, sha }));
+  if (candidate === undefined)
+    return { hasCommit: await hasCommit(app, repository, sha), candidateId: null, check: null };
+  return { hasCommit: true, candidateId: candidate.id, check: checkNamed(candidate, question.jobName) };
+}
+
+/** The branch is that of a candidate of this repository, and the commit is the candidate's. */
+async function findCandidateOf(
+  app: App,
+  repository: Repository,
+  { sha, branch }: Pick<PlaceQuestion, 'sha' | 'branch'>,
+): Promise<CandidateRow | undefined> {
+  const id = UUID_AT_END.exec(branch)?.[1];
+  const row = id === undefined ? undefined : await app.store.queues.findCandidateById(id);
+  if (row === undefined || decodeCandidate(row).commit?.sha !== sha) return undefined;
+  const queueIds = await app.directory.listQueueIds(repository.id);
+  return queueIds.includes(row.queueId) ? row : undefined;
+}
+
+/** A job is named after its workflow and itself, its check after the job alone. */
+function checkNamed(row: CandidateRow, jobName: string | null): string | null {
+  const required = decodeCandidate(row).required?.names ?? [];
+  const named = required.filter((name) => jobName === name || jobName?.endsWith(` / ${name}`));
+  return named.length === 1 ? (named[0] ?? null) : null;
+}
+
+/** A forge that is away leaves it open: then the commit is believed where a lie costs little, and proven elsewhere. */
+async function hasCommit(app: App, repository: Repository | undefined, sha: string): Promise<boolean | null> {
+  const forge = repository && app.forges.get(repository.host);
+  if (repository === undefined || forge === undefined || !isRegistered(repository)) return null;
+  if (!WHOLE_SHA.test(sha)) return false;
+  try {
+    return await forge.hasCommit(toForgeRepository(repository), sha as Sha);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return null;
+  }
+}
+
+/** One that only uploads have made has no place where its commits are. */
+function isRegistered({ git, forgeId }: Repository): boolean {
+  return git !== null || forgeId !== null;
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { Upload, UploadFields } from '../../storage/uploads.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, hasScope } from '../core/caller.ts';
+import { organizationNotFound } from '../core/list-page.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { testRunNotFound } from '../queue/get-merge-queue-testing-details.ts';
+import { ensureRepository, findRepositoryForUpload } from '../repositories/ensure-repository.ts';
+import { newUpload } from './new-upload.ts';
+import type { ReceivedBody } from './upload-body.ts';
+
+/** The same results within this time are the same upload. */
+const SAME_MS = 24 * 3_600_000;
+
+export interface UploadInput {
+  readonly repo: RepositoryRef;
+  readonly orgUrlSlug: string;
+  readonly fields: UploadFields;
+}
+
+/** Whether the fields name what there is, as far as that can be told before the body is here. */
+export async function checkUpload(app: App, caller: Caller, input: UploadInput): Promise<Refusal | undefined> {
+  if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
+  const repository = await findRepositoryForUpload(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const { candidateId } = input.fields;
+  return candidateId === null ? undefined : checkCandidate(app, repository, candidateId);
+}
+
+/** Stores an upload whose body has come. It is processed later, and listed from now on. */
+export async function receiveUpload(
+  app: App,
+  caller: Caller,
+  input: UploadInput,
+  body: ReceivedBody,
+): Promise<Upload | Refusal> {
+  const problem = await checkUpload(app, caller, input);
+  if (problem !== undefined) return problem;
+  const repository = await ensureRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const { fields } = input;
+  const isProven = hasScope(caller, 'evidence');
+  const digest = digestOf(fields, { body, isProven });
+  const upload = newUpload({
+    repositoryId: repository.id,
+    kind: 'reports',
+    isProven,
+    fields,
+    at: app.clock.now(),
+    body,
+    digest,
+  });
+  const stored = await app.store.uploads.create(upload, upload.receivedAt - SAME_MS);
+  app.ingest.wake();
+  return stored;
+}
+
+async function checkCandidate(
+  app: App,
+  repository: Repository | undefined,
+  candidateId: string,
+): Promise<Refusal | undefined> {
+  const queueIds = repository === undefined ? [] : await app.directory.listQueueIds(repository.id);
+  const row = await app.store.queues.findCandidateById(candidateId);
+  const isHere = row !== undefined && queueIds.includes(row.queueId);
+  return isHere ? undefined : testRunNotFound(candidateId);
+}
+
+/** The same results with a token that proves where they come from are worth more, and another upload. */
+function digestOf(
+  fields: UploadFields,
+  { body, isProven }: { readonly body: ReceivedBody; readonly isProven: boolean },
+): string {
+  const values = isProven ? [...fieldValues(fields), 'proven'] : fieldValues(fields);
+  const hash = createHash('sha256').update(JSON.stringify(values));
+  return hash.update(body.digest).digest('hex');
+}
+
+/** In an order of their own: that in which somebody wrote an object down must not matter. */
+function fieldValues(fields: UploadFields): readonly unknown[] {
+  const { sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot } =
+    fields;
+  return [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot];
+}

@@ -1,0 +1,65 @@
+import type { Timing } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Store } from '../../storage/store.ts';
+import type { IssuedUploadUrl } from '../core/app.ts';
+import { Rounds } from '../core/periodic.ts';
+
+interface Deps {
+  readonly store: Store;
+  readonly clock: Timing;
+  readonly log: Log;
+}
+
+const EVERY_MS = 10 * 60_000;
+/** More are given out in an hour where much is uploaded; some of them tell as much as all. */
+const MAX_WATCHED = 1_000;
+const MAX_WARNED = 1_000;
+
+/**
+ * Warns where addresses for bundles are given out that nobody uses: a client that cannot reach one gives up in silence, and its
+ * test results are gone. Once for each organization and address, and again only after one of them was used.
+ */
+export class UnusedUploads {
+  readonly #deps: Deps;
+  #watched: IssuedUploadUrl[] = [];
+  readonly #warned = new Set<string>();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  watch(given: IssuedUploadUrl): void {
+    if (this.#watched.length < MAX_WATCHED) this.#watched.push(given);
+  }
+
+  createRounds(): Rounds {
+    return new Rounds(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.look());
+  }
+
+  async look(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const isOver = ({ expiresAt }: IssuedUploadUrl): boolean => expiresAt < clock.now();
+    const over = this.#watched.filter(isOver);
+    this.#watched = this.#watched.filter((given) => !isOver(given));
+    try {
+      for (const given of over) await this.#judge(given);
+    } catch (error) {
+      log.warn({ err: error }, 'could not look whether upload addresses were used');
+    }
+  }
+
+  async #judge({ uploadId, organization, address }: IssuedUploadUrl): Promise<void> {
+    const upload = await this.#deps.store.uploads.find(uploadId);
+    const key = JSON.stringify([organization, address]);
+    if (upload !== undefined && upload.status !== 'PENDING') {
+      this.#warned.delete(key);
+      return;
+    }
+    if (this.#warned.has(key) || this.#warned.size >= MAX_WARNED) return;
+    this.#warned.add(key);
+    this.#deps.log.warn(
+      { organization, address, uploadId },
+      'an upload address was given out and never used; if clients cannot reach it, set SLUICE_URL or SLUICE_TRUSTED_PROXIES',
+    );
+  }
+}

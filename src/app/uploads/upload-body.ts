@@ -1,0 +1,165 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { cutBytes } from '../../flaky/identity/variant.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Store } from '../../storage/store.ts';
+import type { UploadFile } from '../../storage/uploads.ts';
+import { sniffEncoding } from './sniff-encoding.ts';
+
+const MAX_PIECE_BYTES = 256 * 1024;
+const MIN_PIECE_BYTES = 16 * 1024;
+/** What all uploads that arrive at once may hold in memory together, besides the least that each of them needs. */
+const BUDGET_BYTES = 64 * 1024 * 1024;
+
+/** A body that has come whole, and belongs to nobody yet. */
+export interface ReceivedBody {
+  readonly bodyId: string;
+  readonly files: readonly UploadFile[];
+  readonly sizeBytes: number;
+  /** Of the files' bytes and roles in their order; their names do not count. */
+  readonly digest: string;
+}
+
+/** Writes bodies to the store while they arrive. The more of them arrive at once, the smaller the pieces. */
+export class UploadBodies {
+  readonly #deps: { readonly store: Store; readonly clock: Clock };
+  #open = 0;
+
+  constructor(deps: { readonly store: Store; readonly clock: Clock }) {
+    this.#deps = deps;
+  }
+
+  /** Has `fill` write a body. Where it throws, nothing of the body is left. */
+  async receive<T>(
+    fill: (body: BodyWriter) => Promise<T>,
+  ): Promise<{ readonly filled: T; readonly body: ReceivedBody }> {
+    const { store, clock } = this.#deps;
+    const writer = new BodyWriter(
+      (bodyId, fileNo, bytes) => store.uploads.appendBody(bodyId, fileNo, bytes, clock.now()),
+      () => Math.max(MIN_PIECE_BYTES, Math.min(MAX_PIECE_BYTES, Math.floor(BUDGET_BYTES / this.#open))),
+    );
+    this.#open += 1;
+    try {
+      const filled = await fill(writer);
+      return { filled, body: await writer.finish() };
+    } catch (error) {
+      await this.discard(writer.bodyId);
+      throw error;
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  /** Where even that fails, the store forgets bodies that nobody named. */
+  async discard(bodyId: string): Promise<void> {
+    await this.#deps.store.uploads.removeBody(bodyId).catch(() => undefined);
+  }
+}
+
+/** What somebody said of a file. */
+interface FileKind {
+  readonly encoding?: UploadFile['encoding'] | undefined;
+  readonly role?: UploadFile['role'] | undefined;
+}
+
+type Append = (bodyId: string, fileNo: number, bytes: Uint8Array) => Promise<void>;
+
+/** File after file: `begin`, then `write` until the next one begins. */
+export class BodyWriter {
+  readonly bodyId: string = randomUUID();
+  readonly #append: Append;
+  readonly #pieceBytes: () => number;
+  readonly #digest = createHash('sha256');
+  readonly #files: UploadFile[] = [];
+  #file: OpenFile | undefined;
+
+  constructor(append: Append, pieceBytes: () => number) {
+    this.#append = append;
+    this.#pieceBytes = pieceBytes;
+  }
+
+  /** Without an encoding, the first bytes of the file say it. */
+  async begin(name: string, { encoding, role }: FileKind = {}): Promise<void> {
+    await this.#end();
+    const cleaned = cleanName(name, this.#files.length);
+    this.#file = {
+      name: cleaned,
+      encoding,
+      role,
+      hash: createHash('sha256'),
+      waiting: [],
+      waitingBytes: 0,
+      sizeBytes: 0,
+      head: [],
+    };
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    const file = this.#file as OpenFile;
+    file.hash.update(bytes);
+    file.sizeBytes += bytes.length;
+    if (file.head.length < HEAD_BYTES) file.head.push(...bytes.subarray(0, HEAD_BYTES - file.head.length));
+    file.waiting.push(bytes);
+    file.waitingBytes += bytes.length;
+    if (file.waitingBytes >= this.#pieceBytes()) await this.#flush(file);
+  }
+
+  async finish(): Promise<ReceivedBody> {
+    await this.#end();
+    const sizeBytes = this.#files.reduce((total, file) => total + file.sizeBytes, 0);
+    return { bodyId: this.bodyId, files: this.#files, sizeBytes, digest: this.#digest.digest('hex') };
+  }
+
+  async #end(): Promise<void> {
+    const file = this.#file;
+    if (file === undefined) return;
+    await this.#flush(file);
+    this.#digest.update(file.hash.digest()).update(file.role ?? '');
+    const { name, encoding = sniffEncoding(file.head), sizeBytes, role } = file;
+    this.#files.push({ name, encoding, sizeBytes, ...(role === undefined ? {} : { role }) });
+    this.#file = undefined;
+  }
+
+  async #flush(file: OpenFile): Promise<void> {
+    const bytes = Buffer.concat(file.waiting, file.waitingBytes);
+    file.waiting.length = 0;
+    file.waitingBytes = 0;
+    for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
+      await this.#append(this.bodyId, this.#files.length, bytes.subarray(at, at + MAX_PIECE_BYTES));
+    }
+  }
+}
+
+/** A file of which no byte comes is none. */
+export async function writeFile(
+  writer: BodyWriter,
+  name: string,
+  of: { readonly encoding: UploadFile['encoding'] | undefined; readonly bytes: AsyncIterable<Uint8Array> },
+): Promise<void> {
+  let isBegun = false;
+  for await (const chunk of of.bytes) {
+    if (!isBegun) await writer.begin(name, of);
+    isBegun = true;
+    await writer.write(chunk);
+  }
+}
+
+/** A label, for people: of characters that can be shown, and not endless. */
+function cleanName(name: string, fileNo: number): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in it.
+  const shown = cutBytes(name.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd').toWellFormed(), MAX_NAME_BYTES);
+  return shown === '' ? `file-${fileNo + 1}` : shown;
+}
+
+const MAX_NAME_BYTES = 500;
+const HEAD_BYTES = 4;
+
+interface OpenFile {
+  readonly name: string;
+  readonly encoding: UploadFile['encoding'] | undefined;
+  readonly role: UploadFile['role'] | undefined;
+  readonly hash: ReturnType<typeof createHash>;
+  readonly waiting: Uint8Array[];
+  readonly head: number[];
+  waitingBytes: number;
+  sizeBytes: number;
+}

@@ -1,0 +1,169 @@
+import type { Static, TSchema } from 'typebox';
+import type { Operation } from '../../contract/operation.ts';
+import { readVersion } from '../../lib/version.ts';
+import { describeConnectionError, isReset, isTimeout } from './connection-error.ts';
+import { CliError, EXIT } from './exit.ts';
+import { describeProblem, type ProblemDocument } from './problem.ts';
+import type { Token } from './token-source.ts';
+
+export interface ClientOptions {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Asked for only when an operation needs it. */
+  readonly token: () => Token;
+  /** Whom an instance token acts for; undefined: for its own organization. */
+  readonly organization?: string | undefined;
+}
+
+export interface CallOptions {
+  readonly timeoutMs?: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly location: string | null;
+}
+
+/** A body that is made while it is sent. */
+export interface StreamedBody {
+  readonly contentType: string;
+  bytes(): AsyncIterable<Uint8Array>;
+}
+
+const TIMEOUT_MS = 30_000;
+/** A server with a slow disk says nothing while it stores what came last. */
+const STREAM_IDLE_MS = 120_000;
+
+/** The API, typed by its contract. */
+export class Client {
+  readonly url: string;
+  readonly #token: () => Token;
+  readonly #organization: string | undefined;
+
+  constructor({ url, token, organization }: ClientOptions) {
+    this.url = url;
+    this.#token = token;
+    this.#organization = organization;
+  }
+
+  async call<Body extends TSchema, Reply extends TSchema>(
+    operation: Operation<Body, Reply>,
+    body: Static<Body>,
+    { timeoutMs = TIMEOUT_MS }: CallOptions = {},
+  ): Promise<Static<Reply>> {
+    const token = this.#token();
+    const init = {
+      method: operation.method,
+      headers: { ...this.#headersFor(token), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const isRead = operation.scope === 'read';
+    const answer = await this.#send(`/v1${operation.path}`, init, { isRead, timeoutMs });
+    return this.#parse(answer, token) as Static<Reply>;
+  }
+
+  /** For the operations whose body is no JSON. */
+  async stream<Reply extends TSchema>(
+    { path }: { readonly path: string; readonly reply: Reply },
+    body: StreamedBody,
+  ): Promise<Static<Reply>> {
+    const token = this.#token();
+    const headers = {
+      ...this.#headersFor(token),
+      'content-type': body.contentType,
+      accept: 'application/json',
+      'user-agent': `sluice-cli/${readVersion()}`,
+    };
+    // What no other command needs.
+    const { postStream, UnreadableBody } = await import('./post-stream.ts');
+    let answer: Answer;
+    try {
+      answer = await postStream(`${this.url}/v1${path}`, { headers, body: body.bytes(), idleMs: STREAM_IDLE_MS });
+    } catch (error) {
+      if (error instanceof UnreadableBody)
+        throw new CliError(EXIT.refused, `A file that was to be sent cannot be read any more (${error.message}).`);
+      throw new CliError(EXIT.unavailable, describeConnectionError(error, this.url, STREAM_IDLE_MS));
+    }
+    return this.#parse(answer, token) as Static<Reply>;
+  }
+
+  /** What needs no token: /readyz, /openapi.json. */
+  async get(path: string): Promise<unknown> {
+    const answer = await this.#send(path, { method: 'GET', headers: {} }, { isRead: true, timeoutMs: TIMEOUT_MS });
+    return this.#parse(answer, undefined);
+  }
+
+  #headersFor({ secret }: Token): Record<string, string> {
+    const organization = this.#organization;
+    return { 'x-api-token': secret, ...(organization === undefined ? {} : { 'x-organization': organization }) };
+  }
+
+  async #send(
+    path: string,
+    init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+    how: { readonly isRead: boolean; readonly timeoutMs: number; readonly isSecondTry?: true },
+  ): Promise<Answer> {
+    try {
+      const response = await fetch(this.url + path, {
+        ...init,
+        headers: { ...init.headers, accept: 'application/json', 'user-agent': `sluice-cli/${readVersion()}` },
+        // A redirected POST would arrive as a GET, and the token somewhere else.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(how.timeoutMs),
+      });
+      const { status, headers } = response;
+      const type = headers.get('content-type') ?? '';
+      return { status, type, text: await response.text(), location: headers.get('location') };
+    } catch (error) {
+      // A write may have been done before the connection broke; only a read is asked again.
+      if (how.isRead && how.isSecondTry === undefined && isReset(error)) {
+        return this.#send(path, init, { ...how, isSecondTry: true });
+      }
+      const isUnsure = !how.isRead && (isReset(error) || isTimeout(error));
+      const text = describeConnectionError(error, this.url, how.timeoutMs);
+      throw new CliError(
+        EXIT.unavailable,
+        isUnsure ? `${text}\nIt may have been done all the same: look before you repeat it.` : text,
+      );
+    }
+  }
+
+  #parse({ status, type, text, location }: Answer, token: Token | undefined): unknown {
+    const isJson = /^application\/(?:problem\+)?json\b/.test(type);
+    const value = isJson ? parseJson(text) : undefined;
+    if (status >= 200 && status < 300 && value !== undefined) return value;
+    if (status >= 400 && isProblem(value)) {
+      throw new CliError(exitCodeOf(status), describeProblem(value, token), value);
+    }
+    if (status >= 300 && status < 400) {
+      throw new CliError(
+        EXIT.unavailable,
+        `${this.url} redirects to ${location ?? 'somewhere else'}. Set SLUICE_URL to the address of the server itself.`,
+      );
+    }
+    const code = status === 401 || status === 403 ? EXIT.unauthorized : EXIT.unavailable;
+    throw new CliError(
+      code,
+      `${this.url} answers, but not as Sluice does (HTTP ${status}, ${type || 'no content type'}). Check SLUICE_URL.`,
+    );
+  }
+}
+
+function exitCodeOf(status: number) {
+  if (status >= 500) return EXIT.unavailable;
+  return status === 401 || status === 403 ? EXIT.unauthorized : EXIT.refused;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblem(value: unknown): value is ProblemDocument {
+  return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+}

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import type { Static, TSchema } from 'typebox';
+import type { Operation } from '../../contract/operation.ts';
+import { type CallOptions, Client } from './client.ts';
+import { usageError } from './exit.ts';
+import { write } from './terminal.ts';
+import { findToken, type Token } from './token-source.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+export interface GlobalOptions {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly json?: true;
+  /** Of the commands that have it. */
+  readonly org?: string;
+}
+
+/** What every command that talks to a server is given. */
+export interface Context {
+  readonly client: Client;
+  readonly isJson: boolean;
+  /** Throws where there is none. */
+  token(): Token;
+  call<Body extends TSchema, Reply extends TSchema>(
+    operation: Operation<Body, Reply>,
+    body: Static<Body>,
+    options?: CallOptions,
+  ): Promise<Static<Reply>>;
+  /** The server's answer: as JSON where asked for, else in words. */
+  show(reply: unknown, inWords: () => string): void;
+}
+
+/** Wraps the work of a command for commander, which passes its arguments, its options and itself. */
+export function withContext<Args extends unknown[]>(
+  run: (context: Context, ...args: Args) => Promise<void>,
+): (...given: [...Args, Command]) => Promise<void> {
+  return (...given) => {
+    const command = given.at(-1) as Command;
+    const context = createContext(command.optsWithGlobals<GlobalOptions>());
+    return run(context, ...(given.slice(0, -1) as unknown as Args));
+  };
+}
+
+export function createContext(options: GlobalOptions): Context {
+  let found: Token | undefined;
+  const token = (): Token => {
+    found ??= findToken({ tokenFile: options.tokenFile, environment: process.env });
+    return found;
+  };
+  const url = parseUrl(options.url ?? (process.env['SLUICE_URL'] || DEFAULT_URL));
+  const client = new Client({ url, token, organization: parseOrg(options.org) });
+  return {
+    client,
+    isJson: options.json === true,
+    token,
+    call: (operation, body, callOptions) => client.call(operation, body, callOptions),
+    show: (reply, inWords) => write(options.json ? JSON.stringify(reply, null, 2) : inWords()),
+  };
+}
+
+/** It goes into a header, which takes no text that is no slug. */
+function parseOrg(slug: string | undefined): string | undefined {
+  if (slug !== undefined && !/^[\w.-]+$/.test(slug))
+    throw usageError('--org is the slug of an organization, such as acme.');
+  return slug;
+}
+
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw usageError(
+      `"${text}" is not the address of a server. Set SLUICE_URL or --url to one such as ${DEFAULT_URL}.`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usageError('The address of the server must hold no user and no password. Set SLUICE_TOKEN instead.');
+  }
+  // The base of the API is a natural thing to paste.
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
+}

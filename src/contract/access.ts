@@ -1,0 +1,136 @@
+import { type Static, Type } from 'typebox';
+import { SLUG_PATTERN, SLUG_SENTENCE } from '../lib/slug.ts';
+import { SCOPES } from '../storage/accounts.ts';
+import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
+import { operation } from './operation.ts';
+import {
+  component,
+  fixedEnum,
+  inputInstant,
+  inputUuid,
+  instant,
+  nameText,
+  nullable,
+  nullableList,
+  uuid,
+} from './schema.ts';
+
+const ScopeName = component(
+  'Scope',
+  fixedEnum(
+    SCOPES,
+    'read; upload (test results, quarantine lookup); evidence (upload, and its results may excuse failures in a queue: never give it to a job that runs code of pull requests); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
+  ),
+);
+
+const nullableInstant = (description: string) => nullable('string', { format: 'date-time', description });
+
+const tokenFields = {
+  id: uuid('Id of the token; not a secret.'),
+  name: Type.String({ description: 'What it is for. It is the actor of everything done with the token.' }),
+  scopes: Type.Array(ScopeName, { description: 'What it may do.' }),
+  repositories: nullableList<Static<typeof Repo>>(Repo, 'What it may see; null for every repository.'),
+  createdAt: instant('When it was made.'),
+  expiresAt: nullableInstant('When it stops working; null for never.'),
+  lastUsedAt: nullableInstant('When it was used last, to within some seconds; null for never.'),
+  revokedAt: nullableInstant('When it was revoked; null if it is not.'),
+};
+
+const EXAMPLE_TOKEN = {
+  id: '0d7f0a35-6ad6-4d5c-9a4f-2a4be4e4a7f1',
+  name: 'ci',
+  scopes: ['targets'],
+  repositories: [EXAMPLE_REPO],
+  createdAt: '2026-09-17T10:16:02.000Z',
+  expiresAt: '2027-09-17T00:00:00.000Z',
+  lastUsedAt: null,
+  revokedAt: null,
+};
+
+export const createOrganization = operation({
+  name: 'createOrganization',
+  method: 'POST',
+  path: '/createOrganization',
+  tag: 'Access',
+  scope: 'instance',
+  summary: 'Create an organization',
+  description: 'Answers its first admin token, which is shown only here and expires with the token that was used.',
+  body: Type.Object({
+    slug: Type.String({
+      minLength: 1,
+      maxLength: 63,
+      pattern: SLUG_PATTERN,
+      description: 'Name of the organization in addresses.',
+      'x-sluice-message': SLUG_SENTENCE,
+    }),
+  }),
+  reply: Type.Object({
+    slug: Type.String({ description: 'Name of the organization.' }),
+    token: Type.String({ description: 'Its first token, with the scope admin. Keep it: it is not shown again.' }),
+  }),
+  errors: ['ORGANIZATION_ALREADY_EXISTS'],
+  example: { body: { slug: 'acme' }, reply: { slug: 'acme', token: 'slc_…' } },
+});
+
+export const createApiToken = operation({
+  name: 'createApiToken',
+  method: 'POST',
+  path: '/createApiToken',
+  tag: 'Access',
+  scope: 'admin',
+  summary: 'Make a token',
+  description: 'Give CI a token with upload or targets alone: the code it runs can read the token.',
+  body: Type.Object({
+    name: nameText(100, 'What it is for.'),
+    scopes: Type.Array(ScopeName, { minItems: 1, maxItems: SCOPES.length, description: 'What it may do.' }),
+    repositories: Type.Optional(
+      Type.Array(Repo, {
+        minItems: 1,
+        maxItems: 1000,
+        description: 'What it may see. Absent: every repository. Not with the scope instance.',
+      }),
+    ),
+    expiresAt: Type.Optional(
+      inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
+    ),
+  }),
+  reply: Type.Object({ ...tokenFields, token: Type.String({ description: 'The secret. It is not shown again.' }) }),
+  errors: ['REPOSITORY_NOT_FOUND'],
+  example: {
+    body: { name: 'ci', scopes: ['targets'], repositories: [EXAMPLE_REPO], expiresAt: '2027-09-17T00:00:00Z' },
+    reply: { ...EXAMPLE_TOKEN, token: 'slc_…' },
+  },
+});
+
+export const listApiTokens = operation({
+  name: 'listApiTokens',
+  method: 'POST',
+  path: '/listApiTokens',
+  tag: 'Access',
+  scope: 'admin',
+  summary: 'List the tokens of the organization',
+  description: 'Without their secrets, in the order in which they were made, revoked ones too.',
+  body: Type.Object({}),
+  reply: Type.Object({
+    tokens: Type.Array(component('Token', Type.Object(tokenFields, { description: 'A token, without its secret.' })), {
+      description: 'The tokens.',
+    }),
+  }),
+  errors: [],
+  example: { body: {}, reply: { tokens: [EXAMPLE_TOKEN] } },
+});
+
+export const revokeApiToken = operation({
+  name: 'revokeApiToken',
+  method: 'POST',
+  path: '/revokeApiToken',
+  tag: 'Access',
+  scope: 'admin',
+  summary: 'Revoke a token',
+  description:
+    'It stops working at once. Revoking it again changes nothing. One with the scope instance is revoked with another one.',
+  body: Type.Object({ id: inputUuid('Id of the token.') }),
+  reply: Empty,
+  errors: ['TOKEN_NOT_FOUND'],
+  example: { body: { id: EXAMPLE_TOKEN.id }, reply: {} },
+});

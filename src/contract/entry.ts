@@ -1,0 +1,248 @@
+import { type Static, Type } from 'typebox';
+import { LANDED_KINDS } from '../engine/candidate.ts';
+import { MERGEABILITIES } from '../engine/pull-request.ts';
+import { ENTRY_STATES } from '../engine/queue.ts';
+import { component, instant, nullable, outputCode, outputEnum, recursive, uuid } from './schema.ts';
+
+export const EntryStateOut = component(
+  'EntryState',
+  outputEnum(
+    ENTRY_STATES,
+    'NOT_READY: submitted, and something it needs is missing. PENDING: admitted, waits for a slot. TESTING: a candidate with it is under test. TESTS_PASSED: waits for those ahead, or lands. PENDING_FAILURE: failed, and whose fault it is is not decided. MERGED, FAILED, CANCELLED: left the queue.',
+  ),
+);
+
+const listFields = {
+  id: Type.Optional(
+    uuid(
+      'Id of the entry (not of the pull request). It stays the same when the pull request is submitted again. Absent for a pull request that was never submitted.',
+    ),
+  ),
+  state: Type.Optional(EntryStateOut),
+  stateChangedAt: instant('When it entered this state.'),
+  priorityValue: Type.Integer({ description: 'Priority, 0 (first) to 255 (last).' }),
+  priorityName: Type.String({ description: 'Name of the priority: urgent, high, medium, low, or its number.' }),
+  usedDefaultPriorityName: Type.Optional(
+    Type.String({ description: 'The default priority, when nobody asked for another.' }),
+  ),
+  skipTheLine: Type.Boolean({ description: 'Urgent: it goes to the front and interrupts running tests.' }),
+  noBatch: Type.Boolean({ description: 'It is never tested in a batch with others.' }),
+  prNumber: Type.Integer({ description: 'Pull request number.' }),
+  prTitle: Type.String({ description: 'Title of the pull request.' }),
+  prSha: Type.String({ description: 'Head commit of the pull request.' }),
+  prBaseBranch: Type.String({ description: 'Branch the pull request wants to be merged into.' }),
+  prAuthor: Type.String({ description: 'Author of the pull request.' }),
+};
+
+export const ListEntry = component(
+  'ListEntry',
+  Type.Object(listFields, { description: 'An entry of a queue, in short.' }),
+);
+
+const Readiness = component(
+  'Readiness',
+  Type.Object(
+    {
+      hasImpactedTargets: Type.Boolean({ description: 'Impacted targets were uploaded for the head commit.' }),
+      requiresImpactedTargets: Type.Boolean({
+        description: 'The queue is parallel and cannot admit it without targets.',
+      }),
+      doesBaseBranchMatch: Type.Boolean({ description: 'The pull request targets the branch of the queue.' }),
+      gitHubMergeability: outputEnum(MERGEABILITIES, 'What the forge says: whether it can be merged.'),
+    },
+    { description: 'What the pull request needs before it is admitted, as far as it is there.' },
+  ),
+);
+
+const ImpactedTargetsInfo = component(
+  'ImpactedTargetsInfo',
+  Type.Object(
+    {
+      impactsAll: Type.Boolean({ description: 'It overlaps every other pull request.' }),
+      count: nullable('integer', { description: 'How many targets; null where it impacts all.' }),
+      note: Type.String({ description: 'Where this comes from.' }),
+    },
+    { description: 'What was uploaded as the impacted targets of the head commit.' },
+  ),
+);
+
+const TimelineEntry = component(
+  'TimelineEntry',
+  Type.Object(
+    {
+      at: instant('When.'),
+      state: EntryStateOut,
+      reason: outputCode('Why, as a stable code.'),
+      text: Type.String({ description: 'Why, in words.' }),
+      actor: Type.Optional(Type.String({ description: 'Who did it, where somebody did: the name of a token.' })),
+      testRunId: Type.Optional(uuid('The test run it has to do with.')),
+      prNumber: Type.Optional(Type.Integer({ description: 'The other pull request that is the cause.' })),
+      checks: Type.Optional(Type.Array(Type.String(), { description: 'The required checks that failed.' })),
+    },
+    { description: 'One change of state.' },
+  ),
+);
+
+export interface ExplanationReason {
+  code: string;
+  text: string;
+  prNumber?: number;
+  check?: string;
+  testRunId?: string;
+  since?: string;
+  reasons: ExplanationReason[];
+}
+
+const ExplanationReasonSchema = recursive<ExplanationReason>('ExplanationReason', (self) =>
+  Type.Object(
+    {
+      code: Type.String({ description: 'A stable code.' }),
+      text: Type.String({ description: 'The reason in words.' }),
+      prNumber: Type.Optional(Type.Integer({ description: 'The pull request it has to do with.' })),
+      check: Type.Optional(Type.String({ description: 'The check it has to do with.' })),
+      testRunId: Type.Optional(uuid('The test run it has to do with.')),
+      since: Type.Optional(instant('Since when it is so.')),
+      reasons: Type.Array(self, { description: 'The reasons behind this one.' }),
+    },
+    { description: 'Why it is where it is.' },
+  ),
+);
+
+const ExplanationSchema = component(
+  'Explanation',
+  Type.Object(
+    {
+      summary: Type.String({ description: 'One sentence.' }),
+      position: Type.Optional(Type.Integer({ description: 'Place in the queue, from 1; absent while not admitted.' })),
+      next: Type.String({ description: 'What happens next.' }),
+      reasons: Type.Array(ExplanationReasonSchema, { description: 'Why, most important first.' }),
+    },
+    { description: 'Why the entry is where it is, in words.' },
+  ),
+);
+
+const LandedSchema = component(
+  'Landed',
+  Type.Object(
+    {
+      kind: outputEnum(
+        LANDED_KINDS,
+        'IDENTICAL: the tested commit itself. SAME_TREE: commits made again, with the tested tree. COMPOSED: the tested tree plus the paths of disjoint pull requests that landed meanwhile. PREFIX: merged by a forge before the last of its batch. UNPROVEN: merged by a forge onto something else than what was tested; an alarm says so.',
+      ),
+      sha: Type.String({ description: "The pull request's own commit on the target branch." }),
+      tree: Type.String({ description: 'Its tree.' }),
+      pushedSha: Type.String({
+        description: 'Head of the target branch after the push, or the merge by the forge, that landed it.',
+      }),
+      pushedTree: Type.String({ description: 'Its tree.' }),
+      testedSha: Type.String({ description: 'The commit that was tested.' }),
+      testedTree: Type.String({ description: 'Its tree.' }),
+      testRunId: uuid('The test run that landed.'),
+      base: Type.String({ description: 'Head of the target branch before that push.' }),
+      composedWith: Type.Array(Type.Integer(), {
+        description: 'Pull requests that landed meanwhile and were not in the test run.',
+      }),
+      waived: Type.Array(
+        Type.Object(
+          {
+            check: Type.String({ description: 'Name of the check.' }),
+            tests: Type.Array(
+              Type.Object(
+                { id: Type.String({ description: 'Id.' }), name: Type.String({ description: 'Name.' }) },
+                { description: 'A quarantined test that failed.' },
+              ),
+              { description: 'The quarantined tests that failed in it.' },
+            ),
+          },
+          { description: 'A required check that failed and was waived.' },
+        ),
+        { description: 'Required checks whose failure was waived, because only quarantined tests failed.' },
+      ),
+      at: instant('When.'),
+    },
+    { description: 'The proof that what landed is what was tested, or with UNPROVEN that it is not.' },
+  ),
+);
+
+export const EntryRecord = component(
+  'Entry',
+  Type.Object(
+    {
+      ...listFields,
+      readiness: Type.Optional(Readiness),
+      forceEnqueued: Type.Boolean({ description: 'Sent past unmet readiness; always false.' }),
+      isCurrentlySubmittedToQueue: Type.Boolean({
+        description: 'It is in the queue: not merged, failed or cancelled.',
+      }),
+      impactedTargets: Type.Optional(ImpactedTargetsInfo),
+      verifiedByTestRun: nullable('string', { description: 'The test run whose pass it was merged on; null if none.' }),
+      timeline: Type.Optional(Type.Array(TimelineEntry, { description: 'Every change of state, newest first.' })),
+      explanation: Type.Optional(ExplanationSchema),
+      landed: Type.Optional(LandedSchema),
+    },
+    { description: "One pull request's stay in the queue." },
+  ),
+);
+
+export type EntryRecord = Static<typeof EntryRecord>;
+
+export const EXAMPLE_LIST_ENTRY = {
+  id: '6f0a1f5e-8f0b-4a53-9c3e-2f3f4b1f7a10',
+  state: 'PENDING',
+  stateChangedAt: '2026-09-17T10:16:02.000Z',
+  priorityValue: 100,
+  priorityName: 'medium',
+  usedDefaultPriorityName: 'medium',
+  skipTheLine: false,
+  noBatch: false,
+  prNumber: 7,
+  prTitle: 'Teach the parser about tabs',
+  prSha: '3b18e512dba79e4c8300dd08aeb37f8e728b8dad',
+  prBaseBranch: 'main',
+  prAuthor: 'Ada',
+};
+
+export const EXAMPLE_RECORD = {
+  ...EXAMPLE_LIST_ENTRY,
+  readiness: {
+    hasImpactedTargets: false,
+    requiresImpactedTargets: false,
+    doesBaseBranchMatch: true,
+    gitHubMergeability: 'MERGEABLE',
+  },
+  forceEnqueued: false,
+  isCurrentlySubmittedToQueue: true,
+  verifiedByTestRun: null,
+};
+
+const TESTED = { sha: '9c1185a5c5e9fc54612808977ee8f548b2258d31', tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' };
+
+export const EXAMPLE_LANDED_RECORD = {
+  ...EXAMPLE_RECORD,
+  state: 'MERGED',
+  stateChangedAt: '2026-09-17T10:20:04.000Z',
+  isCurrentlySubmittedToQueue: false,
+  verifiedByTestRun: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+  timeline: [
+    {
+      at: '2026-09-17T10:20:04.000Z',
+      state: 'MERGED',
+      reason: 'MERGE_GRAPH_MERGE',
+      text: 'Landed on main. Its commit 9c1185a5c5e9 is exactly the one that was tested.',
+      testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+    },
+  ],
+  landed: {
+    kind: 'IDENTICAL',
+    ...TESTED,
+    pushedSha: TESTED.sha,
+    pushedTree: TESTED.tree,
+    testedSha: TESTED.sha,
+    testedTree: TESTED.tree,
+    testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+    base: 'e0b9828b9a780b0e40ca8f3ef78420ee5c332510',
+    composedWith: [],
+    waived: [],
+    at: '2026-09-17T10:20:04.000Z',
+  },
+};

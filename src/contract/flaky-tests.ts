@@ -1,0 +1,160 @@
+import { Type } from 'typebox';
+import { TEST_STATUSES } from '../storage/tests.ts';
+import { operation } from './operation.ts';
+import { component, fixedEnum, inputEnum, inputInstant, inputUuid, instant, nameText, nullable } from './schema.ts';
+import { EXAMPLE_TEST, TestCase } from './test-case.ts';
+import { EXAMPLE_DETAILS, TestDetails } from './test-details.ts';
+import { EXAMPLE_PAGE, EXAMPLE_SCOPE, Page, PageQuery, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
+
+export const listFailingTests = operation({
+  name: 'listFailingTests',
+  method: 'POST',
+  path: '/flaky-tests/list-failing-tests',
+  tag: 'Flaky tests',
+  scope: 'read',
+  summary: 'List distinct tests that failed in a time range',
+  description: 'Most failures first. The range is at most 7 days long.',
+  body: Type.Object({
+    ...testScope,
+    start_time: inputInstant('Start of the range, inclusive.'),
+    end_time: inputInstant('End of the range, exclusive; at most 7 days after the start.'),
+    page_query: PageQuery,
+  }),
+  reply: Type.Object({ tests: Type.Array(TestCase, { description: 'One page of failing tests.' }), page: Page }),
+  errors: SCOPE_NOT_FOUND,
+  example: {
+    body: {
+      ...EXAMPLE_SCOPE,
+      start_time: '2026-09-10T12:00:00Z',
+      end_time: '2026-09-17T12:00:00Z',
+      page_query: { page_size: 25, page_token: '' },
+    },
+    reply: { tests: [EXAMPLE_TEST], page: EXAMPLE_PAGE },
+  },
+});
+
+export const listQuarantinedTests = operation({
+  name: 'listQuarantinedTests',
+  method: 'POST',
+  path: '/flaky-tests/list-quarantined-tests',
+  tag: 'Flaky tests',
+  scope: 'read',
+  summary: 'List quarantined tests',
+  description:
+    'Ordered by test id. On /v1 a test whose quarantine seems to have outlived its reason says so: it only passes now, or no longer runs.',
+  body: Type.Object({
+    ...testScope,
+    page_query: PageQuery,
+    only_to_review: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Leaves out of each page the tests that are not to be reviewed. The pages stay those of the whole list: one can be empty and have a next, and the totals count all quarantined tests.',
+      }),
+    ),
+  }),
+  reply: Type.Object({
+    quarantined_tests: Type.Array(
+      component(
+        'QuarantinedTest',
+        Type.Object(
+          {
+            name: Type.String({ description: 'Test name.' }),
+            parent: Type.Optional(nullable('string', { description: 'Parent of the test.' })),
+            file: Type.Optional(nullable('string', { description: 'File containing the test.' })),
+            classname: Type.Optional(nullable('string', { description: 'Class name of the test.' })),
+            status: fixedEnum(TEST_STATUSES, 'The status of the test.'),
+            codeowners: Type.Array(Type.String(), { description: 'Owners of the test.' }),
+            quarantine_setting: fixedEnum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE'], 'Why it is quarantined.'),
+            quarantined_at: instant('Since when.'),
+            status_last_updated_at: instant('When its status was set.'),
+            test_case_id: Type.String({ description: 'Test case id.' }),
+            variant: Type.String({ description: 'Test variant; empty where there is none.' }),
+            review: Type.Optional(
+              fixedEnum(
+                ['ALWAYS_PASSES', 'NEVER_RUNS'],
+                'Quarantined for 14 days, and it passed at least 50 times and never failed, or has not run for 14 days. Absent otherwise, and on /trunk/v1.',
+              ),
+            ),
+          },
+          { description: 'A quarantined test.' },
+        ),
+      ),
+      { description: 'One page.' },
+    ),
+    page: Page,
+  }),
+  errors: SCOPE_NOT_FOUND,
+  example: {
+    body: { ...EXAMPLE_SCOPE, page_query: { page_size: 25 } },
+    reply: {
+      quarantined_tests: [
+        {
+          name: 'retries on a closed connection',
+          file: 'test/connection.test.ts',
+          status: 'FLAKY',
+          codeowners: ['@acme/network'],
+          quarantine_setting: 'ALWAYS_QUARANTINE',
+          quarantined_at: '2026-09-17T11:00:00.000Z',
+          status_last_updated_at: '2026-09-17T10:16:02.000Z',
+          test_case_id: EXAMPLE_TEST.id,
+          variant: '',
+          review: 'ALWAYS_PASSES',
+        },
+      ],
+      page: EXAMPLE_PAGE,
+    },
+  },
+});
+
+export const listUnhealthyTests = operation({
+  name: 'listUnhealthyTests',
+  method: 'POST',
+  path: '/flaky-tests/list-unhealthy-tests',
+  tag: 'Flaky tests',
+  scope: 'read',
+  summary: 'List flaky or broken tests',
+  description: 'Ordered by test id.',
+  body: Type.Object({ ...testScope, status: inputEnum(['FLAKY', 'BROKEN'], 'Which.'), page_query: PageQuery }),
+  reply: Type.Object({ tests: Type.Array(TestCase, { description: 'One page of tests.' }), page: Page }),
+  errors: SCOPE_NOT_FOUND,
+  example: {
+    body: { ...EXAMPLE_SCOPE, status: 'FLAKY', page_query: {} },
+    reply: { tests: [EXAMPLE_TEST], page: EXAMPLE_PAGE },
+  },
+});
+
+export const getTestDetails = operation({
+  name: 'getTestDetails',
+  method: 'POST',
+  path: '/flaky-tests/get-test-details',
+  tag: 'Flaky tests',
+  scope: 'read',
+  summary: 'Read the details of one test',
+  description:
+    'Its status, how it fails and how often, and on /v1 what was decided about it: override, flag, labels, and the monitors that detect it with their evidence.',
+  body: Type.Object({ ...testScope, test_id: inputUuid('Id of the test case.') }),
+  reply: Type.Object({ test: TestDetails }),
+  errors: [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'],
+  example: { body: { ...EXAMPLE_SCOPE, test_id: EXAMPLE_TEST.id }, reply: { test: EXAMPLE_DETAILS } },
+});
+
+export const searchTests = operation({
+  name: 'searchTests',
+  method: 'POST',
+  path: '/flaky-tests/search-tests',
+  tag: 'Flaky tests',
+  scope: 'read',
+  summary: 'Find tests by a part of their name',
+  description: 'Looks at name, class, file and suite, whatever the case. Ordered by name, then id.',
+  body: Type.Object({
+    ...testScope,
+    query: nameText(500, 'A part of the name, class, file or suite.'),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many tests at most.' }),
+    ),
+  }),
+  reply: Type.Object({ tests: Type.Array(TestCase, { description: 'The tests that were found.' }) }),
+  errors: SCOPE_NOT_FOUND,
+  example: { body: { ...EXAMPLE_SCOPE, query: 'closed connection' }, reply: { tests: [EXAMPLE_TEST] } },
+});

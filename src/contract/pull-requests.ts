@@ -1,0 +1,227 @@
+import { Type } from 'typebox';
+import { ENTRY_STATES } from '../engine/queue.ts';
+import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
+import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
+import { operation } from './operation.ts';
+import { inputEnum, inputInstant, inputUuid, uuid } from './schema.ts';
+
+const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'] as const;
+
+export const submitPullRequest = operation({
+  name: 'submitPullRequest',
+  method: 'POST',
+  path: '/submitPullRequest',
+  tag: 'Pull requests',
+  scope: 'submit',
+  summary: 'Submit a pull request to the queue for testing and merging',
+  description:
+    'The pull request enters as NOT_READY and is admitted by itself as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
+  body: Type.Object({
+    ...queueRef,
+    pr: Type.Object(
+      {
+        number: PrNumber,
+        sha: Type.Optional(
+          commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
+        ),
+      },
+      { description: 'The pull request.' },
+    ),
+    priority: Type.Optional(
+      Type.Union(
+        [
+          Type.Integer({ minimum: 0, maximum: 255 }),
+          Type.String({
+            minLength: 1,
+            maxLength: 10,
+            pattern:
+              '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
+          }),
+          Type.Null(),
+        ],
+        {
+          description:
+            'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
+          'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
+        },
+      ),
+    ),
+    noBatch: Type.Optional(Type.Boolean({ description: 'Keep this pull request out of batches. Absent: as it is.' })),
+    repair: Type.Optional(
+      Type.Boolean({
+        description:
+          'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+      }),
+    ),
+  }),
+  reply: EntryRecord,
+  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'],
+  example: { body: { ...EXAMPLE_ENTRY, priority: 'high' }, reply: EXAMPLE_RECORD },
+});
+
+export const cancelPullRequest = operation({
+  name: 'cancelPullRequest',
+  method: 'POST',
+  path: '/cancelPullRequest',
+  tag: 'Pull requests',
+  scope: 'submit',
+  summary: 'Remove a pull request from the queue',
+  description: 'Cancelling one that is cancelled changes nothing. One that is merged or failed cannot be cancelled.',
+  body: Type.Object(entryRef),
+  reply: EntryRecord,
+  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_IN_QUEUE'],
+  example: {
+    body: EXAMPLE_ENTRY,
+    reply: { ...EXAMPLE_RECORD, state: 'CANCELLED', isCurrentlySubmittedToQueue: false },
+  },
+});
+
+export const restartTestsOnPullRequest = operation({
+  name: 'restartTestsOnPullRequest',
+  method: 'POST',
+  path: '/restartTestsOnPullRequest',
+  tag: 'Pull requests',
+  scope: 'submit',
+  summary: 'Test a pull request in the queue again',
+  description: 'Only while it is TESTING or PENDING_FAILURE. It keeps its place, and nobody else is tested again.',
+  body: Type.Object(entryRef),
+  reply: EntryRecord,
+  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_IN_QUEUE', 'TESTS_NOT_RESTARTABLE'],
+  example: { body: EXAMPLE_ENTRY, reply: { ...EXAMPLE_RECORD, state: 'TESTING' } },
+});
+
+const detail = {
+  includeTimeline: Type.Optional(Type.Boolean({ description: 'Add every change of state, newest first.' })),
+  includeExplanation: Type.Optional(Type.Boolean({ description: 'Add why it is where it is, in words.' })),
+};
+
+const aloneOf = (name: string, other: string) => ({
+  required: [name],
+  not: { properties: { [other]: {} }, required: [other] },
+  'x-sluice-message': 'must have exactly one of number and branch',
+});
+
+export const getSubmittedPullRequest = operation({
+  name: 'getSubmittedPullRequest',
+  method: 'POST',
+  path: '/getSubmittedPullRequest',
+  tag: 'Pull requests',
+  scope: 'read',
+  summary: 'Read the status of a submitted pull request',
+  description: 'By its number or, on forges where pull requests have one, by its head branch.',
+  body: Type.Object({
+    ...queueRef,
+    pr: Type.Unsafe<{ number: number | string } | { branch: string }>({
+      type: 'object',
+      properties: {
+        number: PrNumber,
+        branch: Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' }),
+      },
+      anyOf: [aloneOf('number', 'branch'), aloneOf('branch', 'number')],
+      description: 'The pull request, by number or by head branch: exactly one of them.',
+    }),
+    ...detail,
+  }),
+  reply: EntryRecord,
+  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
+  example: { body: { ...EXAMPLE_ENTRY, includeTimeline: true }, reply: EXAMPLE_LANDED_RECORD },
+});
+
+export const getSubmittedPullRequests = operation({
+  name: 'getSubmittedPullRequests',
+  method: 'POST',
+  path: '/getSubmittedPullRequests',
+  tag: 'Pull requests',
+  scope: 'read',
+  summary: 'Read the status of several submitted pull requests',
+  description: 'Pull requests that were never submitted are listed in notFound and are no error.',
+  body: Type.Object({
+    ...queueRef,
+    prs: Type.Array(Type.Object({ number: PrNumber }, { description: 'A pull request.' }), {
+      minItems: 1,
+      maxItems: 50,
+      description: 'The pull requests, at most 50.',
+    }),
+    ...detail,
+  }),
+  reply: Type.Object({
+    pullRequests: Type.Array(EntryRecord, { description: 'Those that were submitted, in the order asked for.' }),
+    notFound: Type.Array(Type.Integer(), { description: 'Numbers of those that never were.' }),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  example: {
+    body: { ...EXAMPLE_QUEUE, prs: [{ number: 7 }, { number: 8 }] },
+    reply: { pullRequests: [EXAMPLE_RECORD], notFound: [8] },
+  },
+});
+
+export const listPullRequests = operation({
+  name: 'listPullRequests',
+  method: 'POST',
+  path: '/listPullRequests',
+  tag: 'Pull requests',
+  scope: 'read',
+  summary: 'List pull requests that are or were in the queue',
+  description:
+    'Latest submission first. With since or until, those that left the queue in that time, also when they were submitted again afterwards.',
+  body: Type.Object({
+    ...queueRef,
+    state: Type.Optional(inputEnum(ENTRY_STATES, 'Only those in this state.')),
+    since: Type.Optional(inputInstant('Only those that left the queue at or after this instant.')),
+    until: Type.Optional(inputInstant('Only those that left the queue at or before this instant.')),
+    cursor: Type.Optional(inputUuid('Continue where the page that answered this nextCursor ended.')),
+    take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
+  }),
+  reply: Type.Object({
+    pullRequests: Type.Array(ListEntry, { description: 'One page.' }),
+    nextCursor: Type.Optional(uuid('Asks for the next page; absent on the last.')),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  example: { body: { ...EXAMPLE_QUEUE, state: 'PENDING', take: 10 }, reply: { pullRequests: [EXAMPLE_LIST_ENTRY] } },
+});
+
+export const setImpactedTargets = operation({
+  name: 'setImpactedTargets',
+  method: 'POST',
+  path: '/setImpactedTargets',
+  tag: 'Pull requests',
+  scope: 'targets',
+  summary: 'Set the impacted targets of a pull request',
+  description:
+    "For parallel queues. May come before the pull request is submitted; the last upload for a head commit counts, except that a fork's never replaces one that came with a token. More than 100,000 targets count as ALL.\n\nCI of a fork has no token: on GitHub it sends the id of its own run in `x-forked-workflow-run-id` instead, and `pr.sha`. That run must be alive, started by `pull_request` in this repository, and for this pull request at this commit.",
+  isForForks: true,
+  longList: { key: 'impactedTargets', fields: 0 },
+  body: Type.Object({
+    ...queueRef,
+    pr: Type.Object(
+      {
+        number: PrNumber,
+        sha: Type.Optional(commitId('The head commit the targets were computed for. Absent: the present head.')),
+      },
+      { description: 'The pull request.' },
+    ),
+    impactedTargets: Type.Union(
+      [
+        Type.Array(Type.String({ maxLength: 10_000, description: 'A target.' })),
+        Type.Unsafe<'ALL' | 'IMPACTS_ALL'>({ type: 'string', enum: ['ALL', 'IMPACTS_ALL'] }),
+      ],
+      {
+        description: 'The targets, or ALL. An empty list says that nothing is impacted.',
+        'x-sluice-message': 'must be a list of texts of at most 10,000 characters, or "ALL"',
+      },
+    ),
+  }),
+  reply: EntryRecord,
+  errors: [...NOT_FOUND, 'FORK_RUN_NOT_PROVEN', 'FORGE_UNAVAILABLE'],
+  example: {
+    body: {
+      ...EXAMPLE_QUEUE,
+      pr: { number: 7, sha: '3b18e512dba79e4c8300dd08aeb37f8e728b8dad' },
+      impactedTargets: ['//app:lib', '//app:server'],
+    },
+    reply: {
+      ...EXAMPLE_RECORD,
+      impactedTargets: { impactsAll: false, count: 2, note: 'As uploaded for the head commit.' },
+    },
+  },
+});

@@ -1,0 +1,251 @@
+import { Type } from 'typebox';
+import { ALARM_CODES } from '../engine/effect.ts';
+import { LIVE_STATES, QUEUE_STATES } from '../engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../engine/settings.ts';
+import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
+import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
+import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
+import { operation } from './operation.ts';
+import { component, instant, outputEnum } from './schema.ts';
+import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
+
+const configFields = {
+  state: component(
+    'QueueState',
+    outputEnum(
+      QUEUE_STATES,
+      'RUNNING, PAUSED, DRAINING, or SWITCHING_MODES while a change of mode waits for the pull requests in the queue.',
+    ),
+  ),
+  branch: Type.String({ description: 'The target branch.' }),
+  ...settingOutputs,
+  parked: Type.Optional(
+    component(
+      'Parked',
+      Type.Object(
+        {
+          reason: Type.String({ description: 'The promise that would have been broken.' }),
+          eventId: Type.Integer({ description: 'The event of the queue at which it happened.' }),
+        },
+        {
+          description:
+            'The queue stopped itself, reads PAUSED, and starts and lands nothing until it is set to RUNNING. Absent otherwise.',
+        },
+      ),
+    ),
+  ),
+  hold: Type.Optional(
+    component(
+      'Hold',
+      Type.Object(
+        {
+          kind: Type.String({
+            description: 'RED_BRANCH: the head fails by itself. BROKEN_CONFIGURATION: nothing can be tested on it.',
+          }),
+          since: instant('When it began.'),
+          text: Type.String({ description: 'Why, and what happens next, in words.' }),
+          checks: Type.Array(Type.String(), { description: 'The checks that the head fails.' }),
+          nextTestAt: Type.Optional(
+            instant('When the head is tested again by itself. Absent while it is being tested.'),
+          ),
+        },
+        {
+          description:
+            'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',
+        },
+      ),
+    ),
+  ),
+};
+
+const alarms = Type.Array(
+  component(
+    'Alarm',
+    Type.Object(
+      {
+        at: instant('When it was raised.'),
+        code: Type.String({ description: `Such as ${ALARM_CODES.join(', ')}.` }),
+        text: Type.String({ description: 'What happened, in words.' }),
+        endedAt: Type.Optional(
+          instant('When what it was raised for was over. Absent while it goes on, or has no end.'),
+        ),
+      },
+      { description: 'Something an operator should hear about.' },
+    ),
+  ),
+  { description: 'Alarms of the last 7 days, newest first, at most 10. Not on /trunk/v1.' },
+);
+
+const QueueConfig = component('QueueConfig', Type.Object(configFields, { description: 'A queue and its settings.' }));
+
+const Queue = component(
+  'Queue',
+  Type.Object(
+    {
+      ...configFields,
+      alarms: Type.Optional(alarms),
+      enqueuedPullRequests: Type.Array(ListEntry, {
+        description: 'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
+      }),
+    },
+    { description: 'A queue, its settings and what is in it.' },
+  ),
+);
+
+const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5 };
+const EXAMPLE_ALARM = {
+  at: '2026-09-17T10:16:02.000Z',
+  code: 'FOREIGN_PUSH',
+  text: 'main was moved to 6f1c2d9a0b3e4f5a6b7c8d9e0f1a2b3c4d5e6f70 by somebody else. Everything under test starts again on it.',
+};
+const EXAMPLE_QUEUE_REPLY = { ...EXAMPLE_CONFIG, alarms: [], enqueuedPullRequests: [EXAMPLE_LIST_ENTRY] };
+
+export const createQueue = operation({
+  name: 'createQueue',
+  method: 'POST',
+  path: '/createQueue',
+  tag: 'Queues',
+  scope: 'admin',
+  summary: 'Create a merge queue for a branch',
+  description: 'Every setting can be given; those that are not have their defaults. The branch must exist.',
+  body: Type.Object({ ...queueRef, ...settingInputs }, { additionalProperties: false }),
+  reply: Queue,
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_ALREADY_EXISTS', 'BRANCH_NOT_FOUND', 'FORGE_UNAVAILABLE'],
+  example: {
+    body: { ...EXAMPLE_QUEUE, mode: 'SINGLE', concurrency: 5 },
+    reply: { ...EXAMPLE_QUEUE_REPLY, enqueuedPullRequests: [] },
+  },
+});
+
+export const updateQueue = operation({
+  name: 'updateQueue',
+  method: 'POST',
+  path: '/updateQueue',
+  tag: 'Queues',
+  scope: 'admin',
+  summary: 'Change the settings or the state of a queue',
+  description:
+    'What is absent stays. A value out of range changes nothing at all. Changing the mode of a queue with pull requests in it first lets them land or leave (SWITCHING_MODES).',
+  body: Type.Object(
+    {
+      ...queueRef,
+      ...settingChanges,
+      deleteRequiredStatuses: Type.Optional(
+        Type.Boolean({ description: 'Drop the override of the required statuses, as requiredStatuses: null does.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  reply: QueueConfig,
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'MODE_CHANGE_IN_PROGRESS', 'QUEUE_NOT_EMPTY'],
+  example: {
+    body: { ...EXAMPLE_QUEUE, concurrency: 8, state: 'PAUSED' },
+    reply: { ...EXAMPLE_CONFIG, concurrency: 8, state: 'PAUSED' },
+  },
+});
+
+export const getQueue = operation({
+  name: 'getQueue',
+  method: 'POST',
+  path: '/getQueue',
+  tag: 'Queues',
+  scope: 'read',
+  summary: 'Read the state and settings of a queue and the pull requests in it',
+  description: 'The entries are listed in queue order.',
+  body: Type.Object(queueRef),
+  reply: Queue,
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  example: { body: EXAMPLE_QUEUE, reply: EXAMPLE_QUEUE_REPLY },
+});
+
+export const deleteQueue = operation({
+  name: 'deleteQueue',
+  method: 'POST',
+  path: '/deleteQueue',
+  tag: 'Queues',
+  scope: 'admin',
+  summary: 'Delete an empty queue',
+  description: 'Every pull request in it must first be cancelled or merged, those that are not ready too.',
+  body: Type.Object(queueRef),
+  reply: Empty,
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'QUEUE_NOT_EMPTY'],
+  example: { body: EXAMPLE_QUEUE, reply: {} },
+});
+
+const counts = Object.fromEntries(
+  LIVE_STATES.map((state) => [state, Type.Integer({ description: `How many are ${state}.` })]),
+);
+
+export const listQueues = operation({
+  name: 'listQueues',
+  method: 'POST',
+  path: '/listQueues',
+  tag: 'Queues',
+  scope: 'read',
+  summary: 'List the queues of the organization',
+  description: 'With repo, only those of one repository.',
+  body: Type.Object({ repo: Type.Optional(Repo) }),
+  reply: Type.Object({
+    queues: Type.Array(
+      component(
+        'QueueSummary',
+        Type.Object(
+          {
+            repo: Repo,
+            ...configFields,
+            alarms: Type.Optional(alarms),
+            counts: Type.Object(counts, { description: 'Live entries by state.' }),
+          },
+          { description: 'A queue, its settings and how many pull requests are in it.' },
+        ),
+      ),
+      { description: 'Ordered by repository, then branch.' },
+    ),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND'],
+  example: {
+    body: {},
+    reply: {
+      queues: [
+        {
+          repo: EXAMPLE_REPO,
+          ...EXAMPLE_CONFIG,
+          alarms: [EXAMPLE_ALARM],
+          counts: { NOT_READY: 0, PENDING: 1, TESTING: 0, TESTS_PASSED: 0, PENDING_FAILURE: 0 },
+        },
+      ],
+    },
+  },
+});
+
+export const getMergeQueueMetrics = operation({
+  name: 'getMergeQueueMetrics',
+  method: 'GET',
+  path: '/getMergeQueueMetrics',
+  tag: 'Queues',
+  scope: 'read',
+  summary: 'Read metrics for monitoring',
+  description:
+    'In the Prometheus text exposition format. Without parameters, for all repositories of the organization. Series with _1h in their names describe the last hour.',
+  body: Type.Object({
+    repo: Type.Optional(
+      Type.String({
+        maxLength: 511,
+        pattern: '^[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+$',
+        description: 'Only this repository, as owner/name; with repoHost.',
+        'x-sluice-message': 'must be owner/name',
+      }),
+    ),
+    repoHost: Type.Optional({ ...Repo.properties.host, description: 'Host of the repository; with repo.' }),
+  }),
+  reply: Type.String({
+    description: 'Nine families of metrics, and mq_alarms_total and mq_queue_held, which /trunk/v1 leaves out.',
+  }),
+  replyType: EXPOSITION_CONTENT_TYPE,
+  errors: ['REPOSITORY_NOT_FOUND'],
+  example: {
+    body: { repo: 'acme/app', repoHost: 'local' },
+    reply:
+      '# HELP mq_depth_current Pull requests in the queue now, without those not admitted yet.\n# TYPE mq_depth_current gauge\nmq_depth_current{repo="acme/app",branch="main",queue_type="main",repo_host="local"} 1\n',
+  },
+});

@@ -1,0 +1,153 @@
+import { type TSchema, Type } from 'typebox';
+import { REQUESTABLE_QUEUE_STATES } from '../engine/queue.ts';
+import {
+  DEFAULT_SETTINGS,
+  type QueueSettings,
+  SETTING_NAMES,
+  SETTING_SPECS,
+  type SettingName,
+  type SettingSpec,
+} from '../engine/settings.ts';
+import { component, inputEnum, nullableList, outputEnum, trimmedText, upper } from './schema.ts';
+
+const BatchingRule = component(
+  'BatchingRule',
+  Type.Object(
+    {
+      targetPattern: {
+        ...trimmedText(1000, 'A target, or a prefix of targets followed by one *.'),
+        allOf: [{ pattern: '^[^*]+\\*?$' }],
+        'x-sluice-message': 'must be a target, or a prefix of targets followed by one *',
+      },
+      policy: inputEnum(['ISOLATE'], 'ISOLATE: a pull request that impacts such a target is tested alone.'),
+    },
+    { description: 'Keeps pull requests out of batches.', additionalProperties: false },
+  ),
+);
+
+const RequiredStatus = component(
+  'RequiredStatus',
+  Type.Union(
+    [
+      trimmedText(255, 'The name of a check.'),
+      Type.Object(
+        {
+          name: trimmedText(255, 'The name of the check.'),
+          app: Type.String({
+            pattern: '^[a-z0-9][a-z0-9_-]{0,98}$',
+            description: 'The slug of the app that must report it, such as github-actions, or its number.',
+          }),
+        },
+        { additionalProperties: false, description: 'A check that only one app may report.' },
+      ),
+    ],
+    {
+      description: 'A check, by its name; or with the app that must report it. /trunk/v1 shows names only.',
+      'x-sluice-message': 'must be the name of a check, or { name, app }',
+    },
+  ),
+);
+
+/** The writable settings, all optional, straight from the engine's table. */
+export const settingInputs: Record<string, TSchema> = {
+  state: Type.Optional(
+    inputEnum(
+      REQUESTABLE_QUEUE_STATES,
+      'RUNNING, PAUSED (admits, starts and lands nothing) or DRAINING (finishes what is in it).',
+    ),
+  ),
+  ...Object.fromEntries(
+    SETTING_NAMES.map((name) => [name, Type.Optional(inputSchema(SETTING_SPECS[name], DEFAULT_SETTINGS[name]))]),
+  ),
+};
+
+/** The same where what is absent stays as it is: there are no defaults then. */
+export const settingChanges: Record<string, TSchema> = Object.fromEntries(
+  Object.entries(settingInputs).map(([name, input]) => {
+    const { default: _, ...change } = input as TSchema & { default?: unknown };
+    return [name, Type.Optional(change)];
+  }),
+);
+
+/** The settings as answers show them. */
+export const settingOutputs: Record<SettingName, TSchema> = Object.fromEntries(
+  SETTING_NAMES.map((name) => [name, outputSchema(SETTING_SPECS[name])]),
+) as Record<SettingName, TSchema>;
+
+function inputSchema(spec: SettingSpec, initial: unknown): TSchema {
+  const note = { description: spec.text, default: initial };
+  switch (spec.kind) {
+    case 'integer': {
+      const message = `must be a whole number from ${spec.min} to ${spec.max}`;
+      const integer = Type.Integer({ minimum: spec.min, maximum: spec.max });
+      if (!spec.nullable) return { ...integer, ...note, 'x-sluice-message': message };
+      return Type.Union([integer, Type.Null()], { ...note, 'x-sluice-message': `${message}, or null` });
+    }
+    case 'boolean':
+      return Type.Boolean({ ...note, 'x-sluice-message': 'must be true or false' });
+    case 'choice':
+      return { ...inputEnum(spec.values, spec.text), default: initial };
+    case 'text':
+      return { ...trimmedText(spec.maxLength, spec.text), default: initial };
+    case 'names': {
+      const message = `must be a list of at most ${spec.maxItems} different names`;
+      const names = Type.Array(trimmedText(255, 'A name.'), { maxItems: spec.maxItems, uniqueItems: true });
+      return { ...names, ...note, 'x-sluice-message': message };
+    }
+    case 'statuses': {
+      const statuses = Type.Array(RequiredStatus, { maxItems: spec.maxItems, uniqueItems: true });
+      const message = `must be a list of at most ${spec.maxItems} different names, or { name, app } where one app must report it, or null`;
+      return Type.Union([statuses, Type.Null()], { ...note, 'x-sluice-message': message });
+    }
+    case 'batchingRules':
+      return Type.Array(BatchingRule, { ...note, maxItems: spec.maxItems });
+  }
+}
+
+function outputSchema(spec: SettingSpec): TSchema {
+  const note = { description: spec.text };
+  switch (spec.kind) {
+    case 'integer':
+      return Type.Integer(note);
+    case 'boolean':
+      return Type.Boolean(note);
+    case 'choice':
+      return outputEnum(spec.values, spec.text);
+    case 'text':
+      return Type.String(note);
+    case 'names':
+      return Type.Array(Type.String(), note);
+    case 'statuses':
+      return nullableList(RequiredStatus, spec.text);
+    case 'batchingRules':
+      return Type.Array(
+        Type.Object({
+          targetPattern: Type.String({ description: 'A target, or a prefix of targets followed by one *.' }),
+          policy: outputEnum(['ISOLATE'], 'Tested alone.'),
+        }),
+        note,
+      );
+  }
+}
+
+/** Picks the settings out of a validated body; enums become UPPER_SNAKE. */
+export function parseSettings(body: Readonly<Record<string, unknown>>): Partial<QueueSettings> {
+  const settings: Record<string, unknown> = {};
+  for (const name of SETTING_NAMES) {
+    const value = body[name];
+    if (value === undefined) continue;
+    settings[name] = parseSetting(SETTING_SPECS[name], value);
+  }
+  return settings;
+}
+
+function parseSetting(spec: SettingSpec, value: unknown): unknown {
+  if (spec.kind === 'choice') return upper(value as string);
+  if (spec.kind === 'batchingRules') {
+    return (value as { targetPattern: string; policy: string }[]).map(({ targetPattern, policy }) => ({
+      targetPattern,
+      policy: upper(policy),
+    }));
+  }
+  return value;
+}

@@ -1,0 +1,149 @@
+/**
+ * Pass on retry: what counts as the same test failing and passing on the same code.
+ *
+ * Runs are compared within one commit, job and variant (a variant is another test). Between two uploads a failure in
+ * one and nothing but passes in the other are certain. Within one upload, a case with failing `flakyFailure` children
+ * that ended well is certain too. A case that only occurs several times may be several parametrised tests of one name,
+ * of which one fails: there the passing occurrence must carry a later attempt number or a later timestamp than the
+ * failing one, and even then it is no retry once the test was seen to pass with just as many occurrences. Such evidence
+ * is kept with its number of occurrences, so that it can be withdrawn when a passing commit arrives later. Runs of other
+ * suite paths are never compared: they are other tests.
+ */
+import type { Instant } from '../../lib/clock.ts';
+import { groupByPath } from './paths.ts';
+import { compareRefs, type EarlierOutcome, type ObservedRun, type RunRef, refOf, type UploadFacts } from './run.ts';
+
+export interface RetryEvent extends RunRef {
+  readonly failedAt: Instant;
+  readonly passedAt: Instant;
+  /** 0: certain. Otherwise how often the case occurred in the upload. */
+  readonly multiplicity: number;
+  /** The report itself counts attempts. */
+  readonly isMarked: boolean;
+  /** The upload with the other of the two runs; null: both are of this one. */
+  readonly otherUploadId: string | null;
+}
+
+/** Newest first, and in one order only. */
+export function compareRetries(one: RetryEvent, other: RetryEvent): number {
+  return compareRefs(one, other) || other.failedAt - one.failedAt || other.passedAt - one.passedAt;
+}
+
+/** Beyond this a repeated case is a generator of cases, and never evidence. */
+export const MAX_MULTIPLICITY = 32;
+
+export function findRetries(
+  upload: UploadFacts,
+  runs: readonly ObservedRun[],
+  earlier: readonly EarlierOutcome[],
+): readonly RetryEvent[] {
+  if (runs.length < 2 && earlier.length === 0) return [];
+  const found = [...groupByPath(runs)].flatMap(([path, ofPath]) => [
+    findBetweenUploads(upload, { runs: ofPath, path }, earlier),
+    findChild(upload, ofPath),
+    findRepeated(upload, ofPath),
+  ]);
+  return found.filter((event) => event !== undefined);
+}
+
+/** How often the case occurs where all of its occurrences pass; undefined where that says nothing. */
+export function passingMultiplicity(runs: readonly ObservedRun[]): number | undefined {
+  if (runs.length < 2) return undefined;
+  const cases = runs.filter(isCase);
+  if (cases.length < 2 || cases.length > MAX_MULTIPLICITY || cases.length < runs.filter(hasRun).length)
+    return undefined;
+  return cases.every((run) => run.conclusion === 'SUCCESS') ? cases.length : undefined;
+}
+
+/** Evidence stands while no passing commit explains it: `known` are the multiplicities seen to pass. */
+export function stands(event: RetryEvent, known: readonly number[]): boolean {
+  if (event.multiplicity === 0 || known.length === 0) return true;
+  return event.isMarked && !known.includes(event.multiplicity);
+}
+
+function findBetweenUploads(
+  upload: UploadFacts,
+  { runs, path }: { readonly runs: readonly ObservedRun[]; readonly path: string | null },
+  earlier: readonly EarlierOutcome[],
+): RetryEvent | undefined {
+  const ran = runs.filter(hasRun);
+  if (ran.length === 0) return undefined;
+  const hasFailed = ran.some((run) => run.conclusion === 'FAILURE');
+  const others = earlier.filter(
+    (outcome) =>
+      outcome.hasFailed !== hasFailed &&
+      outcome.uploadId !== upload.id &&
+      (hasFailed || mayHaveFailed(outcome, path)) &&
+      (outcome.jobAttempt === null || upload.jobAttempt === null || outcome.jobAttempt !== upload.jobAttempt),
+  );
+  if (others.length === 0) return undefined;
+  const here = refOf(upload, Math.max(...ran.map((run) => run.startedAt)), path);
+  const [there] = others.map((outcome) => ({ ...here, ...earlierRef(upload, outcome) })).sort(compareRefs);
+  if (there === undefined) return undefined;
+  const times = hasFailed ? { failedAt: here.at, passedAt: there.at } : { failedAt: there.at, passedAt: here.at };
+  // Of the two uploads the later one is named, whichever arrived first.
+  const [named, other] = [here, there].sort(compareRefs) as [RunRef, RunRef];
+  return { ...named, ...times, multiplicity: 0, isMarked: false, otherUploadId: other.uploadId };
+}
+
+function mayHaveFailed({ failedPaths }: EarlierOutcome, path: string | null): boolean {
+  return path === null || failedPaths === undefined || failedPaths.some((failed) => failed === null || failed === path);
+}
+
+function earlierRef({ sha, job }: UploadFacts, { at, branch, prNumber, uploadId }: EarlierOutcome): RunRef {
+  return { at, sha, branch, job, prNumber, uploadId };
+}
+
+function findChild(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEvent | undefined {
+  const child = latest(runs.filter((run) => run.rerunOf === 'SUCCESS' && run.conclusion === 'FAILURE'));
+  const passed = latest(runs.filter((run) => isCase(run) && run.conclusion === 'SUCCESS'));
+  if (child === undefined || passed === undefined) return undefined;
+  return certain(upload, { failedAt: child.startedAt, passedAt: passed.startedAt }, passed.path);
+}
+
+function findRepeated(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEvent | undefined {
+  const cases = runs.filter(isCase);
+  if (cases.length < 2 || cases.length > MAX_MULTIPLICITY) return undefined;
+  const failed = cases.filter((run) => run.conclusion === 'FAILURE');
+  const passed = cases.filter((run) => run.conclusion === 'SUCCESS');
+  return findPair(upload, failed, passed, true) ?? findPair(upload, failed, passed, false);
+}
+
+function findPair(
+  upload: UploadFacts,
+  failed: readonly ObservedRun[],
+  passed: readonly ObservedRun[],
+  isMarked: boolean,
+): RetryEvent | undefined {
+  const order = (run: ObservedRun) => (isMarked ? run.attempt : run.startedAt);
+  const first = failed.filter((run) => order(run) !== null).sort((a, b) => Number(order(a)) - Number(order(b)))[0];
+  if (first === undefined) return undefined;
+  const retry = latest(passed.filter((run) => order(run) !== null && Number(order(run)) > Number(order(first))));
+  if (retry === undefined) return undefined;
+  const times = { failedAt: first.startedAt, passedAt: retry.startedAt };
+  return { ...certain(upload, times, retry.path), multiplicity: failed.length + passed.length, isMarked };
+}
+
+function certain(
+  upload: UploadFacts,
+  times: { readonly failedAt: Instant; readonly passedAt: Instant },
+  path: string | null | undefined,
+): RetryEvent {
+  const at = Math.max(times.failedAt, times.passedAt);
+  return { ...refOf(upload, at, path), ...times, multiplicity: 0, isMarked: false, otherUploadId: null };
+}
+
+function isCase(run: ObservedRun): boolean {
+  return run.rerunOf === null && hasRun(run);
+}
+
+function hasRun(run: ObservedRun): boolean {
+  return run.conclusion !== 'SKIPPED';
+}
+
+function latest(runs: readonly ObservedRun[]): ObservedRun | undefined {
+  return runs.reduce<ObservedRun | undefined>(
+    (best, run) => (best === undefined || run.startedAt > best.startedAt ? run : best),
+    undefined,
+  );
+}

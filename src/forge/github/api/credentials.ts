@@ -1,0 +1,49 @@
+import type { Instant } from '../../../lib/clock.ts';
+import type { GithubAuth, GithubConnection } from './connection.ts';
+
+/** The credentials that GitHub took last. */
+export interface Credentials {
+  current(): GithubAuth;
+  /** Those at hand were refused: reads them again. Answers whether they are others now. */
+  refresh(refused: GithubAuth): Promise<boolean>;
+  /** The webhook secret at hand did not fit: it may have been changed. Anybody can cause it, so it is read now and then only. */
+  rereadSecret(now: Instant): void;
+}
+
+const REREAD_EVERY_MS = 10_000;
+
+export function createCredentials({ auth, reload }: GithubConnection): Credentials {
+  let current = auth;
+  let reading: Promise<void> | undefined;
+  let rereadAt = Number.NEGATIVE_INFINITY;
+
+  async function read(): Promise<void> {
+    const read = await reload?.().catch(() => undefined);
+    if (read !== undefined) current = read;
+  }
+
+  return {
+    current: () => current,
+    async refresh(refused) {
+      // Many are refused at once; one reads for all.
+      if (!isSame(current, refused)) return true;
+      reading ??= read().finally(() => {
+        reading = undefined;
+      });
+      await reading;
+      return !isSame(current, refused);
+    },
+    rereadSecret(now) {
+      if (reload === undefined || reading !== undefined || Math.abs(now - rereadAt) < REREAD_EVERY_MS) return;
+      rereadAt = now;
+      reading = read().finally(() => {
+        reading = undefined;
+      });
+    },
+  };
+}
+
+function isSame(a: GithubAuth, b: GithubAuth): boolean {
+  if (a.kind === 'app') return b.kind === 'app' && a.appId === b.appId && a.privateKey === b.privateKey;
+  return b.kind === 'token' && a.token === b.token;
+}

@@ -1,0 +1,157 @@
+import type { Octokit } from '@octokit/core';
+import { pause, type Timing } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import { type Budget, exhausted, type Resource, type Urgency } from './budget.ts';
+import { bareText } from './unavailable.ts';
+
+/** One question to GitHub, and what came back. */
+export interface Ask {
+  /** A method with a path or URL, as octokit takes it. */
+  readonly route: string;
+  /** How it is counted, where that is not the route. */
+  readonly name?: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly urgency: Urgency;
+  readonly resource: Resource;
+  /** It changes something. Sent again only where GitHub said that it was not carried out. */
+  readonly isAct: boolean;
+}
+
+export type Received =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly data: unknown }
+  /** Nobody knows whether it was carried out. */
+  | { readonly kind: 'lost'; readonly detail: string };
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+export interface Line {
+  readonly octokit: Octokit;
+  readonly budget: Budget;
+  readonly clock: Timing;
+  readonly timeoutMs: number;
+  readonly count: (route: string) => void;
+  readonly log: Log;
+  /** Nobody waits for an answer any more. */
+  readonly closing: AbortSignal;
+}
+
+/** Each of these is after a wait that the budget allowed. */
+const MAX_REFUSED = 5;
+const RETRY_MS = [500, 2_000];
+
+export async function exchange(line: Line, ask: Ask): Promise<Received> {
+  let failed = 0;
+  for (let refused = 0; ; ) {
+    const turn = await line.budget.take(ask);
+    line.count(ask.name ?? ask.route);
+    const received = await send(line, ask).catch((error: unknown) => {
+      turn.end(undefined);
+      throw error;
+    });
+    const isLimited = turn.end(received.kind === 'answer' ? factsOf(received) : undefined);
+    // Of several acts at once, some may have been carried out before the limit was met.
+    const isRefused = isLimited && !(ask.isAct && isPartlyDone(received));
+    const waitMs = RETRY_MS[failed];
+    if (isRefused) {
+      refused += 1;
+      line.log.warn(
+        { route: ask.name ?? ask.route, refused },
+        'GitHub answers no more for now: its rate limit is used up.',
+      );
+      if (refused > MAX_REFUSED) throw exhausted(line.clock.now());
+    } else if (!ask.isAct && isTransient(received) && waitMs !== undefined) {
+      failed += 1;
+      await pause(line.clock, waitMs);
+    } else {
+      return received;
+    }
+  }
+}
+
+async function send({ octokit, timeoutMs, closing }: Line, ask: Ask): Promise<Received> {
+  try {
+    const { status, headers, data } = await octokit.request(ask.route, {
+      ...ask.parameters,
+      headers: ask.headers,
+      request: { signal: AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]) },
+    });
+    const isWhole = status === 204 || (typeof data === 'object' && data !== null);
+    // Octokit hands on what it could read of a body that broke off.
+    if (!isWhole && status !== 202) return { kind: 'lost', detail: 'the answer broke off or is no JSON' };
+    return { kind: 'answer', status, headers: headers as Headers, data };
+  } catch (error) {
+    const answer = responseOf(error);
+    if (answer !== undefined) return answer;
+    if (!isNetworkError(error)) throw error;
+    return { kind: 'lost', detail: bareText(error.message) };
+  }
+}
+
+/** Octokit throws every status from 300 on, with the answer in the error. */
+function responseOf(error: unknown): Received | undefined {
+  if (typeof error !== 'object' || error === null || !('response' in error)) return undefined;
+  const { response } = error;
+  if (typeof response !== 'object' || response === null || !('status' in response)) return undefined;
+  const { status, headers, data } = response as { status: unknown; headers?: unknown; data?: unknown };
+  if (typeof status !== 'number') return undefined;
+  return { kind: 'answer', status, headers: (headers ?? {}) as Headers, data };
+}
+
+function isNetworkError(error: unknown): error is Error {
+  return error instanceof Error && 'status' in error && error.status === 500;
+}
+
+export function isTransient(received: Received): boolean {
+  if (received.kind === 'lost') return true;
+  if (received.status >= 500) return true;
+  return problemsIn(received.data).some(({ type, message }) => type === undefined && isPassing(message));
+}
+
+function isPartlyDone(received: Received): boolean {
+  if (received.kind === 'lost' || typeof received.data !== 'object' || received.data === null) return false;
+  const parts: unknown = 'data' in received.data ? received.data.data : undefined;
+  return typeof parts === 'object' && parts !== null && Object.values(parts).some((part) => part !== null);
+}
+
+/** GraphQL's way of saying 502. */
+export function isPassing(message: string): boolean {
+  return /something went wrong|timed? ?out|try again|temporarily/i.test(message);
+}
+
+/** Of a query that asks for too much at once, GraphQL says so instead of giving up, and may answer a part. */
+export function isTooMuch({ type, message }: Problem): boolean {
+  return type === undefined ? isPassing(message) : /^(RESOURCE_LIMITS|MAX_NODE_LIMIT)_EXCEEDED$/.test(type);
+}
+
+export interface Problem {
+  readonly type: string | undefined;
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** Errors of GraphQL, which come with a status of 200. */
+export function problemsIn(data: unknown): readonly Problem[] {
+  if (typeof data !== 'object' || data === null || !('errors' in data) || !Array.isArray(data.errors)) return [];
+  return data.errors.map(({ type, path, message }: Record<string, unknown>) => ({
+    type: typeof type === 'string' ? type : undefined,
+    path: Array.isArray(path) ? path.map(String) : [],
+    message: typeof message === 'string' ? bareText(message) : '',
+  }));
+}
+
+/** GitHub's own sentence in an answer that is a refusal. */
+export function messageIn(data: unknown): string {
+  if (typeof data === 'string') return bareText(data);
+  if (typeof data !== 'object' || data === null || !('message' in data)) return '';
+  return typeof data.message === 'string' ? bareText(data.message) : '';
+}
+
+function factsOf({ status, headers, data }: Extract<Received, { kind: 'answer' }>) {
+  return {
+    status,
+    headers,
+    message: messageIn(data),
+    isLimited: problemsIn(data).some(({ type }) => type === 'RATE_LIMITED'),
+  };
+}

@@ -1,0 +1,131 @@
+import { Fault } from '../../../lib/fault.ts';
+
+/** A repository by the name it is asked for. */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly name: string;
+}
+
+export interface RefusedAnswer {
+  /** What was asked. */
+  readonly route?: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly message: string;
+}
+
+const MAX_LENGTH = 300;
+
+/** What others wrote, short and on one line, without anything that looks like a credential. */
+export function bareText(text: string): string {
+  return text
+    .slice(0, 2_000)
+    .replace(/-----BEGIN[\s\S]*/g, '[secret]')
+    .replace(/\b(?:gh[a-z]_|github_pat_|v1\.)\w{16,}/g, '[secret]')
+    .replace(/\bey[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?/g, '[secret]')
+    .replace(/(authorization["']?\s*[:=]?\s*["']?\w+\s+)\S+/gi, '$1[secret]')
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_LENGTH);
+}
+
+export function lostAnswer(host: string, detail: string): Fault {
+  return new Fault('FORGE_UNAVAILABLE', `${host} did not answer: ${bareText(detail)}`);
+}
+
+export function notInstalled({ owner, name }: RepositoryName): Fault {
+  return new Fault(
+    'FORGE_UNAVAILABLE',
+    `The GitHub App is not installed on ${owner}/${name}, or there is no such repository. Install it there, or add the repository to its installation.`,
+  );
+}
+
+/** It was deleted or renamed, and somebody gave its name to another one, which is none of ours. */
+export function another({ owner, name, forgeId }: RepositoryName & { readonly forgeId?: string }, id: string): Fault {
+  return new Fault(
+    'FORGE_UNAVAILABLE',
+    `${owner}/${name} is another repository now (number ${id} at GitHub) than the one that is known here (number ${forgeId}).`,
+  );
+}
+
+export function suspended({ owner, name }: RepositoryName): Fault {
+  return new Fault(
+    'FORGE_UNAVAILABLE',
+    `The installation of the GitHub App on ${owner}/${name} is suspended. Unsuspend it in the settings of ${owner}.`,
+  );
+}
+
+export function refusedCredentials(kind: 'app' | 'token', message: string): Fault {
+  const what = kind === 'app' ? "the GitHub App's id and private key" : 'the token';
+  const fix =
+    kind === 'app'
+      ? "Was the key rotated, is it another App's, or was the App deleted?"
+      : 'Has it expired, or was it revoked?';
+  return new Fault('FORGE_UNAVAILABLE', `GitHub refuses ${what}: ${bareText(message).replace(/\.$/, '')}. ${fix}`);
+}
+
+/** A sentence that says what to do about a status that nobody expected. */
+export function refusedAnswer(repository: RepositoryName, kind: 'app' | 'token', answer: RefusedAnswer): Fault {
+  const { status } = answer;
+  const message = bareText(answer.message);
+  if (status === 401) return refusedCredentials(kind, message);
+  if (status === 403 && /suspended/i.test(message)) return suspended(repository);
+  if (status === 403) return forbidden(repository, kind, answer.headers['x-accepted-github-permissions'], message);
+  if (status === 404) return notFound(repository, kind, answer.route);
+  const said = message === '' ? '' : `: ${message}`;
+  const detail = `GitHub answered ${status} about ${repository.owner}/${repository.name}${said}`;
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { status } });
+}
+
+/** It was asked for more than GitHub answers at once. */
+export function tooMuch(detail: string): Fault {
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { isTooMuch: true } });
+}
+
+/** GitHub did not get ready in time, or says that it would not: with less to answer, it may. One that is down says 503. */
+export function isOverwhelmed(error: unknown): boolean {
+  if (!(error instanceof Fault) || typeof error.cause !== 'object' || error.cause === null) return false;
+  return 'isTooMuch' in error.cause || ('status' in error.cause && [502, 504].includes(Number(error.cause.status)));
+}
+
+export function forbidden(
+  { owner, name }: RepositoryName,
+  kind: 'app' | 'token',
+  needed: string | undefined,
+  message: string,
+): Fault {
+  const who = kind === 'app' ? 'The GitHub App' : 'The token';
+  const what = needed === undefined ? '' : ` It needs ${bareText(needed).replaceAll('=', ': ')}.`;
+  return new Fault('FORGE_UNAVAILABLE', `${who} may not do this on ${owner}/${name}: ${bareText(message)}.${what}`);
+}
+
+/** Where a whole repository is not there, its installation is what is missing. */
+function notFound(repository: RepositoryName, kind: 'app' | 'token', route: string | undefined): Fault {
+  const { owner, name } = repository;
+  if (route !== undefined && route !== 'GET /repos/{owner}/{repo}') {
+    return new Fault(
+      'FORGE_UNAVAILABLE',
+      `GitHub has nothing there on ${owner}/${name}, or does not show it: ${route}`,
+    );
+  }
+  if (kind === 'app') return notInstalled(repository);
+  return new Fault('FORGE_UNAVAILABLE', `There is no repository ${owner}/${name}, or the token may not see it.`);
+}
+
+/** What the App must be granted to read a field of GraphQL, which does not say so itself. */
+const NEEDED: Readonly<Record<string, string>> = {
+  statusCheckRollup: 'checks: read and statuses: read',
+  branchProtectionRule: 'administration: read',
+  pullRequest: 'pull_requests: read',
+  pullRequests: 'pull_requests: read',
+  comments: 'issues: read',
+  labels: 'issues: read',
+  collaborators: 'metadata: read',
+  object: 'contents: read',
+};
+
+export function neededFor(path: readonly string[]): string {
+  const step = path.findLast((part) => Object.hasOwn(NEEDED, part));
+  return step === undefined ? `leave to read ${path.at(-1) ?? 'this'}` : (NEEDED[step] ?? '');
+}

@@ -1,0 +1,158 @@
+import type { TSchema } from 'typebox';
+import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { SluiceKeywords } from '../../contract/schema.ts';
+import type { RequiredStatus } from '../../engine/required-status.ts';
+
+/** How one mount speaks: /v1 as the contract says, /trunk/v1 as clients of the reference product expect it. */
+export interface Dialect {
+  readonly mount: string;
+  /** What of a body is ours alone must not be seen where clients of another product send something of that name. */
+  readerFor(operation: Operation): Translate;
+  translatorFor(operation: Operation): Translate;
+  /** `operation` is undefined where the request was for none. */
+  statusOf(code: ErrorCode, operation: Operation | undefined): number;
+  /**
+   * Its clients compare what they planned with what they get: a write must not change what it did not name, also where
+   * an unset setting reads as another one.
+   */
+  readonly keepsUnnamedSettings: boolean;
+  /** The reference product has none. */
+  readonly hasAlarms: boolean;
+  /** Quarantined tests say whether somebody should look at them. */
+  readonly hasReviews: boolean;
+}
+
+export type Translate = (value: unknown) => unknown;
+
+const same: Translate = (reply) => reply;
+
+export const sluiceDialect: Dialect = {
+  mount: '/v1',
+  readerFor: () => same,
+  translatorFor: () => same,
+  statusOf: (code) => ERRORS[code].status,
+  keepsUnnamedSettings: false,
+  hasAlarms: true,
+  hasReviews: true,
+};
+
+export const trunkDialect: Dialect = {
+  mount: '/trunk/v1',
+  readerFor: (operation) => (operation.name === 'submitPullRequest' ? withoutHead : same),
+  translatorFor(operation) {
+    const lower = lowerEnums(operation.reply) ?? same;
+    const reshape = RESHAPES[operation.name] ?? same;
+    return (reply) => reshape(lower(reply));
+  },
+  statusOf: (code, operation) =>
+    code === 'QUEUE_NOT_EMPTY' && operation?.name === 'deleteQueue' ? 400 : ERRORS[code].status,
+  keepsUnnamedSettings: true,
+  hasAlarms: false,
+  hasReviews: false,
+};
+
+type Json = Record<string, unknown>;
+
+const RESHAPES: Readonly<Record<string, Translate>> = {
+  createQueue: asQueue,
+  updateQueue: asQueue,
+  getQueue: (reply) => {
+    const queue = reply as { enqueuedPullRequests: readonly { state: string }[] };
+    const admitted = queue.enqueuedPullRequests.filter((entry) => entry.state !== 'not_ready');
+    return asQueue({ ...queue, enqueuedPullRequests: admitted });
+  },
+  listQueues: (reply) => {
+    const list = reply as { queues: readonly unknown[] };
+    return { ...list, queues: list.queues.map(asQueue) };
+  },
+  getTestDetails: (reply) => {
+    const { test } = reply as { test: Json };
+    return { test: withoutDecisions(test) };
+  },
+  linkTicketToTestCase: () => ({}),
+  listUnhealthyTests: (reply) => {
+    const page = reply as { tests: readonly Json[] };
+    return { ...page, tests: page.tests.map(withoutRunFigures) };
+  },
+  listQuarantinedTests: (reply) => {
+    const page = reply as { quarantined_tests: readonly Json[] };
+    const unknown = { parent: null, file: null, classname: null };
+    return { ...page, quarantined_tests: page.quarantined_tests.map((test) => ({ ...unknown, ...test })) };
+  },
+};
+
+function withoutHead(body: unknown): unknown {
+  const { pr } = (body ?? {}) as { readonly pr?: unknown };
+  if (typeof pr !== 'object' || pr === null || !('sha' in pr)) return body;
+  const { sha: _, ...rest } = pr;
+  return { ...(body as Json), pr: rest };
+}
+
+/** Without alarms and holds, and required checks by their names: who must report them is ours. */
+function asQueue(queue: unknown): Json {
+  const { alarms: _1, hold: _2, requiredStatuses, ...rest } = queue as QueueReply;
+  return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
+}
+
+interface QueueReply extends Json {
+  readonly alarms?: unknown;
+  readonly hold?: unknown;
+  readonly requiredStatuses: readonly RequiredStatus[] | null;
+}
+
+function toName(status: RequiredStatus): string {
+  return typeof status === 'string' ? status : status.name;
+}
+
+function withoutDecisions(test: Json): Json {
+  const {
+    first_seen_at: _1,
+    quarantined_at: _2,
+    quarantine_override: _3,
+    flag: _4,
+    labels: _5,
+    monitors: _6,
+    ...rest
+  } = test;
+  return rest;
+}
+
+function withoutRunFigures(test: Json): Json {
+  const { most_common_failures: _1, failure_rate_last_7d: _2, failure_rate_last_24h: _3, ...rest } = test;
+  return rest;
+}
+
+/** Follows the schema of an answer to the enums in it; undefined where there are none, so that most values are not copied. */
+function lowerEnums(schema: TSchema): Translate | undefined {
+  const node = schema as SluiceKeywords & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
+  if (node['x-sluice-lower']) return (value) => (typeof value === 'string' ? value.toLowerCase() : value);
+  if (node.items !== undefined) return lowerItems(node.items);
+  if (node.properties !== undefined) return lowerProperties(node.properties);
+  if (node.anyOf !== undefined) return lowerProperties(mergedProperties(node.anyOf));
+  return undefined;
+}
+
+function lowerItems(items: TSchema): Translate | undefined {
+  const lower = lowerEnums(items);
+  if (lower === undefined) return undefined;
+  return (value) => (Array.isArray(value) ? value.map(lower) : value);
+}
+
+function lowerProperties(properties: Record<string, TSchema>): Translate | undefined {
+  const lowers = Object.entries(properties).flatMap(([name, schema]) => {
+    const lower = lowerEnums(schema);
+    return lower === undefined ? [] : [[name, lower] as const];
+  });
+  if (lowers.length === 0) return undefined;
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return value;
+    const copy: Json = { ...value };
+    for (const [name, lower] of lowers) if (copy[name] !== undefined) copy[name] = lower(copy[name]);
+    return copy;
+  };
+}
+
+function mergedProperties(alternatives: readonly TSchema[]): Record<string, TSchema> {
+  return Object.assign({}, ...alternatives.map((each) => (each as { properties?: object }).properties ?? {}));
+}

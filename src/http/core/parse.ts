@@ -1,0 +1,50 @@
+import type { PageQuery } from '../../app/core/list-page.ts';
+import type { QueueChanges } from '../../app/queue/create-queue.ts';
+import { upper } from '../../contract/schema.ts';
+import { parseSettings } from '../../contract/settings.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { RequestableQueueState } from '../../engine/queue.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { Problem } from './problem.ts';
+
+/** From values that fit the contract to values of ours. */
+
+export function prNumber(given: number | string): PrNumber {
+  return Number(given) as PrNumber;
+}
+
+/** 9999-12-31T23:59:59.999Z: what comes after it cannot be written in the contract's format. */
+const LAST_INSTANT = 253_402_300_799_999;
+
+/** The contract's format lets leap seconds through, which no clock here has, and the year 10000 by way of a time zone. */
+export function instant(path: string, given: string): Instant {
+  const parsed = Date.parse(given);
+  if (parsed <= LAST_INSTANT) return parsed;
+  const message = 'is not an instant that exists';
+  throw new Problem('VALIDATION_FAILED', `${path.slice(1)} ${message}.`, [{ path, message }]);
+}
+
+/** What parseJson refuses in a body is refused in an address too: it can be neither stored nor looked for. */
+export function query(given: unknown): unknown {
+  for (const [name, value] of Object.entries(given as Record<string, unknown>)) {
+    if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) continue;
+    const message = 'has a NUL character or half of a surrogate pair';
+    throw new Problem('VALIDATION_FAILED', `${name} ${message}.`, [{ path: `/${name}`, message }]);
+  }
+  return given;
+}
+
+export function pageQuery(given: { readonly page_size?: number; readonly page_token?: string }): PageQuery {
+  return { pageSize: given.page_size ?? 25, pageToken: given.page_token ?? '' };
+}
+
+export function queueChanges(body: Readonly<Record<string, unknown>>): QueueChanges {
+  const state = body.state as RequestableQueueState | undefined;
+  return { settings: parseSettings(body), state: state === undefined ? undefined : upper(state) };
+}
+
+/** Without the fields that the request did not name. */
+export function named<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+}

@@ -1,0 +1,37 @@
+import type { FieldError } from '../../app/core/refusal.ts';
+import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
+
+/** Thrown anywhere below a request to answer it with a problem document. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly errors: readonly FieldError[] | undefined;
+
+  constructor(code: ErrorCode, detail: string, errors?: readonly FieldError[]) {
+    super(`${code}: ${detail}`);
+    this.code = code;
+    this.detail = detail;
+    this.errors = errors;
+  }
+}
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** RFC 9457. The type is a link into the documentation of every server. */
+export function formatProblem(
+  problem: Pick<Problem, 'code' | 'detail' | 'errors'>,
+  requestId: string,
+  status?: number,
+): string {
+  const { code, detail, errors } = problem;
+  return JSON.stringify({
+    type: `/docs#${code}`,
+    title: ERRORS[code].title,
+    status: status ?? ERRORS[code].status,
+    detail,
+    code,
+    requestId,
+    ...(errors === undefined ? {} : { errors }),
+  });
+}

@@ -1,0 +1,148 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy } from '@fastify/busboy';
+import type { BodyWriter } from '../../app/uploads/upload-body.ts';
+import { arriving, type IncomingUpload } from './incoming-upload.ts';
+import { Problem } from './problem.ts';
+
+/** The part that says who owns the tests. */
+const OWNERS_PART = 'codeowners';
+/** GitHub reads no more of one. */
+const MAX_OWNERS_BYTES = 3_000_000;
+
+const LIMITS = {
+  /** Of one field; the longest that fits the contract is shorter. */
+  fieldSize: 16 * 1024,
+  fields: 200,
+  files: 10_000,
+  headerPairs: 100,
+  headerSize: 16 * 1024,
+};
+
+/** Fields by name; one that came more than once is a list, which fits nothing. */
+export type FormFields = Readonly<Record<string, string | readonly string[]>>;
+
+/**
+ * Reads multipart/form-data. Files go to the writer while they arrive, one after the other; a part is a file when it has a
+ * file name, or is called `files` or `codeowners`. Of the other parts only `known` ones are kept.
+ */
+export async function readForm(
+  upload: IncomingUpload,
+  known: readonly string[],
+  writer: BodyWriter,
+): Promise<FormFields> {
+  const form = createForm(upload.request.headers);
+  const fields: Record<string, string | string[]> = {};
+  const failure = createFailure();
+  const open = new Set<Readable>();
+  let files: Promise<void> = Promise.resolve();
+  let owners = 0;
+  form.on('error', (error) => failure.fail(cutShort(error)));
+  form.on('field', (name, value, _isNameCut, isCut) => {
+    if (isCut) failure.fail(invalid(`/${name}`.slice(0, 100), 'is too long'));
+    else if (known.includes(name)) addField(fields, name, value);
+  });
+  form.on('file', (name, stream, fileName: string | undefined) => {
+    open.add(stream);
+    if (name === OWNERS_PART) owners += 1;
+    if (owners > 1) failure.fail(invalid(`/${OWNERS_PART}`, 'is there more than once'));
+    // It may complain before its turn comes.
+    stream.on('error', (error) => failure.fail(cutShort(error)));
+    files = files
+      .then(() => copyFile(stream, { name, fileName: fileName ?? '' }, writer))
+      .then(() => void open.delete(stream));
+    files.catch(failure.fail);
+  });
+  form.on('fieldsLimit', () => failure.fail(invalid('', `has more than ${LIMITS.fields} fields`)));
+  form.on('filesLimit', () => failure.fail(invalid('', `has more than ${LIMITS.files} files`)));
+  const finished = new Promise<void>((resolve) => form.once('finish', resolve));
+  try {
+    for await (const chunk of arriving(upload)) {
+      failure.check();
+      if (!form.write(chunk)) await failure.or(new Promise((resolve) => form.once('drain', resolve)));
+    }
+    form.end();
+    await failure.or(finished);
+    await failure.or(files);
+    return fields;
+  } finally {
+    for (const stream of open) stream.destroy();
+  }
+}
+
+function createForm(headers: IncomingHttpHeaders): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: headers as { 'content-type': string },
+      limits: LIMITS,
+      preservePath: true,
+      isPartAFile: (name, _type, fileName) => fileName !== undefined || name === 'files' || name === OWNERS_PART,
+    });
+  } catch {
+    throw invalid('', 'is no multipart/form-data with a boundary; clients make that header by themselves');
+  }
+}
+
+/** A form without a file chosen has a part without a name and without a byte. */
+async function copyFile(
+  stream: Readable,
+  { name, fileName }: { readonly name: string; readonly fileName: string },
+  writer: BodyWriter,
+): Promise<void> {
+  const isOwners = name === OWNERS_PART;
+  const begin = () =>
+    writer.begin(isOwners ? fileName || 'CODEOWNERS' : fileName, isOwners ? { role: OWNERS_PART } : {});
+  let isBegun = fileName !== '';
+  let length = 0;
+  if (isBegun) await begin();
+  for await (const chunk of stream) {
+    if (!isBegun) await begin();
+    isBegun = true;
+    length += (chunk as Buffer).length;
+    if (isOwners && length > MAX_OWNERS_BYTES) throw invalid(`/${OWNERS_PART}`, 'is larger than 3 MB');
+    await writer.write(chunk as Buffer);
+  }
+}
+
+function addField(fields: Record<string, string | string[]>, name: string, value: string): void {
+  const present = fields[name];
+  if (present === undefined) fields[name] = value;
+  else if (typeof present === 'string') fields[name] = [present, value];
+}
+
+interface Failure {
+  fail(error: unknown): void;
+  check(): void;
+  or<T>(work: Promise<T>): Promise<T>;
+}
+
+/** The first thing that went wrong, whoever noticed it. */
+function createFailure(): Failure {
+  let reason: { readonly error: unknown } | undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, no) => {
+    reject = no;
+  });
+  failed.catch(() => undefined);
+  return {
+    fail: (error) => {
+      reason ??= { error };
+      reject(error);
+    },
+    check: () => {
+      if (reason !== undefined) throw reason.error;
+    },
+    or: (work) => Promise.race([work, failed]),
+  };
+}
+
+function cutShort(error: unknown): unknown {
+  // What other parts of the server throw comes through here too.
+  if (!(error instanceof Error) || !/multipart|part terminated|boundary|header/i.test(error.message)) return error;
+  return invalid('', 'ends before its last boundary, or is no multipart/form-data at all');
+}
+
+function invalid(path: string, message: string): Problem {
+  const what = path === '' ? 'The form' : path.slice(1);
+  return new Problem('VALIDATION_FAILED', `${what} ${message}.`, [{ path, message }]);
+}

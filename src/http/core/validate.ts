@@ -1,0 +1,136 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { FieldError } from '../../app/core/refusal.ts';
+import type { SluiceKeywords } from '../../contract/schema.ts';
+import { Problem } from './problem.ts';
+
+/** Throws a problem that names everything that is wrong, all at once. */
+export type Validator = (value: unknown) => void;
+
+export function createValidator(schema: TSchema): Validator {
+  return (value) => {
+    if (fits(schema, value)) return;
+    const errors: FieldError[] = [];
+    collect(schema as Node, value, '', errors);
+    throw new Problem('VALIDATION_FAILED', summarize(errors), errors);
+  };
+}
+
+/** At most this many: a list of a million wrong values needs no million sentences, and nobody waits for them. */
+const MAX_ERRORS = 50;
+
+/** The keywords that the contract uses. */
+interface Node extends SluiceKeywords {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly items?: Node;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly anyOf?: readonly Node[];
+}
+
+interface Compiled {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): { readonly message: string }[];
+}
+
+/** Compiled at the first use: a server answers its first request sooner than it could compile all operations. */
+const compiled = new WeakMap<object, Compiled>();
+
+function compile(schema: object): Compiled {
+  const known = compiled.get(schema) ?? (Compile(schema as TSchema) as unknown as Compiled);
+  compiled.set(schema, known);
+  return known;
+}
+
+function fits(schema: object, value: unknown): boolean {
+  return compile(schema).Check(value);
+}
+
+/** Goes down where the value does not fit, and no further than a schema that has a sentence for everything in it. */
+function collect(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+  if (errors.length >= MAX_ERRORS || fits(schema, value)) return;
+  const message = schema['x-sluice-message'];
+  if (message !== undefined) errors.push({ path, message });
+  else if (schema.properties !== undefined) collectObject(schema, value, path, errors);
+  else if (schema.items !== undefined) collectList(schema, value, path, errors);
+  else errors.push({ path, message: compile(schema).Errors(value)[0]?.message ?? 'does not fit' });
+}
+
+function collectObject(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    errors.push({ path, message: 'must be an object' });
+    return;
+  }
+  const { properties = {}, required = [] } = schema;
+  const before = errors.length;
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) errors.push({ path: `${path}/${name}`, message: 'is required' });
+  }
+  for (const [name, item] of Object.entries(value)) {
+    if (errors.length >= MAX_ERRORS) return;
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (known !== undefined) collect(known, item, `${path}/${name}`, errors);
+    else if (schema.additionalProperties === false) {
+      errors.push({ path: `${path}/${name}`, message: describeUnknown(name, Object.keys(properties)) });
+    }
+  }
+  // Every field fits by itself: what is wrong is how they come together.
+  if (errors.length === before) errors.push({ path, message: messageOfAlternatives(schema) ?? 'does not fit' });
+}
+
+function messageOfAlternatives({ anyOf = [] }: Node): string | undefined {
+  return anyOf.find((each) => each['x-sluice-message'] !== undefined)?.['x-sluice-message'];
+}
+
+function collectList(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+  if (!Array.isArray(value)) {
+    errors.push({ path, message: 'must be a list' });
+    return;
+  }
+  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  if (value.length < minItems) errors.push({ path, message: `must have at least ${minItems} items` });
+  if (value.length > maxItems) {
+    errors.push({ path, message: `must have at most ${maxItems} items` });
+    return;
+  }
+  const before = errors.length;
+  for (const [index, item] of value.entries()) {
+    if (errors.length >= MAX_ERRORS) return;
+    collect(items, item, `${path}/${index}`, errors);
+  }
+  if (errors.length === before && value.length >= minItems) errors.push({ path, message: 'must not repeat an item' });
+}
+
+function summarize(errors: readonly FieldError[]): string {
+  const [first] = errors;
+  if (first === undefined) return 'The request does not fit.';
+  const where = first.path === '' ? 'The body' : first.path.slice(1).replaceAll('/', '.');
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const sentence = `${where} ${first.message}${more}`;
+  return sentence.endsWith('?') ? sentence : `${sentence}.`;
+}
+
+function describeUnknown(name: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((key) => ({ key, distance: editDistance(name.toLowerCase(), key.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  if (nearest === undefined || nearest.distance > Math.max(3, name.length / 2)) return 'is not known here';
+  return `is not known here; did you mean "${nearest.key}"?`;
+}
+
+function editDistance(a: string, b: string): number {
+  if (a.length > 100) return a.length;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, substitution));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

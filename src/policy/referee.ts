@@ -1,0 +1,119 @@
+import type { Instant } from '../lib/clock.ts';
+import { Prng } from '../lib/prng.ts';
+import type { Change, Workload } from './workload.ts';
+
+/** What one policy made of a workload. */
+export interface Outcome {
+  readonly landedAt: ReadonlyMap<number, Instant>;
+  readonly removedAt: ReadonlyMap<number, Instant>;
+  readonly runs: number;
+  /** Time that CI was busy; a run that is cut off counts until then. */
+  readonly ciMs: number;
+  /** How often a change that was tested, or under test, had to be tested again. */
+  readonly restarts: number;
+  /** How often a queue stood still because the target looked broken, which it never is. */
+  readonly holds: number;
+}
+
+/** What a run tests: changes on top of others, on top of those that are in the base. */
+export interface Tested {
+  readonly members: readonly number[];
+  readonly beneath: readonly number[];
+  readonly isInBase: (number: number) => boolean;
+}
+
+/**
+ * Knows how every run ends, and keeps the score of one policy. The same luck strikes every policy: whether the third run
+ * that a change leads is struck by a flake depends on nothing else.
+ */
+export class Referee implements Outcome {
+  /** In the order of landing. */
+  readonly landedAt = new Map<number, Instant>();
+  readonly removedAt = new Map<number, Instant>();
+  runs = 0;
+  ciMs = 0;
+  restarts = 0;
+  holds = 0;
+  readonly #workload: Workload;
+  readonly #breakers: ReadonlyMap<number, readonly number[]>;
+  readonly #rivals: ReadonlyMap<number, readonly number[]>;
+  readonly #attempts = new Map<number, number>();
+  readonly #onDecided: () => void;
+
+  constructor(workload: Workload, onDecided: () => void = () => {}) {
+    this.#workload = workload;
+    this.#breakers = pairUp(workload.changes, ({ breaksWith }) => breaksWith);
+    this.#rivals = pairUp(workload.changes, ({ conflictsWith }) => conflictsWith);
+    this.#onDecided = onDecided;
+  }
+
+  land(number: number, at: Instant): void {
+    this.landedAt.set(number, at);
+    this.#onDecided();
+  }
+
+  remove(number: number, at: Instant): void {
+    this.removedAt.set(number, at);
+    this.#onDecided();
+  }
+
+  change(number: number): Change {
+    const change = this.#workload.changes[number - 1];
+    if (change === undefined) throw new RangeError(`there is no change ${number}`);
+    return change;
+  }
+
+  durationOf(members: readonly number[]): number {
+    return Math.max(0, ...members.map((number) => this.change(number).durationMs));
+  }
+
+  /** Counts the run and says how it will end. */
+  beginRun(tested: Tested): boolean {
+    this.runs += 1;
+    return !this.#isFlake(tested.members.at(-1) ?? 0) && this.isSound(tested);
+  }
+
+  isSound({ members, beneath, isInBase }: Tested): boolean {
+    const contents = new Set([...beneath, ...members]);
+    for (const number of contents) {
+      if (this.change(number).isBroken) return false;
+      const breakers = this.#breakers.get(number) ?? [];
+      if (breakers.some((other) => contents.has(other) || isInBase(other))) return false;
+    }
+    return true;
+  }
+
+  /** What a change cannot be merged with: the target, or one of those beneath. */
+  findConflict(number: number, { beneath, isInBase }: Omit<Tested, 'members'>): 'target' | number | undefined {
+    const rivals = this.#rivals.get(number) ?? [];
+    if (this.change(number).isUnmergeable || rivals.some(isInBase)) return 'target';
+    return rivals.find((rival) => beneath.includes(rival));
+  }
+
+  #isFlake(lead: number): boolean {
+    const { seed, flakeRate } = this.#workload.chance;
+    const attempt = (this.#attempts.get(lead) ?? 0) + 1;
+    this.#attempts.set(lead, attempt);
+    return flakeRate > 0 && new Prng(`${seed}/flake/${lead}/${attempt}`).chance(flakeRate);
+  }
+}
+
+/** Both ways: whichever of the two comes second is the one in trouble. */
+function pairUp(
+  changes: readonly Change[],
+  otherOf: (change: Change) => number | undefined,
+): ReadonlyMap<number, readonly number[]> {
+  const pairs = new Map<number, number[]>();
+  const add = (a: number, b: number) => {
+    const known = pairs.get(a);
+    if (known === undefined) pairs.set(a, [b]);
+    else known.push(b);
+  };
+  for (const change of changes) {
+    const other = otherOf(change);
+    if (other === undefined) continue;
+    add(change.number, other);
+    add(other, change.number);
+  }
+  return pairs;
+}

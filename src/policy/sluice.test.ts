@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import { generate, type Recipe } from './generate.ts';
+import { measure } from './measure.ts';
+import { runOracle } from './oracle.ts';
+import { runSerial } from './serial.ts';
+import { runSluice } from './sluice.ts';
+import { HOUR_MS, type Workload } from './workload.ts';
+import { tell, workloadOf } from './workload-words.ts';
+
+const RECIPE: Recipe = {
+  seed: '1',
+  perHour: 30,
+  shape: 'flat',
+  prs: 150,
+  hours: undefined,
+  medianMinutes: 10,
+  p95Minutes: 20,
+  failureRate: 0.1,
+  breakRate: 0.05,
+  conflictRate: 0.05,
+  targets: 6,
+  targetsPerPr: 2,
+};
+
+function draw(seed: string, flakeRate: number, changed: Partial<Recipe> = {}): Workload {
+  return { source: 'test', changes: generate({ ...RECIPE, ...changed, seed }), chance: { seed, flakeRate, gitMs: 0 } };
+}
+
+function settings(changed: Partial<QueueSettings>): QueueSettings {
+  return { ...DEFAULT_SETTINGS, ...changed };
+}
+
+const VARIANTS: readonly Partial<QueueSettings>[] = [
+  {},
+  { concurrency: 20 },
+  { concurrency: 4, batch: true, batchingMinSize: 8 },
+  { concurrency: 4, batch: true, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' },
+  { mode: 'PARALLEL', concurrency: 10, pendingFailureDepth: 1 },
+  { mode: 'PARALLEL', concurrency: 6, batch: true, batchingMaxWaitTimeMinutes: 0 },
+];
+
+describe('Sluice in the simulator', () => {
+  it('lands what passes, removes what is broken, and tests again what stood behind it', () => {
+    const workload = workloadOf([{}, { isBroken: true }, { conflictsWith: 1 }, {}]);
+    const outcome = runSluice(workload, settings({ concurrency: 4 }));
+    assert.equal(tell(outcome.landedAt), '1@10 4@20');
+    assert.equal(tell(outcome.removedAt), '2@10 3@10');
+    assert.equal(outcome.runs, 4);
+    // #3 is set aside because of #1, and #4, which was to be built on it, goes back twice: with #3, and with #2.
+    assert.equal(outcome.restarts, 3);
+  });
+
+  it('waits for a batch as long as it was told to', () => {
+    const outcome = runSluice(workloadOf([{}, { at: 1 }, { at: 40 }]), settings({ batch: true, batchingMinSize: 3 }));
+    assert.equal(tell(outcome.landedAt), '1@15 2@15 3@55');
+    assert.equal(outcome.runs, 2);
+  });
+
+  it('with one slot and no batches does what the serial queue does', () => {
+    for (const seed of ['1', '2', '3']) {
+      const workload = draw(seed, 0.05);
+      const [sluice, serial] = [runSluice(workload, settings({ concurrency: 1 })), runSerial(workload)];
+      assert.deepEqual([...sluice.landedAt.keys()], [...serial.landedAt.keys()]);
+      assert.deepEqual([...sluice.removedAt.keys()].sort(), [...serial.removedAt.keys()].sort());
+    }
+  });
+
+  it('decides everything, lands nothing that is broken, and without flakes removes nothing else', () => {
+    for (const [index, variant] of VARIANTS.entries()) {
+      const workload = draw(String(index), 0);
+      const { undecided, brokenLanded, wronglyRemoved } = measure([
+        { workload, outcome: runSluice(workload, settings(variant)) },
+      ]);
+      assert.deepEqual(
+        { undecided, brokenLanded, wronglyRemoved },
+        { undecided: 0, brokenLanded: 0, wronglyRemoved: 0 },
+      );
+    }
+  });
+
+  it('never beats the oracle', () => {
+    for (const [index, variant] of VARIANTS.entries()) {
+      const workload = draw(`oracle ${index}`, 0, { perHour: 6 });
+      const oracle = runOracle(workload);
+      const sluice = runSluice(workload, settings(variant));
+      assert.deepEqual([...sluice.landedAt.keys()].sort(), [...oracle.landedAt.keys()].sort());
+      const times = [sluice, oracle].map((outcome) => measure([{ workload, outcome }]).timeToLandMinutes);
+      for (const name of ['p50', 'p95', 'p99'] as const) assert.ok((times[0]?.[name] ?? 0) >= (times[1]?.[name] ?? 0));
+    }
+  });
+
+  it('gives the same for the same seed, and something else for another', () => {
+    const play = (seed: string) => tell(runSluice(draw(seed, 0.05), settings({ batch: true })).landedAt);
+    assert.equal(play('a'), play('a'));
+    assert.notEqual(play('a'), play('b'));
+  });
+});
+
+describe('a workload that is made up', () => {
+  it('has the rates it was asked for', () => {
+    const changes = generate({ ...RECIPE, prs: 20_000 });
+    const share = (count: number) => count / changes.length;
+    const durations = changes.map(({ durationMs }) => durationMs / 60_000).sort((a, b) => a - b);
+    const hours = ((changes.at(-1)?.submittedAt ?? 0) - (changes[0]?.submittedAt ?? 0)) / HOUR_MS;
+    const isNear = (value: number, expected: number) => assert.ok(Math.abs(value / expected - 1) < 0.06, `${value}`);
+    isNear(changes.length / hours, 30);
+    isNear(share(changes.filter(({ isBroken }) => isBroken).length), 0.1);
+    isNear(durations[10_000] ?? 0, 10);
+    isNear(durations[19_000] ?? 0, 20);
+    assert.ok(changes.every(({ targets }) => targets?.length === 2));
+  });
+
+  it('has days and nights of the same size as a flat one', () => {
+    const changes = generate({ ...RECIPE, prs: undefined, hours: 240, shape: 'day' });
+    const atNight = changes.filter(({ submittedAt }) => new Date(submittedAt).getUTCHours() < 6);
+    assert.ok(Math.abs(changes.length / (240 * 30) - 1) < 0.05);
+    assert.ok(atNight.length < changes.length / 20);
+  });
+
+  it('keeps its arrivals when only the failure rate changes', () => {
+    const arrivals = (failureRate: number) =>
+      generate({ ...RECIPE, failureRate }).map(({ submittedAt }) => submittedAt);
+    assert.deepEqual(arrivals(0), arrivals(0.5));
+  });
+});
