@@ -141,12 +141,6 @@ module.exports = {
       to: { path: `${port}|${pure}`, dependencyTypesNot: ['type-only'] },
     },
     room(
-      'demo-makes-a-repository',
-      '^src/cli/demo/make-repository\\.ts$',
-      ['^src/cli/demo/', '^src/git/(init|fast-import|symbolic-ref)\\.ts$'],
-      'The demo writes a repository of its own; whatever it does with it goes over HTTP.',
-    ),
-    room(
       'cli-reads-the-checkout',
       '^src/cli/(core/checkout|upload/upload-facts)\\.ts$',
       ['^src/cli/', '^src/git/read-checkout\\.ts$', '^src/flaky/identity/', lib],
@@ -154,7 +148,7 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!demo/make-repository\\.ts|core/checkout\\.ts|upload/|github/manifest\\.ts)',
+      '^src/cli/(?!core/checkout\\.ts|upload/|github/manifest\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),
@@ -185,6 +179,13 @@ module.exports = {
       to: { path: '^src/main\\.ts$', dynamic: false },
     },
 
+    {
+      name: 'only-the-demo-knows-the-example',
+      severity: 'error',
+      comment: 'The command `demo` starts the example, and loads it when it runs.',
+      from: { path: '^src/', pathNot: '^src/cli/demo\\.ts$' },
+      to: { path: '^examples/' },
+    },
     {
       name: 'no-tests-in-source',
       severity: 'error',

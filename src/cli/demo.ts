@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { DemoOptions } from '../../examples/demo/run-demo.ts';
 import { addExamples } from './core/arguments.ts';
-import type { DemoOptions } from './demo/run-demo.ts';
 
 export function defineDemo(command: Command): void {
   command
@@ -9,15 +9,21 @@ export function defineDemo(command: Command): void {
     )
     .option('--folder <folder>', 'Where to put everything, to be kept: an empty folder, or a new one.')
     .option('--keep', 'Leave the server running and everything in place, to look further.')
+    .option('--github', 'On a GitHub of this machine, with people and a CI; it needs the packages for tests.')
     // It runs a server of its own: --url, --token-file and --json mean nothing here.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
     .addHelpText(
       'after',
-      '\nThe exit code is 0 when every pull request ended as the story says, else 1. In a clone, "npm run demo -- --github" shows a queue on a GitHub of this machine.',
+      '\nThe exit code is 0 when every pull request ended as the story says, else 1. "npm run demo" installs what is missing.',
     )
     .action(async (options: DemoOptions) => {
-      const { runDemo } = await import('./demo/run-demo.ts');
+      const { runDemo } = await import('../../examples/demo/run-demo.ts');
       process.exitCode = await runDemo(options);
     });
-  addExamples(command, ['sluice demo', 'sluice demo --keep', 'sluice demo --folder ./demo']);
+  addExamples(command, [
+    'sluice demo',
+    'sluice demo --keep',
+    'sluice demo --folder ./demo',
+    'npm run demo -- --github',
+  ]);
 }

@@ -1,0 +1,118 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Context } from '../../../src/cli/core/context.ts';
+import { quote } from '../../../src/cli/core/quote.ts';
+import type { EntryRecord } from '../../../src/contract/entry.ts';
+import {
+  getSubmittedPullRequests,
+  setImpactedTargets,
+  submitPullRequest,
+} from '../../../src/contract/pull-requests.ts';
+import { createQueue, updateQueue } from '../../../src/contract/queues.ts';
+import { registerRepository } from '../../../src/contract/repositories.ts';
+import type { DemoFolder } from '../demo-folder.ts';
+import { CHECKS, type DemoPullRequest, STORY, targetsOf } from '../story.ts';
+import { findRecord, timesFailed } from './verdict.ts';
+
+type Settings = Readonly<Record<string, unknown>>;
+
+export const REPO = { host: 'local', owner: 'demo', name: 'shop' };
+export const BRANCH = 'main';
+export const QUEUE = { repo: REPO, targetBranch: BRANCH };
+
+/** With so many at once there is something to interrupt when the urgent one comes. */
+const SETTINGS: Settings = { mode: 'PARALLEL', concurrency: 6 };
+const PAUSED: Settings = { state: 'PAUSED' };
+const RUNNING: Settings = { state: 'RUNNING' };
+const INTERVAL_MS = 200;
+/** Only for a queue that stands still; how slow a machine is decides nothing. */
+const PATIENCE_MS = 5 * 60_000;
+
+/** A repository with two checks, and a queue that is paused. */
+export async function setUp(context: Context, folder: DemoFolder): Promise<void> {
+  await context.call(registerRepository, {
+    repo: REPO,
+    git: folder.repository,
+    checks: [
+      { name: CHECKS.unit, command: 'node --test' },
+      { name: CHECKS.smoke, command: `RATES_CACHE=${quote(folder.ratesCache)} node --test '*/*.smoke.js'` },
+    ],
+  });
+  await context.call(createQueue, { ...QUEUE, ...SETTINGS, ...PAUSED });
+}
+
+type Tell = (text: string) => void;
+
+/**
+ * They are submitted while the queue is paused, and enter it together: how fast the machine is does not decide who stands
+ * behind whom.
+ */
+export async function submitFirst(context: Context, tell: Tell, signal: AbortSignal): Promise<void> {
+  for (const pullRequest of STORY.filter(({ comesLater }) => !comesLater)) {
+    signal.throwIfAborted();
+    await submit(context, pullRequest, tell);
+  }
+  await context.call(updateQueue, { ...QUEUE, ...RUNNING });
+}
+
+/** Plays the people's part until everybody has landed or left, and answers how. */
+export async function play(context: Context, tell: Tell, signal: AbortSignal): Promise<readonly EntryRecord[]> {
+  let before = '';
+  let changedAt = performance.now();
+  for (;;) {
+    const records = await readRecords(context);
+    const now = JSON.stringify(records.map(({ timeline = [] }) => timeline.length));
+    if (now !== before) changedAt = performance.now();
+    before = now;
+    if (isOver(records) || performance.now() - changedAt > PATIENCE_MS) return records;
+    for (const { kind, pullRequest } of cuesOf(records)) {
+      if (kind === 'submit') await submit(context, pullRequest, tell);
+      else await submitAgain(context, pullRequest, tell);
+    }
+    await setTimeout(INTERVAL_MS, undefined, { signal });
+  }
+}
+
+async function readRecords(context: Context): Promise<readonly EntryRecord[]> {
+  const prs = STORY.map(({ number }) => ({ number }));
+  return (await context.call(getSubmittedPullRequests, { ...QUEUE, prs, includeTimeline: true })).pullRequests;
+}
+
+async function submit(context: Context, pullRequest: DemoPullRequest, tell: Tell): Promise<void> {
+  const pr = { number: pullRequest.number };
+  const targets = targetsOf(pullRequest);
+  await context.call(setImpactedTargets, { ...QUEUE, pr, impactedTargets: targets });
+  await context.call(submitPullRequest, { ...QUEUE, pr, ...(pullRequest.isUrgent ? { priority: 'urgent' } : {}) });
+  tell(
+    `${pullRequest.author} submits #${pullRequest.number} ${pullRequest.title}  [${targets.join(', ')}]: ${pullRequest.note}`,
+  );
+}
+
+async function submitAgain(context: Context, { number, author }: DemoPullRequest, tell: Tell): Promise<void> {
+  await context.call(submitPullRequest, { ...QUEUE, pr: { number } });
+  tell(`${author} finds nothing wrong with #${number} and submits it again`);
+}
+
+/** What the people of the story do next. */
+type Cue =
+  | { readonly kind: 'submit'; readonly pullRequest: DemoPullRequest }
+  | { readonly kind: 'submit_again'; readonly pullRequest: DemoPullRequest };
+
+const BEFORE_TESTS: ReadonlySet<string | undefined> = new Set([undefined, 'NOT_READY', 'PENDING']);
+const ENDED: ReadonlySet<string | undefined> = new Set(['MERGED', 'FAILED', 'CANCELLED']);
+
+/** Follows from how the pull requests stand; nothing depends on the clock. */
+export function cuesOf(records: readonly EntryRecord[]): readonly Cue[] {
+  const hasBegun = records.some(({ state }) => !BEFORE_TESTS.has(state));
+  return STORY.flatMap((pullRequest): Cue[] => {
+    const record = findRecord(records, pullRequest);
+    if (record === undefined) return hasBegun && pullRequest.comesLater ? [{ kind: 'submit', pullRequest }] : [];
+    const isRetried = pullRequest.ending.kind === 'lands_at_second_try' && timesFailed(record) === 1;
+    return record.state === 'FAILED' && isRetried ? [{ kind: 'submit_again', pullRequest }] : [];
+  });
+}
+
+/** Every pull request has landed or left, and nobody is going to do anything more. */
+export function isOver(records: readonly EntryRecord[]): boolean {
+  const areAllEnded = STORY.every((pullRequest) => ENDED.has(findRecord(records, pullRequest)?.state));
+  return areAllEnded && cuesOf(records).length === 0;
+}

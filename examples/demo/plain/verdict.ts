@@ -1,0 +1,52 @@
+import type { EntryRecord } from '../../../src/contract/entry.ts';
+import { type DemoPullRequest, type Ending, STORY } from '../story.ts';
+
+/** Where the queue did not do what the story says, as sentences. None: the demo has shown what it promises. */
+export function findSurprises(records: readonly EntryRecord[]): readonly string[] {
+  return STORY.flatMap((pullRequest) => {
+    const record = findRecord(records, pullRequest);
+    if (isAsTold(pullRequest, record)) return [];
+    return [`#${pullRequest.number} should have ${describe(pullRequest.ending)}, but ${describeRecord(record)}.`];
+  });
+}
+
+function isAsTold({ ending }: DemoPullRequest, record: EntryRecord | undefined): boolean {
+  if (record === undefined) return false;
+  const { state, timeline = [] } = record;
+  switch (ending.kind) {
+    case 'lands':
+      return state === 'MERGED' && timesFailed(record) === 0;
+    case 'removed':
+      return state === 'FAILED' && timeline[0]?.reason === ending.reason;
+    case 'lands_at_second_try': {
+      const failures = timeline.filter((step) => step.state === 'FAILED');
+      return state === 'MERGED' && failures.length === 1 && failures[0]?.checks?.join() === ending.check;
+    }
+  }
+}
+
+function describe(ending: Ending): string {
+  switch (ending.kind) {
+    case 'lands':
+      return 'landed';
+    case 'removed':
+      return `been removed with ${ending.reason}`;
+    case 'lands_at_second_try':
+      return `failed ${ending.check} once and then landed`;
+  }
+}
+
+function describeRecord(record: EntryRecord | undefined): string {
+  if (record === undefined) return 'was never submitted';
+  const { state = 'not submitted', timeline = [] } = record;
+  const steps = timeline.map(({ state: to, reason }) => `${to} (${reason})`).toReversed();
+  return `is ${state}: ${steps.join(', ')}`;
+}
+
+export function findRecord(records: readonly EntryRecord[], { number }: DemoPullRequest): EntryRecord | undefined {
+  return records.find(({ prNumber }) => prNumber === number);
+}
+
+export function timesFailed({ timeline = [] }: EntryRecord): number {
+  return timeline.filter(({ state }) => state === 'FAILED').length;
+}

@@ -1,0 +1,3 @@
+export function subtotal(items) {
+  return items.reduce((sum, { price }) => sum + price, 0);
+}

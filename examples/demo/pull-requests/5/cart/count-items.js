@@ -1,0 +1,3 @@
+export function countItems(items) {
+  return items.reduce((sum, { count }) => sum + count, 0);
+}

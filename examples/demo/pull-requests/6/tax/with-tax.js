@@ -1,0 +1,5 @@
+import { salesTax } from './tax.js';
+
+export function withTax(amount, country) {
+  return amount + salesTax(amount, country);
+}

@@ -1,0 +1,94 @@
+import { CliError, EXIT } from '../../src/cli/core/exit.ts';
+import { write } from '../../src/cli/core/terminal.ts';
+import { Fault } from '../../src/lib/fault.ts';
+import { type DemoFolder, makeDemoFolder } from './demo-folder.ts';
+import { startDemoServer } from './demo-server.ts';
+import { plainStage } from './plain/stage.ts';
+import { type Stage, sluiceCommand } from './scene.ts';
+
+export interface DemoOptions {
+  readonly folder?: string;
+  readonly keep?: true;
+  readonly github?: true;
+}
+
+/** 128 and the number of SIGINT, as shells have it. */
+const INTERRUPTED = 130;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Answers the exit code. */
+export async function runDemo(options: DemoOptions): Promise<number> {
+  const folder = await makeDemoFolder(options.folder);
+  const interruption = listenForInterruption();
+  let exitCode: number | undefined;
+  try {
+    exitCode = await runIn(folder, options, interruption.signal);
+    return exitCode;
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    exitCode = INTERRUPTED;
+    write('\nStopped. Nothing of it is left running.');
+    return exitCode;
+  } finally {
+    await leave(folder, options, exitCode);
+    interruption.stopListening();
+  }
+}
+
+async function runIn(folder: DemoFolder, options: DemoOptions, signal: AbortSignal): Promise<number> {
+  const stage = options.github ? await loadGithubStage() : plainStage;
+  await stage.prepare(folder).catch(refuse);
+  const server = await startDemoServer(folder, signal);
+  try {
+    const surprises = await stage.play({ folder, server, isKept: options.keep === true, signal });
+    return surprises.length === 0 ? EXIT.ok : EXIT.refused;
+  } catch (error) {
+    if (signal.aborted || !(await server.hasEndedNow())) throw error;
+    throw new CliError(EXIT.unavailable, 'The server of the demo ended before the demo did.');
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Its GitHub is made for tests, and needs their packages. */
+async function loadGithubStage(): Promise<Stage> {
+  return (await import('./github/stage.ts')).githubStage;
+}
+
+/** A fault of git, or of the folder, is no bug of the command. */
+function refuse(error: unknown): never {
+  throw error instanceof Fault ? new CliError(EXIT.unavailable, error.detail) : error;
+}
+
+/** Ctrl-C, a closed terminal, or a reader of the output that has seen enough. */
+function listenForInterruption() {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  for (const name of SIGNALS) process.on(name, abort);
+  process.stdout.on('error', abort);
+  return {
+    signal: controller.signal,
+    stopListening: () => {
+      for (const name of SIGNALS) process.off(name, abort);
+      process.stdout.off('error', abort);
+    },
+  };
+}
+
+/** A folder that was not asked for is removed, unless there may be something to find in it. */
+async function leave(folder: DemoFolder, options: DemoOptions, exitCode: number | undefined): Promise<void> {
+  const { path, log } = folder;
+  if (exitCode !== EXIT.ok && exitCode !== INTERRUPTED) {
+    write(`Everything is kept in ${path}; what the server said is in ${log}`);
+    return;
+  }
+  // A GitHub of this machine ends with this process, and nothing is left to look at.
+  const goesOn = options.keep && !options.github && exitCode === EXIT.ok;
+  if (!folder.isTemporary || goesOn) {
+    write(`Everything is in ${path}`);
+    return;
+  }
+  await folder.remove();
+  const command = `${sluiceCommand()} demo --keep${options.github ? ' --github' : ''}`;
+  write(`${path} is removed. To keep it, and to be told how to see all this for yourself: ${command}`);
+}

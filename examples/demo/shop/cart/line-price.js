@@ -1,0 +1,3 @@
+export function linePrice({ price, count }) {
+  return price * count;
+}

@@ -1,0 +1,3 @@
+export function convert(amount, rate) {
+  return Math.round(amount * rate);
+}

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Paths and contents. */
+export type Files = Readonly<Record<string, string>>;
+
+/** The outcome that a pull request must have, or the demo has failed. */
+export type Ending =
+  | { readonly kind: 'lands' }
+  /** `reason` is the code of the API. */
+  | { readonly kind: 'removed'; readonly reason: string }
+  /** Removed by a check that fails now and then, and lands when it is submitted again. */
+  | { readonly kind: 'lands_at_second_try'; readonly check: string };
+
+export interface DemoPullRequest {
+  readonly number: number;
+  readonly author: string;
+  readonly title: string;
+  /** What it shows, as a note beside its title. */
+  readonly note: string;
+  readonly files: Files;
+  readonly ending: Ending;
+  /** It comes when the others are already under test. */
+  readonly comesLater?: true;
+  readonly isUrgent?: true;
+}
+
+export const CHECKS = { unit: 'unit', smoke: 'smoke' } as const;
+
+/** The project that the pull requests are about. Two of its tests wait a moment, so that one sees them run. */
+export const SHOP = readFiles('shop');
+
+const LANDS: Ending = { kind: 'lands' };
+const CONFLICTS: Ending = { kind: 'removed', reason: 'START_TEST_RUN_MERGE_CONFLICT' };
+const FAILS: Ending = { kind: 'removed', reason: 'TEST_RUN_REQUIRED_STATUS_FAILED' };
+const IS_FLAKY: Ending = { kind: 'lands_at_second_try', check: CHECKS.smoke };
+
+/**
+ * In the order in which they are submitted. Whatever the machine is like, the line is built in this order, so that each
+ * ends in the same way every time: #2 meets #1, #5 stands on #4, #7 on #6. The last one overlaps with nobody and comes
+ * after the urgent one, so that nothing interrupts the one run in which its flaky test fails.
+ */
+export const STORY: readonly DemoPullRequest[] = [
+  tell(1, 'Ada', 'Parcels up to 2 kg are light', { note: 'good', ending: LANDS }),
+  tell(2, 'Grace', 'Light parcels cost 3.90', { note: 'changes the same line as #1', ending: CONFLICTS }),
+  tell(3, 'Radia', 'A tenth off from ten of one item on', { note: 'good', ending: LANDS }),
+  tell(4, 'Edsger', 'A simpler subtotal', { note: 'breaks a unit test', ending: FAILS }),
+  tell(5, 'Barbara', 'Count the items of a cart', { note: 'good, and stands behind #4', ending: LANDS }),
+  tell(6, 'Ken', 'Rename taxFor to salesTax', { note: 'good', ending: LANDS }),
+  tell(7, 'Donald', 'Give tourists their tax back', { note: 'good alone, breaks together with #6', ending: FAILS }),
+  tell(8, 'Margaret', 'Line up the prices of a receipt', { note: 'good', ending: LANDS }),
+  tell(9, 'Linus', 'The tax of Finland is 25.5 % since September', {
+    note: 'urgent',
+    ending: LANDS,
+    comesLater: true,
+    isUrgent: true,
+  }),
+  tell(10, 'Sophie', "Convert at today's exchange rate", {
+    note: 'its smoke test is flaky',
+    ending: IS_FLAKY,
+    comesLater: true,
+  }),
+];
+
+function tell(
+  number: number,
+  author: string,
+  title: string,
+  part: Omit<DemoPullRequest, 'number' | 'author' | 'title' | 'files'>,
+): DemoPullRequest {
+  return { number, author, title, files: readFiles(`pull-requests/${number}`), ...part };
+}
+
+/** All files of a folder beside this file. */
+export function readFiles(folder: string): Files {
+  const root = path.join(import.meta.dirname, folder);
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map((entry) => path.relative(root, path.join(entry.parentPath, entry.name))).sort();
+  return Object.fromEntries(paths.map((name) => [name, readFileSync(path.join(root, name), 'utf8')]));
+}
+
+/** Which parts of the shop it touches: pull requests that touch different ones are tested and landed side by side. */
+export function targetsOf({ files }: DemoPullRequest): string[] {
+  return [...new Set(Object.keys(files).map((name) => name.split('/', 1)[0] as string))];
+}
