@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CliError, EXIT } from '../../src/cli/core/exit.ts';
-import { quote } from '../../src/cli/core/quote.ts';
+import { quote } from '../../src/cli/core/terminal.ts';
 import type { DemoFolder } from './demo-folder.ts';
 
 /** `sluice serve` on the demo's folder, as a process of its own. */

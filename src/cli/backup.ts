@@ -1,14 +1,15 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { createBackup } from '../contract/backups.ts';
+import { createBackup, restoreBackup } from '../contract/backups.ts';
+import { confirm } from './confirm.ts';
 import { addExamples } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
 import { clean } from './core/terminal.ts';
 
-export const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
+const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
 
 /** A store of many gigabytes takes longer to copy than any other answer. */
-export const BACKUP_TIMEOUT_MS = 290_000;
+const BACKUP_TIMEOUT_MS = 290_000;
 
 export function defineBackup(command: Command): void {
   command
@@ -25,11 +26,32 @@ export function defineBackup(command: Command): void {
 }
 
 /** A bare name is the server's; anything with a folder in it is meant as the shell reads it. */
-export function resolveBackupFile(file: string): string {
+function resolveBackupFile(file: string): string {
   return /[\\/]/.test(file) ? path.resolve(file) : file;
 }
 
 function formatSize(bytes: number): string {
   if (bytes < 10_000) return `${bytes} bytes`;
   return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}
+
+export function defineRestore(command: Command): void {
+  command
+    .description('Replace everything in the embedded store by a backup, tokens too. All of it, or nothing changes.')
+    .argument('<file>', BACKUP_FILE_TEXT)
+    .option('--yes', 'Do not ask. Needed where there is no terminal to ask at.')
+    .action(
+      withContext(async (context, file: string, options: { yes?: true }) => {
+        const wanted = resolveBackupFile(file);
+        if (!options.yes) {
+          await confirm({
+            warning: 'A restore replaces everything, tokens too.',
+            question: `Replace everything that ${context.client.url} keeps by ${wanted}?`,
+          });
+        }
+        const reply = await context.call(restoreBackup, { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
+        context.show(reply, () => `Everything is as in ${wanted} now. Tokens are those of the backup.`);
+      }),
+    );
+  addExamples(command, ['sluice restore before-upgrade.db', 'sluice restore /var/backups/sluice.db --yes']);
 }

@@ -1,8 +1,7 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
 import { formatFacts, formatTable } from './core/table.ts';
-import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
-import { formatLogCommand } from './logs-command.ts';
+import { clean, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
 type Timeline = NonNullable<EntryRecord['timeline']>;
@@ -106,4 +105,10 @@ function formatTimeline(timeline: Timeline | undefined): string[] {
   ];
   const rows = timeline.map(({ at, state, text, actor }) => [formatTime(at), state, text, actor ?? '']);
   return [formatTable(columns, rows, terminalWidth())];
+}
+
+/** The line to copy that shows what a check printed. */
+export function formatLogCommand(candidate: string, check?: string, flags = ''): string {
+  const name = check === undefined ? '' : ` ${check.startsWith('-') ? '-- ' : ''}${quote(check)}`;
+  return `sluice logs ${flags}${candidate}${name}`;
 }

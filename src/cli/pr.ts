@@ -12,12 +12,12 @@ import {
   addQueueArguments,
   choiceOption,
   formatRepo,
+  parseInstant,
   parseIntegerWithin,
   type RepoRef,
   upperNames,
 } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
-import { parseInstant } from './core/instant.ts';
 import { formatEntries, formatOutcome, formatRecord } from './entry-words.ts';
 import { defineTargets } from './pr-targets.ts';
 

@@ -63,7 +63,7 @@ export function createProgram(): Program {
   add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
-  add('restore', 'Replace the embedded store by a backup', async () => (await import('./restore.ts')).defineRestore);
+  add('restore', 'Replace the embedded store by a backup', async () => (await import('./backup.ts')).defineRestore);
   add('completion', 'Print a script that completes commands in a shell', async () => {
     const { defineCompletion } = await import('./completion.ts');
     return (command) => defineCompletion(command, { program, loadEverything });

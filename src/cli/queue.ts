@@ -7,8 +7,7 @@ import { CliError, usageError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, styleOfState } from './core/terminal.ts';
 import { formatEntries } from './entry-words.ts';
-import { INSPECTION_MS } from './github/check.ts';
-import { formatFindings } from './github/findings.ts';
+import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 import { type Alarm, formatAlarms, formatHold, formatQueues } from './queue-words.ts';
 

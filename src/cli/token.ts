@@ -2,9 +2,16 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Static } from 'typebox';
 import { createApiToken, listApiTokens, revokeApiToken } from '../contract/access.ts';
 import { confirm } from './confirm.ts';
-import { addExamples, collectNames, enumOf, formatRepo, parseRepo, type RepoRef } from './core/arguments.ts';
+import {
+  addExamples,
+  collectNames,
+  enumOf,
+  formatRepo,
+  parseInstant,
+  parseRepo,
+  type RepoRef,
+} from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
-import { parseInstant } from './core/instant.ts';
 import { formatTable } from './core/table.ts';
 import { clean, formatTime, say, terminalWidth } from './core/terminal.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../../../src/cli/core/context.ts';
-import { quote } from '../../../src/cli/core/quote.ts';
+import { quote } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import {
   getSubmittedPullRequests,

@@ -1,6 +1,5 @@
 import { createContext } from '../../../src/cli/core/context.ts';
-import { quote } from '../../../src/cli/core/quote.ts';
-import { paint, terminalWidth, write } from '../../../src/cli/core/terminal.ts';
+import { paint, quote, terminalWidth, write } from '../../../src/cli/core/terminal.ts';
 import { watchQueue } from '../../../src/cli/watch/watch-queue.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { fastImport, type ImportedCommit } from '../../../src/git/fast-import.ts';

@@ -1,7 +1,6 @@
 import { formatRepo } from '../../../src/cli/core/arguments.ts';
-import { quote } from '../../../src/cli/core/quote.ts';
 import { formatTable } from '../../../src/cli/core/table.ts';
-import { paint } from '../../../src/cli/core/terminal.ts';
+import { paint, quote } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { sluiceCommand } from '../scene.ts';
 import { STORY } from '../story.ts';

@@ -76,3 +76,8 @@ export function formatRelative(at: number, now: number): string {
   }
   return new Date(at).toISOString().slice(0, 10);
 }
+
+/** As a shell wants it. */
+export function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import type { Static } from 'typebox';
 import { listQueues } from '../../contract/queues.ts';
 import { inspectRepository, listRepositories } from '../../contract/repositories.ts';
 import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
-import { paint } from '../core/terminal.ts';
-import { countErrors, type Finding, formatFindings } from './findings.ts';
+import { clean, paint, type Style } from '../core/terminal.ts';
 
 interface Place {
   readonly repo: RepoRef;
@@ -75,4 +75,26 @@ function formatResult({ repo, targetBranch, findings }: Place & { readonly findi
       ? 'Nothing keeps a queue from working.'
       : `${errors} of these ${errors === 1 ? 'keeps' : 'keep'} a queue from working.`;
   return `${paint('bold', `${formatRepo(repo)} ${targetBranch}`)}\n${formatFindings(findings)}\n${end}`;
+}
+
+type Finding = Static<(typeof inspectRepository)['reply']>['findings'][number];
+
+const MARKS: Readonly<Record<Finding['level'], readonly [Style, string]>> = {
+  OK: ['green', 'ok     '],
+  WARNING: ['yellow', 'warning'],
+  ERROR: ['red', 'error  '],
+};
+
+const RANKS: Readonly<Record<Finding['level'], number>> = { ERROR: 0, WARNING: 1, OK: 2 };
+
+/** What matters most first. */
+export function formatFindings(findings: readonly Finding[]): string {
+  return findings
+    .toSorted((a, b) => RANKS[a.level] - RANKS[b.level])
+    .map(({ level, text }) => `  ${paint(...MARKS[level])}  ${clean(text)}`)
+    .join('\n');
+}
+
+function countErrors(findings: readonly Finding[]): number {
+  return findings.filter(({ level }) => level === 'ERROR').length;
 }

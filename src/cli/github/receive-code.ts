@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
-import { renderEnd } from './setup-page.ts';
+import type { Manifest } from './manifest.ts';
 
 /** A page for the browser of whoever sets up, on this machine only, and the code that GitHub sends it back with. */
 export interface CodeReceiver {
@@ -61,7 +62,7 @@ export async function receiveCode(options: { readonly port: number; readonly sta
   };
 }
 
-export function isCode(text: string): boolean {
+function isCode(text: string): boolean {
   return /^[A-Za-z0-9_-]{8,200}$/.test(text);
 }
 
@@ -87,4 +88,76 @@ function listen(server: Server, port: number): Promise<AddressInfo> {
 function describe({ code }: NodeJS.ErrnoException, port: number): CliError {
   if (code === 'EADDRINUSE') return usageError(`Port ${port} is in use. Choose another one with --port.`);
   return new CliError(EXIT.unavailable, `No page can be shown on port ${port} of this machine (${code}).`);
+}
+
+/** Where a browser sends the manifest. */
+export function creationUrl(webUrl: string, org: string | undefined, state: string): string {
+  const owner = org === undefined ? '' : `/organizations/${encodeURIComponent(org)}`;
+  return `${webUrl}${owner}/settings/apps/new?state=${state}`;
+}
+
+/** GitHub takes a manifest from a form only, so that a person sees what is made. */
+export function renderSetupPage(action: string, manifest: Manifest): string {
+  return page(
+    'Connect Sluice to GitHub',
+    `<p>GitHub shows the name of the App next, and asks you to create it.</p>
+<form action="${escapeHtml(action)}" method="post">
+<input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(manifest))}">
+<button>Create the App on ${escapeHtml(new URL(action).host)}</button>
+</form>`,
+  );
+}
+
+function renderEnd(title: string, text: string): string {
+  return page(title, `<p>${escapeHtml(text)}</p>`);
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
+<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}</style>
+</head><body><h1>${escapeHtml(title)}</h1>
+${body}
+</body></html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (char) => names[char] ?? char);
+}
+
+/** What people copy: the code, or the whole address that it stands in. */
+export function parseCode(given: string): string | undefined {
+  const text = given.trim();
+  const found = URL.canParse(text) ? new URL(text).searchParams.get('code') : text.replace(/^.*\bcode=|&.*$/g, '');
+  return found !== null && isCode(found) ? found : undefined;
+}
+
+interface PastedCode {
+  /** Until somebody has pasted one; rejected where standard input ends first. */
+  readonly code: Promise<string>;
+  close(): void;
+}
+
+/** Where arguments are seen by everybody on the machine, standard input is not. */
+export function readPastedCode(input: NodeJS.ReadableStream, complain: (line: string) => void): PastedCode {
+  const lines = createInterface({ input, terminal: false });
+  const code = new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const found = parseCode(line);
+      if (found !== undefined) resolve(found);
+      else if (line.trim() !== '') complain(line);
+    });
+    lines.once('close', () => reject(new Error('standard input ended')));
+  });
+  // Whoever waits for it hears of it; nobody may.
+  code.catch(() => undefined);
+  return { code, close: () => lines.close() };
 }

@@ -4,8 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { inspectPermissions } from '../../forge/github/inspect/permissions.ts';
 import { createManifest, defaultName, isReachable } from './manifest.ts';
-import { receiveCode } from './receive-code.ts';
-import { creationUrl, renderSetupPage } from './setup-page.ts';
+import { creationUrl, receiveCode, renderSetupPage } from './receive-code.ts';
 
 const OPTIONS = {
   name: 'sluice-acme',

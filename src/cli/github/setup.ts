@@ -11,9 +11,7 @@ import { clean, paint, say, write } from '../core/terminal.ts';
 import { convertCode, type NewApp } from './convert.ts';
 import { describeServer } from './describe-server.ts';
 import { createManifest, defaultName, isReachable } from './manifest.ts';
-import { parseCode, readPastedCode } from './paste-code.ts';
-import { receiveCode } from './receive-code.ts';
-import { creationUrl, renderSetupPage } from './setup-page.ts';
+import { creationUrl, parseCode, readPastedCode, receiveCode, renderSetupPage } from './receive-code.ts';
 
 interface SetupOptions extends GlobalOptions {
   readonly host: string;

@@ -1,13 +1,19 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../contract/test-acts.ts';
-import { addExamples } from '../core/arguments.ts';
+import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
-import { parseInstant } from '../core/instant.ts';
 import { clean, formatTime, paint } from '../core/terminal.ts';
-import { findMonitorId, MONITOR_TEXT } from './find-monitor.ts';
-import { findTestId, TEST_TEXT } from './find-test.ts';
-import { addScopeOptions, chooseScope, type ScopeOptions, type TestScope } from './scope.ts';
+import {
+  addScopeOptions,
+  chooseScope,
+  findMonitorId,
+  findTestId,
+  MONITOR_TEXT,
+  type ScopeOptions,
+  TEST_TEXT,
+  type TestScope,
+} from './scope.ts';
 import { type DetailsView, describeQuarantine, formatName, styleOfStatus } from './test-words.ts';
 
 /** What people decide about one test. */

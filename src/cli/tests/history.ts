@@ -4,15 +4,16 @@ import { addExamples, choiceOption, upperNames } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { formatTable } from '../core/table.ts';
 import { clean, formatTime, type Style, terminalWidth } from '../core/terminal.ts';
-import { findTestId, TEST_TEXT } from './find-test.ts';
 import {
   addPageOptions,
   addScopeOptions,
   chooseScope,
+  findTestId,
   formatMore,
   type PageOptions,
   pageQuery,
   type ScopeOptions,
+  TEST_TEXT,
 } from './scope.ts';
 
 interface RunsOptions extends ScopeOptions, PageOptions {
@@ -94,7 +95,7 @@ function notesOf({ quarantined, no_evidence_because: flaw }: RunView): string {
   return notes.length === 0 ? '' : `(${notes.join(', ').replaceAll('_', ' ')}) `;
 }
 
-export function formatDuration(ms: number | null): string {
+function formatDuration(ms: number | null): string {
   if (ms === null) return '-';
   if (ms < 1_000) return `${ms} ms`;
   return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min`;

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { Static } from 'typebox';
 import { listFailingTests, listQuarantinedTests, listUnhealthyTests, searchTests } from '../../contract/flaky-tests.ts';
-import { addExamples } from '../core/arguments.ts';
+import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
-import { parseInstant } from '../core/instant.ts';
-import { formatQuarantined, type QuarantinedView } from './quarantined-words.ts';
+import { formatTable } from '../core/table.ts';
+import { formatTime, terminalWidth } from '../core/terminal.ts';
 import {
   addPageOptions,
   addScopeOptions,
@@ -15,7 +16,7 @@ import {
   type ScopeOptions,
   type TestScope,
 } from './scope.ts';
-import { formatTests } from './test-words.ts';
+import { formatName, formatTests, styleOfStatus } from './test-words.ts';
 
 interface ListOptions extends ScopeOptions, PageOptions {
   readonly failing?: true;
@@ -154,4 +155,29 @@ async function listForReview(context: Context, scope: TestScope, options: ListOp
   context.show({ quarantined_tests: found, page }, () => {
     return formatQuarantined(found, 'No quarantined test is to be reviewed.') + formatMore(page);
   });
+}
+
+type QuarantinedView = Static<typeof listQuarantinedTests.reply>['quarantined_tests'][number];
+
+const REVIEWS = { ALWAYS_PASSES: 'only passes', NEVER_RUNS: 'no longer runs' } as const;
+
+function formatQuarantined(tests: readonly QuarantinedView[], none: string): string {
+  if (tests.length === 0) return `${none}\n`;
+  const columns = [
+    { title: 'STATUS', style: styleOfStatus },
+    { title: 'QUARANTINED' },
+    { title: 'BY' },
+    { title: 'REVIEW' },
+    { title: 'ID', keeps: true as const },
+    { title: 'TEST', shrinks: true as const },
+  ];
+  const rows = tests.map((test) => [
+    test.status,
+    formatTime(test.quarantined_at),
+    test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'somebody' : 'its status',
+    test.review === undefined ? '-' : REVIEWS[test.review],
+    test.test_case_id,
+    formatName({ ...test, file_path: test.file ?? null }),
+  ]);
+  return formatTable(columns, rows, terminalWidth());
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
 import { deleteMonitor, listMonitors, setMonitor } from '../../contract/monitors.ts';
@@ -6,9 +7,7 @@ import { withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { formatFacts } from '../core/table.ts';
 import { clean, paint } from '../core/terminal.ts';
-import { findMonitorId, MONITOR_TEXT } from './find-monitor.ts';
-import { readDocument } from './read-document.ts';
-import { addScopeOptions, chooseScope, type ScopeOptions } from './scope.ts';
+import { addScopeOptions, chooseScope, findMonitorId, MONITOR_TEXT, type ScopeOptions } from './scope.ts';
 
 type MonitorView = Static<typeof listMonitors.reply>['monitors'][number];
 type MonitorInput = Static<typeof setMonitor.body>['monitor'];
@@ -166,4 +165,29 @@ function formatMonitor({ id, type, name, enabled, branches, action, parameters }
     ['  Id', id],
   ];
   return `${paint('bold', clean(name))}${enabled ? '' : paint('gray', ' (off)')}\n${formatFacts(facts)}`;
+}
+
+/** An object from a file of JSON, or of YAML, of which JSON is a part. */
+async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const name = file === '-' ? 'Standard input' : `The file ${file}`;
+  const text = readText(file, name);
+  const { parse } = await import('yaml');
+  let value: unknown;
+  try {
+    // Aliases repeat what they name; a few lines of them could fill the memory.
+    value = parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw usageError(`${name} is neither JSON nor YAML: ${(error as Error).message.split('\n')[0]}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`${name} must hold one object.`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function readText(file: string, name: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw usageError(`${name} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }

@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
+import { searchTests } from '../../contract/flaky-tests.ts';
+import { listMonitors } from '../../contract/monitors.ts';
 import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.ts';
 import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
+import type { Context } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import { formatName } from './test-words.ts';
 
 /** Options that every command about tests has. */
 export interface ScopeOptions {
@@ -43,4 +48,45 @@ export function pageQuery({ limit, cursor }: PageOptions) {
 /** How to go on, where there is more. */
 export function formatMore({ next_page_token }: { readonly next_page_token: string }): string {
   return next_page_token === '' ? '' : `There are more: add --cursor ${next_page_token}\n`;
+}
+
+export const MONITOR_TEXT = 'The id of the monitor, or its name, or its type where only one has it.';
+
+const MONITOR_ID = /^[0-9a-f-]{32,36}$/i;
+
+export async function findMonitorId(context: Context, scope: TestScope, words: string): Promise<string> {
+  if (MONITOR_ID.test(words)) return words;
+  const { monitors } = await context.call(listMonitors, scope);
+  const wanted = words.toLowerCase();
+  const byName = monitors.filter(({ name }) => name.toLowerCase() === wanted);
+  const byType = monitors.filter(({ type }) => type === wanted.replaceAll(/[- ]/g, '_'));
+  const [first, ...others] = byName.length > 0 ? byName : byType;
+  if (first !== undefined && others.length === 0) return first.id;
+  const known = monitors.map(({ id, name, type }) => `  ${id}  ${name} (${type})`).join('\n');
+  const trouble = first === undefined ? `No monitor is called "${words}".` : `Several monitors are called "${words}".`;
+  throw new CliError(EXIT.refused, monitors.length === 0 ? trouble : `${trouble} There are:\n${known}`);
+}
+
+export const TEST_TEXT = 'The id of the test, or a part of its name, class, file or suite that only it has.';
+
+const TEST_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+/** More are no help in choosing. */
+const MAX_LISTED = 20;
+
+/** The id of the test that the words mean. Where they mean several, these are listed. */
+export async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
+  if (TEST_ID.test(words)) return words;
+  const { tests } = await context.call(searchTests, { ...scope, query: words, limit: MAX_LISTED });
+  const exact = tests.filter(({ name }) => name === words);
+  const [first, ...others] = exact.length > 0 ? exact : tests;
+  if (first === undefined) {
+    throw new CliError(EXIT.refused, `No test has "${words}" in its name, class, file or suite.`);
+  }
+  if (others.length === 0) return first.id;
+  const lines = [first, ...others].map((test) => `  ${test.id}  ${formatName(test)}`);
+  const more = tests.length === MAX_LISTED ? '\n  and perhaps more' : '';
+  throw new CliError(
+    EXIT.refused,
+    `Several tests have "${words}" in their names. Say which by its id:\n${lines.join('\n')}${more}`,
+  );
 }

@@ -4,8 +4,7 @@ import { getTestDetails } from '../../contract/flaky-tests.ts';
 import { listTestRuns } from '../../contract/test-history.ts';
 import { addExamples } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
-import { findTestId, TEST_TEXT } from './find-test.ts';
-import { addScopeOptions, chooseScope, type ScopeOptions, type TestScope } from './scope.ts';
+import { addScopeOptions, chooseScope, findTestId, type ScopeOptions, TEST_TEXT, type TestScope } from './scope.ts';
 import { countDays, dayOf, formatSparkline, isUnicodeTerminal } from './sparkline.ts';
 import { formatDetails } from './test-words.ts';
 

@@ -1,8 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../core/exit.ts';
-import type { ReportFile } from './find-reports.ts';
-import { findRoot } from './find-root.ts';
+import { findRoot, type ReportFile } from './find-reports.ts';
 
 /** Where forges look for it; the first that is there counts. */
 const PLACES = [

@@ -1,4 +1,4 @@
-import { glob, stat } from 'node:fs/promises';
+import { glob, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../core/exit.ts';
 
@@ -63,4 +63,31 @@ function describe(file: string, folder: string, sizeBytes: number): ReportFile {
 /** Undefined where there is none, or none that can be looked at. */
 async function statOf(file: string) {
   return stat(file).catch(() => undefined);
+}
+
+export type Packing = 'gzip' | 'zstd' | 'none';
+
+/** How a file is packed, told by its first bytes; its name may say anything. */
+export function packingOf(head: Uint8Array): Packing {
+  const begins = (...bytes: number[]): boolean => bytes.every((byte, index) => head[index] === byte);
+  if (begins(0x1f, 0x8b)) return 'gzip';
+  return begins(0x28, 0xb5, 0x2f, 0xfd) ? 'zstd' : 'none';
+}
+
+export async function readHead(file: string): Promise<Uint8Array> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The work tree around a folder; the folder itself where there is none, as in an image of sources alone. */
+export async function findRoot(folder: string): Promise<string> {
+  for (let each = folder; ; each = path.dirname(each)) {
+    if ((await stat(path.join(each, '.git')).catch(() => undefined)) !== undefined) return each;
+    if (path.dirname(each) === each) return folder;
+  }
 }

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import type { ReportFile } from './find-reports.ts';
-import { type Packing, packingOf, readHead } from './packing.ts';
+import { type Packing, packingOf, type ReportFile, readHead } from './find-reports.ts';
 
 export interface Multipart {
   readonly contentType: string;

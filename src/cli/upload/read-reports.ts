@@ -8,8 +8,7 @@ import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
 import { relativeCase } from '../../junit/relative-case.ts';
 import { reportProblem } from '../../junit/report-problem.ts';
 import { createOutcomeReader, type Outcome } from './failing-tests.ts';
-import type { ReportFile } from './find-reports.ts';
-import { type Packing, packingOf, readHead } from './packing.ts';
+import { type Packing, packingOf, type ReportFile, readHead } from './find-reports.ts';
 
 export interface ReadReports extends Outcome {
   /** Files that could not be read whole, with the first reason. */

@@ -1,11 +1,13 @@
 import type { Static } from 'typebox';
 import { uploadResults } from '../../contract/uploads.ts';
+import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { say } from '../core/terminal.ts';
+import type { ReportFile } from './find-reports.ts';
 import { createMultipart } from './multipart.ts';
 import { createProgress } from './progress.ts';
 import { statusOf, withRetries } from './retry.ts';
-import type { UploadRun } from './upload-run.ts';
+import type { GivenFacts, UploadFacts } from './upload-facts.ts';
 
 export type Sent =
   | { readonly kind: 'sent'; readonly reply: Static<typeof uploadResults.reply> }
@@ -50,4 +52,28 @@ function fieldsOf({ org, facts, root }: UploadRun): Readonly<Record<string, stri
     checkout_root: root,
     job_attempt: facts.jobAttempt === null ? '' : String(facts.jobAttempt),
   };
+}
+
+export interface UploadOptions extends GivenFacts {
+  readonly org?: string;
+  readonly exitCode?: number;
+  readonly quarantine: boolean;
+  readonly allowEmpty: boolean;
+  readonly dryRun?: true;
+  readonly wait?: true;
+  readonly retries: number;
+  /** A file, or false: none. Without a word the usual places are looked at. */
+  readonly codeowners?: string | boolean;
+}
+
+/** What one run of the command works with. */
+export interface UploadRun {
+  readonly context: Context;
+  readonly options: UploadOptions;
+  readonly org: string;
+  readonly facts: UploadFacts;
+  readonly files: readonly ReportFile[];
+  readonly codeOwners: ReportFile | undefined;
+  /** The folder of the work tree: paths in reports are read relative to it. */
+  readonly root: string;
 }

@@ -1,15 +1,17 @@
-import { formatRepo } from '../core/arguments.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Static } from 'typebox';
+import { listUploads } from '../../contract/uploads.ts';
+import { formatRepo, type RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
-import { quote } from '../core/quote.ts';
-import { clean, paintNote, say, write } from '../core/terminal.ts';
+import { createPatience } from '../core/patience.ts';
+import { clean, paintNote, quote, say, write } from '../core/terminal.ts';
 import { exitCodeOf, type UploadEnd } from './exit-code.ts';
+import type { FailingTest } from './failing-tests.ts';
+import { formatFiles } from './progress.ts';
 import type { ReadReports } from './read-reports.ts';
-import type { Sent } from './send-reports.ts';
+import type { Sent, UploadRun } from './send-reports.ts';
 import { formatRecord } from './upload-record.ts';
-import type { UploadRun } from './upload-run.ts';
-import { explainExit, formatReports } from './upload-words.ts';
-import { type UploadRecord, waitForUpload } from './wait-for-upload.ts';
 
 export interface Ended {
   readonly end: UploadEnd;
@@ -86,4 +88,100 @@ function describe({ end, reports, sent, record, code }: Described) {
     quarantine: end.quarantine.kind.toUpperCase(),
     exitCode: code,
   };
+}
+
+type UploadRecord = Static<typeof listUploads.reply>['uploads'][number];
+
+interface WaitOptions {
+  readonly org: string;
+  readonly repo: RepoRef;
+  readonly say: (text: string) => void;
+}
+
+const INTERVAL_MS = 500;
+const GIVE_UP_MS = 10 * 60_000;
+
+/** The upload when it has been processed; undefined where that takes too long, or it is not in the list. */
+async function waitForUpload(
+  context: Context,
+  id: string,
+  { org, repo, say }: WaitOptions,
+): Promise<UploadRecord | undefined> {
+  const patience = createPatience({ failed: say, back: say });
+  const deadline = performance.now() + GIVE_UP_MS;
+  const body = { repo, org_url_slug: org, page_query: { page_size: 100 } };
+  while (performance.now() < deadline) {
+    const answer = await patience.ask(() => context.call(listUploads, body));
+    const upload = answer?.uploads.find((one) => one.id === id);
+    if (upload !== undefined && upload.status !== 'ACCEPTED') return upload;
+    // Hundreds came after it, which are processed after it.
+    if (answer !== undefined && upload === undefined) return undefined;
+    await delay(INTERVAL_MS);
+  }
+  return undefined;
+}
+
+/** More say nothing that `sluice tests list --failing` does not say better. */
+const MAX_LISTED = 20;
+
+/** What was in the reports: counts, and the tests that fail. */
+function formatReports(files: number, reports: ReadReports, quarantined: ReadonlySet<string>): string[] {
+  const { tests, failing, skipped } = reports;
+  const skippedWords = skipped === 0 ? '' : `, ${skipped} skipped`;
+  return [
+    `${formatFiles(files)}, ${formatTests(tests + skipped)}: ${tests - failing.length} passed, ${failing.length} failed${skippedWords}.`,
+    ...reports.troubled.slice(0, MAX_LISTED).map(({ name, problem }) => {
+      const mark = paintNote('yellow', '!');
+      return `  ${mark} ${clean(name)}: ${clean(problem)}`;
+    }),
+    ...sortByQuarantine(failing, quarantined)
+      .slice(0, MAX_LISTED)
+      .map((test) => formatFailing(test, quarantined.has(test.id))),
+    ...(failing.length > MAX_LISTED ? [`  and ${failing.length - MAX_LISTED} more`] : []),
+  ];
+}
+
+/** What stands in somebody's way comes first. */
+function sortByQuarantine(failing: readonly FailingTest[], quarantined: ReadonlySet<string>): readonly FailingTest[] {
+  const [open, held] = [false, true].map((is) => failing.filter(({ id }) => quarantined.has(id) === is));
+  return [...(open ?? []), ...(held ?? [])];
+}
+
+function formatFailing({ id, names, message }: FailingTest, isQuarantined: boolean): string {
+  const mark = isQuarantined ? paintNote('gray', 'quarantined') : paintNote('red', 'failed');
+  const name = [names.parent, names.name].filter((part) => part !== '').join(' > ');
+  const file = names.file === '' ? '' : ` (${names.file})`;
+  const why = message === '' ? '' : `: ${message.slice(0, 160)}`;
+  return `  ${mark} ${clean(`${name}${file}${why}`)}\n    ${paintNote('gray', id)}`;
+}
+
+/** Why the command ends with this code. */
+function explainExit(end: UploadEnd, code: number): string {
+  const isOwn = code === end.given && end.sent !== 'refused';
+  return `Exit code ${code}${isOwn ? ', that of the test process' : ''}: ${explain(end)}`;
+}
+
+function explain({ sent, files, isEmptyAllowed, failing, unaccounted, isWhole, quarantine }: UploadEnd): string {
+  if (sent === 'refused') return 'the upload was refused, and trying again would not help.';
+  if (files === 0) return isEmptyAllowed ? 'no report was found.' : 'there must be a report.';
+  if (unaccounted > 0) return 'a report tells of a failure that belongs to no failing test.';
+  if (failing === 0) return 'no test fails.';
+  switch (quarantine.kind) {
+    case 'not_asked':
+      return 'what is quarantined was not asked.';
+    case 'switched_off':
+      return 'quarantine is switched off for this repository.';
+    case 'unknown':
+      return 'which tests are quarantined could not be found out, so that none counts as quarantined.';
+    case 'known': {
+      const open = failing - quarantine.ids.size;
+      if (open === 0 && isWhole) return 'every failing test is quarantined.';
+      if (open === 0) return 'the failing tests are quarantined, but a report is broken, and more may have failed.';
+      return open === 1 ? '1 failing test is not quarantined.' : `${open} failing tests are not quarantined.`;
+    }
+  }
+}
+
+function formatTests(count: number): string {
+  return count === 1 ? '1 test' : `${count} tests`;
 }

@@ -6,14 +6,12 @@ import { type Context, withContext } from '../core/context.ts';
 import { say } from '../core/terminal.ts';
 import { chooseCodeOwners } from './choose-code-owners.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
-import { findReports } from './find-reports.ts';
-import { findRoot } from './find-root.ts';
+import { findReports, findRoot } from './find-reports.ts';
 import { lookUp } from './look-up.ts';
 import { type ReadReports, readReports } from './read-reports.ts';
-import { type Sent, sendReports } from './send-reports.ts';
+import { type Sent, sendReports, type UploadOptions, type UploadRun } from './send-reports.ts';
 import { showEnd } from './show-end.ts';
 import { chooseFacts } from './upload-facts.ts';
-import type { UploadOptions, UploadRun } from './upload-run.ts';
 
 export function defineUpload(command: Command): void {
   command

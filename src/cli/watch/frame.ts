@@ -1,10 +1,8 @@
 import { formatRepo } from '../core/arguments.ts';
 import { cut } from '../core/table.ts';
 import { clean, paint, type Style, styleOfState } from '../core/terminal.ts';
-import { formatElapsed } from './elapsed.ts';
-import { groupLanes } from './lanes.ts';
 import { alignRows, type Cell, type Part } from './rows.ts';
-import { formatLane, isBisection } from './run-words.ts';
+import { formatElapsed, formatLane, groupLanes, isBisection } from './run-words.ts';
 import type { Entry, Left, Snapshot, TestRun } from './snapshot.ts';
 
 export interface FrameOptions {

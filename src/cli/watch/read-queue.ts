@@ -5,13 +5,15 @@ import { getQueue } from '../../contract/queues.ts';
 import { getMergeQueueTestingDetails } from '../../contract/testing.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
-import { changesSince, inOrder, startOfStay } from './changes.ts';
 import {
   type Change,
+  changesSince,
   ENDED,
   type Entry,
+  inOrder,
   type Left,
   type Snapshot,
+  startOfStay,
   type TestRun,
   type Wait,
   type WatchedQueue,

@@ -1,6 +1,4 @@
 import { clean, type Style } from '../core/terminal.ts';
-import { formatElapsed } from './elapsed.ts';
-import type { Lane } from './lanes.ts';
 import type { Cell, Part } from './rows.ts';
 import type { TestRun } from './snapshot.ts';
 
@@ -98,4 +96,42 @@ function markOf(check: CheckRun | undefined): Part {
   if (check?.status !== 'COMPLETED') return QUEUED;
   if (check.quarantine?.verdict === 'WAIVED') return WAIVED;
   return MARKS[check.conclusion ?? ''] ?? FAILED;
+}
+
+/** Runs that stand on each other, the lowest first. Runs of different lanes do not wait for each other. */
+type Lane = readonly TestRun[];
+
+/** In the order of their first runs. */
+export function groupLanes(runs: readonly TestRun[]): readonly Lane[] {
+  const lanes: { readonly numbers: Set<number>; readonly runs: TestRun[] }[] = [];
+  for (const run of runs) {
+    const numbers = numbersIn(run);
+    // A run that stands on several lanes makes one of them.
+    const [first, ...others] = lanes.filter((lane) => numbers.some((number) => lane.numbers.has(number)));
+    const lane = first ?? { numbers: new Set<number>(), runs: [] };
+    if (first === undefined) lanes.push(lane);
+    for (const other of others) {
+      for (const number of other.numbers) lane.numbers.add(number);
+      lane.runs.push(...other.runs);
+      lanes.splice(lanes.indexOf(other), 1);
+    }
+    for (const number of numbers) lane.numbers.add(number);
+    lane.runs.push(run);
+  }
+  return lanes.map((lane) => lane.runs);
+}
+
+function numbersIn({ testedPullRequests, dependentPrs = [] }: TestRun): number[] {
+  return [...testedPullRequests.map(({ prNumber }) => prNumber), ...dependentPrs];
+}
+
+/** How long it is so: `0:42`, `12:05`, `1:02:05`, and from two days on `3 d`. */
+export function formatElapsed(since: string | undefined, now: number): string {
+  if (since === undefined) return '';
+  // The server's clock may be a little ahead of this one.
+  const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1000));
+  if (seconds >= 2 * 86_400) return `${Math.floor(seconds / 86_400)} d`;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const tail = String(seconds % 60).padStart(2, '0');
+  return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }

@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
-import type { ListEntry } from '../../contract/entry.ts';
+import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
 import type { getMergeQueueTestingDetails } from '../../contract/testing.ts';
 import type { RepoRef } from '../core/arguments.ts';
+import { clean } from '../core/terminal.ts';
 
 export type Entry = Static<typeof ListEntry>;
 export type TestRun = Extract<
@@ -71,4 +72,34 @@ export function isEmpty({ queue }: Snapshot): boolean {
 export function isMoving({ queue, runs }: Snapshot): boolean {
   if (runs.length > 0) return true;
   return queue.state !== 'PAUSED' && queue.enqueuedPullRequests.some(({ state }) => state !== 'NOT_READY');
+}
+
+/** What happened to a pull request since its timeline had `known` lines, oldest first. */
+export function changesSince(record: EntryRecord, known: number): readonly Change[] {
+  const story = (record.timeline ?? []).toReversed();
+  return story.slice(known).map(({ at, state, reason, text, testRunId }, index) => ({
+    at,
+    prNumber: record.prNumber,
+    from: story[known + index - 1]?.state,
+    to: state,
+    reason,
+    text,
+    testRunId,
+  }));
+}
+
+/** How many lines of the timeline are of earlier stays in the queue. */
+export function startOfStay({ timeline = [] }: EntryRecord): number {
+  const story = timeline.toReversed();
+  const last = story.findLastIndex(({ state }, index) => ENDED.has(state) && index < story.length - 1);
+  return last + 1;
+}
+
+/** Those of several pull requests in the order of time; what happened at one instant stays as it is. */
+export function inOrder(changes: readonly Change[]): readonly Change[] {
+  return changes.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+export function formatChange({ at, prNumber, from, to, text }: Change): string {
+  return `${at} #${prNumber} ${from ?? 'new'} -> ${to}: ${clean(text)}`;
 }

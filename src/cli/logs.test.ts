@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatLogCommand } from './logs-command.ts';
-import { createLogText } from './logs-text.ts';
+import { formatLogCommand } from './entry-words.ts';
+import { createLogText } from './logs.ts';
 
 function show(...parts: string[]): string {
   const text = createLogText();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
-import { parseCode, readPastedCode } from './paste-code.ts';
+import { parseCode, readPastedCode } from './receive-code.ts';
 
 const CODE = '0123456789abcdef';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../contract/entry.ts';
-import { changesSince, formatChange, inOrder, startOfStay } from './changes.ts';
+import { changesSince, formatChange, inOrder, startOfStay } from './snapshot.ts';
 
 /** Told oldest first, a minute apart. */
 function aRecord(prNumber: number, states: readonly string[]): EntryRecord {
