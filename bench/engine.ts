@@ -142,8 +142,8 @@ class Load {
 
   #land(number: CandidateNumber): void {
     const candidate = findCandidate(this.#queue, number);
-    const { target } = this.#queue;
-    if (candidate?.commit === undefined || target === undefined) return;
+    const { head } = this.#queue;
+    if (candidate?.commit === undefined || head === undefined) return;
     this.#landings += 1;
     const isComposed = candidate.composedWith.length > 0;
     const pushedTree = isComposed ? (`composed${this.#landings}` as Sha) : candidate.commit.tree;
@@ -154,7 +154,7 @@ class Load {
       at: this.#now,
       candidate: number,
       how: isComposed ? 'COMPOSED' : 'SAME_TREE',
-      base: target.sha,
+      base: head.sha,
       pushedSha: `head${this.#landings}` as Sha,
       pushedTree,
       entries,

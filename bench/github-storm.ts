@@ -63,7 +63,7 @@ async function stormOn(world: GithubBench): Promise<void> {
   printFigure({ name: 'github.storm.refused', value: ours.refused, unit: 'deliveries', goal: 0 });
   printFigure({ name: 'github.storm.not-applied', value: missing, unit: 'changes', goal: 0 });
   printFigure({ name: 'github.storm.settled', value: settledMs / 1_000, unit: 's' });
-  printFigure({ name: 'github.storm.waiting', value: waiting.stop(), unit: 'notices' });
+  printFigure({ name: 'github.storm.waiting', value: waiting.stop(), unit: 'hints' });
   printFigure({ name: 'github.storm.memory', value: world.memory().peak / 1e6, unit: 'MB' });
 }
 
@@ -223,7 +223,7 @@ async function readEntry({ api }: GithubBench, { number }: PullRequest): Promise
 /** The most that waited to be looked at. */
 function watchWaiting({ folder }: GithubBench): { stop(): number } {
   const database = new DatabaseSync(path.join(folder, 'sluice.db'), { readOnly: true });
-  const count = database.prepare('select count(*) as count from notices where remembered_until is null');
+  const count = database.prepare('select count(*) as count from hints where remembered_until is null');
   let most = 0;
   const timer = setInterval(() => {
     most = Math.max(most, Number(count.get()?.['count']));

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { App, Forges } from './app/core/app.ts';
-import { Rounds } from './app/core/periodic.ts';
+import { PeriodicTask } from './app/core/periodic.ts';
 import { PLAIN_GIT_HOST } from './app/core/plain-git-host.ts';
 import type { Config } from './config/config.ts';
 import { type LoadedGithub, loadGithub, loadNewGithub } from './config/load-github.ts';
@@ -17,7 +17,7 @@ type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'testBranchPrefix' | '
 export interface ConnectedForges {
   readonly forges: Forges;
   /** Takes up connections that come while the server runs. */
-  readonly watch: Rounds;
+  readonly watch: PeriodicTask;
 }
 
 export async function connectForges(config: ForgeConfig, parts: Parts): Promise<ConnectedForges> {
@@ -33,7 +33,7 @@ export async function connectForges(config: ForgeConfig, parts: Parts): Promise<
 }
 
 /** One that is replaced or taken away is used as it was: what is under way goes on with it. */
-function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Parts): Rounds {
+function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Parts): PeriodicTask {
   const told = new Set<string>();
   const complain = (problem: string) => {
     if (!told.has(problem)) parts.log.warn({}, problem);
@@ -56,7 +56,7 @@ function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Par
     }
   };
   // Whatever is in these files, what is connected goes on.
-  return new Rounds(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, (isStopped) =>
+  return new PeriodicTask(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, (isStopped) =>
     look(isStopped).catch((error: unknown) =>
       complain(`New connections to GitHub could not be looked for: ${reasonOf(error)}`),
     ),

@@ -32,11 +32,11 @@ say({ kind: 'ready' });
 function createListener(of: IngestLoop): (message: ToThread) => void {
   let resume: (() => void) | undefined;
   const beStill = () =>
-    of.whileStill(
+    of.withWritesPaused(
       () =>
         new Promise<void>((resolve) => {
           resume = resolve;
-          say({ kind: 'is_still' });
+          say({ kind: 'paused' });
         }),
     );
   return (message) => {

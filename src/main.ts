@@ -8,14 +8,14 @@ import { hashTokenSecret } from './app/access/token-secret.ts';
 import type { App } from './app/core/app.ts';
 import { Directory } from './app/core/directory.ts';
 import { Outages } from './app/core/outages.ts';
-import type { Rounds } from './app/core/periodic.ts';
-import { QueueRunner } from './app/core/queue-host.ts';
-import { NoticeBell } from './app/core/wake-signal.ts';
+import type { PeriodicTask } from './app/core/periodic.ts';
+import { QueueHost } from './app/core/queue-host.ts';
+import { WakeSignal } from './app/core/wake-signal.ts';
 import { EffectWorker } from './app/effects/effect-worker.ts';
-import { createLookAround } from './app/forge-events/forge-poller.ts';
-import { NoticeWorker } from './app/forge-events/hint-worker.ts';
-import { Reconciler } from './app/forge-events/reconcile.ts';
-import { createNoticeWatch } from './app/forge-events/watch-hints.ts';
+import { createForgePoller } from './app/forge-events/forge-poller.ts';
+import { HintWorker } from './app/forge-events/hint-worker.ts';
+import { PlainGitPoller } from './app/forge-events/reconcile.ts';
+import { createHintWatch } from './app/forge-events/watch-hints.ts';
 import { createAudit } from './app/upkeep/audit.ts';
 import { createHousekeeping } from './app/upkeep/housekeeping.ts';
 import { tellOfHooks } from './app/upkeep/report-hooks.ts';
@@ -25,7 +25,7 @@ import { findUploadPlace } from './app/uploads/find-upload-place.ts';
 import { UnusedUploads } from './app/uploads/unused-uploads.ts';
 import { createLocalRunner } from './check-runner/local/local-runner.ts';
 import { findRunnerFolder } from './check-runner/local/runner-folder.ts';
-import type { Runner } from './check-runner/runner.ts';
+import type { CheckRunner } from './check-runner/runner.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { connectForges } from './connect-forges.ts';
 import type { PlaceQuestion, UploadPlace } from './flaky/upload-place.ts';
@@ -100,24 +100,24 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const app: App = {
     store,
-    runner: new QueueRunner(store, clock),
+    queues: new QueueHost(store, clock),
     directory: new Directory(store, forges),
     auth: new Authenticator({ store, clock, log }),
     forges,
-    jobs,
+    checkRunner: jobs,
     clock,
     ingest,
     outages: new Outages(),
-    notices: new NoticeBell(),
+    hints: new WakeSignal(),
     log,
     publicUrl: config.publicUrl,
     unusedUploads,
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   tellOfHooks(app);
-  const reconciler = new Reconciler(app);
+  const reconciler = new PlainGitPoller(app);
   const worker = new EffectWorker(app, serverId);
-  const noticeWorker = new NoticeWorker(app, serverId);
+  const noticeWorker = new HintWorker(app, serverId);
   const timers = new Timers(app);
   const server = createServer({
     app,
@@ -135,7 +135,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   timers.start();
   ingest.start();
   const rounds = [
-    ...[createAudit(app), createLookAround(app), createNoticeWatch(app)],
+    ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
     ...[createSweep(app), createHousekeeping(app), unusedUploads.createRounds(), watch],
   ];
   for (const each of rounds) each.start();
@@ -164,7 +164,7 @@ function createIngest(
   return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, ...parts });
 }
 
-function createRunner(config: Config, log: Log): Promise<Runner> {
+function createRunner(config: Config, log: Log): Promise<CheckRunner> {
   const { dataFolder, github } = config;
   return createLocalRunner({
     folder: findRunnerFolder(dataFolder, config.runnerProtection),
@@ -235,11 +235,11 @@ async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
   readonly ingest: IngestThread;
-  readonly reconciler: Reconciler;
+  readonly reconciler: PlainGitPoller;
   readonly worker: EffectWorker;
-  readonly noticeWorker: NoticeWorker;
+  readonly noticeWorker: HintWorker;
   readonly timers: Timers;
-  readonly rounds: readonly Rounds[];
+  readonly rounds: readonly PeriodicTask[];
 }): Promise<void> {
   const { reconciler, worker, noticeWorker, timers, ingest, rounds } = parts;
   const stopping = [reconciler, worker, noticeWorker, timers, ingest, ...rounds].map((part) => part.stop());
@@ -249,7 +249,7 @@ async function stop(parts: {
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();
   await ended;
-  await parts.app.jobs.close();
+  await parts.app.checkRunner.close();
   await parts.app.auth.close();
   await parts.app.store.close();
 }

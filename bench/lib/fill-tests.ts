@@ -60,7 +60,7 @@ async function ensureShop(store: Store): Promise<Repository> {
     ...SCOPE.repo,
     git: null,
     forgeId: null,
-    barred: null,
+    blockedReason: null,
     checks: [],
     junit: [],
     trustChecks: false,

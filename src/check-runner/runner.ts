@@ -74,7 +74,7 @@ export interface RunnerSafety {
 }
 
 /** Runs commands, few at a time. When a job has ended, nothing of it is left: no process, no file. */
-export interface Runner {
+export interface CheckRunner {
   readonly safety: RunnerSafety;
   /** Whether so much waits already that another job would begin sooner elsewhere. */
   readonly isCrowded: boolean;

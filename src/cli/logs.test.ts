@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatLogCommand } from './entry-words.ts';
+import { formatLogCommand } from './format-entry.ts';
 import { createLogText } from './logs.ts';
 
 function show(...parts: string[]): string {

@@ -6,7 +6,7 @@ import { addExamples } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { createPatience } from './core/patience.ts';
 import { clean, paint, say, write } from './core/terminal.ts';
-import { formatLogCommand } from './entry-words.ts';
+import { formatLogCommand } from './format-entry.ts';
 
 type Answer = Static<typeof getCandidateLog.reply>;
 

@@ -4,7 +4,7 @@ import { setImpactedTargets } from '../contract/pull-requests.ts';
 import { addEntryArguments, addExamples, collect, type RepoRef } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
 import { usageError } from './core/exit.ts';
-import { formatOutcome } from './entry-words.ts';
+import { formatOutcome } from './format-entry.ts';
 
 interface TargetsOptions {
   readonly target?: readonly string[];

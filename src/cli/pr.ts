@@ -18,7 +18,7 @@ import {
   upperNames,
 } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
-import { formatEntries, formatOutcome, formatRecord } from './entry-words.ts';
+import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
 
 export function definePr(pr: Command): void {

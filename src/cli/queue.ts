@@ -6,10 +6,10 @@ import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, styleOfState } from './core/terminal.ts';
-import { formatEntries } from './entry-words.ts';
+import { formatEntries } from './format-entry.ts';
+import { type Alarm, formatAlarms, formatHold, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
-import { type Alarm, formatAlarms, formatHold, formatQueues } from './queue-words.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 

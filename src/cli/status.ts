@@ -6,7 +6,7 @@ import { type Context, withContext } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, write } from './core/terminal.ts';
-import { formatAllAlarms, formatQueues } from './queue-words.ts';
+import { formatAllAlarms, formatQueues } from './format-queue.ts';
 
 /** Lines of a terminal that are not queues: the facts above, the head of the table, the prompt. */
 const OTHER_LINES = 8;

@@ -106,7 +106,7 @@ class GroupFormer {
 
   /** The open group the entry can join: it must be the last of all that the entry overlaps with. */
   #findDraftFor(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
-    if (entry.clearedIn !== undefined) return this.#findClearedWith(entry, overlapping);
+    if (entry.clearedBySearch !== undefined) return this.#findClearedWith(entry, overlapping);
     const drafts = this.drafts.filter(({ id }) => overlapping.has(id));
     if (this.#size === 1 || drafts.length === 0) return undefined;
     if (!isBatchable(this.#queue, entry)) {
@@ -124,7 +124,7 @@ class GroupFormer {
 
   /** What one bisection cleared stays together, as long as nothing came between: its last run had exactly that tree. */
   #findClearedWith(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
-    const draft = this.drafts.find(({ entries }) => entries[0]?.clearedIn === entry.clearedIn);
+    const draft = this.drafts.find(({ entries }) => entries[0]?.clearedBySearch === entry.clearedBySearch);
     if (draft === undefined || draft.isClosed || !fits(draft, entry)) return undefined;
     const isBehindAnother = this.drafts.some(({ id, ahead }) => overlapping.has(id) && ahead.has(draft.id));
     return isBehindAnother ? undefined : draft;
@@ -180,8 +180,11 @@ class GroupFormer {
 }
 
 /** Nothing in the group failed together with the entry before. */
-function fits({ entries }: Draft, { apart }: Entry): boolean {
-  return apart === undefined || entries.every((other) => other.apart === undefined || other.apart === apart);
+function fits({ entries }: Draft, { clearedByPart }: Entry): boolean {
+  return (
+    clearedByPart === undefined ||
+    entries.every((other) => other.clearedByPart === undefined || other.clearedByPart === clearedByPart)
+  );
 }
 
 function isUrgent({ entries }: Draft): boolean {
@@ -190,7 +193,7 @@ function isUrgent({ entries }: Draft): boolean {
 
 /** Nobody else joins it. */
 function isFinished({ isClosed, entries }: Draft): boolean {
-  return isClosed || entries[0]?.clearedIn !== undefined;
+  return isClosed || entries[0]?.clearedBySearch !== undefined;
 }
 
 function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: number): Group {

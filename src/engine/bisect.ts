@@ -1,6 +1,14 @@
 import { assert } from '../lib/assert.ts';
-import { type Bisection, type Part, setKey } from './bisection.ts';
-import { dropRun, findBisection, getBisection, keepBisection, keepChain, type Place, tidy } from './bisection-runs.ts';
+import { type Bisection, type SearchPart, setKey } from './bisection.ts';
+import {
+  dropRun,
+  findBisection,
+  getBisection,
+  keepBisection,
+  keepChain,
+  type SearchPosition,
+  tidy,
+} from './bisection-runs.ts';
 import { type Candidate, compositionOf, type Member } from './candidate.ts';
 import { takeOut } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -26,7 +34,7 @@ import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts'
  */
 export function startBisection(work: Work, candidate: Candidate): void {
   const { queue } = work;
-  const base = queue.target;
+  const base = queue.head;
   assert(base !== undefined, 'a candidate of the line has a target');
   const number = queue.bisectionsEver + 1;
   const isOnBase = unlanded(queue, candidate.beneath).length === 0 && candidate.composedWith.length === 0;
@@ -92,7 +100,7 @@ function concludeFront(work: Work, number: number): boolean {
   });
 }
 
-function clearFront(work: Work, place: Place, front: Part, run: Candidate): void {
+function clearFront(work: Work, place: SearchPosition, front: SearchPart, run: Candidate): void {
   endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
   const { isOnHead, chains } = getBisection(work, place.number);
   const clearedIn = isOnHead ? place.number : undefined;
@@ -109,7 +117,7 @@ function clearFront(work: Work, place: Place, front: Part, run: Candidate): void
 }
 
 /** The one member of the front part failed with nothing else to blame. */
-function blameFront(work: Work, place: Place, run: Candidate): boolean {
+function blameFront(work: Work, place: SearchPosition, run: Candidate): boolean {
   const [entry] = unlanded(work.queue, run.members);
   assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
   if (work.queue.hold === undefined && isOnDoubtfulBase(work.queue, run)) {
@@ -124,7 +132,7 @@ function blameFront(work: Work, place: Place, run: Candidate): boolean {
   return true;
 }
 
-function splitFront(work: Work, place: Place, front: Part, run: Candidate): boolean {
+function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: Candidate): boolean {
   const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number };
   regroupRest(work, place, 1, {
     reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
@@ -140,7 +148,7 @@ function splitFront(work: Work, place: Place, front: Part, run: Candidate): bool
 }
 
 /** What stands behind the first `from` parts is one part again, untested. */
-function regroupRest(work: Work, place: Place, from: number, because: Because): void {
+function regroupRest(work: Work, place: SearchPosition, from: number, because: Because): void {
   const chain = getBisection(work, place.number).chains[place.index];
   const rest = chain?.parts.slice(from) ?? [];
   for (const part of rest) dropRun(work, part, because);
@@ -178,9 +186,9 @@ function startNextRun(work: Work, number: number): boolean {
   }
 }
 
-interface Startable extends Place {
+interface Startable extends SearchPosition {
   readonly partIndex: number;
-  readonly part: Part;
+  readonly part: SearchPart;
   /** What it is tested on top of: the survivors and the parts before it. */
   readonly beneath: readonly Member[];
 }
@@ -247,7 +255,7 @@ function startRun(work: Work, { number, base }: Bisection, { index, partIndex, p
   startCandidate(work, candidate);
 }
 
-function split(work: Work, part: Part): Part[] {
+function split(work: Work, part: SearchPart): SearchPart[] {
   const at = Math.min(Math.max(work.strategy.splitAt(work.queue, part.members), 1), part.members.length - 1);
   const pieces = [part.members.slice(0, at), part.members.slice(at)];
   return pieces.map((members) => ({ members, candidate: undefined, isHeld: false }));

@@ -1,6 +1,6 @@
 import { assert } from '../lib/assert.ts';
 import { walk } from '../lib/sorted-list.ts';
-import type { Bisection, Chain, Part } from './bisection.ts';
+import type { Bisection, Chain, SearchPart } from './bisection.ts';
 import { type CandidateNumber, compositionOf, type Member } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate } from './queue.ts';
@@ -8,7 +8,7 @@ import { unlanded } from './roster.ts';
 import { endCandidate, entryOf, keep, move, type Work } from './work.ts';
 
 /** Names one chain of one bisection. */
-export interface Place {
+export interface SearchPosition {
   readonly number: number;
   readonly index: number;
 }
@@ -28,7 +28,7 @@ export function keepBisection(work: Work, bisection: Bisection): void {
   work.queue = { ...work.queue, bisections };
 }
 
-export function keepChain(work: Work, { number, index }: Place, change: (chain: Chain) => Chain): void {
+export function keepChain(work: Work, { number, index }: SearchPosition, change: (chain: Chain) => Chain): void {
   const bisection = getBisection(work, number);
   const chain = bisection.chains[index];
   assert(chain !== undefined, `bisection ${number} has a chain ${index}`);
@@ -38,7 +38,7 @@ export function keepChain(work: Work, { number, index }: Place, change: (chain: 
 /** Parts without members, chains without parts and bisections without chains are over. */
 export function tidy(work: Work, number: number): void {
   const known = findBisection(work, number);
-  const isEmpty = ({ members }: Part) => members.length === 0;
+  const isEmpty = ({ members }: SearchPart) => members.length === 0;
   if (known === undefined || !known.chains.some(({ parts }) => parts.length === 0 || parts.some(isEmpty))) return;
   const chains = known.chains
     .map((chain) => ({ ...chain, parts: chain.parts.filter((part) => !isEmpty(part)) }))
@@ -48,7 +48,7 @@ export function tidy(work: Work, number: number): void {
 }
 
 /** Ends the run of a part; its members wait for another. */
-export function dropRun(work: Work, part: Part, because: Because, leaving?: PrNumber): void {
+export function dropRun(work: Work, part: SearchPart, because: Because, leaving?: PrNumber): void {
   const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
   if (run === undefined) return;
   endCandidate(work, run, { reason: because.reason, prNumber: because.prNumber });
@@ -73,7 +73,7 @@ export function removeFromBisections(work: Work, leaving: Entry, because: Becaus
   }
 }
 
-function withoutEntry(work: Work, part: Part, leaving: Entry, because: Because): Part {
+function withoutEntry(work: Work, part: SearchPart, leaving: Entry, because: Because): SearchPart {
   const isIt = (member: Member) => member.submission === leaving.submission;
   const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
   const isAffected = run !== undefined && compositionOf(run).some(isIt);
@@ -108,12 +108,14 @@ export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumb
 /** The target moved: what bisections have cleared is known to pass only on top of what they were based on. */
 export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
   if (work.queue.bisectionsEver === 0) return;
-  const isBy = (number: number) => landed.length > 0 && landed.every(({ clearedIn }) => clearedIn === number);
+  const isBy = (number: number) =>
+    landed.length > 0 && landed.every(({ clearedBySearch }) => clearedBySearch === number);
   for (const bisection of work.queue.bisections) {
     if (bisection.isOnHead && !isBy(bisection.number)) keepBisection(work, { ...bisection, isOnHead: false });
   }
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);
-    if (entry.clearedIn !== undefined && !isBy(entry.clearedIn)) keep(work, { ...entry, clearedIn: undefined });
+    if (entry.clearedBySearch !== undefined && !isBy(entry.clearedBySearch))
+      keep(work, { ...entry, clearedBySearch: undefined });
   }
 }

@@ -20,10 +20,10 @@ export interface Chain {
   readonly number: number;
   /** Cleared so far, in order. They are back in the line and may have landed. */
   readonly survivors: readonly Member[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly SearchPart[];
 }
 
-export interface Part {
+export interface SearchPart {
   readonly members: readonly Member[];
   /** The candidate that tests it, once one does. */
   readonly candidate: CandidateNumber | undefined;

@@ -74,7 +74,7 @@ export interface Candidate {
   readonly testingSince: Instant | undefined;
   readonly checks: readonly Check[];
   /** Another candidate with the same tree is under test: only its pass is taken over. */
-  readonly twin: CandidateNumber | undefined;
+  readonly sameTreeAs: CandidateNumber | undefined;
   readonly pass: Pass | undefined;
   readonly failure: Failure | undefined;
   /** Entries that landed since its base, are not in it, and share no target with it. */

@@ -16,7 +16,7 @@ import { addCandidate, endCandidate, entryOf, keep, type Work } from './work.ts'
  * other, and must have the tree that was tested.
  */
 export function planDirectMerges(work: Work): void {
-  giveUpOvertaken(work);
+  giveUpOutdated(work);
   if (work.queue.settings.directMergeMode !== 'ALWAYS' || work.queue.state !== 'RUNNING') return;
   if (!mayStartTests(work.queue) || work.queue.landing !== undefined) return;
   if (work.queue.index.admitted >= lineLimit(work.queue)) return;
@@ -33,7 +33,7 @@ function isEligible(queue: Queue, entry: Entry): boolean {
   return (
     !entry.isDirectMergeSpent &&
     entry.pr.upToDate !== undefined &&
-    entry.pr.upToDate.targetHead === queue.target?.sha &&
+    entry.pr.upToDate.targetHead === queue.head?.sha &&
     candidatesFor(queue, 'direct').length === 0 &&
     isLaneEmpty(queue, entry)
   );
@@ -51,11 +51,11 @@ function isLaneEmpty(queue: Queue, entry: Entry): boolean {
 }
 
 function startDirectMerge(work: Work, entry: Entry): void {
-  const { target } = work.queue;
-  if (target === undefined) return;
+  const { head } = work.queue;
+  if (head === undefined) return;
   const candidate = addCandidate(work, {
     purpose: { kind: 'direct' },
-    base: target,
+    base: head,
     beneath: [],
     members: [toMember(entry)],
     parent: undefined,
@@ -110,14 +110,14 @@ function isWanted(queue: Queue, entry: Entry): boolean {
   return isOpen && queue.settings.directMergeMode === 'ALWAYS' && isReady(readinessOf(queue, entry));
 }
 
-function giveUpOvertaken(work: Work): void {
+function giveUpOutdated(work: Work): void {
   for (const candidate of candidatesFor(work.queue, 'direct')) {
     if (work.queue.landing?.isBegun && work.queue.landing.candidate === candidate.number) continue;
     const [entry] = unlanded(work.queue, candidate.members);
     const isOvertaken =
       entry === undefined ||
       entry.pr.headSha !== candidate.members[0]?.headSha ||
-      candidate.base.sha !== work.queue.target?.sha ||
+      candidate.base.sha !== work.queue.head?.sha ||
       !isWanted(work.queue, entry) ||
       !isLaneEmpty(work.queue, entry);
     if (isOvertaken) giveUpDirectMerge(work, candidate);

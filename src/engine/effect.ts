@@ -15,7 +15,7 @@ export type Effect =
   | DiscardCandidate
   | LandCandidate
   | ReadmitEntry
-  | Tell
+  | UpdatePage
   | RaiseAlarm
   | EndAlarm;
 
@@ -70,8 +70,8 @@ export interface ReadmitEntry {
 }
 
 /** Whoever looks at the pull request should see how it stands now. Nothing answers it. */
-export interface Tell {
-  readonly kind: 'tell';
+export interface UpdatePage {
+  readonly kind: 'update_page';
   readonly prNumber: PrNumber;
 }
 

@@ -43,5 +43,5 @@ function placeOf(queue: Queue, entry: Entry): { readonly list: ListName; readonl
     if (isReady(readinessOf(queue, entry))) return { list: 'ready', key: orderKey(entry) };
     return { list: 'unready', key: entry.submission };
   }
-  return { list: entry.setAside === undefined ? 'pending' : 'aside', key: orderKey(entry) };
+  return { list: entry.conflictsWith === undefined ? 'pending' : 'aside', key: orderKey(entry) };
 }

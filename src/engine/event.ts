@@ -2,7 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { Candidate, CandidateNumber, LandedKind } from './candidate.ts';
 import type { Check } from './check.ts';
-import type { Finding } from './judgement.ts';
+import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { EntryId, RequestableQueueState } from './queue.ts';
@@ -143,7 +143,7 @@ export interface CheckReported extends OfCandidate {
 }
 
 /** Whether quarantine excuses the failure of a check. */
-export interface CheckJudged extends OfCandidate, Finding {
+export interface CheckJudged extends OfCandidate, JudgementFinding {
   readonly kind: 'check_judged';
   readonly check: string;
   /** When the attempt began that this is about; undefined where its reporter did not say. */

@@ -172,7 +172,7 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
     const isAhead = ahead !== undefined && findLiveMember(work.queue, ahead) !== undefined;
     const setAside = isAhead ? culprit : undefined;
     const because = { reason: 'CONFLICTS_WITH_PREREQUISITE' as const, prNumber: culprit, candidate: candidate.number };
-    move(work, { ...entryOf(work, prNumber), setAside }, { to: 'PENDING', ...because });
+    move(work, { ...entryOf(work, prNumber), conflictsWith: setAside }, { to: 'PENDING', ...because });
   }
   return APPLIED;
 }

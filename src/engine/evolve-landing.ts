@@ -43,7 +43,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
     const suspects = findSuspects(queue);
     leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, 'landing');
     advanceTarget(work, event.pushedSha, { isDescendant: true, isProven: isWholeProof(candidate, event) });
-    carryRemovals(work, queue.target, landed, candidate.pass?.waived?.map(({ check }) => check) ?? []);
+    carryRemovals(work, queue.head, landed, candidate.pass?.waived?.map(({ check }) => check) ?? []);
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);
@@ -265,7 +265,7 @@ function refuseTree(work: Work, candidate: Candidate): void {
   abandon(work, candidate, { reason: 'LANDING_NOT_COMPOSABLE' });
   for (const entry of unlanded(work.queue, candidate.members)) keep(work, { ...entry, overlapsAll: true });
   // Refused on the very head it was tested on, it would be refused again without end: its pass is forgotten.
-  if (candidate.base.sha === work.queue.target?.sha) forgetPasses(work, candidate);
+  if (candidate.base.sha === work.queue.head?.sha) forgetPasses(work, candidate);
 }
 
 function forgetPasses(work: Work, { commit }: Candidate): void {

@@ -12,7 +12,7 @@ import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
 
 export function observeTarget(work: Work, event: TargetObserved): Outcome {
   const { queue } = work;
-  if (event.head === queue.target?.sha) return ignored('The target is where it was.');
+  if (event.head === queue.head?.sha) return ignored('The target is where it was.');
   if (queue.landing?.isBegun) return ignored('A landing is under way: its own answer says where the target is.');
   if (event.since !== queue.heads) return ignored('The target was looked at before it moved last.');
   moveTarget(work, event);
@@ -23,9 +23,9 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
 export function moveTarget(work: Work, to: { readonly head: Sha | undefined; readonly isDescendant: boolean }): void {
   const { queue } = work;
   const isFirstLook = queue.heads === 0;
-  const isDescendant = to.isDescendant && queue.target !== undefined;
+  const isDescendant = to.isDescendant && queue.head !== undefined;
   startAgain(work, { ...to, isDescendant }, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
-  if (!isFirstLook) raiseAlarm(work, queue.target?.sha, to.head);
+  if (!isFirstLook) raiseAlarm(work, queue.head?.sha, to.head);
 }
 
 interface Stray {
@@ -71,7 +71,7 @@ export function advanceTarget(
   const epochs = isDescendant ? work.queue.epochs : work.queue.epochs + 1;
   const proof = isProven ? { isProven: true as const } : {};
   const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs, ...proof };
-  work.queue = { ...work.queue, heads, epochs, target };
+  work.queue = { ...work.queue, heads, epochs, head: target };
 }
 
 function raiseAlarm(work: Work, from: Sha | undefined, head: Sha | undefined): void {

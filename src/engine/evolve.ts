@@ -15,7 +15,7 @@ import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
 import { withMode } from './mode.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
-import { type Entry, findEntry, isAdmitted, isLanding, type ModeSwitch, type Queue, UNTOUCHED } from './queue.ts';
+import { type Entry, findEntry, isAdmitted, isLanding, type ModeSwitch, NEW_ENTRY, type Queue } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import type { ReasonCode } from './reason.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -131,9 +131,9 @@ function unpark(work: Work): Outcome {
     const { candidate, expectedHead } = landing;
     work.effects.push({ kind: 'land_candidate', candidate, expectedHead });
   }
-  for (const { number: candidate, state, twin } of candidatesOf(work.queue)) {
+  for (const { number: candidate, state, sameTreeAs } of candidatesOf(work.queue)) {
     if (state === 'building') work.effects.push({ kind: 'build_candidate', candidate });
-    else if (state === 'testing' && twin === undefined) work.effects.push({ kind: 'start_checks', candidate });
+    else if (state === 'testing' && sameTreeAs === undefined) work.effects.push({ kind: 'start_checks', candidate });
   }
   return APPLIED;
 }
@@ -156,7 +156,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;
   }
   const entry: Entry = {
-    ...UNTOUCHED,
+    ...NEW_ENTRY,
     id: known?.id ?? event.entryId,
     prNumber: pr.number,
     state: 'NOT_READY',

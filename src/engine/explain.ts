@@ -92,7 +92,7 @@ const MAX_DEPTH = 4;
 /** What an entry of the line waits for, and what that waits for. */
 function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason[] {
   if (depth === 0) return [];
-  if (entry.setAside !== undefined) return [conflictReason(entry)];
+  if (entry.conflictsWith !== undefined) return [conflictReason(entry)];
   if (entry.bisection !== undefined) return [bisectionReason(queue, entry, now)];
   const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
   if (candidate === undefined) return pendingReasons(queue, entry, now, depth);
@@ -111,15 +111,15 @@ function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): Exp
 }
 
 function testingReason(queue: Queue, candidate: Candidate, now: Instant): ExplanationReason {
-  const { number, state, twin, testingSince, plannedAt, required } = candidate;
+  const { number, state, sameTreeAs, testingSince, plannedAt, required } = candidate;
   const testRun = number;
   if (state === 'building')
     return reason('BUILDING', 'The commit to test is being built.', { testRun, since: plannedAt });
-  if (twin === number)
+  if (sameTreeAs === number)
     return reason('CHECKS_WAITING', 'Its commit is built; its checks start when the queue goes on.', { testRun });
-  if (twin !== undefined) {
+  if (sameTreeAs !== undefined) {
     return reason('WAITING_FOR_EQUAL_TREE', 'Exactly the same tree is under test: its result is waited for.', {
-      testRun: twin,
+      testRun: sameTreeAs,
     });
   }
   const open = openChecks(candidate);
@@ -293,8 +293,10 @@ function checksOf(candidate: Candidate): string {
 }
 
 function conflictReason(entry: Entry): ExplanationReason {
-  const text = `It conflicts with #${entry.setAside} ahead of it, and is tried again once that has landed or left.`;
-  return reason('CONFLICT_AHEAD', text, { ...(entry.setAside === undefined ? {} : { prNumber: entry.setAside }) });
+  const text = `It conflicts with #${entry.conflictsWith} ahead of it, and is tried again once that has landed or left.`;
+  return reason('CONFLICT_AHEAD', text, {
+    ...(entry.conflictsWith === undefined ? {} : { prNumber: entry.conflictsWith }),
+  });
 }
 
 function bisectionReason(queue: Queue, entry: Entry, now: Instant): ExplanationReason {
@@ -320,11 +322,11 @@ function vouchReason(testRun: CandidateNumber): ExplanationReason {
 
 function nextOf(queue: Queue, entry: Entry): string {
   if (queue.parked !== undefined || queue.state === 'PAUSED') return 'Nothing until the queue is resumed.';
-  if (queue.target === undefined) return `Nothing until the branch ${queue.branch} is there.`;
+  if (queue.head === undefined) return `Nothing until the branch ${queue.branch} is there.`;
   if (queue.hold !== undefined && entry.state !== 'TESTS_PASSED') return nextWhileHeld(queue, queue.hold, entry);
   switch (entry.state) {
     case 'PENDING':
-      return entry.setAside === undefined
+      return entry.conflictsWith === undefined
         ? 'It is tested together with the pull requests ahead of it as soon as its turn comes.'
         : 'It is tried again when the pull request it conflicts with has ended.';
     case 'TESTING':
@@ -365,8 +367,8 @@ function queueReasons(queue: Queue): ExplanationReason[] {
 }
 
 function targetReasons(queue: Queue): ExplanationReason[] {
-  const { target, hold, branch } = queue;
-  if (target === undefined)
+  const { head, hold, branch } = queue;
+  if (head === undefined)
     return [reason('TARGET_UNKNOWN', `The branch ${branch} was not found yet, or does not exist.`)];
   return hold === undefined ? [] : [holdReason(queue, hold)];
 }
@@ -403,11 +405,11 @@ function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
   if (entry.candidate !== undefined && findCandidate(queue, entry.candidate)?.purpose.kind === 'repair') {
     return `If it passes it lands at once, and the queue goes on.`;
   }
-  const isRepair = isPossibleRepair(hold, entry) && entry.repairTriedOn !== queue.target?.ordinal;
+  const isRepair = isPossibleRepair(hold, entry) && entry.repairTriedOn !== queue.head?.ordinal;
   if (isRepair)
     return `It is tested alone on ${branch} as a possible repair when its turn comes, and lands if it passes.`;
   const advice =
-    entry.repairTriedOn === queue.target?.ordinal ? '' : ` If it repairs ${branch}, submit it again as a repair.`;
+    entry.repairTriedOn === queue.head?.ordinal ? '' : ` If it repairs ${branch}, submit it again as a repair.`;
   return `It is tested once ${branch} passes or moves.${advice}`;
 }
 

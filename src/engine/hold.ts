@@ -123,14 +123,14 @@ export function concludeUntestable(work: Work, run: Candidate, reason: StartProb
 /** Begins a hold, or renews it after another test of the head. */
 export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefined): void {
   const known = work.queue.hold;
-  const looks = known === undefined ? 0 : known.looks + 1;
+  const looks = known === undefined ? 0 : known.retests + 1;
   const hold: Hold = {
     since: known?.since ?? work.at,
     cause,
     candidate: run?.number,
     submissions: known?.submissions ?? work.queue.submissions,
-    looks,
-    nextLookAt: work.at + Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS),
+    retests: looks,
+    nextRetestAt: work.at + Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS),
   };
   work.queue = { ...work.queue, hold };
   tellAll(work);
@@ -150,20 +150,20 @@ export function holdForConfiguration(work: Work, candidate: Candidate, reason: S
 
 /** The head is looked at again by itself when its time has come. */
 export function lookAgain(work: Work): void {
-  const { hold, target } = work.queue;
-  if (hold === undefined || target === undefined || !mayWork(work.queue) || work.at < hold.nextLookAt) return;
-  const last = findBaseTest(work.queue, target);
+  const { hold, head } = work.queue;
+  if (hold === undefined || head === undefined || !mayWork(work.queue) || work.at < hold.nextRetestAt) return;
+  const last = findBaseTest(work.queue, head);
   if (last?.state === 'failed') endRedTest(work, last);
   else if (last !== undefined) return;
-  testBase(work, target);
+  testBase(work, head);
 }
 
 /** When the head is looked at next; undefined where that is under way, or nothing holds. */
 export function nextLookAt(queue: Queue): Instant | undefined {
-  const { hold, target } = queue;
-  if (hold === undefined || target === undefined || !mayWork(queue)) return undefined;
-  const last = findBaseTest(queue, target);
-  return last === undefined || last.state === 'failed' ? hold.nextLookAt : undefined;
+  const { hold, head } = queue;
+  if (hold === undefined || head === undefined || !mayWork(queue)) return undefined;
+  const last = findBaseTest(queue, head);
+  return last === undefined || last.state === 'failed' ? hold.nextRetestAt : undefined;
 }
 
 /** When tests of the branch end that have failed, and of which something is still to be heard. */
@@ -182,9 +182,9 @@ export function isReadable({ hold }: Queue, { purpose }: Candidate): boolean {
 
 /** Ends the hold, and tests again whatever failed during it, in its order among those that returned. */
 export function retestHeld(work: Work, because: Because, actor?: string): void {
-  const { target } = work.queue;
+  const { head } = work.queue;
   endHold(work, because);
-  if (target !== undefined) endBaseTest(work, target, because);
+  if (head !== undefined) endBaseTest(work, head, because);
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate?.state !== 'failed') continue;
@@ -216,15 +216,15 @@ export function endHold(work: Work, because: Because): void {
 
 /** Tests the first possible repair alone on the red head: one at a time, each once on one head. */
 export function startRepair(work: Work): void {
-  const { hold, target, landing } = work.queue;
-  if (hold?.cause.kind !== 'checks' || target === undefined || landing !== undefined || !mayWork(work.queue)) return;
+  const { hold, head, landing } = work.queue;
+  if (hold?.cause.kind !== 'checks' || head === undefined || landing !== undefined || !mayWork(work.queue)) return;
   if (candidatesFor(work.queue, 'repair').length > 0) return;
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);
-    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === target.ordinal) continue;
-    const plan = { purpose: { kind: 'repair' as const }, base: target, beneath: [], parent: undefined };
+    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === head.ordinal) continue;
+    const plan = { purpose: { kind: 'repair' as const }, base: head, beneath: [], parent: undefined };
     const candidate = addCandidate(work, { ...plan, members: [toMember(entry)] });
-    keep(work, { ...entry, candidate: candidate.number, wasTested: true, repairTriedOn: target.ordinal });
+    keep(work, { ...entry, candidate: candidate.number, wasTested: true, repairTriedOn: head.ordinal });
     startCandidate(work, candidate);
     return;
   }
@@ -270,6 +270,6 @@ function alarmText({ branch }: Queue, cause: HoldCause): string {
 }
 
 function tellAll(work: Work): void {
-  if (!work.queue.isTold) return;
+  if (!work.queue.hasPages) return;
   for (const { prNumber } of valuesOf(work.queue.entries)) tell(work, prNumber);
 }

@@ -52,7 +52,7 @@ export function findBreachAnywhere(queue: Queue): string | undefined {
 /** An entry is in one place only, and in the state that goes with it. */
 function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
   const name = `#${entry.prNumber}`;
-  const places = [entry.candidate, entry.bisection, entry.setAside].filter((place) => place !== undefined);
+  const places = [entry.candidate, entry.bisection, entry.conflictsWith].filter((place) => place !== undefined);
   if (places.length > 1) return `${name} is in two places at once`;
   if (!isLive(entry.state)) return `${name} has ended and is still in the queue`;
   if ((entry.state === 'NOT_READY') !== !isAdmitted(entry)) return `${name} is ${entry.state}, against its admission`;
@@ -120,7 +120,7 @@ function breachOfLanding(before: Queue, { queue, effects }: Step): string | unde
     const isUnderWay = before.landing !== undefined && queue.landing === before.landing;
     if (isUnderWay && before.parked === undefined) return 'two landings at once';
     if (candidate?.state !== 'passed') return `candidate ${effect.candidate} lands without having passed`;
-    if (effect.expectedHead !== queue.target?.sha) return 'a landing expects another head than the one known';
+    if (effect.expectedHead !== queue.head?.sha) return 'a landing expects another head than the one known';
     const [waiting] = unlanded(queue, candidate.beneath);
     if (waiting !== undefined && !mayVouch(queue, candidate))
       return `candidate ${effect.candidate} lands before #${waiting.prNumber}`;

@@ -17,7 +17,7 @@ export interface JudgedTest {
   readonly why?: string;
 }
 
-export interface Finding {
+export interface JudgementFinding {
   readonly isWaived: boolean;
   /** A sentence. */
   readonly reason: string;
@@ -30,7 +30,7 @@ export type Judgement =
   /** It counts neither way until it is judged, or until then. */
   | { readonly kind: 'awaited'; readonly until: Instant }
   /** In shadow, nothing follows from it: it says what would have. */
-  | ({ readonly kind: 'judged'; readonly at: Instant; readonly isShadow: boolean } & Finding);
+  | ({ readonly kind: 'judged'; readonly at: Instant; readonly isShadow: boolean } & JudgementFinding);
 
 export type Judged = Extract<Judgement, { readonly kind: 'judged' }>;
 
@@ -50,7 +50,7 @@ export function quarantineVerdictOf(judgement: Judgement): QuarantineVerdict {
   return judgement.isWaived ? 'WAIVED' : 'NOT_WAIVED';
 }
 
-export const NOT_JUDGED: Finding = {
+export const NOT_JUDGED: JudgementFinding = {
   isWaived: false,
   reason: `Its results were not processed within ${JUDGEMENT_MS / 1_000} seconds.`,
   tests: [],

@@ -174,14 +174,14 @@ export function isLandable(queue: Queue, candidate: Candidate): boolean {
 }
 
 function land(work: Work, { number }: Candidate): void {
-  const { target } = work.queue;
-  if (target === undefined) return;
+  const { head } = work.queue;
+  if (head === undefined) return;
   const { landingMode } = work.queue.settings;
   work.queue = {
     ...work.queue,
-    landing: { candidate: number, expectedHead: target.sha, since: work.at, isBegun: false, landingMode },
+    landing: { candidate: number, expectedHead: head.sha, since: work.at, isBegun: false, landingMode },
   };
-  work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: target.sha });
+  work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: head.sha });
 }
 
 /** Candidates of the line that may still be started. */
@@ -271,8 +271,7 @@ function startGroups(work: Work, urgent?: PrNumber): number {
  */
 function isAsBefore({ before, queue, strategy }: Work): boolean {
   if (queue.settings.batch || queue.index.pending !== before.index.pending) return false;
-  if (queue.settings !== before.settings || queue.state !== before.state || queue.target !== before.target)
-    return false;
+  if (queue.settings !== before.settings || queue.state !== before.state || queue.head !== before.head) return false;
   if (queue.hold !== before.hold || queue.parked !== before.parked) return false;
   if (freeSlots({ queue, strategy }) !== freeSlots({ queue: before, strategy })) return false;
   if (didTargetsChange(before, queue)) return false;
@@ -336,8 +335,8 @@ class Gate {
 /** Everything ahead that has not landed goes beneath it, in the order of the line. */
 function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[]): CandidateNumber {
   const { queue } = work;
-  const { target } = queue;
-  if (target === undefined) throw new TypeError('tests start only on a known target');
+  const { head } = queue;
+  if (head === undefined) throw new TypeError('tests start only on a known target');
   const predecessors = lineOf(queue).filter(({ number }) => ahead.includes(number));
   const beneath = new Map<number, Member>();
   for (const candidate of predecessors) {
@@ -345,7 +344,7 @@ function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[])
   }
   const candidate = addCandidate(work, {
     purpose: { kind: 'main' },
-    base: target,
+    base: head,
     beneath: [...beneath.values()],
     members: group.entries.map(toMember),
     parent: findParent(queue, predecessors, [...beneath.values()]),

@@ -21,7 +21,7 @@ import type { ImpactedTargets } from './targets.ts';
 export interface Queue {
   readonly branch: string;
   /** Pull requests live where people look at them: they are told there what happens to theirs. */
-  readonly isTold: boolean;
+  readonly hasPages: boolean;
   readonly settings: QueueSettings;
   readonly state: QueueState;
   /** Set while `state` is SWITCHING_MODES, or PAUSED in the middle of that. */
@@ -34,7 +34,7 @@ export interface Queue {
   readonly submissions: number;
   readonly admissions: number;
   /** The target's head as far as is known; undefined before the first look, or while the branch does not exist. */
-  readonly target: Base | undefined;
+  readonly head: Base | undefined;
   /** The ordinal of the last head that somebody else put there. */
   readonly pushedHead: number;
   /** How many heads and epochs the target ever had. */
@@ -139,8 +139,8 @@ export interface Hold {
   /** How many submissions there were when it began: what came later may be a repair. */
   readonly submissions: number;
   /** How often the head was looked at again. */
-  readonly looks: number;
-  readonly nextLookAt: Instant;
+  readonly retests: number;
+  readonly nextRetestAt: Instant;
 }
 
 export type HoldCause =
@@ -186,19 +186,19 @@ export interface Entry {
   /** The bisection it is in: it is out of the line meanwhile. */
   readonly bisection: number | undefined;
   /** The entry ahead that it conflicts with: until that one ends, this one is nobody's predecessor or successor. */
-  readonly setAside: PrNumber | undefined;
+  readonly conflictsWith: PrNumber | undefined;
   /** It was in a candidate during this cycle, and does not wait for a batch again. */
   readonly wasTested: boolean;
   /**
    * The bisection that cleared it, as long as the target is what that was based on and what it cleared: grouped with others
    * it cleared, and with nobody else, its tree is known to pass.
    */
-  readonly clearedIn: number | undefined;
+  readonly clearedBySearch: number | undefined;
   /**
    * The part of a bisection that cleared it. What different parts cleared failed together and was never tested together
    * again: it is not put into one group, or the search would begin anew.
    */
-  readonly apart: string | undefined;
+  readonly clearedByPart: string | undefined;
   /** It could not be put beside what landed: for the rest of its stay it overlaps with everything. */
   readonly overlapsAll: boolean;
   /** How many levels its priority was raised because it waits. */
@@ -215,15 +215,15 @@ export interface Entry {
 }
 
 /** An entry that was submitted, and to which nothing has happened since. */
-export const UNTOUCHED = {
+export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
   admission: undefined,
   candidate: undefined,
   bisection: undefined,
-  setAside: undefined,
+  conflictsWith: undefined,
   wasTested: false,
-  clearedIn: undefined,
-  apart: undefined,
+  clearedBySearch: undefined,
+  clearedByPart: undefined,
   overlapsAll: false,
   raised: 0,
   isRepair: false,
@@ -257,7 +257,7 @@ export function createQueue(
 ): Queue {
   return {
     branch,
-    isTold,
+    hasPages: isTold,
     settings,
     state,
     modeSwitch: undefined,
@@ -265,7 +265,7 @@ export function createQueue(
     entries: emptyIntMap(),
     submissions: 0,
     admissions: 0,
-    target: undefined,
+    head: undefined,
     pushedHead: 0,
     heads: 0,
     epochs: 0,
@@ -313,7 +313,7 @@ export function isAdmitted(entry: Entry): boolean {
 
 /** A paused queue starts and lands nothing; a parked one neither. */
 export function mayWork(queue: Queue): boolean {
-  return queue.state !== 'PAUSED' && queue.parked === undefined && queue.target !== undefined;
+  return queue.state !== 'PAUSED' && queue.parked === undefined && queue.head !== undefined;
 }
 
 /** While a queue holds, only what may end that is tested: the head by itself, and a possible repair. */

@@ -11,7 +11,7 @@ export function removeEntry(work: Work, entry: Entry, end: Move): void {
   const because: Because = { reason: prerequisiteReason(end.to), prNumber: entry.prNumber };
   takeOut(work, [entry], because);
   removeFromBisections(work, entry, because);
-  move(work, { ...entry, candidate: undefined, setAside: undefined, bisection: undefined }, end);
+  move(work, { ...entry, candidate: undefined, conflictsWith: undefined, bisection: undefined }, end);
 }
 
 function prerequisiteReason(to: EntryState): Because['reason'] {

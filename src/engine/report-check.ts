@@ -27,8 +27,8 @@ export function report(work: Work, candidate: Candidate, { at, check }: CheckRep
 }
 
 /** It is being built, or waits for the run of another or for the queue. */
-export function isBeforeItsRun({ state, twin }: Candidate): boolean {
-  return state === 'waiting' || state === 'building' || (state === 'testing' && twin !== undefined);
+export function isBeforeItsRun({ state, sameTreeAs }: Candidate): boolean {
+  return state === 'waiting' || state === 'building' || (state === 'testing' && sameTreeAs !== undefined);
 }
 
 /** A report that precedes the run counts when the run begins: by then it is known which checks are required, and of whom. */

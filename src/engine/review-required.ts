@@ -34,8 +34,8 @@ function review(work: Work, candidate: Candidate): void {
 
 /** When the required checks of a candidate are read again; undefined where something else is waited for. */
 export function reviewDueAt(candidate: Candidate): Instant | undefined {
-  const { state, twin, testingSince, required, checks, reviewedAt } = candidate;
-  if (state !== 'testing' || twin !== undefined || testingSince === undefined) return undefined;
+  const { state, sameTreeAs, testingSince, required, checks, reviewedAt } = candidate;
+  if (state !== 'testing' || sameTreeAs !== undefined || testingSince === undefined) return undefined;
   // The built-in runner reports whatever it was told to run.
   if (required === undefined || required.commands !== '') return undefined;
   if (checks.length === 0 || checks.some(({ status }) => status !== 'COMPLETED')) return undefined;
@@ -54,10 +54,10 @@ export function concludeReview(work: Work, candidate: Candidate, { sources }: Re
     return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
   }
   // One that waited for an equal tree looks for another: that tree was tested for something else.
-  const waits = candidate.twin === undefined ? {} : { twin: candidate.number };
+  const waits = candidate.sameTreeAs === undefined ? {} : { twin: candidate.number };
   const reviewed = { ...candidate, required, ...waits };
   keepCandidate(work, reviewed);
   if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');
-  else if (reviewed.twin === undefined) judge(work, reviewed);
+  else if (reviewed.sameTreeAs === undefined) judge(work, reviewed);
   return APPLIED;
 }

@@ -8,14 +8,14 @@ import { entryOf, keep, type Work } from './work.ts';
 export function releaseSetAside(work: Work): void {
   for (const prNumber of walk(work.queue.index.aside)) {
     const entry = entryOf(work, prNumber);
-    if (!isBehindItsConflict(work.queue, entry)) keep(work, { ...entry, setAside: undefined });
+    if (!isBehindItsConflict(work.queue, entry)) keep(work, { ...entry, conflictsWith: undefined });
   }
 }
 
 function isBehindItsConflict(queue: Queue, entry: Entry): boolean {
-  const other = entry.setAside === undefined ? undefined : findEntry(queue, entry.setAside);
+  const other = entry.conflictsWith === undefined ? undefined : findEntry(queue, entry.conflictsWith);
   // One that landed or left, and was perhaps submitted again, is not waited for.
-  if (other === undefined || !isAdmitted(other) || other.setAside === entry.prNumber) return false;
+  if (other === undefined || !isAdmitted(other) || other.conflictsWith === entry.prNumber) return false;
   if (orderKey(other) < orderKey(entry)) return true;
   // What is under test stays ahead, whatever its priority, unless an urgent entry may interrupt it.
   const own = other.candidate === undefined ? undefined : findCandidate(queue, other.candidate);

@@ -19,8 +19,8 @@ export function isSilent(candidate: Candidate, now: Instant): boolean {
  * run, CI has begun: what is required may be its last job, of which nothing is heard before. The built-in runner always
  * begins, when its turn comes.
  */
-export function silentFrom({ state, twin, testingSince, required, checks }: Candidate): Instant | undefined {
-  if (state !== 'testing' || twin !== undefined || testingSince === undefined || required === undefined)
+export function silentFrom({ state, sameTreeAs, testingSince, required, checks }: Candidate): Instant | undefined {
+  if (state !== 'testing' || sameTreeAs !== undefined || testingSince === undefined || required === undefined)
     return undefined;
   if (required.commands !== '' || checks.some(({ name }) => required.names.includes(name))) return undefined;
   const busyUntil = checks.map(({ status, reportedAt }) =>
@@ -31,7 +31,7 @@ export function silentFrom({ state, twin, testingSince, required, checks }: Cand
 
 /** Its people are told when CI is silent, and when it is no more. */
 export function tellOfSilence(work: Work): void {
-  if (!work.queue.isTold) return;
+  if (!work.queue.hasPages) return;
   for (const candidate of candidatesOf(work.queue)) {
     const { isSilenceTold, ...rest } = candidate;
     const isNow = isSilent(candidate, work.at);

@@ -101,7 +101,7 @@ export function noteRemoval(
     state: 'FAILED',
     candidate: undefined,
     bisection: undefined,
-    setAside: undefined,
+    conflictsWith: undefined,
     targets: undefined,
   };
   const others = (known?.removals ?? []).filter(({ entry: other }) => other.prNumber !== entry.prNumber);
@@ -125,9 +125,9 @@ export function carryRemovals(
   landed: readonly Entry[],
   waived: readonly string[],
 ): void {
-  const { target } = work.queue;
+  const { head } = work.queue;
   const old = from === undefined ? undefined : suspicionOf(work.queue, from);
-  if (target === undefined || old === undefined) return;
+  if (head === undefined || old === undefined) return;
   const isLanded = (submission: number) => landed.some((entry) => entry.submission === submission);
   const isWaived = (sign: string) => waived.includes(sign);
   const removals = old.removals.filter(
@@ -135,7 +135,7 @@ export function carryRemovals(
   );
   const failed = old.failed?.filter(isWaived) ?? [];
   if (removals.length + failed.length === 0) return;
-  keepSuspicion(work, { base: target, removals, cleared: undefined, ...(failed.length === 0 ? {} : { failed }) });
+  keepSuspicion(work, { base: head, removals, cleared: undefined, ...(failed.length === 0 ? {} : { failed }) });
 }
 
 /** It is submitted again: its earlier stay is over for good. */
@@ -212,8 +212,8 @@ export function findBaseTest(queue: Queue, base: Base): Candidate | undefined {
 }
 
 /** By its commit: a branch that is taken back to an old head has that head again. */
-export function isHead({ target }: Queue, base: Base): boolean {
-  return base.sha === target?.sha;
+export function isHead({ head }: Queue, base: Base): boolean {
+  return base.sha === head?.sha;
 }
 
 /** The commit passed by itself, or cannot be tested: entries are judged as if nothing had been suspected. */
@@ -250,19 +250,19 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
  * that is worth it. What else speaks against it is remembered for a while: the branch may come back.
  */
 export function leaveHead(work: Work, because: Because, how: 'landing' | 'push'): void {
-  const { target } = work.queue;
-  const suspicion = target === undefined ? undefined : suspicionOf(work.queue, target);
-  if (target === undefined || suspicion === undefined) return;
-  const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, target);
-  const isUnderWay = suspicion.removals.length > 0 && findBaseTest(work.queue, target) !== undefined;
+  const { head } = work.queue;
+  const suspicion = head === undefined ? undefined : suspicionOf(work.queue, head);
+  if (head === undefined || suspicion === undefined) return;
+  const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, head);
+  const isUnderWay = suspicion.removals.length > 0 && findBaseTest(work.queue, head) !== undefined;
   const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(suspicion);
   // A search goes on on its base: what speaks against that counts there.
   if (how === 'landing' && isSearched) return;
-  if (how === 'push' && isSearched) giveUpSearches(work, target, because);
+  if (how === 'push' && isSearched) giveUpSearches(work, head, because);
   const isDoubted = how === 'push' && isWorthATest;
-  if (!isDoubted) endBaseTest(work, target, because);
+  if (!isDoubted) endBaseTest(work, head, because);
   // As the newest of those that were left.
-  dropSuspicion(work, target);
+  dropSuspicion(work, head);
   keepSuspicion(work, isDoubted ? { ...suspicion, isDoubted } : suspicion);
 }
 
@@ -317,7 +317,7 @@ export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefi
   if (purpose.kind === 'bisection') return base;
   // It was not tested with what landed beside it.
   if (composedWith.length > 0) return beneath.length === 0 ? base : undefined;
-  return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.target : undefined;
+  return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.head : undefined;
 }
 
 /** Failures on a commit that the branch has left, and that fails by itself, prove nothing: they are tested on the head. */

@@ -34,17 +34,17 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
   const isReusing = work.queue.settings.reusePassedTrees && candidate.purpose.kind !== 'head';
   const proof = isReusing ? findEqualTree(work.queue, built) : undefined;
   if (proof?.pass !== undefined) passCandidate(work, built, 'reused_run', proof);
-  else if (proof !== undefined) keepCandidate(work, { ...built, twin: proof.number });
+  else if (proof !== undefined) keepCandidate(work, { ...built, sameTreeAs: proof.number });
   else runChecks(work, built);
 }
 
 function runChecks(work: Work, candidate: Candidate): void {
   if (!mayTest(work.queue, candidate)) {
     // It waits for nobody but the queue, which starts it when it goes on.
-    keepCandidate(work, { ...candidate, twin: candidate.number });
+    keepCandidate(work, { ...candidate, sameTreeAs: candidate.number });
     return;
   }
-  keepCandidate(work, { ...candidate, twin: undefined, testingSince: work.at });
+  keepCandidate(work, { ...candidate, sameTreeAs: undefined, testingSince: work.at });
   work.effects.push({ kind: 'start_checks', candidate: candidate.number });
 }
 
@@ -55,7 +55,7 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
     if (!provesTree(other, candidate)) continue;
     if (waivedIn(other).length > 0) continue;
     if (other.pass?.by === 'own_run') return other;
-    if (other.state === 'testing' && other.twin === undefined) underWay ??= other;
+    if (other.state === 'testing' && other.sameTreeAs === undefined) underWay ??= other;
   }
   return underWay;
 }
@@ -86,7 +86,7 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
     ...(waived.length === 0 ? {} : { waived }),
   };
   const detail = waiverText(waived);
-  keepCandidate(work, { ...candidate, state: 'passed', twin: undefined, failure: undefined, pass });
+  keepCandidate(work, { ...candidate, state: 'passed', sameTreeAs: undefined, failure: undefined, pass });
   if (candidate.purpose.kind === 'main' || candidate.purpose.kind === 'repair') {
     for (const entry of unlanded(work.queue, candidate.members)) {
       // One that was vouched for has passed already.
@@ -131,17 +131,17 @@ export function runOrphans(work: Work): readonly CandidateNumber[] {
   for (const { number } of orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number)) {
     const orphan = findCandidate(work.queue, number);
     if (orphan?.required !== undefined && mayTest(work.queue, orphan))
-      beginChecks(work, { ...orphan, twin: undefined }, orphan.required);
+      beginChecks(work, { ...orphan, sameTreeAs: undefined }, orphan.required);
   }
   return orphans.map(({ number }) => number);
 }
 
-function isOrphan(queue: Queue, { number, twin }: Candidate): boolean {
-  return twin !== undefined && (twin === number || findCandidate(queue, twin)?.state !== 'testing');
+function isOrphan(queue: Queue, { number, sameTreeAs }: Candidate): boolean {
+  return sameTreeAs !== undefined && (sameTreeAs === number || findCandidate(queue, sameTreeAs)?.state !== 'testing');
 }
 
 function twinsOf(queue: Queue, number: CandidateNumber): Candidate[] {
-  return candidatesOf(queue).filter(({ twin }) => twin === number);
+  return candidatesOf(queue).filter(({ sameTreeAs }) => sameTreeAs === number);
 }
 
 /** A candidate that gave no usable answer is tried again this often. */

@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Candidate, WaivedCheck } from './candidate.ts';
 import type { Check } from './check.ts';
-import { type Finding, isAwaited, isWaived, type Judged } from './judgement.ts';
+import { isAwaited, isWaived, type Judged, type JudgementFinding } from './judgement.ts';
 import type { QueueSettings } from './settings.ts';
 
 /** Only a plain failure of a required check is ever waived: what was cut off or timed out says nothing about tests. */
@@ -13,7 +13,7 @@ export function isJudgeable({ required, purpose }: Candidate, check: Check): boo
 /** The checks with what was found about one of them; undefined where that is about an attempt that counts no more. */
 export function withFinding(
   checks: readonly Check[],
-  finding: Finding,
+  finding: JudgementFinding,
   of: {
     readonly check: string;
     readonly attempt: Instant | undefined;

@@ -41,7 +41,7 @@ function judgementDeadlines(queue: Queue): Instant[] {
 
 /** Where there is nobody to tell, whoever asks sees by the clock how long it was silent. */
 function silences(queue: Queue): Instant[] {
-  if (!queue.isTold) return [];
+  if (!queue.hasPages) return [];
   return candidatesOf(queue)
     .filter(({ isSilenceTold }) => isSilenceTold !== true)
     .flatMap((candidate) => silentFrom(candidate) ?? []);

@@ -99,11 +99,11 @@ export interface Move extends Because {
 
 /** Once for each step, however much happens to it. */
 export function tell(work: Work, prNumber: PrNumber): void {
-  if (!work.queue.isTold) return;
+  if (!work.queue.hasPages) return;
   work.told ??= new Set();
   if (work.told.has(prNumber)) return;
   work.told.add(prNumber);
-  work.effects.push({ kind: 'tell', prNumber });
+  work.effects.push({ kind: 'update_page', prNumber });
 }
 
 /** The only way an entry changes its state: the transition is recorded with its reason, and an ended entry leaves. */
@@ -168,7 +168,7 @@ export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candida
     required: undefined,
     testingSince: undefined,
     checks: [],
-    twin: undefined,
+    sameTreeAs: undefined,
     pass: undefined,
     failure: undefined,
     composedWith: replaced?.composedWith ?? [],

@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Situation } from './core/detector.ts';
+import type { DetectorInput } from './core/detector.ts';
 import type { Monitor, MonitorType } from './core/monitor.ts';
 import type { MonitorData, MonitorState, TestState } from './core/state.ts';
 import { detectorOf } from './detectors/table.ts';
@@ -60,7 +60,7 @@ function isWordOf(event: TestEvent, monitorId: string): boolean {
   return hasBegun && event.monitorId === monitorId;
 }
 
-function decide(own: MonitorState, monitor: Monitor, situation: Situation, events: TestEvent[]): MonitorState {
+function decide(own: MonitorState, monitor: Monitor, situation: DetectorInput, events: TestEvent[]): MonitorState {
   const data = dataOf(own, monitor);
   if (data === null) return own;
   const decision = detectorOf(monitor.type).decide(data, monitor, situation);
@@ -90,7 +90,7 @@ function expireMute(own: MonitorState, { id, name }: Monitor, at: Instant, event
   return { ...own, mute: null };
 }
 
-function situationOf(state: TestState, own: MonitorState, at: Instant): Situation {
+function situationOf(state: TestState, own: MonitorState, at: Instant): DetectorInput {
   const { firstSeenAt, passingMultiplicities, jobs } = state;
   return { at, isActive: own.activeSince !== null, firstSeenAt, passingMultiplicities, jobs };
 }

@@ -22,7 +22,7 @@ export interface Hosting {
   findById(repository: ForgeRepository): Promise<RepositoryIdentity | undefined>;
 
   /** Everything that deliveries would have told, in one look. Of another one than the `forgeId`, its name and id alone. */
-  lookAround(question: LookQuestion): Promise<Look>;
+  poll(question: SnapshotQuery): Promise<ForgeSnapshot>;
   /** Several at once, as `findPullRequest` of the forge finds one; those that are gone are not in the answer. */
   findPullRequests(
     repository: ForgeRepository,
@@ -50,7 +50,7 @@ export interface Hosting {
    * `externalId` is on that commit, which is then changed. */
   writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
   /** A comment and a check as one act, where the forge has such a thing. What became of each is told by itself. */
-  writeBoth(drafts: BothDrafts): Promise<BothAnswers>;
+  writePaired(drafts: PairedDrafts): Promise<PairedAnswers>;
   /** Adding what is there and removing what is not there change nothing. */
   changeLabels(change: LabelChange): Promise<void>;
   /**
@@ -60,7 +60,7 @@ export interface Hosting {
   closeLanded(request: CloseRequest): Promise<void>;
 
   /** What is missing before a queue on this branch can work, in sentences for the operator. */
-  inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly Finding[]>;
+  inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly SetupFinding[]>;
 }
 
 export interface Delivery {
@@ -75,12 +75,12 @@ export type DeliveryAnswer =
   /** Signed, and no delivery that can be read. */
   | { readonly kind: 'unreadable'; readonly detail: string }
   /** Empty where it is about nothing that concerns a queue. */
-  | { readonly kind: 'notices'; readonly notices: readonly Notice[] };
+  | { readonly kind: 'hints'; readonly hints: readonly WebhookHint[] };
 
 /** Where somebody should look. Two with the same `key` are one: what is found there is the same. `name` may be `*`: all of an owner's. */
-export type Notice = NoticeAbout & { readonly key: string; readonly owner: string; readonly name: string };
+export type WebhookHint = HintSubject & { readonly key: string; readonly owner: string; readonly name: string };
 
-export type NoticeAbout =
+export type HintSubject =
   /** `headSha` is what it said its head was, at `changedAt` by the forge's clock: for forks that is remembered. */
   | {
       readonly kind: 'pull_request';
@@ -108,7 +108,7 @@ export type NoticeAbout =
   /** Renamed, transferred (both under the former name), deleted, or the app was installed, suspended or removed. */
   | { readonly kind: 'access' };
 
-export interface LookQuestion {
+export interface SnapshotQuery {
   readonly repository: ForgeRepository;
   /** Targets of queues. */
   readonly branches: readonly string[];
@@ -130,7 +130,7 @@ export interface RepositoryIdentity extends RepositoryName {
   readonly forgeId: string;
 }
 
-export interface Look {
+export interface ForgeSnapshot {
   /** What was looked at; undefined where the forge did not say. */
   readonly identity?: RepositoryIdentity;
   /** Undefined where there is no such branch. */
@@ -245,12 +245,12 @@ export interface Written {
   readonly nodeId?: string | undefined;
 }
 
-export interface BothDrafts {
+export interface PairedDrafts {
   readonly comment: CommentDraft;
   readonly check: CheckRunDraft;
 }
 
-export interface BothAnswers {
+export interface PairedAnswers {
   readonly comment: PromiseSettledResult<Written | undefined>;
   readonly check: PromiseSettledResult<Written | undefined>;
 }
@@ -309,7 +309,7 @@ export type InspectedQueue = Pick<
 >;
 
 /** What an operator is told about a connection before anybody waits in vain. */
-export interface Finding {
+export interface SetupFinding {
   readonly level: 'ok' | 'warning' | 'error';
   readonly code: string;
   readonly text: string;

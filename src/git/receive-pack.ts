@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { Fault } from '../lib/fault.ts';
 import { callAfter, endOnAbort, exitOf, gitFault, keepTail, startGit, stoppingFault, throwIfStopping } from './exec.ts';
+import { lastWordsOf } from './format-hook.ts';
 import type { RefAnswer } from './git.ts';
-import { lastWordsOf } from './hook-words.ts';
 import { cutLifeline } from './lifeline.ts';
 import { answerOfComplaint } from './update-ref.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { App } from '../app/core/app.ts';
 import { type Caller, hasScope } from '../app/core/caller.ts';
 import type { Operation } from '../contract/operation.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { ServerDeps } from './server-deps.ts';
 
@@ -29,10 +29,10 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
 function refusalOf(
   caller: Caller | undefined,
   of: { readonly operation: Operation; readonly limit: RateLimit | undefined; readonly reply: FastifyReply },
-): Problem | undefined {
+): HttpProblem | undefined {
   const { operation, limit, reply } = of;
   if (caller === undefined) {
-    return new Problem(
+    return new HttpProblem(
       'INVALID_TOKEN',
       'This token is unknown, revoked or expired. Ask an administrator for another one.',
     );
@@ -40,10 +40,10 @@ function refusalOf(
   const wait = limit?.spend(caller.tokenId) ?? 0;
   if (wait > 0) {
     reply.header('retry-after', wait);
-    return new Problem('RATE_LIMITED', `This token sends too many requests. Try again in ${wait} s.`);
+    return new HttpProblem('RATE_LIMITED', `This token sends too many requests. Try again in ${wait} s.`);
   }
   if (hasScope(caller, operation.scope)) return undefined;
-  return new Problem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
+  return new HttpProblem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
 }
 
 /** An instance token may act for any organization, and any token for its own. */
@@ -56,7 +56,7 @@ async function actFor(
   if (caller === undefined || caller.organization.slug === slug) return caller;
   const organization = hasScope(caller, 'instance') ? await app.store.accounts.findOrganization(slug) : undefined;
   if (organization !== undefined) return { ...caller, organization };
-  throw new Problem(
+  throw new HttpProblem(
     'ORGANIZATION_NOT_FOUND',
     `This token does not belong to an organization "${slug.slice(0, 63)}". Check x-organization.`,
   );
@@ -89,6 +89,6 @@ export function findForkRunId({ headers }: FastifyRequest): string | undefined {
   return typeof given === 'string' ? /^\s*([1-9]\d{0,18})\s*$/.exec(given)?.[1] : undefined;
 }
 
-function tokenRequired(): Problem {
-  return new Problem('AUTHENTICATION_REQUIRED', 'Send an API token in the header x-api-token.');
+function tokenRequired(): HttpProblem {
+  return new HttpProblem('AUTHENTICATION_REQUIRED', 'Send an API token in the header x-api-token.');
 }

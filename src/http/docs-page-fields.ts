@@ -12,7 +12,7 @@ interface Field {
 /** In a request, what must be there is marked; in an answer, what may be missing. */
 export type Direction = 'request' | 'answer';
 
-interface Place {
+interface FieldPosition {
   readonly schemas: Schemas;
   readonly direction: Direction;
   /** The objects around. */
@@ -40,7 +40,7 @@ export function renderFieldList(fields: readonly Field[], schemas: Schemas): Htm
   return html`<ul class="fields">${fields.map((field) => renderField(field, { schemas, direction: 'request', outer: [] }))}</ul>`;
 }
 
-function renderObject(schema: ApiSchema, place: Place): Html {
+function renderObject(schema: ApiSchema, place: FieldPosition): Html {
   const { properties = {}, required = [] } = schema;
   const fields = Object.entries(properties).map(([name, each]) => ({
     name,
@@ -51,7 +51,7 @@ function renderObject(schema: ApiSchema, place: Place): Html {
   return html`<ul class="fields">${fields.map((field) => renderField(field, { ...place, outer: [...place.outer, schema] }))}</ul>`;
 }
 
-function renderField({ name, schema, isRequired }: Field, place: Place): Html {
+function renderField({ name, schema, isRequired }: Field, place: FieldPosition): Html {
   const { schemas, direction } = place;
   const node = resolve(schema, schemas);
   return html`<li><div class="field"><div class="what"><code class="name">${name}</code> <span class="type">${typeOf(node, schemas)}</span>${renderPresence(isRequired, direction)}</div><div class="why">${renderLine(schema.description ?? node.description ?? '')}${renderRules(node, schemas)}</div></div>${renderInner(node, place)}</li>`;
@@ -65,7 +65,7 @@ function renderPresence(isRequired: boolean, direction: Direction): Html {
 /** Objects of many fields are folded: the outline of the whole stays in sight. */
 const FOLD_FROM = 6;
 
-function renderInner(node: ApiSchema, place: Place): Html {
+function renderInner(node: ApiSchema, place: FieldPosition): Html {
   const inner = objectsOf(node, place.schemas).filter((each) => Object.keys(each.properties ?? {}).length > 0);
   return html`${inner.map((each) => {
     // A schema inside itself is named and not shown again.

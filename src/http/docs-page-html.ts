@@ -3,16 +3,16 @@ export interface Html {
   readonly markup: string;
 }
 
-type Part = Html | string | number | readonly Html[];
+type HtmlPart = Html | string | number | readonly Html[];
 
 /** Everything put into the template is escaped, unless it was made by this function. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { markup: String.raw({ raw: strings }, ...parts.map(toMarkup)) };
 }
 
 export const NOTHING: Html = { markup: '' };
 
-function toMarkup(part: Part): string {
+function toMarkup(part: HtmlPart): string {
   if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
   if ('markup' in part) return part.markup;
   return part.map((each) => each.markup).join('');

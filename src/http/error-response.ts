@@ -1,18 +1,18 @@
 import type { FastifyError } from 'fastify';
 import { FAULT_ERRORS } from '../contract/errors.ts';
 import { Fault } from '../lib/fault.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { tooLarge } from './core/read-body.ts';
 
 export const NOT_JSON = 'Send the body as JSON, with the header content-type: application/json.';
 
 /** What a client is told about an error. Nothing of ours (stack, SQL, path) is in it; `INTERNAL` means that it is a bug. */
-export function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
+export function toProblem(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
   if (error instanceof Fault) {
     const code = FAULT_ERRORS[error.code];
     // What a store says of itself (its address, its files) is for the log.
-    return new Problem(
+    return new HttpProblem(
       code,
       code === 'UNAVAILABLE' ? (error.told ?? 'Sluice cannot do this now. Try again in a moment.') : error.detail,
     );
@@ -22,17 +22,17 @@ export function toProblem(error: unknown): Problem {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return tooLarge();
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Problem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON);
+      return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON);
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new Problem('MALFORMED_JSON', 'The body is empty. Send a JSON object.');
+      return new HttpProblem('MALFORMED_JSON', 'The body is empty. Send a JSON object.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'ECONNRESET':
-      return new Problem('MALFORMED_JSON', 'The body ended before its length was reached.');
+      return new HttpProblem('MALFORMED_JSON', 'The body ended before its length was reached.');
     case 'FST_ERR_BAD_URL':
-      return new Problem('ROUTE_NOT_FOUND', 'The address is not a valid one.');
+      return new HttpProblem('ROUTE_NOT_FOUND', 'The address is not a valid one.');
   }
   if (code?.startsWith('Z_') || code?.startsWith('ZSTD_') || code?.startsWith('ERR__ERROR_FORMAT')) {
-    return new Problem('MALFORMED_JSON', 'The body could not be decompressed.');
+    return new HttpProblem('MALFORMED_JSON', 'The body could not be decompressed.');
   }
-  return new Problem('INTERNAL', 'Something went wrong in Sluice. The log has the details under this request id.');
+  return new HttpProblem('INTERNAL', 'Something went wrong in Sluice. The log has the details under this request id.');
 }

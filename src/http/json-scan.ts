@@ -1,5 +1,5 @@
 import type { LongList } from '../contract/operation.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 
 const MAX_DEPTH = 64;
 /** A parser makes an object of each, in one go, while everybody else waits: 20 MiB hold ten million of them. */
@@ -230,15 +230,15 @@ function isOfWord(byte: number): boolean {
   return byte !== OPEN_BRACE && byte !== CLOSE_BRACE && byte !== OPEN_BRACKET && byte !== CLOSE_BRACKET;
 }
 
-function tooMany(what: string): Problem {
-  return new Problem('BODY_TOO_LARGE', `The body has more than ${what}. Send less at once.`);
+function tooMany(what: string): HttpProblem {
+  return new HttpProblem('BODY_TOO_LARGE', `The body has more than ${what}. Send less at once.`);
 }
 
-export function textTooLong(): Problem {
+export function textTooLong(): HttpProblem {
   const detail = `The body has a text longer than ${MAX_TEXT_LENGTH} characters.`;
-  return new Problem('VALIDATION_FAILED', detail, [{ path: '', message: 'has a text that is too long' }]);
+  return new HttpProblem('VALIDATION_FAILED', detail, [{ path: '', message: 'has a text that is too long' }]);
 }
 
-export function malformed(detail: string): Problem {
-  return new Problem('MALFORMED_JSON', detail);
+export function malformed(detail: string): HttpProblem {
+  return new HttpProblem('MALFORMED_JSON', detail);
 }

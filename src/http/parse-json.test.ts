@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { LongList } from '../contract/operation.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { JsonScan } from './json-scan.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -13,8 +13,8 @@ function parse(text: string | Buffer, { longList, piece = 7 }: { longList?: Long
   for (let at = 0; at < bytes.length; at += piece) scan.feed(bytes.subarray(at, at + piece));
   return parseJson(bytes, scan);
 }
-const isTooLarge = (error: unknown): boolean => error instanceof Problem && error.code === 'BODY_TOO_LARGE';
-const isMalformed = (error: unknown): boolean => error instanceof Problem && error.code === 'MALFORMED_JSON';
+const isTooLarge = (error: unknown): boolean => error instanceof HttpProblem && error.code === 'BODY_TOO_LARGE';
+const isMalformed = (error: unknown): boolean => error instanceof HttpProblem && error.code === 'MALFORMED_JSON';
 
 describe('parseJson', () => {
   it('reads what JSON.parse reads, strings full of colons and brackets included [H5]', () => {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type BodyBudget, STRANGER } from './core/body-budget.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { type BodyReading, readBody } from './core/read-body.ts';
 import { JsonScan } from './json-scan.ts';
 import { parseJson } from './parse-json.ts';
@@ -21,7 +21,9 @@ type Done = (error: Error | null, value?: unknown) => void;
 export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, turns }: BodyDeps, done: Done): void {
   const { caller, raw } = request;
   if (caller === undefined && isEncoded(request)) {
-    return done(new Problem('UNSUPPORTED_MEDIA_TYPE', 'Without a token, send the body without a content encoding.'));
+    return done(
+      new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Without a token, send the body without a content encoding.'),
+    );
   }
   const scan = new JsonScan(request.routeOptions.config.operation?.longList);
   const reading: BodyReading = {

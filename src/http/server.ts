@@ -11,16 +11,16 @@ import { type BaseUrlOf, createBaseUrl } from './base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { query } from './core/parse.ts';
-import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './core/problem.ts';
+import { formatProblem, HttpProblem, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
 import type { RequestContext, Route } from './core/route.ts';
 import { createValidator } from './core/validate.ts';
 import { NOT_JSON, toProblem } from './error-response.ts';
-import { answerBrokenRequest, answerExpectations, findOddity } from './odd-requests.ts';
 import { ParseTurns } from './parse-turns.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { publicSchema } from './public-schema.ts';
 import { type BodyDeps, readJson } from './read-json.ts';
+import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
@@ -114,7 +114,7 @@ function addHooks(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): vo
     request.arrivedAt = performance.now();
     request.answer = reply.raw;
     setCommonHeaders(request, reply);
-    done(findOddity(server, request, reply));
+    done(rejectMalformed(server, request, reply));
   });
   server.addHook('onResponse', (request, _reply, done) => {
     endIfUnread(request.raw, requestTimeoutMs);
@@ -130,13 +130,13 @@ function addBodyParser(server: FastifyInstance, deps: BodyDeps): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (request, _payload, done) => {
     if (request.routeOptions.config.readsBody) return done(null);
-    done(new Problem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON));
+    done(new HttpProblem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON));
   });
   server.addContentTypeParser('application/json', (request, _payload, done) => {
     if (request.routeOptions.config.readsBody) return done(null);
     const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]?.toLowerCase();
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-      return done(new Problem('UNSUPPORTED_MEDIA_TYPE', 'JSON is always UTF-8: send it without another charset.'));
+      return done(new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'JSON is always UTF-8: send it without another charset.'));
     }
     readJson(request, deps, done);
   });
@@ -185,7 +185,7 @@ function createHandler(
     const answer = operation.hasFiles
       ? await handle(context, toIncomingUpload(deps, request) as never)
       : await handle(context, validated(request) as never);
-    if (isRefusal(answer)) throw new Problem(answer.code, answer.detail, answer.errors);
+    if (isRefusal(answer)) throw new HttpProblem(answer.code, answer.detail, answer.errors);
     reply.code(status).type(contentType);
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
@@ -256,7 +256,7 @@ function closeIfStopping(server: FastifyInstance, reply: FastifyReply): void {
 
 function sendProblem(
   reply: FastifyReply,
-  problem: Problem,
+  problem: HttpProblem,
   requestId: string,
   status = sluiceDialect.statusOf(problem.code, undefined),
 ): FastifyReply {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { checkSlug } from '../lib/slug.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { html } from './docs-page-html.ts';
 import { asPage } from './page-headers.ts';
 
@@ -9,7 +9,7 @@ export function registerTestPage(server: FastifyInstance): void {
   server.get('/:org/flaky-tests/test/:id', (request, reply) => {
     const { org, id } = request.params as { org: string; id: string };
     if (checkSlug(org) !== undefined || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
-      throw new Problem('ROUTE_NOT_FOUND', 'There is no such page. Links to tests end with the id of a test.');
+      throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page. Links to tests end with the id of a test.');
     }
     asPage(reply).header('cache-control', 'no-store');
     return renderTestPage(id.toLowerCase());

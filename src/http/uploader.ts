@@ -6,7 +6,7 @@ import { createBundleUpload } from '../contract/uploader.ts';
 import type { createAdmission } from './admission.ts';
 import { sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { arriving, type IncomingUpload } from './core/incoming-upload.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { logRequest } from './request-log.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { registerTestPage } from './test-page.ts';
@@ -59,13 +59,14 @@ async function putBundle(deps: UploaderDeps, request: FastifyRequest): Promise<v
   const { expires, signature } = request.query as Record<string, unknown>;
   const pass = { expiresAt: Number(expires), signature: typeof signature === 'string' ? signature : '' };
   const place = await findBundlePlace(deps.app, id, pass);
-  if (isRefusal(place)) throw new Problem(place.code, place.detail);
+  if (isRefusal(place)) throw new HttpProblem(place.code, place.detail);
   if (place === 'again') return;
   const upload = toIncomingUpload(deps, request);
   const { body } = await deps.bodies.receive(async (writer) => {
     await writeFile(writer, 'bundle.tar.zstd', { encoding: undefined, bytes: arriving(upload) });
   });
-  if (body.files.length === 0) throw new Problem('VALIDATION_FAILED', 'The bundle is empty. Send it as the body.', []);
+  if (body.files.length === 0)
+    throw new HttpProblem('VALIDATION_FAILED', 'The bundle is empty. Send it as the body.', []);
   let isKept = false;
   try {
     isKept = await acceptBundle(deps.app, id, body);

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Receipt, receiveDelivery } from '../app/forge-events/receive-webhook.ts';
+import { type Receipt, receiveWebhook } from '../app/forge-events/receive-webhook.ts';
 import type { Log } from '../lib/log.ts';
 import { STRANGER } from './core/body-budget.ts';
-import { Problem } from './core/problem.ts';
+import { HttpProblem } from './core/problem.ts';
 import { isAnnouncedTooLarge, type ReadBody, readBody, tooLarge } from './core/read-body.ts';
 import type { BodyDeps } from './read-json.ts';
 import { logRequest } from './request-log.ts';
@@ -21,7 +21,7 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
       if (request.headers['x-hub-signature-256'] === undefined) throw notSigned();
       // A forge sends none that is compressed, and a small one could become large.
       if (request.headers['content-encoding'] !== undefined) {
-        throw new Problem('UNSUPPORTED_MEDIA_TYPE', 'Send the delivery as it is, without a content encoding.');
+        throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send the delivery as it is, without a content encoding.');
       }
       await receive(deps, request);
       if (request.server.isClosing) reply.header('connection', 'close');
@@ -37,7 +37,7 @@ async function receive(deps: WebhookDeps, request: FastifyRequest): Promise<void
   try {
     // To compare a signature takes as long as parsing.
     await new Promise<void>((resolve) => deps.turns.run(length, resolve));
-    const receipt = await receiveDelivery(app, { headers: headersOf(request), body: take() });
+    const receipt = await receiveWebhook(app, { headers: headersOf(request), body: take() });
     answerFor(receipt, { log, request });
   } finally {
     held.release();
@@ -53,7 +53,7 @@ function answerFor(receipt: Receipt, { log, request }: { readonly log: Log; read
       );
       throw notSigned();
     case 'unreadable':
-      throw new Problem('MALFORMED_JSON', `The delivery cannot be read. ${receipt.detail}`);
+      throw new HttpProblem('MALFORMED_JSON', `The delivery cannot be read. ${receipt.detail}`);
     case 'received':
       log.debug({ requestId: request.id, delivery: deliveryOf(request), looks: receipt.looks }, 'delivery');
   }
@@ -79,6 +79,6 @@ function deliveryOf({ headers }: FastifyRequest): string | undefined {
 }
 
 /** The same whatever is wrong with it. */
-function notSigned(): Problem {
-  return new Problem('INVALID_SIGNATURE', 'This delivery is not signed as it must be.');
+function notSigned(): HttpProblem {
+  return new HttpProblem('INVALID_SIGNATURE', 'This delivery is not signed as it must be.');
 }

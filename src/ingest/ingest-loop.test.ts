@@ -144,7 +144,7 @@ for (const { name, open } of INGEST_STORES) {
       world.loop.start();
       const release = Promise.withResolvers<void>();
       const begun = Promise.withResolvers<void>();
-      const still = world.loop.whileStill(async () => {
+      const still = world.loop.withWritesPaused(async () => {
         begun.resolve();
         await release.promise;
         return world.store.uploads.measure();

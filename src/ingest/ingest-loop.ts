@@ -12,7 +12,6 @@ import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
-import { createBreath } from './breathe.ts';
 import { Interrupted, Overtaken, Stale } from './interrupts.ts';
 import { KeptRepositories } from './kept-repositories.ts';
 import { endUpload, type Processed, type ProcessingDeps, processUpload } from './process-upload.ts';
@@ -23,6 +22,7 @@ import type { TestLimits } from './test-limits.ts';
 import { Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
 import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
+import { createYielder } from './yielder.ts';
 
 export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOptions {
   readonly testBranchPrefix: string;
@@ -48,7 +48,7 @@ export interface IngestLoop {
   /** Ends after the commit under way; a large upload goes on later, behind its last stored part. */
   stop(): Promise<void>;
   wake(): void;
-  whileStill<T>(action: () => Promise<T>): Promise<T>;
+  withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
   onCheckResults(listener: (result: StoredCheck) => void): () => void;
   /** For whoever has no thread: works until nothing is left to do now. */
   runUntilIdle(): Promise<void>;
@@ -94,7 +94,7 @@ class Loop implements IngestLoop {
   readonly #kept: KeptRepositories;
   readonly #upkeep: Upkeep;
   readonly #testNames = createTestNameCache();
-  readonly #breathe = createBreath();
+  readonly #yieldToEventLoop = createYielder();
   readonly #listeners = new Set<(result: StoredCheck) => void>();
   readonly #crashes: Map<string, number>;
   readonly #turns: UploadTurns;
@@ -102,7 +102,7 @@ class Loop implements IngestLoop {
   #stills = 0;
   /** One round after the other, and whoever wants it still in between. */
   #work: Promise<void> = Promise.resolve();
-  #callOff: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
   #isAwake = false;
   #troubles = 0;
   #choresAt = 0;
@@ -128,7 +128,7 @@ class Loop implements IngestLoop {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff?.();
+    this.#cancel?.();
     await this.#work;
     await this.#turns.abandonAll();
     try {
@@ -141,12 +141,12 @@ class Loop implements IngestLoop {
 
   wake(): void {
     this.#isAwake = true;
-    if (this.#callOff === undefined) return;
-    this.#callOff();
+    if (this.#cancel === undefined) return;
+    this.#cancel();
     this.#goOnIn(0);
   }
 
-  whileStill<T>(action: () => Promise<T>): Promise<T> {
+  withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
     this.#stills += 1;
     const done = this.#work.then(async () => {
       await this.#turns.abandonAll();
@@ -183,8 +183,8 @@ class Loop implements IngestLoop {
 
   #goOnIn(delayMs: number): void {
     if (this.#isStopped) return;
-    this.#callOff = this.#clock.after(delayMs, () => {
-      this.#callOff = undefined;
+    this.#cancel = this.#clock.after(delayMs, () => {
+      this.#cancel = undefined;
       this.#isAwake = false;
       this.#work = this.#work.then(() => this.#roundSafely());
     });
@@ -227,7 +227,7 @@ class Loop implements IngestLoop {
 
   /** Throws where the work is to be left. */
   async #step(): Promise<void> {
-    await this.#breathe();
+    await this.#yieldToEventLoop();
     this.#assertGoesOn();
     await this.#turns.giveWay();
     this.#assertGoesOn();

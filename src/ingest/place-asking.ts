@@ -15,10 +15,10 @@ export function createPlaceAsking(say: (message: FromThread) => void, clock: Tim
       const no = lastNo;
       const { promise, resolve } = Promise.withResolvers<UploadPlace>();
       open.set(no, resolve);
-      const callOff = clock.after(ANSWER_MS, () => resolve(UNKNOWN_PLACE));
+      const cancel = clock.after(ANSWER_MS, () => resolve(UNKNOWN_PLACE));
       say({ kind: 'where', no, question });
       return promise.finally(() => {
-        callOff();
+        cancel();
         open.delete(no);
       });
     },

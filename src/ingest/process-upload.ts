@@ -25,7 +25,7 @@ import { settleTries } from './settle-tries.ts';
 import { SharedIds } from './shared-ids.ts';
 import { ReachedLimits, type TestLimits } from './test-limits.ts';
 import { batchFactsOf } from './upload-facts.ts';
-import { cutIntoParts, type Part, type PartLimits, type Reading } from './upload-parts.ts';
+import { cutIntoParts, type PartLimits, type Reading, type UploadPart } from './upload-parts.ts';
 import { CheckTally, isTied } from './upload-tally.ts';
 
 export interface ProcessingDeps extends TestLimits {
@@ -97,7 +97,7 @@ const RUNS_BEFORE_REFUSAL = 25_000;
 async function judge(
   deps: ProcessingDeps,
   upload: Upload,
-  { part: first, place }: { readonly part: Part; readonly place: UploadPlace },
+  { part: first, place }: { readonly part: UploadPart; readonly place: UploadPlace },
 ): Promise<Verdict> {
   const { settings } = await deps.use(async (kept) => kept);
   const protection = protectionOf(settings.settings);
@@ -137,7 +137,7 @@ async function readThrough(
 }
 
 interface PartToStore {
-  readonly part: Part;
+  readonly part: UploadPart;
   readonly judged: JudgedUpload;
   /** Of the parts before it. */
   readonly testRuns: number;
@@ -272,7 +272,7 @@ async function isOvertaken({ store }: Pick<ProcessingDeps, 'store'>, { upload }:
 async function addMissing(
   deps: ProcessingDeps,
   upload: Upload,
-  part: Part & { readonly summary: ReadSummary },
+  part: UploadPart & { readonly summary: ReadSummary },
 ): Promise<Processed> {
   // Of a very large one only what is wrong with it is said anew.
   const missing = part.no > 0 ? [] : await findMissing(deps, upload, part);
@@ -287,7 +287,7 @@ async function addMissing(
   return { ...stored, status: endStatusOf(upload), testRuns: upload.testRuns + stored.testRuns };
 }
 
-function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: Part): Promise<readonly ReadRun[]> {
+function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: UploadPart): Promise<readonly ReadRun[]> {
   const groups = groupRuns(runs);
   return deps.use(async ({ kept, settings }) => {
     await kept.load(groups.keys(), settings.monitors, deps.step);

@@ -29,7 +29,7 @@ export type ToThread =
 export type FromThread =
   /** It listens to messages, and works. */
   | { readonly kind: 'ready' }
-  | { readonly kind: 'is_still' }
+  | { readonly kind: 'paused' }
   | { readonly kind: 'where'; readonly no: number; readonly question: PlaceQuestion }
   | { readonly kind: 'working_on'; readonly uploadId: string | undefined }
   | {

@@ -62,10 +62,10 @@ describe('the thread that processes uploads', () => {
   it('touches nothing while somebody wants it still', async (test) => {
     const { thread, world } = await aThread(test);
     thread.start();
-    const { id } = await thread.whileStill(async () => {
+    const { id } = await thread.withWritesPaused(async () => {
       const accepted = await world.accept(junitOf({ one: 'pass' }), { candidateId: 'c-1', check: 'unit' });
       thread.wake();
-      const one = thread.whileStill(async () => (await world.find(accepted.id)).status);
+      const one = thread.withWritesPaused(async () => (await world.find(accepted.id)).status);
       assert.equal(await one, 'ACCEPTED');
       return accepted;
     });

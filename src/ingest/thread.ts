@@ -14,7 +14,7 @@ export interface IngestThread {
   /** Waits for the commit under way, not for a whole upload. */
   stop(): Promise<void>;
   wake(): void;
-  whileStill<T>(action: () => Promise<T>): Promise<T>;
+  withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
   onCheckResults(listener: (result: StoredCheck) => void): () => void;
 }
 
@@ -58,7 +58,7 @@ class Thread implements IngestThread {
   #isStill = false;
   #onStill: (() => void)[] = [];
   #onExit: (() => void)[] = [];
-  #callOff: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
 
   constructor({ entry, data, clock, log, findPlace }: Parameters<typeof createIngestThread>[0]) {
     this.#entry = entry;
@@ -70,12 +70,12 @@ class Thread implements IngestThread {
 
   start(): void {
     this.#hasStarted = true;
-    this.#callOff = this.#clock.after(FIRST_START_MS, () => this.#launch());
+    this.#cancel = this.#clock.after(FIRST_START_MS, () => this.#launch());
   }
 
   #launch(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
     if (this.#isStopped || this.#worker !== undefined || this.#stills > 0) return;
     const workerData: ThreadData = { ...this.#data, crashes: [...this.#crashes] };
     const worker = new Worker(this.#entry, { workerData, resourceLimits: HEAP });
@@ -88,14 +88,14 @@ class Thread implements IngestThread {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff?.();
+    this.#cancel?.();
     const worker = this.#worker;
     if (worker === undefined) return;
     const exited = new Promise<void>((resolve) => this.#onExit.push(resolve));
     this.#say({ kind: 'stop' });
-    const callOff = this.#clock.after(this.#isReady ? STOP_MS : 0, () => void worker.terminate());
+    const cancel = this.#clock.after(this.#isReady ? STOP_MS : 0, () => void worker.terminate());
     await exited;
-    callOff();
+    cancel();
   }
 
   wake(): void {
@@ -103,7 +103,7 @@ class Thread implements IngestThread {
     this.#say({ kind: 'wake' });
   }
 
-  async whileStill<T>(action: () => Promise<T>): Promise<T> {
+  async withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
     this.#stills += 1;
     try {
       if (this.#worker !== undefined && !this.#isStill) {
@@ -127,7 +127,7 @@ class Thread implements IngestThread {
     this.#isStill = false;
     this.#say({ kind: 'resume' });
     // One that died meanwhile was not started again.
-    if (this.#hasStarted && this.#callOff === undefined) this.#launch();
+    if (this.#hasStarted && this.#cancel === undefined) this.#launch();
   }
 
   #say(message: ToThread): void {
@@ -139,7 +139,7 @@ class Thread implements IngestThread {
       case 'ready':
         this.#isReady = true;
         return;
-      case 'is_still':
+      case 'paused':
         this.#isStill = true;
         return this.#settle(this.#onStill);
       case 'where':
@@ -180,7 +180,7 @@ class Thread implements IngestThread {
     const delayMs = backoffMs(this.#deaths, { ...RESTART, spread: Math.random() });
     this.#deaths += 1;
     this.#log.error({ upload: blamed, delayMs }, 'the thread that processes uploads ended; it is started again');
-    this.#callOff = this.#clock.after(delayMs, () => this.#launch());
+    this.#cancel = this.#clock.after(delayMs, () => this.#launch());
   }
 
   #settle(waiting: (() => void)[]): void {

@@ -4,7 +4,7 @@
  */
 import type { ReadFacts, ReadItem, ReadRun, ReadSummary } from './read/read-run.ts';
 
-export interface Part {
+export interface UploadPart {
   /** From 0. */
   readonly no: number;
   readonly facts: ReadFacts;
@@ -32,7 +32,7 @@ export type Reading = AsyncGenerator<ReadItem, ReadSummary>;
 export async function* cutIntoParts(
   reading: Reading,
   { limits, step }: { readonly limits: PartLimits; readonly step: () => Promise<void> },
-): AsyncGenerator<Part, ReadSummary> {
+): AsyncGenerator<UploadPart, ReadSummary> {
   let facts: ReadFacts | undefined;
   let runs: ReadRun[] = [];
   let text = 0;

@@ -106,7 +106,7 @@ for (const { name, open } of INGEST_STORES) {
           commit: (...all) => {
             commits += 1;
             if (commits === 12) {
-              still = one.loop.whileStill(async () => {
+              still = one.loop.withWritesPaused(async () => {
                 before = commits;
                 for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
                 return commits;

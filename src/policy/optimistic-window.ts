@@ -19,7 +19,7 @@ interface Run {
   readonly startedAt: number;
   state: 'running' | 'passed' | 'failed';
   hasLanded: boolean;
-  callOff: () => void;
+  cancel: () => void;
 }
 
 /**
@@ -28,10 +28,10 @@ interface Run {
  * The window grows by one with a landing and is halved by a removal.
  */
 export function runOptimisticWindow(workload: Workload, size: WindowSize, onDecided?: () => void): Outcome {
-  return new Line(workload, size, onDecided).run();
+  return new WindowLine(workload, size, onDecided).run();
 }
 
-class Line {
+class WindowLine {
   readonly #workload: Workload;
   readonly #referee: Referee;
   readonly #clock: EventClock;
@@ -80,7 +80,7 @@ class Line {
   #start({ change }: Item, parent: Run | undefined): Run {
     const { number } = change;
     const now = this.#clock.now;
-    const run: Run = { number, parent, startedAt: now, state: 'running', hasLanded: false, callOff: () => {} };
+    const run: Run = { number, parent, startedAt: now, state: 'running', hasLanded: false, cancel: () => {} };
     const beneath = numbersBeneath(run);
     const isInBase = (other: number) => this.#referee.landedAt.has(other);
     if (this.#referee.findConflict(number, { beneath, isInBase }) !== undefined) {
@@ -88,7 +88,7 @@ class Line {
       return run;
     }
     const passes = this.#referee.beginRun({ members: [number], beneath, isInBase });
-    run.callOff = this.#clock.after(change.durationMs + this.#workload.chance.gitMs, () => {
+    run.cancel = this.#clock.after(change.durationMs + this.#workload.chance.gitMs, () => {
       run.state = passes ? 'passed' : 'failed';
       this.#referee.ciMs += change.durationMs;
       this.#settle();
@@ -101,7 +101,7 @@ class Line {
     item.run = undefined;
     this.#referee.restarts += 1;
     if (run?.state !== 'running') return;
-    run.callOff();
+    run.cancel();
     this.#referee.ciMs += this.#clock.now - run.startedAt;
   }
 

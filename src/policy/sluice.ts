@@ -26,7 +26,7 @@ export function runSluice(workload: Workload, settings: QueueSettings, onDecided
 
 interface RunningChecks {
   readonly startedAt: number;
-  readonly callOff: () => void;
+  readonly cancel: () => void;
 }
 
 class Shell {
@@ -155,8 +155,8 @@ class Shell {
     const tested = { members, beneath: numbersOf(candidate.beneath), isInBase: this.#isInBaseOf(candidate) };
     const passes = this.#referee.beginRun(tested);
     const durationMs = members.length === 0 ? medianOf(this.#workload) : this.#referee.durationOf(members);
-    const callOff = this.#clock.after(durationMs, () => this.#report(number, passes));
-    this.#checks.set(number, { startedAt: this.#now, callOff });
+    const cancel = this.#clock.after(durationMs, () => this.#report(number, passes));
+    this.#checks.set(number, { startedAt: this.#now, cancel });
   }
 
   #report(candidate: CandidateNumber, passes: boolean): void {
@@ -175,7 +175,7 @@ class Shell {
   #cutOff(number: CandidateNumber): void {
     const run = this.#checks.get(number);
     if (run === undefined) return;
-    run.callOff();
+    run.cancel();
     this.#checks.delete(number);
     this.#referee.ciMs += this.#now - run.startedAt;
   }

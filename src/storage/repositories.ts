@@ -26,7 +26,7 @@ export interface Repository extends RepositoryRef {
   /** The forge's own, which stays when names change; null on plain git, and where nobody has asked the forge yet. */
   readonly forgeId: string | null;
   /** The sentence why nothing may be done there, as the last look at the forge found; null where nothing is in the way. */
-  readonly barred: string | null;
+  readonly blockedReason: string | null;
   /** Plain git by a path only: whether its hooks run when the queue changes a branch. */
   readonly runHooks: boolean;
   readonly checks: readonly RunnerCheck[];

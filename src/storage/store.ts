@@ -1,7 +1,7 @@
 import type { AccountStore } from './accounts.ts';
 import type { AlarmStore } from './alarms.ts';
+import type { HintStore } from './hints.ts';
 import type { LogStore } from './logs.ts';
-import type { NoticeStore } from './notices.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
@@ -27,7 +27,7 @@ export interface Store {
   readonly uploads: UploadStore;
   readonly logs: LogStore;
   readonly alarms: AlarmStore;
-  readonly notices: NoticeStore;
+  readonly hints: HintStore;
   readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;

@@ -77,7 +77,7 @@ export interface TestStats {
 }
 
 /** One run with what its upload says of it. */
-export interface TestRunView {
+export interface TestExecution {
   readonly conclusion: RunConclusion;
   readonly startedAt: Instant;
   readonly durationMs: number | null;
@@ -106,7 +106,7 @@ export interface TestRunQuery extends TestListQuery {
 
 export interface TestRunList {
   readonly totalRows: number;
-  readonly runs: readonly TestRunView[];
+  readonly runs: readonly TestExecution[];
 }
 
 /** What happened to a test: `detail` is the event as JSON, whose shape is the writer's. */

@@ -9,12 +9,12 @@ import type { Authenticator } from '../../src/app/access/authenticate.ts';
 import type { App } from '../../src/app/core/app.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
 import { isRefusal } from '../../src/app/core/refusal.ts';
-import { NoticeBell } from '../../src/app/core/wake-signal.ts';
+import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
-import { obeyComment } from '../../src/app/forge-events/commands/comment-command.ts';
-import { obeyLabel } from '../../src/app/forge-events/commands/label-command.ts';
+import { runCommentCommand } from '../../src/app/forge-events/commands/comment-command.ts';
+import { runLabelCommand } from '../../src/app/forge-events/commands/label-command.ts';
 import { createQueue } from '../../src/app/queue/create-queue.ts';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
 import type { CheckConclusion } from '../../src/engine/check.ts';
@@ -85,15 +85,15 @@ class Place {
     const forges = new Map([[HOST, forge]]);
     const app: App = {
       store,
-      runner: new QueueRunner(store, systemClock),
+      queues: new QueueHost(store, systemClock),
       directory: new Directory(store, forges),
       forges,
       clock: systemClock,
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
       log: quiet,
       ingest: noIngest,
-      jobs: noJobs,
+      checkRunner: noJobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
     };
@@ -125,19 +125,19 @@ class Place {
   }
 
   async hear(pr: PullRequest, { id, nodeId, author }: Comment): Promise<void> {
-    const notice = { number: pr.number as PrNumber, commentId: String(id), nodeId, author: author.login };
-    assert.equal(await obeyComment(this.app, { repository: this.repository }, notice), 'remember');
+    const hint = { number: pr.number as PrNumber, commentId: String(id), nodeId, author: author.login };
+    assert.equal(await runCommentCommand(this.app, { repository: this.repository }, hint), 'remember');
   }
 
   async hearOfLabel(pr: PullRequest): Promise<void> {
-    const notice = { number: pr.number as PrNumber, label: DEFAULT_SETTINGS.enqueueingLabel };
-    assert.equal(await obeyLabel(this.app, { repository: this.repository }, notice), 'done');
+    const hint = { number: pr.number as PrNumber, label: DEFAULT_SETTINGS.enqueueingLabel };
+    assert.equal(await runLabelCommand(this.app, { repository: this.repository }, hint), 'done');
   }
 
   async report(candidate: number, conclusion: CheckConclusion): Promise<void> {
     const of = candidate as CandidateNumber;
     await until('the candidate is under test', async () => {
-      const found = await this.app.runner.find(this.queueId);
+      const found = await this.app.queues.find(this.queueId);
       return found && findCandidate(found.queue, of)?.state === 'testing';
     });
     const url = 'https://ci.test/1';
@@ -150,7 +150,7 @@ class Place {
       summary: undefined,
     };
     const event = { kind: 'check_reported' as const, candidate: of, check };
-    await this.app.runner.run(this.queueId, () => ({ ...event, at: systemClock.now() }));
+    await this.app.queues.run(this.queueId, () => ({ ...event, at: systemClock.now() }));
   }
 
   /** What we wrote there, oldest first. */

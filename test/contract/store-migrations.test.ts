@@ -104,7 +104,7 @@ async function checkRows(store: Store, version: number): Promise<void> {
   assert.equal(Buffer.from(signingKey).toString('hex'), 'ab'.repeat(32));
   assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');
   const [repository, ...others] = await repositories.list('o1' as OrganizationId);
-  assert.deepEqual([repository?.forgeId, repository?.barred], version >= 9 ? ['12', 'why'] : [null, null]);
+  assert.deepEqual([repository?.forgeId, repository?.blockedReason], version >= 9 ? ['12', 'why'] : [null, null]);
   assert.equal(repository?.runHooks, version >= 14);
   assert.deepEqual(others, []);
   const queueId = 'q1' as QueueId;
@@ -136,11 +136,11 @@ async function checkRows(store: Store, version: number): Promise<void> {
   await checkNotices(store, version >= 7);
 }
 
-async function checkNotices({ notices, pullRequestNotes }: Store, hadThem: boolean): Promise<void> {
+async function checkNotices({ hints, pullRequestNotes }: Store, hadThem: boolean): Promise<void> {
   const notice = { host: 'h', key: 'k1', kind: 'branch', body: '{}', receivedAt: 6, dueAt: 7 };
   const claim = { holder: 'y', now: 8, leaseUntil: 9, limit: 9 };
-  assert.deepEqual(await notices.claim(claim), hadThem ? [{ ...notice, version: 3, attempts: 1 }] : []);
-  assert.equal(await notices.add([{ ...notice, key: 'k2' }]), hadThem ? 0 : 1);
+  assert.deepEqual(await hints.claim(claim), hadThem ? [{ ...notice, version: 3, attempts: 1 }] : []);
+  assert.equal(await hints.add([{ ...notice, key: 'k2' }]), hadThem ? 0 : 1);
   const note = { repositoryId: 'r1' as RepositoryId, prNumber: 7, version: 2, body: '{"n":1}' };
   assert.deepEqual(await pullRequestNotes.find(note.repositoryId, 7), hadThem ? note : undefined);
 }

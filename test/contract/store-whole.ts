@@ -5,7 +5,7 @@ import { Fault } from '../../src/lib/fault.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { anUpload } from '../helpers/an-upload.ts';
 import { applyResults } from '../helpers/test-results.ts';
-import { aNotice } from './store-notices.ts';
+import { aHint } from './store-hints.ts';
 import {
   aCandidate,
   aCommit,
@@ -97,7 +97,7 @@ async function fill(store: Store): Promise<Queue> {
   await store.logs.append({ candidateId: 'c', check: 'unit' }, Buffer.from('ok\n'.repeat(400)), NOON);
   await store.alarms.raise({ id: 'a', queueId: queue.id, code: 'FOREIGN_PUSH', text: 'why', at: NOON });
   await store.alarms.setMark(queue.id, { sha: 'aa', version: 2, at: NOON }, undefined);
-  await store.notices.add([aNotice(), aNotice({ key: 'later', dueAt: NOON + 1 })]);
+  await store.hints.add([aHint(), aHint({ key: 'later', dueAt: NOON + 1 })]);
   await store.pullRequestNotes.save({ repositoryId: queue.repositoryId, prNumber: 7, version: 1, body: '{}' });
   return queue;
 }
@@ -117,7 +117,7 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
     log: await store.logs.read({ candidateId: 'c', check: 'unit' }, 0, 9999),
     alarms: await store.alarms.list([queue.id], 0, 9),
     mark: await store.alarms.findMark(queue.id),
-    notices: await store.notices.claim({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
+    notices: await store.hints.claim({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
     note: await store.pullRequestNotes.find(queue.repositoryId, 7),
     runs: await store.testIngest.readRuns(queue.repositoryId, [1], 0),
     blocks: await store.testIngest.listBlocks(queue.repositoryId),

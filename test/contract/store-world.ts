@@ -55,7 +55,7 @@ export function aRepository(values: Partial<Repository> & Pick<Repository, 'orga
     name: `repo-${randomUUID()}`,
     git: '/srv/git/acme.git',
     forgeId: null,
-    barred: null,
+    blockedReason: null,
     runHooks: false,
     checks: [{ name: 'unit', command: 'make test', timeoutMinutes: 30 }],
     junit: ['**/junit.xml'],

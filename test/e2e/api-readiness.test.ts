@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { type TestQueue, useServer } from './harness.ts';
 
-/** The server must notice changes of refs by itself: nobody calls it between the push and the look. */
-describe('readiness, and what the server notices by itself', { concurrency: 4 }, () => {
+/** The server must hint changes of refs by itself: nobody calls it between the push and the look. */
+describe('readiness, and what the server hints by itself', { concurrency: 4 }, () => {
   const world = useServer();
   const { aQueue } = world;
   const setTargets = async (queue: TestQueue, number: number, sha?: string) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import { createCi } from './ci.ts';
 import { type Client, createClient, type TestQueue, until, useServer } from './harness.ts';
 
@@ -77,7 +77,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
       { sha: run.testBranchSha },
       { sha: run.testBranchSha.toUpperCase() },
     ]) {
-      const answer = await queue.api.ok<TestRunView>('reportCheck', { repo: queue.repo, ...name, ...done });
+      const answer = await queue.api.ok<CandidateView>('reportCheck', { repo: queue.repo, ...name, ...done });
       assert.equal(answer.testRunId, run.testRunId);
     }
   });
@@ -86,7 +86,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     const { queue, run } = await underTest();
     const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
     const body = { repo: queue.repo, testRunId: run.testRunId, ...done, conclusion: 'failure' };
-    const answer = await trunk.ok<TestRunView>('reportCheck', body);
+    const answer = await trunk.ok<CandidateView>('reportCheck', body);
     assert.deepEqual([answer.status, answer.requiredStatusesSource], ['failed', 'merge_instance']);
     assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
   });
@@ -164,7 +164,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
       await (await withScopes(queue, [scope])).refused('403 INSUFFICIENT_SCOPE', 'reportCheck', body);
     }
     const reporter = await withScopes(queue, ['report']);
-    assert.equal((await reporter.ok<TestRunView>('reportCheck', body)).testRunId, run.testRunId);
+    assert.equal((await reporter.ok<CandidateView>('reportCheck', body)).testRunId, run.testRunId);
     await reporter.refused('403 INSUFFICIENT_SCOPE', 'getMergeQueueTestingDetails', queue.ref);
   });
 

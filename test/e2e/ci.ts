@@ -1,6 +1,6 @@
 // Stands in for a team's CI: finds the runs that the queue shows, and reports on them.
 import assert from 'node:assert/strict';
-import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { type TestQueue, until } from './harness.ts';
 
@@ -9,15 +9,15 @@ const PATIENCE_MS = 20_000;
 
 export interface Ci {
   /** Everything in progress, in queue order. */
-  runs(): Promise<readonly TestRunView[]>;
+  runs(): Promise<readonly CandidateView[]>;
   /** The runs once there are as many and each has its commit, as `pull requests on pull requests`, such as `3 on 1,2`. */
-  untilRuns(expected: readonly string[]): Promise<readonly TestRunView[]>;
+  untilRuns(expected: readonly string[]): Promise<readonly CandidateView[]>;
   /** The run that tests the pull request, once its commit is there. */
-  runOf(prNumber: number): Promise<TestRunView>;
-  read(testRunId: string): Promise<TestRunView>;
-  report(run: TestRunView, conclusion: string, more?: object): Promise<TestRunView>;
-  pass(prNumber: number): Promise<TestRunView>;
-  fail(prNumber: number): Promise<TestRunView>;
+  runOf(prNumber: number): Promise<CandidateView>;
+  read(testRunId: string): Promise<CandidateView>;
+  report(run: CandidateView, conclusion: string, more?: object): Promise<CandidateView>;
+  pass(prNumber: number): Promise<CandidateView>;
+  fail(prNumber: number): Promise<CandidateView>;
   untilState(prNumber: number, state: string): Promise<EntryView>;
   /** `STATE REASON` of every step, oldest first. */
   storyOf(prNumber: number): Promise<readonly string[]>;
@@ -28,9 +28,9 @@ export interface Ci {
 export function createCi(queue: TestQueue): Ci {
   const { api, ref, repo, git } = queue;
   const runs = async () =>
-    (await api.ok<{ testRuns: readonly TestRunView[] }>('getMergeQueueTestingDetails', ref)).testRuns;
-  const report = (run: TestRunView, conclusion: string, more: object = {}) =>
-    api.ok<TestRunView>('reportCheck', {
+    (await api.ok<{ testRuns: readonly CandidateView[] }>('getMergeQueueTestingDetails', ref)).testRuns;
+  const report = (run: CandidateView, conclusion: string, more: object = {}) =>
+    api.ok<CandidateView>('reportCheck', {
       repo,
       testRunId: run.testRunId,
       name: 'test',
@@ -47,7 +47,7 @@ export function createCi(queue: TestQueue): Ci {
     runOf,
     report,
     untilRuns: async (expected) => {
-      let seen: readonly TestRunView[] = [];
+      let seen: readonly CandidateView[] = [];
       const areThere = async () => {
         seen = await runs();
         const isBuilt = seen.every((run) => run.testBranchSha !== '' && run.requiredStatusesSource !== undefined);
@@ -58,7 +58,7 @@ export function createCi(queue: TestQueue): Ci {
         throw new Error(`not all runs are built: ${JSON.stringify(seen)}`);
       });
     },
-    read: (testRunId) => api.ok<TestRunView>('getMergeQueueTestingDetails', { ...ref, testRunId }),
+    read: (testRunId) => api.ok<CandidateView>('getMergeQueueTestingDetails', { ...ref, testRunId }),
     pass: async (prNumber) => report(await runOf(prNumber), 'SUCCESS'),
     fail: async (prNumber) => report(await runOf(prNumber), 'FAILURE'),
     untilState: async (prNumber, state) => {
@@ -80,12 +80,12 @@ export function createCi(queue: TestQueue): Ci {
 }
 
 /** As `3 on 1,2`; a run of the head itself tests nothing. */
-export function formatRun(run: TestRunView): string {
+export function formatRun(run: CandidateView): string {
   const on = run.dependentPrs.length === 0 ? '' : ` on ${run.dependentPrs.join(',')}`;
   return `${testedBy(run).join('+')}${on}`;
 }
 
-function testedBy({ testedPullRequests }: TestRunView): number[] {
+function testedBy({ testedPullRequests }: CandidateView): number[] {
   return testedPullRequests.map(({ prNumber }) => prNumber);
 }
 

@@ -58,7 +58,7 @@ describe('sluice logs [W3]', () => {
     await until('the second line is there', 20_000, async () => running.output.out === 'one\ntwo\n' || undefined);
     await append(candidate.id, 'unit', 'three\n');
     await candidate.conclude('unit', 'FAILURE');
-    world.app.runner.forget(candidate.queueId);
+    world.app.queues.forget(candidate.queueId);
     assert.deepEqual(await running.ended, { code: 0, out: 'one\ntwo\nthree\n', err: '' });
   });
 

@@ -7,8 +7,8 @@ import { ensureOrganization } from '../../src/app/access/ensure-organization.ts'
 import type { App } from '../../src/app/core/app.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
-import { NoticeBell } from '../../src/app/core/wake-signal.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import type { Forge } from '../../src/forge/forge.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';
@@ -61,16 +61,16 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   const forges = new Map<string, Forge>();
   const app: App = {
     store,
-    runner: new QueueRunner(store, clock),
+    queues: new QueueHost(store, clock),
     directory: new Directory(store, forges),
     auth: new Authenticator({ store, clock, log: silence }),
     forges,
     clock,
     outages: new Outages(),
-    notices: new NoticeBell(),
+    hints: new WakeSignal(),
     log: silence,
     ingest: noIngest,
-    jobs: noJobs,
+    checkRunner: noJobs,
     backupFolder: '',
   };
   const defaults = {

@@ -219,7 +219,7 @@ export interface TestQueue {
   get(prNumber: number, more?: object): Promise<EntryView>;
   getQueue(): Promise<QueueView>;
   update(settings: object): Promise<QueueView>;
-  /** Waits until the entry is as asked; the server notices changes of refs by itself. */
+  /** Waits until the entry is as asked; the server hints changes of refs by itself. */
   untilEntry(prNumber: number, isSo: (entry: EntryView) => boolean): Promise<EntryView>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { UploadView } from '../../src/app/uploads/upload-view.ts';
 import { type CreatedUpload, Uploader } from '../helpers/uploader.ts';
@@ -131,7 +131,7 @@ describe('evidence for a waiver', () => {
       const first = await land(queue);
       assert.equal(first.state, 'MERGED');
       const { testRunId } = first.timeline?.find((step) => step.testRunId !== undefined) ?? {};
-      const run = await server.api.ok<TestRunView>('getMergeQueueTestingDetails', { ...queue.ref, testRunId });
+      const run = await server.api.ok<CandidateView>('getMergeQueueTestingDetails', { ...queue.ref, testRunId });
       const attacker = await withScopes(scene, 'upload');
       const head = await queue.git.git(['rev-parse', 'main']);
       await tellFlaky(attacker, queue, { sha: 'd'.repeat(40), branch: 'main', test: 'a' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CheckRunView, TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView, CheckRunView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView, ExplanationReasonView } from '../../src/app/queue/entry-view.ts';
 import { createCi } from './ci.ts';
 import { createQueue, startServer, type TestQueue, type TestServer, until } from './harness.ts';
@@ -63,7 +63,7 @@ async function quarantine({ api, repo }: TestQueue): Promise<void> {
 
 async function checkOf(queue: TestQueue, { timeline }: EntryView): Promise<CheckRunView | undefined> {
   const testRunId = timeline?.find((step) => step.testRunId !== undefined)?.testRunId;
-  const details = await queue.api.ok<TestRunView>('getMergeQueueTestingDetails', { ...queue.ref, testRunId });
+  const details = await queue.api.ok<CandidateView>('getMergeQueueTestingDetails', { ...queue.ref, testRunId });
   return details.checkSuites[0]?.checkRuns[0];
 }
 
@@ -72,7 +72,7 @@ function codesOf(reasons: readonly ExplanationReasonView[] = []): string[] {
 }
 
 /** What an outside CI does after it has reported: it uploads what it has, and says what that belongs to. */
-async function upload({ api, repo }: TestQueue, run: TestRunView, report: string): Promise<void> {
+async function upload({ api, repo }: TestQueue, run: CandidateView, report: string): Promise<void> {
   const fields = new URLSearchParams({
     org_url_slug: 'default',
     repo_host: repo.host,

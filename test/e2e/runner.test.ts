@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
 import { findRunnerFolder } from '../../src/check-runner/local/runner-folder.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
@@ -71,7 +71,7 @@ async function logOf(queue: TestQueue, testRunId: string, check = 'test'): Promi
 }
 
 async function checkOf(queue: TestQueue, testRunId: string, check = 'test') {
-  const { checkSuites } = await queue.api.ok<TestRunView>('getMergeQueueTestingDetails', { ...queue.ref, testRunId });
+  const { checkSuites } = await queue.api.ok<CandidateView>('getMergeQueueTestingDetails', { ...queue.ref, testRunId });
   return checkSuites.flatMap(({ checkRuns }) => checkRuns).find(({ name }) => name === check);
 }
 

@@ -1,7 +1,7 @@
 // The same pull requests, pushes and failures, wherever they are: what becomes of them is the same.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { until } from './harness.ts';
 import { BEGINNING, CHECK, createGithubPlace, createPlainPlace, type TrafficPlace } from './traffic-places.ts';
@@ -176,7 +176,7 @@ class Traffic {
   /** A server that starts again right now is asked again in a moment. */
   async #reportAll(): Promise<void> {
     const details = await this.#place.api.post('getMergeQueueTestingDetails', this.#ref);
-    const { testRuns } = JSON.parse(details.text) as { readonly testRuns: readonly TestRunView[] };
+    const { testRuns } = JSON.parse(details.text) as { readonly testRuns: readonly CandidateView[] };
     for (const { testBranchSha: sha, requiredStatusesSource } of testRuns) {
       if (sha === '' || requiredStatusesSource === undefined || this.#reported.has(sha)) continue;
       const files = (await this.#place.git(['ls-tree', '-r', '--name-only', sha])).split('\n');

@@ -3,7 +3,7 @@ import type { Check, CheckConclusion, CheckStatus } from '../../src/engine/check
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Sha } from '../../src/lib/sha.ts';
-import type { FakeRepository, Notice } from './fake-repository.ts';
+import type { FakeRepository, Hint } from './fake-repository.ts';
 import { isGreen } from './is-green.ts';
 import type { Weather } from './weather.ts';
 
@@ -89,7 +89,7 @@ export class FakeCi {
   constructor(options: FakeCiOptions) {
     this.#options = options;
     this.checks = options.checks;
-    options.repository.watch((notice) => this.#hear(notice));
+    options.repository.watch((hint) => this.#hear(hint));
   }
 
   /** Tests a commit that is no candidate: the head of a pull request. */
@@ -140,9 +140,9 @@ export class FakeCi {
     for (const report of this.#reports.values()) if (isWanted(report.sha)) this.#options.report(report);
   }
 
-  #hear(notice: Notice): void {
-    if (notice.kind === 'candidate_published') this.#start(notice.sha, notice.candidateId);
-    if (notice.kind === 'candidate_discarded') this.#stop(notice.candidateId);
+  #hear(hint: Hint): void {
+    if (hint.kind === 'candidate_published') this.#start(hint.sha, hint.candidateId);
+    if (hint.kind === 'candidate_discarded') this.#stop(hint.candidateId);
   }
 
   #start(sha: Sha, candidateId: string | undefined): void {

@@ -2,8 +2,6 @@ import type { CheckConclusion } from '../../src/engine/check.ts';
 import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type {
-  BothAnswers,
-  BothDrafts,
   ChangedPullRequest,
   CheckReport,
   CheckRunDraft,
@@ -12,19 +10,21 @@ import type {
   CommentQuestion,
   Delivery,
   DeliveryAnswer,
+  ForgeSnapshot,
+  HintSubject,
   Hosting,
   LabelChange,
   LabelFacts,
   LabelQuestion,
-  Look,
-  LookQuestion,
-  Notice,
-  NoticeAbout,
   OwnCommentQuestion,
+  PairedAnswers,
+  PairedDrafts,
   Permission,
   Person,
   RepositoryIdentity,
   RepositoryName,
+  SnapshotQuery,
+  WebhookHint,
 } from '../../src/forge/hosting.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
@@ -87,11 +87,10 @@ export class FakeHosting implements Hosting {
     this.#repository = options.repository;
     this.#now = options.now;
     this.name = options.name;
-    options.repository.watch((notice) => {
-      if (notice.kind === 'branch_moved')
-        this.tell(`branch ${notice.branch}`, { kind: 'branch', branch: notice.branch });
-      if (notice.kind !== 'pull_request_changed') return;
-      const { prNumber: number } = notice;
+    options.repository.watch((hint) => {
+      if (hint.kind === 'branch_moved') this.tell(`branch ${hint.branch}`, { kind: 'branch', branch: hint.branch });
+      if (hint.kind !== 'pull_request_changed') return;
+      const { prNumber: number } = hint;
       const headSha = options.repository.findPullRequestHead(number);
       this.#touch(number);
       this.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt: this.#now() });
@@ -99,9 +98,9 @@ export class FakeHosting implements Hosting {
   }
 
   /** Something happened. `owner` and `name` are those the delivery says it is about. */
-  tell(about: string, facts: NoticeAbout, { owner, name } = this.name): void {
-    const notice: Notice = { ...facts, owner, name, key: `${owner}/${name} ${about}` };
-    this.deliveries.push({ headers: { 'x-fake-signature': 'good' }, body: Buffer.from(JSON.stringify([notice])) });
+  tell(about: string, facts: HintSubject, { owner, name } = this.name): void {
+    const hint: WebhookHint = { ...facts, owner, name, key: `${owner}/${name} ${about}` };
+    this.deliveries.push({ headers: { 'x-fake-signature': 'good' }, body: Buffer.from(JSON.stringify([hint])) });
   }
 
   /** Somebody writes below a pull request. */
@@ -152,7 +151,7 @@ export class FakeHosting implements Hosting {
 
   readDelivery({ headers, body }: Delivery): DeliveryAnswer {
     if (headers['x-fake-signature'] !== 'good') return { kind: 'unsigned' };
-    return { kind: 'notices', notices: JSON.parse(body.toString()) as Notice[] };
+    return { kind: 'hints', hints: JSON.parse(body.toString()) as WebhookHint[] };
   }
 
   forget(owner: string, name = '*'): void {
@@ -170,7 +169,7 @@ export class FakeHosting implements Hosting {
     return name && { ...name, forgeId };
   }
 
-  async lookAround({ repository, branches, entries, commits, since }: LookQuestion): Promise<Look> {
+  async poll({ repository, branches, entries, commits, since }: SnapshotQuery): Promise<ForgeSnapshot> {
     this.#answer('lookAround');
     const facts = entries.map(async (number) => [number, await this.#facts(repository, number)] as const);
     return {
@@ -279,7 +278,7 @@ export class FakeHosting implements Hosting {
     return { id: check.id ?? check.externalId };
   }
 
-  async writeBoth({ comment, check }: BothDrafts): Promise<BothAnswers> {
+  async writePaired({ comment, check }: PairedDrafts): Promise<PairedAnswers> {
     const [commented] = await Promise.allSettled([this.writeComment(comment)]);
     const [checked] = await Promise.allSettled([this.writeCheck(check)]);
     return { comment: commented, check: checked };

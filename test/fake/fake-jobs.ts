@@ -1,4 +1,4 @@
-import type { Job, JobEnd, LeftFile, Runner, RunnerSafety } from '../../src/check-runner/runner.ts';
+import type { CheckRunner, Job, JobEnd, LeftFile, RunnerSafety } from '../../src/check-runner/runner.ts';
 
 /** A job that somebody asked for, and how the test ends it. */
 export interface FakeJob {
@@ -20,7 +20,7 @@ function toLeftFile([name, text]: readonly [string, string]): LeftFile {
 }
 
 /** Runs nothing: jobs begin at once, and end when the test says so or they are stopped. */
-export class FakeJobs implements Runner {
+export class FakeJobs implements CheckRunner {
   readonly asked: FakeJob[] = [];
   isCrowded = false;
   safety: RunnerSafety = { protection: 'users', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false };

@@ -48,7 +48,7 @@ export interface Landing {
 }
 
 /** What a forge tells whoever subscribed: the reason to look, not the answer. */
-export type Notice =
+export type Hint =
   | { readonly kind: 'pull_request_changed'; readonly prNumber: PrNumber }
   | { readonly kind: 'branch_moved'; readonly branch: string }
   | {
@@ -67,7 +67,7 @@ export class FakeRepository {
   /** As forges with a merge API do: pull requests and their commits stay, whatever becomes of them. */
   readonly #keepsAll: boolean;
   readonly #pullRequests = new Map<PrNumber, FakePullRequest>();
-  readonly #listeners: ((notice: Notice) => void)[] = [];
+  readonly #listeners: ((hint: Hint) => void)[] = [];
   #lastNumber = 0;
   /** Asked for again and again; undefined once something changed. */
   #openHeads: ReadonlyMap<PrNumber, Sha> | undefined;
@@ -77,13 +77,13 @@ export class FakeRepository {
     this.#keepsAll = keepsAll;
   }
 
-  watch(listener: (notice: Notice) => void): void {
+  watch(listener: (hint: Hint) => void): void {
     this.#listeners.push(listener);
   }
 
-  tell(notice: Notice): void {
-    if (notice.kind === 'pull_request_changed') this.#openHeads = undefined;
-    for (const listener of this.#listeners) listener(notice);
+  tell(hint: Hint): void {
+    if (hint.kind === 'pull_request_changed') this.#openHeads = undefined;
+    for (const listener of this.#listeners) listener(hint);
   }
 
   findHead(branch: string): Sha | undefined {

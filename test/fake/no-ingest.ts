@@ -3,6 +3,6 @@ import type { Ingest } from '../../src/app/core/app.ts';
 /** For worlds in which nobody uploads results. */
 export const noIngest: Ingest = {
   wake: () => {},
-  whileStill: (action) => action(),
+  withWritesPaused: (action) => action(),
   onCheckResults: () => () => {},
 };

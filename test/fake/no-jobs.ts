@@ -1,7 +1,7 @@
-import type { Runner } from '../../src/check-runner/runner.ts';
+import type { CheckRunner } from '../../src/check-runner/runner.ts';
 
 /** For servers whose repositories have no commands: a job would be a bug. */
-export const noJobs: Runner = {
+export const noJobs: CheckRunner = {
   safety: { protection: 'bubblewrap', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false },
   isCrowded: false,
   run: () => Promise.reject(new Error('nobody registered a check')),

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { App } from '../../src/app/core/app.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
-import { NoticeBell } from '../../src/app/core/wake-signal.ts';
-import { createLookAround } from '../../src/app/forge-events/forge-poller.ts';
-import { NoticeWorker } from '../../src/app/forge-events/hint-worker.ts';
-import { receiveDelivery } from '../../src/app/forge-events/receive-webhook.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../src/app/core/wake-signal.ts';
+import { createForgePoller } from '../../src/app/forge-events/forge-poller.ts';
+import { HintWorker } from '../../src/app/forge-events/hint-worker.ts';
+import { receiveWebhook } from '../../src/app/forge-events/receive-webhook.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../../src/engine/queue.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
@@ -50,14 +50,14 @@ export class HostedWorld {
   }
 
   /** What a server runs besides answering requests. */
-  start({ looks = false, app = this.app }: { readonly looks?: boolean; readonly app?: App } = {}): NoticeWorker {
+  start({ looks = false, app = this.app }: { readonly looks?: boolean; readonly app?: App } = {}): HintWorker {
     this.#holders += 1;
-    const notices = new NoticeWorker(app, `holder-${this.#holders}`);
+    const hints = new HintWorker(app, `holder-${this.#holders}`);
     if (app === this.app) this.#parts.push(this.world.worker);
-    this.#parts.push(notices, ...(looks ? [createLookAround(app)] : []));
+    this.#parts.push(hints, ...(looks ? [createForgePoller(app)] : []));
     for (const part of this.#parts.slice(looks ? -2 : -1)) part.start();
     if (app === this.app) this.world.worker.start();
-    return notices;
+    return hints;
   }
 
   /** Another server on the same store. */
@@ -65,10 +65,10 @@ export class HostedWorld {
     return {
       ...this.app,
       store,
-      runner: new QueueRunner(store, this.app.clock),
+      queues: new QueueHost(store, this.app.clock),
       directory: new Directory(store, this.app.forges),
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
     };
   }
 
@@ -78,7 +78,7 @@ export class HostedWorld {
 
   /** The forge sends what it has to tell. */
   async deliver(app = this.app): Promise<void> {
-    for (const delivery of this.hosting.deliveries.splice(0)) await receiveDelivery(app, delivery);
+    for (const delivery of this.hosting.deliveries.splice(0)) await receiveWebhook(app, delivery);
   }
 
   async deliverAndPass(ms: number): Promise<void> {
@@ -88,7 +88,7 @@ export class HostedWorld {
 
   /** As it is stored, whichever server stored it. */
   async queue(): Promise<Queue> {
-    const found = await new QueueRunner(this.app.store, this.app.clock).find(this.world.queueId);
+    const found = await new QueueHost(this.app.store, this.app.clock).find(this.world.queueId);
     assert.ok(found);
     return found.queue;
   }

@@ -1,7 +1,5 @@
 import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type {
-  BothAnswers,
-  BothDrafts,
   CheckRunDraft,
   CloseRequest,
   CommentDraft,
@@ -12,12 +10,14 @@ import type {
   LabelFacts,
   LabelQuestion,
   OwnCommentQuestion,
+  PairedAnswers,
+  PairedDrafts,
   Permission,
   Person,
   Retarget,
   Written,
 } from '../../src/forge/hosting.ts';
-import { NOT_DONE } from '../../src/forge/not-done.ts';
+import { KNOWN_NOT_APPLIED } from '../../src/forge/known-not-applied.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
@@ -55,7 +55,7 @@ export class PullRequestPages
       | 'findOwnComment'
       | 'react'
       | 'writeCheck'
-      | 'writeBoth'
+      | 'writePaired'
       | 'changeLabels'
       | 'closeLanded'
     >
@@ -157,7 +157,7 @@ export class PullRequestPages
     });
   }
 
-  async writeBoth({ comment, check }: BothDrafts): Promise<BothAnswers> {
+  async writePaired({ comment, check }: PairedDrafts): Promise<PairedAnswers> {
     this.together += 1;
     await this.turn?.();
     const { late } = this;
@@ -198,7 +198,7 @@ export class PullRequestPages
   }
 
   #act<T>(act: Act, does: () => T): T {
-    if (this.refusing.has(act)) throw new Fault('FORGE_UNAVAILABLE', 'Too much waits.', { cause: NOT_DONE });
+    if (this.refusing.has(act)) throw new Fault('FORGE_UNAVAILABLE', 'Too much waits.', { cause: KNOWN_NOT_APPLIED });
     if (this.failing.has(act)) {
       this.failures += 1;
       throw new Fault('FORGE_UNAVAILABLE', 'The forge is down.');

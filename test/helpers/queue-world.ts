@@ -5,8 +5,8 @@ import type { App } from '../../src/app/core/app.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
 import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
-import { NoticeBell } from '../../src/app/core/wake-signal.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
 import type { QueueEvent } from '../../src/engine/event.ts';
 import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
@@ -84,15 +84,15 @@ export class QueueWorld {
     const ignore = () => undefined;
     return {
       store: this.store,
-      runner: new QueueRunner(this.store, this.#clock),
+      queues: new QueueHost(this.store, this.#clock),
       directory: new Directory(this.store, forges),
       forges,
       clock: this.#clock,
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
       log: { debug: ignore, info: ignore, warn: ignore, error: (_facts, text) => this.errors.push(text) },
       ingest: noIngest,
-      jobs: noJobs,
+      checkRunner: noJobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
     };
@@ -103,13 +103,13 @@ export class QueueWorld {
   }
 
   async queue(): Promise<Queue> {
-    const found = await this.app.runner.find(this.queueId);
+    const found = await this.app.queues.find(this.queueId);
     assert.ok(found);
     return found.queue;
   }
 
   async tell(event: QueueEvent): Promise<void> {
-    await this.app.runner.run(this.queueId, () => event);
+    await this.app.queues.run(this.queueId, () => event);
   }
 
   async observe(head: Sha | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalRunner, type LocalRunnerOptions } from '../../src/check-runner/local/local-runner.ts';
 import { removeFolder } from '../../src/check-runner/local/work-folder.ts';
-import type { ProtectionKind, Runner } from '../../src/check-runner/runner.ts';
+import type { CheckRunner, ProtectionKind } from '../../src/check-runner/runner.ts';
 import { Fault } from '../../src/lib/fault.ts';
 
 const ignore = () => undefined;
@@ -17,7 +17,7 @@ const KINDS: readonly ProtectionKind[] = ['bubblewrap', 'namespaces', 'users', '
 export async function aRunner(
   kind: ProtectionKind | undefined,
   more: Partial<LocalRunnerOptions> = {},
-): Promise<{ readonly runner: Runner; readonly folder: string; close(): Promise<void> }> {
+): Promise<{ readonly runner: CheckRunner; readonly folder: string; close(): Promise<void> }> {
   const parent = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
   await chmod(parent, 0o711);
   const folder = join(parent, 'jobs');

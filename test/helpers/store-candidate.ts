@@ -67,7 +67,7 @@ function aCandidate(values: Partial<Candidate>): Candidate {
     required: undefined,
     testingSince: NOON,
     checks: [],
-    twin: undefined,
+    sameTreeAs: undefined,
     pass: undefined,
     failure: undefined,
     composedWith: [],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Directory } from '../../src/app/core/directory.ts';
 import { candidateIdOf } from '../../src/app/core/entry-id.ts';
 import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
 import type { CheckConclusion } from '../../src/engine/check.ts';
@@ -82,7 +82,7 @@ export class TalkWorld {
   }
 
   async tell(event: QueueEvent, queueId = this.queueId): Promise<void> {
-    const running = this.app.runner.run(queueId, () => event);
+    const running = this.app.queues.run(queueId, () => event);
     // Events that come together are gathered for a moment.
     await this.pass(5);
     await running;
@@ -116,7 +116,7 @@ export class TalkWorld {
 
   /** Somebody pushed to the branch. */
   async pushToTarget(head: Sha): Promise<void> {
-    const since = (await this.app.runner.find(this.queueId))?.queue.heads ?? 0;
+    const since = (await this.app.queues.find(this.queueId))?.queue.heads ?? 0;
     await this.tell({ kind: 'target_observed', at: this.now, head, since, isDescendant: true });
   }
 
@@ -201,7 +201,7 @@ export class TalkWorld {
   startAnother(): EffectWorker {
     const store = { ...this.store, isShared: true };
     const directory = new Directory(store, this.app.forges);
-    const own = { store, runner: new QueueRunner(store, this.app.clock), directory };
+    const own = { store, runner: new QueueHost(store, this.app.clock), directory };
     const worker = new EffectWorker({ ...this.app, ...own }, 'another');
     worker.start();
     return worker;

@@ -3,8 +3,8 @@ import type { App } from '../../src/app/core/app.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
 import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
-import { NoticeBell } from '../../src/app/core/wake-signal.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
 import type { QueueEvent } from '../../src/engine/event.ts';
@@ -113,12 +113,12 @@ export class World {
     const ignore = () => undefined;
     this.app = {
       store,
-      runner: new QueueRunner(store, this.clock),
+      queues: new QueueHost(store, this.clock),
       directory: new Directory(store, forges),
       forges,
       clock: this.clock,
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       ingest: {
         ...noIngest,
@@ -130,7 +130,7 @@ export class World {
           return () => this.resultListeners.delete(listener);
         },
       },
-      jobs: this.jobs,
+      checkRunner: this.jobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
     };
@@ -151,7 +151,7 @@ export class World {
     const { id } = await storeQueue(this.store, { repositoryId: this.repositoryId, branch, body });
     const head = this.repository.getHead('main');
     const observed = { kind: 'target_observed', at: NOON, head, since: 0, isDescendant: true } as const;
-    await this.app.runner.run(id, () => observed);
+    await this.app.queues.run(id, () => observed);
     return id;
   }
 
@@ -167,12 +167,12 @@ export class World {
       priority: undefined,
       noBatch: undefined,
     };
-    await this.app.runner.run(queueId, () => event);
+    await this.app.queues.run(queueId, () => event);
     return number;
   }
 
   async stateOf(candidate: CandidateNumber): Promise<string | undefined> {
-    const found = await this.app.runner.find(this.queueId);
+    const found = await this.app.queues.find(this.queueId);
     return found && findCandidate(found.queue, candidate)?.state;
   }
 

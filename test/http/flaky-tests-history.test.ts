@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PageView } from '../../src/app/core/list-page.ts';
-import type { TestRunView } from '../../src/app/tests/list-test-runs.ts';
+import type { TestExecutionView } from '../../src/app/tests/list-test-runs.ts';
 import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { DAY_MS, NOON } from '../contract/store-world.ts';
@@ -14,7 +14,7 @@ const SEARCH = '/v1/flaky-tests/search-tests';
 const at = (instant: number) => new Date(instant).toISOString();
 
 interface RunPage {
-  readonly test_runs: readonly TestRunView[];
+  readonly test_runs: readonly TestExecutionView[];
   readonly page: PageView;
 }
 

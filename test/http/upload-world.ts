@@ -40,7 +40,7 @@ export async function createUploadWorld(options: Partial<ServerDeps> = {}): Prom
     wake: () => {
       wakes += 1;
     },
-    whileStill: (action) => action(),
+    withWritesPaused: (action) => action(),
     onCheckResults: () => () => undefined,
   };
   const bodies = watchBodies(world);

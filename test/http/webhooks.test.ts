@@ -61,7 +61,7 @@ async function createWorld(
     },
     async waiting() {
       const now = world.clock.now() + 3_600_000;
-      const claimed = await world.store.notices.claim({ holder: 'test', now, leaseUntil: now, limit: 9_999 });
+      const claimed = await world.store.hints.claim({ holder: 'test', now, leaseUntil: now, limit: 9_999 });
       return claimed.map(({ kind }) => kind);
     },
   };
@@ -97,12 +97,12 @@ describe('POST /webhooks/github', () => {
   test('what is signed is stored and answered at once [G30]', async (t) => {
     const world = await createWorld(t);
     let wakes = 0;
-    world.app.notices.listen(() => {
+    world.app.hints.listen(() => {
       wakes += 1;
     });
     assert.deepEqual(await world.send(PUSH), { status: 202, text: '{"status":"received"}' });
     assert.equal(wakes, 1);
-    assert.equal(world.app.notices.lastHeardOf(HOST), world.clock.now());
+    assert.equal(world.app.hints.lastWebhookAt(HOST), world.clock.now());
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
@@ -121,7 +121,7 @@ describe('POST /webhooks/github', () => {
     assert.equal(texts.size, 1);
     for (const { status, text } of answers) assert.deepEqual([status, codeOf(text)], [401, 'INVALID_SIGNATURE']);
     assert.deepEqual(await world.waiting(), []);
-    assert.equal(world.app.notices.lastHeardOf(HOST), undefined);
+    assert.equal(world.app.hints.lastWebhookAt(HOST), undefined);
   });
 
   test('a delivery that is replayed is a delivery that is repeated [G31]', async (t) => {

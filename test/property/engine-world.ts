@@ -169,7 +169,7 @@ function targetsFor(story: Scenario, pick: number): string {
 }
 
 function underTest(story: Scenario): Candidate[] {
-  return story.candidates().filter(({ state, twin }) => state === 'testing' && twin === undefined);
+  return story.candidates().filter(({ state, sameTreeAs }) => state === 'testing' && sameTreeAs === undefined);
 }
 
 function report(story: Scenario, pick: number, conclusion: 'SUCCESS' | 'FAILURE' | 'CANCELLED'): void {

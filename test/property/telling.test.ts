@@ -15,11 +15,11 @@ import { act, perform, settings } from './engine-world.ts';
 const history = fc.array(act, { minLength: 1, maxLength: 120, size: 'max' });
 const PLACE = { queueId: 'queue' as QueueId, version: 2, ordinal: 0, at: 1_000 };
 
-const isTell = (effect: Effect) => effect.kind === 'tell';
-const toldIn = (effects: readonly Effect[]) => effects.flatMap((e) => (e.kind === 'tell' ? e.prNumber : []));
+const isTell = (effect: Effect) => effect.kind === 'update_page';
+const toldIn = (effects: readonly Effect[]) => effects.flatMap((e) => (e.kind === 'update_page' ? e.prNumber : []));
 
 function told(story: Scenario): Scenario {
-  story.queue = { ...story.queue, isTold: true };
+  story.queue = { ...story.queue, hasPages: true };
   return story;
 }
 
@@ -77,14 +77,14 @@ describe('telling people', () => {
   it('is stored with the queue; one that knows nothing of it is not told of [G45]', () => {
     const row = { id: PLACE.queueId, repositoryId: 'r' as RepositoryId, branch: 'main', version: 1, createdAt: 0 };
     const load = (body: string) =>
-      decodeQueue({ queue: { ...row, body }, entries: [], candidates: [], targetSets: [] }).isTold;
+      decodeQueue({ queue: { ...row, body }, entries: [], candidates: [], targetSets: [] }).hasPages;
     const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING', { isTold: true }));
     assert.equal(load(body), true);
     assert.equal(load(body.replace(/"isTold":true,/, '')), false);
   });
 
   it('is due a moment later, in a line of its own for each pull request [G45]', () => {
-    const effect = { kind: 'tell', prNumber: 7 as PrNumber } as const;
+    const effect = { kind: 'update_page', prNumber: 7 as PrNumber } as const;
     const { dueAt, stream } = encodeEffect(effect, PLACE);
     assert.deepEqual([dueAt, stream], [2_500, 'tell 7']);
   });

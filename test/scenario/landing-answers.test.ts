@@ -11,14 +11,14 @@ const PARALLEL = { mode: 'PARALLEL' } as const;
 /** The answer that the candidate itself became the head, or what is given instead. */
 function landed(told: Scenario, label: string, names: string, more: Partial<CandidateLanded> = {}): CandidateLanded {
   const { number, commit } = told.candidate(label);
-  assert.ok(commit && told.queue.target);
+  assert.ok(commit && told.queue.head);
   const { sha, tree } = commit;
   return {
     kind: 'candidate_landed',
     at: told.now,
     candidate: number,
     how: 'IDENTICAL',
-    base: told.queue.target.sha,
+    base: told.queue.head.sha,
     pushedSha: sha,
     pushedTree: tree,
     entries: [...names].map((name) => ({ prNumber: numberOf(name), sha, tree })),

@@ -80,7 +80,7 @@ describe('a landing by a merge API', () => {
     const stray = told.ended.get(numberOf('B'));
     assert.match(stray?.because.detail ?? '', /was not tested/);
     assert.deepEqual([stray?.landed?.base, stray?.landed?.pushedSha], ['head:M+A', 'head:M+A+X+B']);
-    assert.equal(told.queue.target?.sha, 'head:M+A+X+B');
+    assert.equal(told.queue.head?.sha, 'head:M+A+X+B');
   });
 
   it('may stray with the very first [L9]', () => {

@@ -67,7 +67,7 @@ describe('what lands is what was tested', () => {
       entries: [{ prNumber: numberOf('A'), sha: 'c1' as never, tree: 'tree:A+M' as never }],
     });
     told.play('states A=merged B=testing\nproof A=IDENTICAL\nruns A A+B');
-    assert.equal(told.queue.target?.sha, 'c1');
+    assert.equal(told.queue.head?.sha, 'c1');
   });
 
   it('keeps lands of a disjoint lane good however many landed beside it [C4] [L3]', () => {

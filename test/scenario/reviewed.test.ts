@@ -115,7 +115,7 @@ describe('what went wrong once', () => {
       'submit A B C D',
     );
     for (let round = 0; round < 40; round += 1) {
-      const open = told.candidates().find(({ state, twin }) => state === 'testing' && twin === undefined);
+      const open = told.candidates().find(({ state, sameTreeAs }) => state === 'testing' && sameTreeAs === undefined);
       if (open === undefined) break;
       told.reportCheck(open.number, { conclusion: isGreen(told.treeOf(open)) ? 'SUCCESS' : 'FAILURE' });
       if (round === 4) told.play('foreign X');

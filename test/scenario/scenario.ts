@@ -636,7 +636,7 @@ export class Scenario {
         this.endedAlarms.push(effect.code);
         return;
       case 'discard_candidate':
-      case 'tell':
+      case 'update_page':
         return;
     }
   }
@@ -857,8 +857,8 @@ export class Scenario {
 
   /** `C=A`: C is set aside because of A. */
   #asides(): string[] {
-    const entries = [...valuesOf(this.queue.entries)].filter(({ setAside }) => setAside !== undefined);
-    return entries.map(({ prNumber, setAside }) => `${letter(prNumber)}=${letter(setAside as number)}`);
+    const entries = [...valuesOf(this.queue.entries)].filter(({ conflictsWith }) => conflictsWith !== undefined);
+    return entries.map(({ prNumber, conflictsWith }) => `${letter(prNumber)}=${letter(conflictsWith as number)}`);
   }
 
   #expectWake(duration: string): void {

@@ -14,7 +14,7 @@ describe('when a queue wants to be woken', () => {
 
   it('is when nothing was heard of CI for ten minutes, once, where people are told [E17]', () => {
     const told = play({}, '');
-    told.queue = { ...told.queue, isTold: true };
+    told.queue = { ...told.queue, hasPages: true };
     told.play('submit A\nwake 10m\nwait 10m\nwake 290m\nwait 1m\nsubmit B\nwake 10m\nfail A+B by=other\nwake 10m');
     told.play('pass A\nwake 10m\nwait 10m\nwake 10m');
   });

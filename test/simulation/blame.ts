@@ -145,7 +145,7 @@ export class Jury {
 
   /** An operator wants to go on on a red head: whoever fails then is judged anew. */
   #forgetWhereReleased({ before, step: { queue } }: Chapter): void {
-    const head = before.target?.sha;
+    const head = before.head?.sha;
     if (before.hold === undefined || queue.hold !== undefined || head === undefined) return;
     this.#rows.delete(head);
     this.#wronged.delete(head);
@@ -188,7 +188,7 @@ export class Jury {
       head !== undefined &&
       run.purpose.kind === 'bisection' &&
       run.base.ordinal < queue.pushedHead &&
-      run.base.sha !== queue.target?.sha;
+      run.base.sha !== queue.head?.sha;
     if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name)))
       return this.#count(run, 'CI', { isThird, head, isLeft: false });
     if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
@@ -259,9 +259,9 @@ export class Jury {
   }
 
   /** Somebody who could not be tested at all comes between those who failed. */
-  #breakRow({ target }: Queue, { prNumber, because: { reason } }: Entry): void {
-    if (target === undefined || !reason.startsWith('START_TEST_RUN_')) return;
-    this.#rows.set(target.sha, [...(this.#rows.get(target.sha) ?? []), { prNumber, checks: [reason] }]);
+  #breakRow({ head }: Queue, { prNumber, because: { reason } }: Entry): void {
+    if (head === undefined || !reason.startsWith('START_TEST_RUN_')) return;
+    this.#rows.set(head.sha, [...(this.#rows.get(head.sha) ?? []), { prNumber, checks: [reason] }]);
   }
 
   /** Two others failed just before, alone on the same head, by a check that this one failed too. */
@@ -309,7 +309,7 @@ export class Jury {
   #judgeConflict(queue: Queue, entry: Entry): string | undefined {
     const { candidate } = entry.because;
     const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
-    const heads = [run?.base.sha, queue.target?.sha].filter((sha) => sha !== undefined);
+    const heads = [run?.base.sha, queue.head?.sha].filter((sha) => sha !== undefined);
     const answers = heads.map((sha) => this.#truth.conflicts(entry.pr.headSha, sha, run?.mergeMethod));
     return answers.includes(true) || answers.includes(undefined) ? undefined : 'it conflicts with no head';
   }
@@ -329,7 +329,7 @@ function isTornDown({ settings, candidates }: Queue, other: Candidate, entry: En
 function testedAloneOn(queue: Queue, { purpose, base, beneath, composedWith }: Candidate): Sha | undefined {
   if (purpose.kind === 'bisection') return beneath.length === 0 ? base.sha : undefined;
   const isAlone = beneath.every((member) => findLiveMember(queue, member) === undefined);
-  return isAlone && composedWith.length === 0 ? queue.target?.sha : undefined;
+  return isAlone && composedWith.length === 0 ? queue.head?.sha : undefined;
 }
 
 /** Adds the members of a run, and answers how many others there were on the same head. */

@@ -3,14 +3,14 @@ import type { Caller } from '../../src/app/core/caller.ts';
 import { findQueue } from '../../src/app/core/find-queue.ts';
 import { isRefusal } from '../../src/app/core/refusal.ts';
 import { findPullRequest, findTargets } from '../../src/app/queue/pull-request-facts.ts';
-import { lookAtTarget } from '../../src/app/queue/read-target-branch.ts';
+import { readTargetBranch } from '../../src/app/queue/read-target-branch.ts';
 import { reportCheck } from '../../src/app/queue/report-check.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { CiReport } from '../fake/fake-ci.ts';
-import type { Notice } from '../fake/fake-repository.ts';
+import type { Hint } from '../fake/fake-repository.ts';
 import type { Coverage } from './coverage.ts';
 import { HOST, type Servers } from './servers.ts';
 import type { SimWorld } from './sim-world.ts';
@@ -56,14 +56,14 @@ export class Clients {
       world.schedule(random.between(500, 2_000), again);
       return;
     }
-    const callOff = world.schedule(PATIENCE_MS, again);
+    const cancel = world.schedule(PATIENCE_MS, again);
     call(app).then(
       (answer) => {
-        callOff();
+        cancel();
         if (isRefusal(answer)) coverage.note(`refusal.${answer.code}`);
       },
       (error: unknown) => {
-        callOff();
+        cancel();
         if (!(error instanceof Fault)) onBug(error);
         world.schedule(random.between(100, 1_500), again);
       },
@@ -78,22 +78,22 @@ export class Clients {
   }
 
   /** A forge says that something changed: whoever hears it goes and looks. */
-  notify(notice: Notice): void {
-    this.ask((app) => look(app, notice), 1);
+  notify(hint: Hint): void {
+    this.ask((app) => look(app, hint), 1);
   }
 }
 
-async function look(app: App, notice: Notice): Promise<void> {
+async function look(app: App, hint: Hint): Promise<void> {
   const found = await findQueue(app, ADA, QUEUE);
   if (isRefusal(found)) return;
-  if (notice.kind === 'branch_moved' && notice.branch === BRANCH) await lookAtTarget(app, found);
-  if (notice.kind !== 'pull_request_changed') return;
-  const { prNumber } = notice;
+  if (hint.kind === 'branch_moved' && hint.branch === BRANCH) await readTargetBranch(app, found);
+  if (hint.kind !== 'pull_request_changed') return;
+  const { prNumber } = hint;
   const known = findEntry(found.queue, prNumber);
   if (known === undefined) return;
   const pr = await findPullRequest(app, found, prNumber);
   const targets = pr && (await findTargets(app, found.id, { prNumber, sha: pr.headSha }));
-  await app.runner.run(found.id, (queue) => {
+  await app.queues.run(found.id, (queue) => {
     if (findEntry(queue, prNumber)?.pr !== known.pr) return undefined;
     return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
   });

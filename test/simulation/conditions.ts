@@ -35,7 +35,7 @@ export interface Rates {
   readonly forge: FaultRates;
   readonly landing: FaultRates;
   readonly store: FaultRates;
-  readonly notices: CourierRates;
+  readonly hints: CourierRates;
   readonly ci: CiRates;
   /** Noes of the forge. */
   readonly refusal: number;
@@ -164,7 +164,7 @@ function drawRates(random: Prng, strength: number): Rates {
       crashAfter: of(0.08),
     },
     store: { refused: of(0.004), lost: of(0.002), crashBefore: of(0.0008), crashAfter: of(0.0008) },
-    notices: { lost: of(0.05), doubled: of(0.1), late: of(0.05) },
+    hints: { lost: of(0.05), doubled: of(0.1), late: of(0.05) },
     ci: {
       flaky: of(random.pick([0.02, 0.1] as const)),
       blind: random.chance(0.2) ? 0.05 : 0,

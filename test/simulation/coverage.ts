@@ -33,7 +33,7 @@ export const MUST_OCCUR: readonly string[] = [
   ...FORGE_FAULTS.map((kind) => `forge.${kind}`),
   ...STORE_FAULTS.map((kind) => `store.queues.${kind}`),
   ...CI_FAULTS.map((kind) => `ci.${kind}`),
-  ...COURIER_FAULTS.flatMap((kind) => [`notice.${kind}`, `report.${kind}`]),
+  ...COURIER_FAULTS.flatMap((kind) => [`hint.${kind}`, `report.${kind}`]),
   'clock jump',
   'stale commit',
   'crash after the push',

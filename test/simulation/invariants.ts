@@ -300,7 +300,7 @@ export function knowsItsOwnMoves(evidence: Evidence, { before, event, step: { qu
   const isStopped = event.kind === 'candidate_landed' && event.stopped?.kind === 'target_moved';
   const isNews = event.kind === 'target_observed' || event.kind === 'landing_refused' || isStopped;
   if (!isNews || before.heads === 0 || queue.heads === before.heads) return undefined;
-  const head = queue.target?.sha;
+  const head = queue.head?.sha;
   const isForeign = (move: BranchMove) => move.to === head && (move.landing === undefined || evidence.strays.has(move));
   // It is news, if late, where somebody took back what had just landed and the landing came to nothing.
   const isTakenBack = ({ from, landing }: BranchMove) => from === head && landing === undefined;
@@ -347,7 +347,7 @@ export function keepsOrder(_evidence: unknown, { step: { queue, effects } }: Cha
 }
 
 function isInLine(entry: Entry): boolean {
-  return isAdmitted(entry) && entry.setAside === undefined && entry.bisection === undefined;
+  return isAdmitted(entry) && entry.conflictsWith === undefined && entry.bisection === undefined;
 }
 
 interface Landing {

@@ -49,24 +49,25 @@ export function findUnmoved(queue: Queue, outlook: Outlook): string | undefined 
     return `nobody carries out the landing of candidate ${landing.candidate}`;
   }
   for (const entry of valuesOf(queue.entries)) {
-    const { prNumber, setAside } = entry;
-    if (setAside !== undefined && findEntry(queue, setAside) === undefined)
-      return `#${prNumber} is set aside for #${setAside}, which is gone`;
+    const { prNumber, conflictsWith } = entry;
+    if (conflictsWith !== undefined && findEntry(queue, conflictsWith) === undefined)
+      return `#${prNumber} is set aside for #${conflictsWith}, which is gone`;
   }
   return isDead(queue, outlook) ? describeDead(queue) : undefined;
 }
 
 /** Why a candidate that is under way is not. */
 function findStill(queue: Queue, candidate: Candidate, outlook: Outlook): string | undefined {
-  const { number, state, twin } = candidate;
+  const { number, state, sameTreeAs } = candidate;
   if (state === 'building') {
     const isLeft = candidate.isPutOff === true || hasEffect(outlook, 'build_candidate', number);
     return isLeft ? undefined : 'is built by nobody';
   }
   if (state !== 'testing') return undefined;
-  if (twin !== undefined) {
-    const isWaiting = twin === number || findCandidate(queue, twin)?.state === 'testing' || !mayStartTests(queue);
-    return isWaiting ? undefined : `waits for candidate ${twin}, which is over`;
+  if (sameTreeAs !== undefined) {
+    const isWaiting =
+      sameTreeAs === number || findCandidate(queue, sameTreeAs)?.state === 'testing' || !mayStartTests(queue);
+    return isWaiting ? undefined : `waits for candidate ${sameTreeAs}, which is over`;
   }
   const hasDeadline = testingEndsAt(queue, candidate) !== undefined || queue.settings.testingTimeoutMinutes === 0;
   const isJudged = candidate.checks.some((check) => Number.isFinite(awaitedUntil(check)));

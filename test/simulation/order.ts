@@ -59,9 +59,17 @@ export class Turns {
   }
 }
 
-function isOutOfLine({ setAside, bisection, clearedIn, apart, repairTriedOn, overlapsAll, because }: Entry): boolean {
+function isOutOfLine({
+  conflictsWith,
+  bisection,
+  clearedBySearch,
+  clearedByPart,
+  repairTriedOn,
+  overlapsAll,
+  because,
+}: Entry): boolean {
   if (because.reason === 'CONFLICTS_WITH_PREREQUISITE' || overlapsAll) return true;
-  return [setAside, bisection, clearedIn, apart, repairTriedOn].some((mark) => mark !== undefined);
+  return [conflictsWith, bisection, clearedBySearch, clearedByPart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
 /** What moved the target last, and what that brought. */
@@ -77,13 +85,13 @@ export class Neighbours {
   readonly #arrivals: Arrival[] = [];
 
   findForgotten({ step: { queue, ended } }: Chapter): string | undefined {
-    const { target } = queue;
-    if (target === undefined) return undefined;
+    const { head } = queue;
+    if (head === undefined) return undefined;
     for (const { landed, submission, prNumber } of ended) {
-      if (landed !== undefined && landed.kind !== 'UNPROVEN') this.#arrivals.push({ ...target, submission, prNumber });
+      if (landed !== undefined && landed.kind !== 'UNPROVEN') this.#arrivals.push({ ...head, submission, prNumber });
     }
     for (const { number, purpose, base, composedWith, ...candidate } of valuesOf(queue.candidates)) {
-      if (purpose.kind !== 'main' || base.epoch !== target.epoch) continue;
+      if (purpose.kind !== 'main' || base.epoch !== head.epoch) continue;
       const inside = new Set([...candidate.beneath, ...candidate.members].map((member) => member.submission));
       const isForgotten = ({ ordinal, epoch, submission, prNumber }: Arrival) =>
         epoch === base.epoch && ordinal > base.ordinal && !inside.has(submission) && !isNamed(composedWith, prNumber);

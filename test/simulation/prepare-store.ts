@@ -30,7 +30,7 @@ export async function prepareStore(
   const registered = {
     git: null,
     forgeId: null,
-    barred: null,
+    blockedReason: null,
     checks: [],
     junit: [],
     trustChecks: false,

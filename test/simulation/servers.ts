@@ -2,10 +2,10 @@ import type { Authenticator } from '../../src/app/access/authenticate.ts';
 import type { App } from '../../src/app/core/app.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
-import { QueueRunner } from '../../src/app/core/queue-host.ts';
-import { NoticeBell } from '../../src/app/core/wake-signal.ts';
+import { QueueHost } from '../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
-import { Reconciler } from '../../src/app/forge-events/reconcile.ts';
+import { PlainGitPoller } from '../../src/app/forge-events/reconcile.ts';
 import { Timers } from '../../src/app/upkeep/timers.ts';
 import type { Forge, LandRequest } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
@@ -87,7 +87,7 @@ export class Servers {
     this.#present[index] = life;
     new EffectWorker(life.app, `life-${this.lives}`).start();
     new Timers(life.app).start();
-    new Reconciler(life.app).start();
+    new PlainGitPoller(life.app).start();
   }
 
   #createApp(process: SimProcess, life: () => Life): App {
@@ -118,15 +118,15 @@ export class Servers {
     const forges = new Map([[HOST, this.#watch(forge, life)]]);
     return {
       store,
-      runner: new QueueRunner(store, process.clock),
+      queues: new QueueHost(store, process.clock),
       directory: new Directory(store, forges),
       forges,
       clock: process.clock,
       ingest: noIngest,
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
       log: this.#createLog(),
-      jobs: noJobs,
+      checkRunner: noJobs,
       backupFolder: '',
       // Callers come with their rights.
       auth: undefined as unknown as Authenticator,

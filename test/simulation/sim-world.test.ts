@@ -34,7 +34,7 @@ describe('simulated world', () => {
     const start = world.now;
     const log: string[] = [];
     world.schedule(2_000, () => log.push('later'));
-    const callOff = world.schedule(1_500, () => log.push('never'));
+    const cancel = world.schedule(1_500, () => log.push('never'));
     world.schedule(1_000, () => {
       void (async () => {
         for (let round = 0; round < 20; round += 1) await undefined;
@@ -44,7 +44,7 @@ describe('simulated world', () => {
       })();
     });
     world.observe(() => log.push('.'));
-    callOff();
+    cancel();
     await world.runFor(MINUTE_MS);
     assert.deepEqual(log, ['at 1000', '.', 'at 1500', '.', 'later', '.']);
     assert.deepEqual([world.now - start, world.tasks], [MINUTE_MS, 3]);

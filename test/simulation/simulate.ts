@@ -12,7 +12,7 @@ import { ChangeMaker } from '../fake/change-maker.ts';
 import { Courier } from '../fake/courier.ts';
 import { type CiReport, FakeCi } from '../fake/fake-ci.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
-import { type BranchMove, FakeRepository, type Notice } from '../fake/fake-repository.ts';
+import { type BranchMove, FakeRepository, type Hint } from '../fake/fake-repository.ts';
 import { createBadMerging } from './bad-merging.ts';
 import { Jury } from './blame.ts';
 import { type Chapter, Chronicle } from './chronicle.ts';
@@ -105,7 +105,7 @@ class Run {
   readonly #servers: Servers;
   readonly #people: People;
   readonly #troubles: Troubles;
-  readonly #notices: Courier<Notice>;
+  readonly #hints: Courier<Hint>;
   readonly #undecided = new Map<PrNumber, number>();
   /** Candidates whose refs were made after they had ended. */
   readonly #late = new Set<string>();
@@ -138,7 +138,7 @@ class Run {
     const [onBug, coverage] = [(error: unknown) => this.noteBug(error), this.#coverage];
     const clients = new Clients({ world, servers: this.#servers, random: world.random.fork(), coverage, onBug });
     this.#ci = this.#createCi(clients);
-    this.#notices = this.#createCourier('notice', (notice: Notice) => clients.notify(notice));
+    this.#hints = this.#createCourier('hint', (hint: Hint) => clients.notify(hint));
     this.#evidence = {
       chronicle: this.#chronicle,
       repository: this.#repository,
@@ -168,7 +168,7 @@ class Run {
       ci: this.#ci,
       forge: this.#forge,
     });
-    this.#repository.watch((notice) => this.#hear(notice));
+    this.#repository.watch((hint) => this.#hear(hint));
   }
 
   async go(): Promise<void> {
@@ -315,7 +315,7 @@ class Run {
 
   #createCourier<Message>(name: string, deliver: (message: Message) => void): Courier<Message> {
     const { random, timers: clock } = this.#world;
-    const rates = this.#conditions.rates.notices;
+    const rates = this.#conditions.rates.hints;
     const delays = { delayMs: [10, 1_000], lateMs: [5_000, 60_000] } as const;
     return new Courier<Message>({
       name,
@@ -332,13 +332,13 @@ class Run {
     return prepareStore(this.#bare, { repo: REPO, queue: this.#chronicle.queue, at: this.#world.now });
   }
 
-  #hear(notice: Notice): void {
+  #hear(hint: Hint): void {
     const world = this.#world;
-    if (notice.kind === 'pull_request_changed' && world.random.chance(0.2) && !world.isCalm) {
-      this.#undecided.set(notice.prNumber, world.now + world.random.between(100, 6_000));
+    if (hint.kind === 'pull_request_changed' && world.random.chance(0.2) && !world.isCalm) {
+      this.#undecided.set(hint.prNumber, world.now + world.random.between(100, 6_000));
     }
-    if (notice.kind === 'branch_moved' && notice.branch === BRANCH) this.#judgeMove();
-    if (notice.kind === 'pull_request_changed' || notice.kind === 'branch_moved') this.#notices.send(notice);
+    if (hint.kind === 'branch_moved' && hint.branch === BRANCH) this.#judgeMove();
+    if (hint.kind === 'pull_request_changed' || hint.kind === 'branch_moved') this.#hints.send(hint);
   }
 
   /** Every now and then: each entry has something that can move it. */
@@ -416,7 +416,7 @@ class Run {
       if (pass?.waived !== undefined) coverage.note('waived pass');
     }
     for (const { checks } of endedCandidates) this.#noteJudgements(checks);
-    if ([...valuesOf(queue.candidates)].some(({ twin }) => twin !== undefined)) coverage.note('twin');
+    if ([...valuesOf(queue.candidates)].some(({ sameTreeAs }) => sameTreeAs !== undefined)) coverage.note('twin');
   }
 
   #noteJudgements(checks: readonly Check[]): void {
@@ -428,7 +428,7 @@ class Run {
   #noteEntries(entries: readonly Entry[]): void {
     const isVouched = (entry: Entry) => voucherOf(this.#chronicle.queue, entry) !== undefined;
     if (entries.some(isVouched)) this.#coverage.note('vouch');
-    if (entries.some(({ setAside }) => setAside !== undefined)) this.#coverage.note('set aside');
+    if (entries.some(({ conflictsWith }) => conflictsWith !== undefined)) this.#coverage.note('set aside');
   }
 
   #noteCrash(): void {
@@ -491,7 +491,7 @@ class Run {
     const { queue } = this.#chronicle;
     for (const { prNumber, state, targets } of valuesOf(queue.entries)) {
       if (state === 'NOT_READY' && targets === undefined) this.#people.upload(prNumber);
-      this.#notices.send({ kind: 'pull_request_changed', prNumber });
+      this.#hints.send({ kind: 'pull_request_changed', prNumber });
     }
     const open = new Set([...valuesOf(queue.candidates)].map(({ commit }) => commit?.sha));
     this.#ci.redeliver((sha) => open.has(sha));

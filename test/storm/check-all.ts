@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { TestRunView } from '../../src/app/queue/candidate-view.ts';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { checkEntries } from './check-entries.ts';
 import { checkHeads } from './check-heads.ts';
@@ -53,7 +53,7 @@ async function checkRecords(
     const landed = entries.get(number)?.landed;
     if (landed === undefined) continue;
     const { testRunId, testedSha } = landed;
-    const run = await client.call<TestRunView>('getMergeQueueTestingDetails', { ...queueOf(line), testRunId });
+    const run = await client.call<CandidateView>('getMergeQueueTestingDetails', { ...queueOf(line), testRunId });
     violations.expect(run.status === 'SUCCEEDED', `#${number} landed by a test run that is ${run.status}`);
     violations.expect(run.testBranchSha === testedSha, `#${number} landed by a test run of another commit`);
   }

@@ -12,7 +12,7 @@ const CACHE_LIMIT = 10_000;
 /** Uses are written in bulk: a row per request would cost more than the request. */
 const USE_FLUSH_MS = 10_000;
 
-interface Known {
+interface CachedToken {
   readonly caller: Caller;
   readonly token: Token;
   /** By a clock that never goes back: one that does must not keep a revoked token alive. */
@@ -24,7 +24,7 @@ export class Authenticator implements Auth {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, CachedToken>();
   #uses = new Map<string, Instant>();
   #generation = 0;
   readonly #timer: NodeJS.Timeout;
@@ -63,14 +63,14 @@ export class Authenticator implements Auth {
     const readAtMs = performance.now();
     const found = await this.#store.accounts.findToken(hash);
     if (found === undefined) return undefined;
-    const known: Known = { caller: toCaller(found.token, found.organization), token: found.token, readAtMs };
+    const known: CachedToken = { caller: toCaller(found.token, found.organization), token: found.token, readAtMs };
     if (this.#known.size >= CACHE_LIMIT) this.#known.clear();
     // What was asked for before somebody revoked it is not kept.
     if (generation === this.#generation) this.#known.set(hash, known);
     return this.#accept(known, now);
   }
 
-  #accept({ caller, token }: Known, now: Instant): Caller | undefined {
+  #accept({ caller, token }: CachedToken, now: Instant): Caller | undefined {
     if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
     this.#uses.set(token.id, now);
     return caller;

@@ -61,7 +61,7 @@ export class ForkProofs {
 
   async #findRepositories(ref: RepositoryRef): Promise<readonly Repository[]> {
     const all = await this.#app.directory.findRepositoriesAt(ref);
-    return all.filter(({ barred }) => barred === null);
+    return all.filter(({ blockedReason }) => blockedReason === null);
   }
 
   async #callersFor(repositories: readonly Repository[], runId: string): Promise<readonly Caller[]> {

@@ -20,7 +20,7 @@ async function createWorld(context: TestContext): Promise<QueueWorld> {
 }
 
 async function raiseIn(world: QueueWorld, id: string, queueId = world.queueId, app = world.app): Promise<void> {
-  const found = await app.runner.find(queueId);
+  const found = await app.queues.find(queueId);
   assert.ok(found);
   await raise(app, found, { id, code: 'RED_TARGET', text: id });
 }
@@ -47,7 +47,7 @@ describe('alarms', LIMIT, () => {
 
   it('of a queue are one for each effect, whether the forge can tell more or not [N1] [C6]', async (context) => {
     const world = await createWorld(context);
-    const found = await world.app.runner.find(world.queueId);
+    const found = await world.app.queues.find(world.queueId);
     const [repository] = await world.store.repositories.listAll();
     assert.ok(found && repository);
     const run = {

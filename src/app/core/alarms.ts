@@ -14,16 +14,16 @@ const FRESH_MS = 1_000;
 
 export type RecentAlarms = readonly AlarmRow[];
 
-interface Known {
+interface CachedAlarms {
   readonly readAt: Instant;
   readonly alarms: RecentAlarms;
 }
 
 const NONE: RecentAlarms = [];
-const caches = new WeakMap<Store, Map<QueueId, Known>>();
+const caches = new WeakMap<Store, Map<QueueId, CachedAlarms>>();
 
-function cacheOf(store: Store): Map<QueueId, Known> {
-  const known = caches.get(store) ?? new Map<QueueId, Known>();
+function cacheOf(store: Store): Map<QueueId, CachedAlarms> {
+  const known = caches.get(store) ?? new Map<QueueId, CachedAlarms>();
   caches.set(store, known);
   return known;
 }
@@ -57,7 +57,7 @@ export async function listRecentAlarms(
 ): Promise<readonly RecentAlarms[]> {
   const cache = cacheOf(store);
   const now = clock.now();
-  const isFresh = (known: Known | undefined) => known !== undefined && Math.abs(now - known.readAt) < FRESH_MS;
+  const isFresh = (known: CachedAlarms | undefined) => known !== undefined && Math.abs(now - known.readAt) < FRESH_MS;
   const old = queueIds.filter((id) => !isFresh(cache.get(id)));
   if (old.length > 0) {
     const rows = await store.alarms.list(old, now - SHOWN_MS, old.length * SHOWN);

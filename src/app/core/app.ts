@@ -1,4 +1,4 @@
-import type { Runner } from '../../check-runner/runner.ts';
+import type { CheckRunner } from '../../check-runner/runner.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -6,22 +6,22 @@ import type { Store } from '../../storage/store.ts';
 import type { Caller } from './caller.ts';
 import type { Directory } from './directory.ts';
 import type { Outages } from './outages.ts';
-import type { QueueRunner } from './queue-host.ts';
-import type { NoticeBell } from './wake-signal.ts';
+import type { QueueHost } from './queue-host.ts';
+import type { WakeSignal } from './wake-signal.ts';
 
 /** Everything a use case may need. Made once, in main.ts. */
 export interface App {
   readonly store: Store;
-  readonly runner: QueueRunner;
+  readonly queues: QueueHost;
   readonly directory: Directory;
   readonly auth: Auth;
   readonly forges: Forges;
   /** Runs the checks of repositories that have commands for them. */
-  readonly jobs: Runner;
+  readonly checkRunner: CheckRunner;
   readonly clock: Timing;
   readonly ingest: Ingest;
   readonly outages: Outages;
-  readonly notices: NoticeBell;
+  readonly hints: WakeSignal;
   readonly log: Log;
   /** The server's own address, for links in what is written elsewhere. Undefined: no links. */
   readonly publicUrl?: string | undefined;
@@ -54,7 +54,7 @@ export interface Ingest {
   /** Something waits for it: an upload, or settings that changed. */
   wake(): void;
   /** Nothing is processed while `action` replaces what is stored; what was kept in memory is forgotten. */
-  whileStill<T>(action: () => Promise<T>): Promise<T>;
+  withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
   /** Calls back when results tied to a candidate have been stored by this server; answers how to stop listening. */
   onCheckResults(
     listener: (result: { readonly repositoryId: string; readonly candidateId: string; readonly check: string }) => void,

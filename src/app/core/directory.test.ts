@@ -37,7 +37,7 @@ describe('the directory', () => {
     const findQueue = () => directory.findQueue(organizationId, repository, 'main');
     assert.equal((await findQueue())?.queueId, id);
     const place = await findQueue();
-    assert.deepEqual([place?.queueId, place?.repository.barred], [id, 'It is another one.']);
+    assert.deepEqual([place?.queueId, place?.repository.blockedReason], [id, 'It is another one.']);
   });
 
   test('asks the store once for a queue by its own name', async () => {

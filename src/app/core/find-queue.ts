@@ -31,7 +31,7 @@ export function repositoryNotFound(ref: RepositoryRef): Refusal {
 
 export async function findQueue(app: App, caller: Caller, ref: QueueRef): Promise<FoundQueue | Refusal> {
   const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
-  const loaded = place && maySee(caller, place.repository) ? await app.runner.find(place.queueId) : undefined;
+  const loaded = place && maySee(caller, place.repository) ? await app.queues.find(place.queueId) : undefined;
   if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
   // It is not there: say what of it is missing.
   const repository = await findRepository(app, caller, ref.repo);
@@ -58,7 +58,7 @@ export function getForge(app: App, host: string): Forge {
 
 /** Whoever asks a forge or acts there comes through here: where nothing may be done, it faults with the reason. */
 export function toForgeRepository(repository: Repository): ForgeRepository {
-  if (repository.barred !== null) throw new Fault('FORGE_UNAVAILABLE', repository.barred);
+  if (repository.blockedReason !== null) throw new Fault('FORGE_UNAVAILABLE', repository.blockedReason);
   return describeRepository(repository);
 }
 

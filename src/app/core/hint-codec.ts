@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Notice } from '../../forge/hosting.ts';
+import type { WebhookHint } from '../../forge/hosting.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { NoticeRow } from '../../storage/notices.ts';
+import type { HintRow } from '../../storage/hints.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 
 /** Longer ones would be too long for an index. */
@@ -10,73 +10,64 @@ const MAX_KEY_LENGTH = 500;
 const SETTLING_MS = 2_000;
 
 /** How far a repository was looked at without being told of anything. */
-export interface LookState {
+export interface PollState {
   readonly repositoryId: RepositoryId;
   /** What changed after it has not been seen. */
   readonly since: Instant;
 }
 
-export const LOOK_KIND = 'look';
+export const POLL_KIND = 'look';
 
 /** Our clock may be ahead of the forge's. */
 export const CLOCK_LEEWAY_MS = 60_000;
 
 /** Of a repository that was never looked at: what changed from about now on is new. */
-export function firstLook(repositoryId: RepositoryId, now: Instant): LookState {
+export function firstPoll(repositoryId: RepositoryId, now: Instant): PollState {
   return { repositoryId, since: now - CLOCK_LEEWAY_MS };
 }
 
 /** One of our repositories, which several organizations may have, and which may be renamed before somebody looks. */
-export interface PlacedNotice {
+export interface StoredHintBody {
   readonly repositoryId: RepositoryId;
-  readonly notice: Notice;
+  readonly hint: WebhookHint;
 }
 
-export function encodeNotice(
-  repository: Repository,
-  notice: Notice,
-  now: Instant,
-  delayMs = delayOf(notice),
-): NoticeRow {
+export function encodeHint(repository: Repository, hint: WebhookHint, now: Instant, delayMs = delayOf(hint)): HintRow {
   const { id: repositoryId, host } = repository;
-  const key = notice.key.length <= MAX_KEY_LENGTH ? notice.key : hash('sha256', notice.key);
+  const key = hint.key.length <= MAX_KEY_LENGTH ? hint.key : hash('sha256', hint.key);
   return {
     host,
     key: `${key} ${repositoryId}`,
-    kind: notice.kind,
-    body: JSON.stringify({ repositoryId, notice } satisfies PlacedNotice),
+    kind: hint.kind,
+    body: JSON.stringify({ repositoryId, hint } satisfies StoredHintBody),
     receivedAt: now,
     dueAt: now + delayMs,
   };
 }
 
-export function decodeNotice({ body }: Pick<NoticeRow, 'body'>): PlacedNotice {
-  return JSON.parse(body) as PlacedNotice;
+export function decodeHint({ body }: Pick<HintRow, 'body'>): StoredHintBody {
+  return JSON.parse(body) as StoredHintBody;
 }
 
-export function encodeLook(
-  host: string,
-  state: LookState,
-  { now, dueAt }: { now: Instant; dueAt: Instant },
-): NoticeRow {
+export function encodePoll(host: string, state: PollState, { now, dueAt }: { now: Instant; dueAt: Instant }): HintRow {
   return {
     host,
-    key: `${LOOK_KIND} ${state.repositoryId}`,
-    kind: LOOK_KIND,
-    body: encodeLookState(state),
+    key: `${POLL_KIND} ${state.repositoryId}`,
+    kind: POLL_KIND,
+    body: encodePollState(state),
     receivedAt: now,
     dueAt,
   };
 }
 
-export function encodeLookState({ repositoryId, since }: LookState): string {
+export function encodePollState({ repositoryId, since }: PollState): string {
   return JSON.stringify({ repositoryId, since });
 }
 
-export function decodeLookState({ body }: Pick<NoticeRow, 'body'>): LookState {
-  return JSON.parse(body) as LookState;
+export function decodePollState({ body }: Pick<HintRow, 'body'>): PollState {
+  return JSON.parse(body) as PollState;
 }
 
-function delayOf(notice: Notice): number {
-  return notice.kind === 'checks' && notice.check === undefined ? SETTLING_MS : 0;
+function delayOf(hint: WebhookHint): number {
+  return hint.kind === 'checks' && hint.check === undefined ? SETTLING_MS : 0;
 }

@@ -19,7 +19,7 @@ export interface Held {
 export class Leases {
   readonly #app: Pick<App, 'clock' | 'log' | 'store'>;
   readonly #held: Held;
-  #callOff: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
   #isStopped = false;
 
   constructor(app: Pick<App, 'clock' | 'log' | 'store'>, held: Held) {
@@ -43,11 +43,11 @@ export class Leases {
   }
 
   end(): void {
-    this.#callOff?.();
+    this.#cancel?.();
   }
 
   #renewLater(): void {
-    this.#callOff = this.#app.clock.after(RENEW_EVERY_MS, () => void this.#renew());
+    this.#cancel = this.#app.clock.after(RENEW_EVERY_MS, () => void this.#renew());
   }
 
   async #renew(): Promise<void> {

@@ -5,7 +5,7 @@ import { QueueWorld } from '../../../test/helpers/queue-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findEntry } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
-import { Reconciler } from '../forge-events/reconcile.ts';
+import { PlainGitPoller } from '../forge-events/reconcile.ts';
 
 /** More than are looked at at once. */
 const MANY = 40;
@@ -33,7 +33,7 @@ describe('looking for changes in vain', () => {
     const [first, last] = [numbers[0] as PrNumber, numbers.at(-1) as PrNumber];
     broken.add(first);
     world.repository.close(last);
-    const reconciler = new Reconciler(world.app);
+    const reconciler = new PlainGitPoller(world.app);
     await reconciler.reconcile();
     const queue = await world.queue();
     assert.equal(findEntry(queue, last), undefined);

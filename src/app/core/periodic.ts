@@ -1,11 +1,11 @@
 import type { Timing } from '../../lib/clock.ts';
 
 /** Does something again and again, one round after the other. A round must not throw. */
-export class Rounds {
+export class PeriodicTask {
   readonly #clock: Timing;
   readonly #times: { readonly firstMs: number; readonly everyMs: number };
   readonly #round: (isStopped: () => boolean) => Promise<void>;
-  #callOff: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
   #underWay: Promise<void> = Promise.resolve();
   #isStopped = false;
 
@@ -26,13 +26,13 @@ export class Rounds {
   /** A round under way ends by itself; whoever closes the forges ends one that hangs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff?.();
+    this.#cancel?.();
     await this.#underWay;
   }
 
   #goOn(delayMs: number): void {
     if (this.#isStopped) return;
-    this.#callOff = this.#clock.after(delayMs, () => {
+    this.#cancel = this.#clock.after(delayMs, () => {
       this.#underWay = this.#round(() => this.#isStopped).finally(() => this.#goOn(this.#times.everyMs));
     });
   }

@@ -3,7 +3,7 @@ import type { Effect } from '../../engine/effect.ts';
 import { buildIndex, reindex } from '../../engine/entry-index.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
-import { createQueue, isLive, UNTOUCHED } from '../../engine/queue.ts';
+import { createQueue, isLive, NEW_ENTRY } from '../../engine/queue.ts';
 import { reasonText } from '../../engine/reason.ts';
 import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
@@ -148,17 +148,17 @@ export function encodeEffect(
     id: `${of.queueId}/${of.version}/${of.ordinal}`,
     kind: effect.kind,
     stream: streamOf(effect),
-    dueAt: effect.kind === 'tell' ? of.at + TELL_AFTER_MS : of.at,
+    dueAt: effect.kind === 'update_page' ? of.at + UPDATE_PAGE_AFTER_MS : of.at,
     body: JSON.stringify(effect),
   };
 }
 
 /** What follows quickly from one another is told once. */
-const TELL_AFTER_MS = 1_500;
+const UPDATE_PAGE_AFTER_MS = 1_500;
 
 /** A judgement waits for results while the other checks of its candidate run, and for those of no other check. */
 function streamOf(effect: Effect): string {
-  if (effect.kind === 'tell') return `tell ${effect.prNumber}`;
+  if (effect.kind === 'update_page') return `update_page ${effect.prNumber}`;
   if (effect.kind === 'judge_check') return `judgement ${effect.candidate} ${effect.check}`;
   // An alarm ends after it was raised.
   if (effect.kind === 'raise_alarm' || effect.kind === 'end_alarm') return 'alarm';
@@ -202,7 +202,7 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
 export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   return {
-    ...UNTOUCHED,
+    ...NEW_ENTRY,
     ...rest,
     unreadySince: rest.unreadySince ?? rest.submittedAt,
     targets: targets === undefined ? undefined : decodeTargets(targets, sets),
@@ -213,7 +213,7 @@ export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
 export function decodeShownEntry(row: EntryRow): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
-  return { ...UNTOUCHED, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
+  return { ...NEW_ENTRY, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
 }
 
 export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {

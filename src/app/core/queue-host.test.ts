@@ -12,7 +12,7 @@ import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
 import type { QueueCommit } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
 import { encodeQueue } from './queue-codec.ts';
-import { QueueRunner } from './queue-host.ts';
+import { QueueHost } from './queue-host.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
 const LIST = { kind: 'list', digest: 'd1', count: 2, targets: ['//a', '//b'] } as const;
@@ -46,7 +46,7 @@ describe('QueueRunner', () => {
         return store.queues.commit(each);
       },
     };
-    const runner = new QueueRunner({ ...store, queues }, systemClock);
+    const runner = new QueueHost({ ...store, queues }, systemClock);
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
     await Promise.all(numbers.map((number) => runner.run(id, () => submitted(number))));
     assert.equal(commits, 1);
@@ -61,7 +61,7 @@ describe('QueueRunner', () => {
   it('what is read back from the store is what was in memory, targets included', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueRunner(store, systemClock);
+    const runner = new QueueHost(store, systemClock);
     await runner.run(id, () => submitted(1));
     await runner.run(id, () => submitted(2));
     const result = await runner.run(id, () => ({
@@ -70,13 +70,13 @@ describe('QueueRunner', () => {
       actor: 'ada',
       prNumber: 1 as PrNumber,
     }));
-    assert.deepEqual((await new QueueRunner(store, systemClock).find(id))?.queue, result?.queue);
+    assert.deepEqual((await new QueueHost(store, systemClock).find(id))?.queue, result?.queue);
   });
 
   it('steps again on what another server stored first, and reads only what changed [D1]', async () => {
     const store = { ...createMemoryStore(), isShared: true };
     const { id } = await makeQueue(store);
-    const [one, two] = [new QueueRunner(store, systemClock), new QueueRunner(store, systemClock)];
+    const [one, two] = [new QueueHost(store, systemClock), new QueueHost(store, systemClock)];
     await one.run(id, () => submitted(1));
     await two.find(id);
     await one.run(id, () => submitted(2));
@@ -93,7 +93,7 @@ describe('QueueRunner', () => {
   it('a bug in one event leaves the others alone', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueRunner(store, systemClock);
+    const runner = new QueueHost(store, systemClock);
     const good = runner.run(id, () => submitted(1));
     const bad = runner.run(id, () => {
       throw new Error('a bug');
@@ -108,7 +108,7 @@ describe('QueueRunner', () => {
     let isBroken = true;
     const commit: Store['queues']['commit'] = (each) =>
       isBroken ? Promise.reject(new Fault('STORE_UNAVAILABLE', 'The disk is full.')) : store.queues.commit(each);
-    const runner = new QueueRunner({ ...store, queues: { ...store.queues, commit } }, systemClock);
+    const runner = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
     await assert.rejects(
       runner.run(id, () => submitted(1)),
       /disk is full/,
@@ -125,7 +125,7 @@ describe('QueueRunner', () => {
       each.entries.some((entry) => entry.prNumber === 2)
         ? Promise.reject(new Error('a constraint'))
         : store.queues.commit(each);
-    const runner = new QueueRunner({ ...store, queues: { ...store.queues, commit } }, systemClock);
+    const runner = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
     const results = await Promise.allSettled([1, 2, 3].map((number) => runner.run(id, () => submitted(number))));
     assert.deepEqual(
       results.map((result) => result.status),
@@ -137,10 +137,10 @@ describe('QueueRunner', () => {
   it('lets no event through while the store is replaced, also when that happens twice at once [D5]', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueRunner(store, systemClock);
+    const runner = new QueueHost(store, systemClock);
     const log: string[] = [];
     const replace = (name: string) =>
-      runner.whileStill(async () => {
+      runner.withWritesPaused(async () => {
         log.push(`${name} begins`);
         await new Promise((resolve) => setImmediate(resolve));
         log.push(`${name} ends`);
@@ -157,7 +157,7 @@ describe('QueueRunner', () => {
   it('a queue that is gone answers nothing', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueRunner(store, systemClock);
+    const runner = new QueueHost(store, systemClock);
     await runner.find(id);
     await store.queues.delete(id, 1, NOON);
     assert.equal(await runner.run(id, () => submitted(1)), undefined);

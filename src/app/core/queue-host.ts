@@ -71,7 +71,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-interface Line {
+interface EventLine {
   loaded: LoadedQueue | undefined;
   waiting: Waiting[];
   isRunning: boolean;
@@ -88,11 +88,11 @@ const BATCH_LIMIT = 256;
  * that arrive while a commit is under way are stepped together and stored in one transaction. Nobody is answered, and
  * nothing is shown to readers, before it is stored.
  */
-export class QueueRunner {
+export class QueueHost {
   readonly #store: Store;
   readonly #clock: Timing;
   readonly #listeners = new Set<Listener>();
-  readonly #lines = new Map<QueueId, Line>();
+  readonly #lines = new Map<QueueId, EventLine>();
   readonly #underWay = new Set<Promise<void>>();
   #gate: Promise<void> | undefined;
 
@@ -132,7 +132,7 @@ export class QueueRunner {
    * Runs `action`, which replaces what is stored, while no commit is under way: a version that happens to be the same
    * afterwards must not let through what was decided before. Events that arrive meanwhile wait.
    */
-  async whileStill<T>(action: () => Promise<T>): Promise<T> {
+  async withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
     // One after the other: the first must not let events through while the second goes on.
     while (this.#gate !== undefined) await this.#gate;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -157,15 +157,15 @@ export class QueueRunner {
     }
   }
 
-  #line(queueId: QueueId): Line {
+  #line(queueId: QueueId): EventLine {
     const known = this.#lines.get(queueId);
     if (known !== undefined) return known;
-    const line: Line = { loaded: undefined, waiting: [], isRunning: false };
+    const line: EventLine = { loaded: undefined, waiting: [], isRunning: false };
     this.#lines.set(queueId, line);
     return line;
   }
 
-  async #refresh(queueId: QueueId, line: Line): Promise<LoadedQueue | undefined> {
+  async #refresh(queueId: QueueId, line: EventLine): Promise<LoadedQueue | undefined> {
     const known = line.loaded;
     // A commit that failed meanwhile made the line forget what it had: the queue is still there.
     if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) {
@@ -187,7 +187,7 @@ export class QueueRunner {
     return line.loaded;
   }
 
-  async #drain(queueId: QueueId, line: Line): Promise<void> {
+  async #drain(queueId: QueueId, line: EventLine): Promise<void> {
     line.isRunning = true;
     // Events that arrive in the same turn of the event loop as the first share its commit.
     await pause(this.#clock, 0);
@@ -200,7 +200,7 @@ export class QueueRunner {
     line.isRunning = false;
   }
 
-  async #settle(queueId: QueueId, line: Line, batch: readonly Waiting[]): Promise<void> {
+  async #settle(queueId: QueueId, line: EventLine, batch: readonly Waiting[]): Promise<void> {
     const run = this.#runBatch(queueId, line, batch);
     this.#underWay.add(run);
     try {
@@ -216,7 +216,7 @@ export class QueueRunner {
     }
   }
 
-  async #runBatch(queueId: QueueId, line: Line, batch: readonly Waiting[]): Promise<void> {
+  async #runBatch(queueId: QueueId, line: EventLine, batch: readonly Waiting[]): Promise<void> {
     for (;;) {
       if (line.loaded === undefined) await this.#refresh(queueId, line);
       const loaded = line.loaded;

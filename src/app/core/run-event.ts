@@ -6,7 +6,7 @@ import { type Refusal, refuse } from './refusal.ts';
 
 /** Runs an event through the queue and turns the engine's no, or a queue that is gone, into a refusal. */
 export async function runEvent(app: App, found: FoundQueue, makeEvent: MakeEvent): Promise<RunResult | Refusal> {
-  const result = await app.runner.run(found.id, makeEvent);
+  const result = await app.queues.run(found.id, makeEvent);
   if (result === undefined) {
     const detail = `The queue for branch "${found.queue.branch}" of ${formatRef(found.repository)} was deleted.`;
     return refuse('QUEUE_NOT_FOUND', detail);

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 
 /** Rung when a forge told of something: whoever looks need not wait for the time to come. Also when each was last heard of. */
-export class NoticeBell {
+export class WakeSignal {
   readonly #listeners = new Set<() => void>();
   readonly #lastHeardAt = new Map<string, Instant>();
 
@@ -16,11 +16,11 @@ export class NoticeBell {
   }
 
   /** A delivery of this host that was signed. */
-  heardOf(host: string, at: Instant): void {
+  recordWebhook(host: string, at: Instant): void {
     this.#lastHeardAt.set(host, at);
   }
 
-  lastHeardOf(host: string): Instant | undefined {
+  lastWebhookAt(host: string): Instant | undefined {
     return this.#lastHeardAt.get(host);
   }
 }

@@ -2,9 +2,9 @@ import type { Instant } from '../../lib/clock.ts';
 import type { App } from './app.ts';
 
 /** Also without being told of any work: another server may have stored some and died. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
-export interface Watched {
+export interface WorkSource {
   /** What is looked for, for the log. */
   readonly what: string;
   /** Takes what is due; what it takes goes on by itself. */
@@ -15,18 +15,18 @@ export interface Watched {
 }
 
 /** Looks for stored work: when it is woken, when some falls due, and now and then in any case. One look at a time. */
-export class Lookout {
+export class WorkPoller {
   readonly #app: Pick<App, 'clock' | 'log'>;
-  readonly #watched: Watched;
-  #callOff: (() => void) | undefined;
+  readonly #watched: WorkSource;
+  #cancel: (() => void) | undefined;
   #isLooking = false;
   #looking: Promise<void> = Promise.resolve();
   #shouldLookAgain = false;
   #isStopped = false;
 
-  constructor(app: Pick<App, 'clock' | 'log'>, watched: Watched) {
+  constructor(app: Pick<App, 'clock' | 'log'>, source: WorkSource) {
     this.#app = app;
-    this.#watched = watched;
+    this.#watched = source;
   }
 
   /** There may be something to do. */
@@ -39,12 +39,12 @@ export class Lookout {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff?.();
+    this.#cancel?.();
     await this.#looking;
   }
 
   async #look(): Promise<void> {
-    this.#callOff?.();
+    this.#cancel?.();
     while (this.#shouldLookAgain && !this.#isStopped) {
       this.#shouldLookAgain = false;
       try {
@@ -62,8 +62,8 @@ export class Lookout {
     const { clock } = this.#app;
     const dueAt = await this.#watched.findNextDueAt().catch(() => undefined);
     if (this.#isStopped || this.#isLooking) return;
-    const delayMs = Math.min(LOOK_EVERY_MS, Math.max(1, (dueAt ?? Number.POSITIVE_INFINITY) - clock.now()));
-    this.#callOff?.();
-    this.#callOff = clock.after(this.#watched.isBusy() ? LOOK_EVERY_MS : delayMs, () => this.wake());
+    const delayMs = Math.min(POLL_EVERY_MS, Math.max(1, (dueAt ?? Number.POSITIVE_INFINITY) - clock.now()));
+    this.#cancel?.();
+    this.#cancel = clock.after(this.#watched.isBusy() ? POLL_EVERY_MS : delayMs, () => this.wake());
   }
 }

@@ -17,7 +17,7 @@ export class CheckLog {
   #unwrittenBytes = 0;
   readonly #tail = new Tail(MAX_TAIL_BYTES);
   #writing: Promise<void> = Promise.resolve();
-  #callOff: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
 
   /** `size` is what the log holds already, of an attempt that was interrupted. */
   constructor(app: Pick<App, 'store' | 'clock' | 'log'>, key: LogKey, size: number) {
@@ -35,7 +35,7 @@ export class CheckLog {
     this.#unwritten.push(head);
     this.#unwrittenBytes += head.length;
     if (this.#unwrittenBytes >= CHUNK_BYTES) await this.#write();
-    else this.#callOff ??= this.#app.clock.after(SOON_MS, () => void this.#write());
+    else this.#cancel ??= this.#app.clock.after(SOON_MS, () => void this.#write());
   }
 
   /** Everything, and a last line, is in the store. */
@@ -47,8 +47,8 @@ export class CheckLog {
   }
 
   #write(): Promise<void> {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
     const bytes = Buffer.concat(this.#unwritten);
     this.#unwritten = [];
     this.#unwrittenBytes = 0;

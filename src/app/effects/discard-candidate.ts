@@ -28,7 +28,7 @@ export async function discardCandidate(run: EffectRun, effect: DiscardCandidate)
 
 /** Its commit, where CI was shown it and has not said everything: one failure decides, and the other checks go on. */
 function findUnfinished(candidate: Candidate) {
-  const { state, testingSince, twin, commit } = candidate;
-  const isShown = testingSince !== undefined && twin === undefined;
+  const { state, testingSince, sameTreeAs, commit } = candidate;
+  const isShown = testingSince !== undefined && sameTreeAs === undefined;
   return isShown && state !== 'passed' && openChecks(candidate).length > 0 ? commit?.sha : undefined;
 }

@@ -34,8 +34,8 @@ export type EffectAnswer =
  * another server does the same.
  */
 export interface LongEffect {
-  readonly kind: 'goes_on';
-  goOn(stop: AbortSignal): Promise<EffectAnswer>;
+  readonly kind: 'long_running';
+  run(stop: AbortSignal): Promise<EffectAnswer>;
 }
 
 type WithoutInstant<E> = E extends unknown ? Omit<E, 'at'> : never;
@@ -50,9 +50,9 @@ export async function waitForHooks(
   if (repository.runHooks !== true) return act();
   const goOn = async (stop: AbortSignal) => {
     const answer = await act();
-    return answer.kind === 'goes_on' ? answer.goOn(stop) : answer;
+    return answer.kind === 'long_running' ? answer.run(stop) : answer;
   };
-  return { kind: 'goes_on', goOn };
+  return { kind: 'long_running', run: goOn };
 }
 
 export function placeOf({ found, repository }: EffectRun, candidate: CandidateNumber) {

@@ -7,7 +7,7 @@ import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { EntryId } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { QueueRunner } from '../core/queue-host.ts';
+import { QueueHost } from '../core/queue-host.ts';
 import { EffectWorker } from './effect-worker.ts';
 
 describe('EffectWorker', () => {
@@ -71,7 +71,7 @@ describe('EffectWorker', () => {
     world.worker.start();
     const prNumber = await world.submit();
     await world.clock.pass(1);
-    await world.app.runner.run(world.queueId, () => ({
+    await world.app.queues.run(world.queueId, () => ({
       kind: 'pull_request_cancelled',
       at: NOON,
       actor: 'ada',
@@ -156,7 +156,7 @@ describe('EffectWorker', () => {
     const world = await World.create();
     world.worker.start();
     await world.clock.pass(1);
-    const other = new QueueRunner(world.store, world.clock);
+    const other = new QueueHost(world.store, world.clock);
     const found = await other.find(world.queueId);
     assert.ok(found);
     await world.app.store.queues.endLeases();

@@ -8,17 +8,17 @@ import type { App } from '../core/app.ts';
 import { getForge, toForgeRepository } from '../core/find-queue.ts';
 import { delayOf, LEASE_MS, Leases } from '../core/leases.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
-import { Lookout } from '../core/work-poller.ts';
+import { WorkPoller } from '../core/work-poller.ts';
 import { explainBlockedChecks } from '../repositories/checks-blocked.ts';
 import { buildCandidate, reviewRequired } from './build-candidate.ts';
 import { discardCandidate } from './discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effect-run.ts';
 import { judgeCheck } from './judge-check.ts';
-import { answerWhereBarred, landCandidate } from './land-candidate.ts';
+import { answerWhereBlocked, landCandidate } from './land-candidate.ts';
 import { endAlarm, raiseAlarm } from './raise-alarm.ts';
 import { readmitEntry } from './readmit-entry.ts';
 import { startChecks } from './start-checks.ts';
-import { tell } from './update-page.ts';
+import { updatePage } from './update-page.ts';
 
 /** How many effects this server carries out at once. */
 const AT_ONCE = 8;
@@ -28,7 +28,7 @@ const RETRY = { firstMs: 500, capMs: 60_000 };
 /** What fails by a bug of ours is shown and left alone after so many attempts; what the world refuses is tried on. */
 const MAX_BUG_ATTEMPTS = 5;
 /** About half an hour. What is told later tells of everything; nothing waits for it, and nobody need look at it. */
-const MAX_TELL_ATTEMPTS = 35;
+const MAX_PAGE_ATTEMPTS = 35;
 
 /**
  * Carries out what the engine asked for: claims effects with a lease, does each at least once, and stores what came of it
@@ -40,10 +40,10 @@ export class EffectWorker {
   readonly #holder: string;
   readonly #underWay = new Set<Promise<void>>();
   /** Those that go on without keeping a hand busy. */
-  readonly #goingOn = new Set<Promise<void>>();
+  readonly #longRunning = new Set<Promise<void>>();
   /** Of every effect that is this server's now, how to end it early. */
   readonly #held = new Map<string, AbortController>();
-  readonly #lookout: Lookout;
+  readonly #lookout: WorkPoller;
   readonly #leases: Leases;
   #isStopped = false;
 
@@ -51,7 +51,7 @@ export class EffectWorker {
     this.#app = app;
     this.#holder = holder;
     const { queues } = app.store;
-    this.#lookout = new Lookout(app, {
+    this.#lookout = new WorkPoller(app, {
       what: 'effects',
       claim: () => this.#claim(),
       findNextDueAt: () => queues.findNextEffectDueAt(),
@@ -65,7 +65,7 @@ export class EffectWorker {
   }
 
   start(): void {
-    this.#app.runner.listen((_loaded, effects) => {
+    this.#app.queues.listen((_loaded, effects) => {
       if (effects > 0) this.wake();
     });
     void this.#leases.begin(this.#holder).then(() => this.wake());
@@ -77,7 +77,7 @@ export class EffectWorker {
     for (const stop of this.#held.values()) stop.abort();
     await this.#lookout.stop();
     await Promise.all(this.#underWay);
-    await Promise.all(this.#goingOn);
+    await Promise.all(this.#longRunning);
     this.#leases.end();
   }
 
@@ -117,21 +117,21 @@ export class EffectWorker {
       return;
     }
     if (this.#isStopped) stop.abort();
-    const goingOn = this.#settle(effect, async () => this.#conclude(effect, await first.goOn(stop.signal)))
+    const goingOn = this.#settle(effect, async () => this.#conclude(effect, await first.run(stop.signal)))
       .then(() => undefined)
       .finally(() => {
         this.#held.delete(effect.id);
-        this.#goingOn.delete(goingOn);
+        this.#longRunning.delete(goingOn);
         this.wake();
       });
-    this.#goingOn.add(goingOn);
+    this.#longRunning.add(goingOn);
   }
 
   /** Stores what came of it. What goes on is not settled yet, and is the answer. */
   async #settle(effect: StoredEffect, work: () => Promise<Attempt>): Promise<LongEffect | undefined> {
     try {
-      const attempt = await work().catch((error: unknown) => this.#giveWay(effect, error));
-      if (attempt?.kind === 'goes_on') return attempt;
+      const attempt = await work().catch((error: unknown) => this.#settlementFor(effect, error));
+      if (attempt?.kind === 'long_running') return attempt;
       if (attempt !== undefined) await this.#app.store.queues.settleEffect(effect.id, this.#holder, attempt);
       if (attempt?.kind === 'park') await this.#tellOfParked(effect, attempt.error);
     } catch (error) {
@@ -143,20 +143,20 @@ export class EffectWorker {
 
   async #attempt(effect: StoredEffect): Promise<Attempt> {
     const app = this.#app;
-    const found = await app.runner.find(effect.queueId);
+    const found = await app.queues.find(effect.queueId);
     const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
     if (found === undefined || repository === undefined) return { kind: 'done' };
     // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
     if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
     const asked = decodeEffect(effect);
-    const inVain = repository.barred === null ? undefined : answerWhereBarred(found.queue, asked);
+    const inVain = repository.blockedReason === null ? undefined : answerWhereBlocked(found.queue, asked);
     if (inVain !== undefined) return this.#conclude(effect, inVain);
     const forge = getForge(app, repository.host);
     const { checks, junit } = repository;
     const checksBlocked = explainBlockedChecks(app, repository);
     const run = { app, found, forge, repository: toForgeRepository(repository), checks, checksBlocked, junit };
     const answer = await carryOut(run, asked, effect.id);
-    return answer.kind === 'goes_on' ? answer : this.#conclude(effect, answer);
+    return answer.kind === 'long_running' ? answer : this.#conclude(effect, answer);
   }
 
   async #conclude(effect: StoredEffect, answer: EffectAnswer): Promise<EffectSettlement | undefined> {
@@ -164,7 +164,7 @@ export class EffectWorker {
     if (answer.kind === 'done') return { kind: 'done' };
     if (answer.kind === 'later') return { kind: 'postpone', dueAt: app.clock.now() + answer.delayMs };
     const { event } = answer;
-    const result = await app.runner.run(effect.queueId, () => ({ ...event, at: app.clock.now() }), {
+    const result = await app.queues.run(effect.queueId, () => ({ ...event, at: app.clock.now() }), {
       doneEffect: effect.id,
     });
     return result?.isStored === true ? undefined : { kind: 'done' };
@@ -178,20 +178,20 @@ export class EffectWorker {
   }
 
   async #tellOfParked({ id, queueId, kind, attempts }: StoredEffect, error: string): Promise<void> {
-    const found = await this.#app.runner.find(queueId);
+    const found = await this.#app.queues.find(queueId);
     if (found === undefined) return;
     const text = `The queue's work "${kind}" failed ${attempts + 1} times by a bug of Sluice and is not tried again: ${error}. What needs it waits; setting the queue to RUNNING tries it once more.`;
     await raise(this.#app, found, { id: `${id}/parked/${attempts}`, code: 'WORK_PARKED', text });
   }
 
-  #giveWay(effect: StoredEffect, error: unknown): EffectSettlement {
+  #settlementFor(effect: StoredEffect, error: unknown): EffectSettlement {
     const { clock, log } = this.#app;
     // Nothing failed: the next server does it.
     if (error instanceof Fault && error.code === 'SHUTTING_DOWN') return { kind: 'postpone', dueAt: clock.now() };
     const isBug = !(error instanceof Fault);
     const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 2_000);
     log.warn({ err: error, effect: effect.id, kind: effect.kind, attempts: effect.attempts + 1 }, 'an effect failed');
-    if (effect.kind === 'tell' && effect.attempts + 1 >= (isBug ? MAX_BUG_ATTEMPTS : MAX_TELL_ATTEMPTS)) {
+    if (effect.kind === 'update_page' && effect.attempts + 1 >= (isBug ? MAX_BUG_ATTEMPTS : MAX_PAGE_ATTEMPTS)) {
       log.error({ effect: effect.id, error: text }, 'people are not told how their pull request stands');
       return { kind: 'done' };
     }
@@ -217,8 +217,8 @@ function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAns
       return discardCandidate(run, effect);
     case 'land_candidate':
       return landCandidate(run, effect);
-    case 'tell':
-      return tell(run, effect, id);
+    case 'update_page':
+      return updatePage(run, effect, id);
     case 'readmit_entry':
       return readmitEntry(run, effect);
     case 'raise_alarm':

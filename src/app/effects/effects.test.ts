@@ -26,8 +26,8 @@ import { candidateIdOf } from '../core/entry-id.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
 import { Outages } from '../core/outages.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { QueueRunner } from '../core/queue-host.ts';
-import { NoticeBell } from '../core/wake-signal.ts';
+import { QueueHost } from '../core/queue-host.ts';
+import { WakeSignal } from '../core/wake-signal.ts';
 import { buildCandidate } from './build-candidate.ts';
 import { discardCandidate } from './discard-candidate.ts';
 import type { EffectAnswer, EffectRun } from './effect-run.ts';
@@ -84,15 +84,15 @@ class World {
     };
     this.app = {
       store,
-      runner: new QueueRunner(store, clock),
+      queues: new QueueHost(store, clock),
       directory: new Directory(store, forges),
       forges,
       clock,
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       ingest: noIngest,
-      jobs: noJobs,
+      checkRunner: noJobs,
       backupFolder: '',
       auth: undefined as unknown as Authenticator,
     };
@@ -110,7 +110,7 @@ class World {
   }
 
   async tell(event: QueueEvent): Promise<void> {
-    const result = await this.app.runner.run(this.queueId, () => event);
+    const result = await this.app.queues.run(this.queueId, () => event);
     assert.notEqual(result?.outcome.kind, 'refused');
   }
 
@@ -129,7 +129,7 @@ class World {
 
   /** The queue as a worker finds it now. */
   async run(): Promise<EffectRun> {
-    const found = await this.app.runner.find(this.queueId);
+    const found = await this.app.queues.find(this.queueId);
     assert.ok(found);
     const repository = (await this.app.store.repositories.listAll()).find(({ id }) => id === found.repositoryId);
     assert.ok(repository);
@@ -182,7 +182,7 @@ class World {
 /** Also where it goes on for a while. */
 async function landToEnd(run: EffectRun, effect: LandCandidate): Promise<EffectAnswer> {
   const answer = await landCandidate(run, effect);
-  return answer.kind === 'goes_on' ? answer.goOn(new AbortController().signal) : answer;
+  return answer.kind === 'long_running' ? answer.run(new AbortController().signal) : answer;
 }
 
 describe('landing a candidate', () => {
@@ -228,7 +228,7 @@ describe('landing a candidate', () => {
     ]);
     assert.equal(answer.kind === 'event' && answer.event.kind, 'candidate_landed');
     await world.tellAnswer(answer);
-    assert.equal((await world.queue()).target?.sha, world.head);
+    assert.equal((await world.queue()).head?.sha, world.head);
     assert.equal((await world.queue()).landing, undefined);
   });
 
@@ -336,7 +336,7 @@ describe('landing a candidate', () => {
   it('lands nothing in a queue that is gone [Q2]', async () => {
     const earlier = await world.run();
     await world.app.store.queues.delete(world.queueId, earlier.found.version, NOON);
-    world.app.runner.forget(world.queueId);
+    world.app.queues.forget(world.queueId);
     assert.deepEqual(await land(earlier), DONE);
     assert.equal(world.head, base);
   });
@@ -413,7 +413,7 @@ describe('landing by a merge API', () => {
   it('keeps no hand busy, and says that all have landed [L9] [G20]', async () => {
     await prepare();
     const effect = { kind: 'land_candidate', candidate: FIRST, expectedHead: base } as const;
-    assert.equal((await landCandidate(await world.run(), effect)).kind, 'goes_on');
+    assert.equal((await landCandidate(await world.run(), effect)).kind, 'long_running');
     const answer = await land();
     const event = answer.kind === 'event' && answer.event.kind === 'candidate_landed' ? answer.event : undefined;
     assert.deepEqual([event?.how, event?.entries.map(({ kind }) => kind)], ['SAME_TREE', ['PREFIX', undefined]]);
@@ -438,7 +438,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'MERGED']);
     const row = await world.app.store.queues.findEntry(world.queueId, B);
     assert.equal((JSON.parse(row?.body ?? '') as { landed: { kind: string } }).landed.kind, 'UNPROVEN');
-    assert.equal((await world.queue()).target?.sha, world.head);
+    assert.equal((await world.queue()).head?.sha, world.head);
   });
 
   it('goes on in the way it began in when the setting changes [L9]', async () => {
@@ -587,9 +587,9 @@ describe('showing a candidate to CI', () => {
     const run = await world.run();
     const hooked = { ...run, repository: { ...run.repository, runHooks: true } };
     const answer = await startChecks(hooked, { kind: 'start_checks', candidate: FIRST });
-    assert.equal(answer.kind, 'goes_on');
+    assert.equal(answer.kind, 'long_running');
     assert.deepEqual(world.testBranches, []);
-    if (answer.kind === 'goes_on') assert.deepEqual(await answer.goOn(new AbortController().signal), DONE);
+    if (answer.kind === 'long_running') assert.deepEqual(await answer.run(new AbortController().signal), DONE);
     assert.equal(world.testBranches.length, 1);
   });
 

@@ -79,7 +79,7 @@ async function findLastPass(
 /** Of the youngest entry in it; of the head by itself, when its test was planned. */
 async function findAdmission({ app, found }: EffectRun, candidate: Candidate): Promise<Instant> {
   const members = compositionOf(candidate);
-  const queue = (await app.runner.find(found.id))?.queue ?? found.queue;
+  const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
   const ended = members.filter((member) => findLiveMember(queue, member) === undefined);
   const rows =
     ended.length === 0

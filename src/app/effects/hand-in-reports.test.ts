@@ -37,7 +37,7 @@ async function readText({ store }: World, { bodyId }: Upload, fileNo: number): P
 describe('test reports of a check', () => {
   it('[R24] are stored, tied to it, before its result is reported', async () => {
     const world = await begin();
-    const found = await world.app.runner.find(world.queueId);
+    const found = await world.app.queues.find(world.queueId);
     const candidate = found && findCandidate(found.queue, FIRST);
     const job = world.jobs.find('unit');
     assert.deepEqual(job?.job.reports?.globs, ['reports/*.xml']);

@@ -47,7 +47,7 @@ class Judged {
   async set(settings: Partial<QueueSettings>): Promise<void> {
     const { app, clock, queueId } = this.#world;
     const at = clock.now();
-    await app.runner.run(queueId, () => ({ kind: 'queue_updated', at, actor: 'ada', settings, state: undefined }));
+    await app.queues.run(queueId, () => ({ kind: 'queue_updated', at, actor: 'ada', settings, state: undefined }));
   }
 
   async report(
@@ -59,7 +59,7 @@ class Judged {
     const nothing = { startedAt, url: undefined, summary: undefined };
     const status = conclusion === undefined ? ('IN_PROGRESS' as const) : ('COMPLETED' as const);
     const check = { name: 'ci', status, conclusion, ...nothing };
-    await app.runner.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate, check }));
+    await app.queues.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate, check }));
     await settle();
   }
 
@@ -127,7 +127,7 @@ class Judged {
   /** The candidate as it is, or as it ended. */
   async candidate(number: CandidateNumber): Promise<Candidate> {
     const { app, store, queueId } = this.#world;
-    const found = await app.runner.find(queueId);
+    const found = await app.queues.find(queueId);
     const live = found && findCandidate(found.queue, number);
     const row = await store.queues.findCandidate(queueId, number);
     assert.ok(row);
@@ -226,7 +226,7 @@ describe('judging a failed check', () => {
     const nothing = { startedAt: undefined, url: undefined, summary: undefined };
     for (const name of ['lint', 'ci']) {
       const check = { name, status: 'COMPLETED' as const, conclusion: 'FAILURE' as const, ...nothing };
-      await app.runner.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate: THIRD, check }));
+      await app.queues.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate: THIRD, check }));
     }
     await judged.report(SECOND, 'SUCCESS');
     await world.clock.pass(61_000);

@@ -1,7 +1,7 @@
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { JudgeCheck } from '../../engine/effect.ts';
 import type { CheckJudged } from '../../engine/event.ts';
-import { type Finding, JUDGEMENT_MS, MAX_JUDGED_TESTS } from '../../engine/judgement.ts';
+import { JUDGEMENT_MS, type JudgementFinding, MAX_JUDGED_TESTS } from '../../engine/judgement.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { type FailureJudgement, judgeFailure } from '../../flaky/judge-failure.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
@@ -20,7 +20,7 @@ const MAX_TRIES = 5;
 
 /** Waits until the results of a failed check are there, or until nobody waits for them, and says what they mean. */
 export async function judgeCheck(run: EffectRun, effect: JudgeCheck): Promise<LongEffect> {
-  return { kind: 'goes_on', goOn: (stop) => judge(run, effect, stop) };
+  return { kind: 'long_running', run: (stop) => judge(run, effect, stop) };
 }
 
 async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Promise<EffectAnswer> {
@@ -59,13 +59,13 @@ async function look(run: EffectRun, effect: JudgeCheck): Promise<FailureJudgemen
   return judgeFailure({ ...facts, evidence: await findWaiverEvidence(run, candidate, facts) });
 }
 
-function toFinding({ kind, reason, tests, failing }: FailureJudgement): Finding {
+function toFinding({ kind, reason, tests, failing }: FailureJudgement): JudgementFinding {
   return { isWaived: kind === 'waived', reason, tests, failing };
 }
 
 /** As it is now: live in the queue or, where it has ended, as the store has it. */
 async function findAny({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
-  const loaded = await app.runner.find(found.id);
+  const loaded = await app.queues.find(found.id);
   const live = loaded && findCandidate(loaded.queue, number);
   return live ?? findEnded({ app, found }, number);
 }
@@ -75,12 +75,12 @@ async function findEnded({ app, found }: Pick<EffectRun, 'app' | 'found'>, numbe
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
-async function tell(run: EffectRun, effect: JudgeCheck, finding: Finding): Promise<void> {
+async function tell(run: EffectRun, effect: JudgeCheck, finding: JudgementFinding): Promise<void> {
   const { app, found } = run;
   const { candidate, check, attempt } = effect;
   const event = { kind: 'check_judged' as const, candidate, check, attempt, ...finding };
   let isLive = false;
-  await app.runner.run(found.id, (queue) => {
+  await app.queues.run(found.id, (queue) => {
     isLive = findCandidate(queue, candidate) !== undefined;
     return isLive ? { ...event, at: app.clock.now() } : undefined;
   });
@@ -96,7 +96,7 @@ async function tellOfEnded({ app, found }: EffectRun, event: Omit<CheckJudged, '
     const ended = await findEnded({ app, found }, event.candidate);
     const check = ended?.checks.find(({ name }) => name === event.check);
     if (ended?.endedAt === undefined || check?.judgement?.kind === 'judged') return;
-    await app.runner.run(found.id, () => ({ ...event, at: app.clock.now(), ended }));
+    await app.queues.run(found.id, () => ({ ...event, at: app.clock.now(), ended }));
   }
 }
 
@@ -116,12 +116,12 @@ function listen({ app, found }: EffectRun, effect: JudgeCheck) {
 
 function waitFor({ app }: EffectRun, heard: Promise<void>, stop: AbortSignal, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const callOff = app.clock.after(ms, resolve);
+  const cancel = app.clock.after(ms, resolve);
   const onStop = () => resolve();
   stop.addEventListener('abort', onStop, { once: true });
   void heard.then(resolve);
   return promise.finally(() => {
-    callOff();
+    cancel();
     stop.removeEventListener('abort', onStop);
   });
 }

@@ -55,15 +55,15 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   };
   if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));
   // A merge API lands one by one, and is tried again for minutes where it fails.
-  const isStillWanted = async () => isWanted(await app.runner.find(found.id), candidate);
-  return { kind: 'goes_on', goOn: (signal) => land({ isStillWanted, signal }) };
+  const isStillWanted = async () => isWanted(await app.queues.find(found.id), candidate);
+  return { kind: 'long_running', run: (signal) => land({ isStillWanted, signal }) };
 }
 
 /**
  * What is asked of a repository where nothing may be done is asked in vain, for as long as that is so. Whoever takes a pull
  * request back does not wait for it: nobody can say any more whether it had landed there.
  */
-export function answerWhereBarred(queue: Queue, effect: Effect): EffectAnswer | undefined {
+export function answerWhereBlocked(queue: Queue, effect: Effect): EffectAnswer | undefined {
   if (effect.kind !== 'land_candidate') return undefined;
   const candidate = isStillAsked(queue, effect) ? findCandidate(queue, effect.candidate) : undefined;
   if (candidate === undefined || !isTakenBack(queue, candidate)) return undefined;
@@ -81,12 +81,12 @@ function isTakenBack(queue: Queue, candidate: Candidate): boolean {
 /** Says that the landing begins, so that nothing calls it off any more, and looks at the queue a last time. */
 async function begin({ app, found }: EffectRun, effect: LandCandidate): Promise<Queue | undefined> {
   const { candidate } = effect;
-  const begun = await app.runner.run(found.id, (queue) =>
+  const begun = await app.queues.run(found.id, (queue) =>
     isStillAsked(queue, effect) && queue.landing?.isBegun === false
       ? { kind: 'landing_begun', at: app.clock.now(), candidate }
       : undefined,
   );
-  return begun?.isStored ? begun.queue : (await app.runner.find(found.id))?.queue;
+  return begun?.isStored ? begun.queue : (await app.queues.find(found.id))?.queue;
 }
 
 function isStillAsked({ landing }: Queue, { candidate, expectedHead }: LandCandidate): boolean {

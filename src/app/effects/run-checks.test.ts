@@ -7,7 +7,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { QueueRunner } from '../core/queue-host.ts';
+import { QueueHost } from '../core/queue-host.ts';
 import { EffectWorker } from './effect-worker.ts';
 
 const CHECKS = ['unit', 'lint'].map((name) => ({ name, command: `run ${name}`, timeoutMinutes: null }));
@@ -27,7 +27,7 @@ function namesOf({ jobs }: World): readonly (string | undefined)[] {
 }
 
 async function candidateOf(world: World): Promise<Candidate | undefined> {
-  const found = await world.app.runner.find(world.queueId);
+  const found = await world.app.queues.find(world.queueId);
   return found && findCandidate(found.queue, FIRST);
 }
 
@@ -90,8 +90,8 @@ describe('checks of the built-in runner', () => {
   it('[R4] are stopped when another server decides that nobody wants them', async () => {
     const world = await begin();
     const store = { ...world.store, isShared: true };
-    Object.defineProperty(world.app, 'runner', { value: new QueueRunner(store, world.clock) });
-    const other = new QueueRunner(store, world.clock);
+    Object.defineProperty(world.app, 'runner', { value: new QueueHost(store, world.clock) });
+    const other = new QueueHost(store, world.clock);
     const cancel: QueueEvent = { kind: 'pull_request_cancelled', at: world.clock.now(), actor: 'ada', prNumber: A };
     await other.run(world.queueId, () => cancel);
     assert.equal(world.jobs.find('unit')?.isStopped, false);
@@ -139,7 +139,7 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
     const at = world.clock.now();
     const check = { ...OPEN, name: 'lint', startedAt: at + 60_000 };
-    await world.app.runner.run(world.queueId, () => ({ kind: 'check_reported', at, candidate: FIRST, check }));
+    await world.app.queues.run(world.queueId, () => ({ kind: 'check_reported', at, candidate: FIRST, check }));
     const next = new EffectWorker(world.app, 'the next one');
     next.start();
     await world.clock.pass(10);
@@ -229,9 +229,9 @@ describe('checks of the built-in runner', () => {
 
   it('[R1] report again when the store was away', async () => {
     const world = await begin();
-    const { run } = world.app.runner;
+    const { run } = world.app.queues;
     let failures = 3;
-    world.app.runner.run = function (...given) {
+    world.app.queues.run = function (...given) {
       failures -= 1;
       if (failures >= 0) return Promise.reject(new Fault('STORE_UNAVAILABLE', 'The store is away.'));
       return run.apply(this, given);

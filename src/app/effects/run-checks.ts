@@ -57,21 +57,21 @@ function watchCandidate({ app, found }: EffectRun, { number }: Candidate) {
   const look = (queue: Queue | undefined) => {
     if (queue === undefined || findCandidate(queue, number)?.state !== 'testing') decided.abort();
   };
-  const stopListening = app.runner.listen((loaded) => {
+  const stopListening = app.queues.listen((loaded) => {
     if (loaded.id === found.id) look(loaded.queue);
   });
   const lookAgain = () => {
-    app.runner.find(found.id).then(
+    app.queues.find(found.id).then(
       (loaded) => look(loaded?.queue),
       // The store is away for a moment; the next look asks again.
       () => undefined,
     );
-    callOff = app.clock.after(LOOK_EVERY_MS, lookAgain);
+    cancel = app.clock.after(LOOK_EVERY_MS, lookAgain);
   };
-  let callOff = app.clock.after(0, lookAgain);
+  let cancel = app.clock.after(0, lookAgain);
   const end = () => {
     stopListening();
-    callOff();
+    cancel();
   };
   return { decided: decided.signal, end };
 }
@@ -86,7 +86,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   // The newest attempt counts, also where the clock of the server that began the last one was ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
-  const job = app.jobs.run(
+  const job = app.checkRunner.run(
     {
       share: found.id,
       rank: rankOf(run),
@@ -150,7 +150,7 @@ function heading({ app, candidate, found }: CheckRun, { name, command, network }
   const commit = `commit ${candidate.commit?.sha ?? ''}`;
   // The first thing to know where a download fails.
   const closed =
-    app.jobs.safety.closesNetwork && network !== true ? ', without network (--check-network opens it)' : '';
+    app.checkRunner.safety.closesNetwork && network !== true ? ', without network (--check-network opens it)' : '';
   return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n[Sluice] $ ${command}\n`;
 }
 
@@ -197,7 +197,7 @@ async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress):
   const check = { name, status, conclusion, startedAt, url: undefined, summary };
   for (let attempts = 0; ; attempts += 1) {
     try {
-      await app.runner.run(found.id, () => ({
+      await app.queues.run(found.id, () => ({
         kind: 'check_reported',
         at: app.clock.now(),
         candidate: candidate.number,

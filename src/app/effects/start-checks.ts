@@ -28,11 +28,11 @@ export async function startChecks(run: EffectRun, effect: StartChecks): Promise<
   if (candidate.required?.commands !== digestCommands(run.checks)) {
     return { kind: 'event', event: { kind: 'checks_lost', candidate: candidate.number, cause: 'commands_changed' } };
   }
-  const { store, jobs } = run.app;
+  const { store, checkRunner } = run.app;
   if (run.checks.length > 0 && run.checksBlocked !== undefined)
     throw new Fault('RUNNER_UNAVAILABLE', run.checksBlocked);
   // Another server may have room.
-  if (store.isShared && run.checks.length > 0 && jobs.isCrowded) return { kind: 'later', delayMs: CROWDED_MS };
+  if (store.isShared && run.checks.length > 0 && checkRunner.isCrowded) return { kind: 'later', delayMs: CROWDED_MS };
   const { sha } = candidate.commit;
   return waitForHooks(run, () => show(run, candidate, sha));
 }
@@ -47,7 +47,7 @@ async function show(run: EffectRun, candidate: Candidate, sha: Sha): Promise<Eff
   });
   if (answer.kind === 'published') {
     if (run.checks.length === 0) return DONE;
-    return { kind: 'goes_on', goOn: (stop) => runChecks(run, candidate, stop) };
+    return { kind: 'long_running', run: (stop) => runChecks(run, candidate, stop) };
   }
   const { reason, detail } = answer;
   return { kind: 'event', event: { kind: 'candidate_unbuildable', candidate: candidate.number, reason, detail } };

@@ -255,7 +255,7 @@ describe('telling people how their pull request stands', () => {
     const states = await Promise.all(all.map(({ number }) => world.stateOf(number)));
     assert.ok(states.filter((state) => state === 'MERGED').length >= 5, states.join());
     await world.stop();
-    assert.ok((await world.effects()).every(({ kind, attempts }) => kind !== 'tell' || attempts === 0));
+    assert.ok((await world.effects()).every(({ kind, attempts }) => kind !== 'update_page' || attempts === 0));
     resolve();
   });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { compositionOf } from '../../engine/candidate.ts';
-import type { Tell } from '../../engine/effect.ts';
+import type { UpdatePage } from '../../engine/effect.ts';
 import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
 import type { Hosting } from '../../forge/hosting.ts';
-import { isNotDone } from '../../forge/not-done.ts';
+import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { QueueId } from '../../storage/queues.ts';
@@ -12,41 +12,41 @@ import { spreadOf } from '../core/leases.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 import { closeLandedPullRequest } from '../pr-page/close-landed.ts';
-import { collectSituation } from '../pr-page/collect-page-facts.ts';
-import { leftToOther, Overtaken } from '../pr-page/concurrent-write.ts';
+import { collectPageFacts } from '../pr-page/collect-page-facts.ts';
+import { ConcurrentWrite, leftToOther } from '../pr-page/concurrent-write.ts';
 import { changeNote, type NoteKey } from '../pr-page/note.ts';
-import { createPen } from '../pr-page/paired-writer.ts';
-import type { Place } from '../pr-page/place.ts';
-import { TellLater } from '../pr-page/retry-after.ts';
+import { createPairedWriter } from '../pr-page/paired-writer.ts';
+import type { PageHost } from '../pr-page/place.ts';
+import { RetryAfter } from '../pr-page/retry-after.ts';
 import { writeCheckRun } from '../pr-page/write-check-run.ts';
 import { writeComment } from '../pr-page/write-comment.ts';
 import { writeLabels } from '../pr-page/write-labels.ts';
-import { Talkers } from '../pr-page/write-slots.ts';
+import { WriteSlots } from '../pr-page/write-slots.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
 
 /** A pull request is in one queue after the other when its base changes; nobody reads of more. */
 const MAX_QUEUES = 5;
 
-const talkers = new WeakMap<App, Talkers>();
+const writeSlots = new WeakMap<App, WriteSlots>();
 
 /**
  * Says at the forge how a pull request stands now: what differs from what was said last, and nothing else. A forge that
  * lets us wait keeps no hand busy that could land something.
  */
-export async function tell(run: EffectRun, effect: Tell, id: string): Promise<EffectAnswer | LongEffect> {
+export async function updatePage(run: EffectRun, effect: UpdatePage, id: string): Promise<EffectAnswer | LongEffect> {
   const { hosting } = run.forge;
   if (hosting === undefined) return DONE;
   const { app, repository } = run;
-  const ours = talkers.get(app) ?? new Talkers();
-  talkers.set(app, ours);
+  const ours = writeSlots.get(app) ?? new WriteSlots();
+  writeSlots.set(app, ours);
   const share = `${repository.host}/${repository.owner}`;
   if (ours.isCrowded(share)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(id)) };
   return {
-    kind: 'goes_on',
-    goOn: async (stop) => {
+    kind: 'long_running',
+    run: async (stop) => {
       const giveBack = await ours.take(share, stop);
       if (giveBack === undefined) return NOT_NOW;
-      const said = sayLast(run, { hosting, prNumber: effect.prNumber, id }).finally(giveBack);
+      const said = writeUntilLast(run, { hosting, prNumber: effect.prNumber, id }).finally(giveBack);
       return Promise.race([said, whenStopped(stop, said)]);
     },
   };
@@ -69,9 +69,9 @@ function whenStopped(stop: AbortSignal, said: Promise<unknown>): Promise<EffectA
  */
 const CROWDED_MS = 20_000;
 
-interface Speech {
+interface PageUpdate {
   readonly hosting: Hosting;
-  readonly prNumber: Tell['prNumber'];
+  readonly prNumber: UpdatePage['prNumber'];
   /** The effect's own. */
   readonly id: string;
 }
@@ -80,13 +80,13 @@ interface Speech {
  * Two may talk at once: one that was taken for dead, or one for another queue. Whoever finds that another spoke meanwhile
  * says it once more, with what is true by then: the last word is the latest.
  */
-async function sayLast(run: EffectRun, speech: Speech): Promise<EffectAnswer> {
-  for (let overtaken = 0; overtaken < MAX_OVERTAKEN; overtaken += 1) {
+async function writeUntilLast(run: EffectRun, speech: PageUpdate): Promise<EffectAnswer> {
+  for (let overtaken = 0; overtaken < MAX_CONCURRENT_WRITES; overtaken += 1) {
     try {
-      return await say(run, speech);
+      return await writePage(run, speech);
     } catch (error) {
       if (isLimited(error)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(speech.id)) };
-      if (!(error instanceof Overtaken)) throw error;
+      if (!(error instanceof ConcurrentWrite)) throw error;
     }
   }
   throw leftToOther();
@@ -94,19 +94,19 @@ async function sayLast(run: EffectRun, speech: Speech): Promise<EffectAnswer> {
 
 /** A forge that takes nothing more for an hour is no failure: who landed meanwhile is told so then. */
 function isLimited(error: unknown): boolean {
-  return error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isNotDone(error);
+  return error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isKnownNotApplied(error);
 }
 
-const MAX_OVERTAKEN = 5;
+const MAX_CONCURRENT_WRITES = 5;
 
-async function say(run: EffectRun, { hosting, prNumber, id }: Speech): Promise<EffectAnswer> {
+async function writePage(run: EffectRun, { hosting, prNumber, id }: PageUpdate): Promise<EffectAnswer> {
   const { app, forge, repository: at } = run;
   // It waited for its turn: the queue may have gone on.
-  const found = await app.runner.find(run.found.id);
+  const found = await app.queues.find(run.found.id);
   if (found === undefined) return DONE;
   const repository = await app.directory.findRepositoryById(found.repositoryId);
   if (repository === undefined) return DONE;
-  const place: Place = { app, forge, repository };
+  const place: PageHost = { app, forge, repository };
   const key: NoteKey = { repositoryId: repository.id, prNumber };
   const note = await changeNote(app, key, ({ queues, ...rest }) =>
     queues[0] === found.id
@@ -120,10 +120,10 @@ async function say(run: EffectRun, { hosting, prNumber, id }: Speech): Promise<E
   const own = views.find(({ loaded }) => loaded.id === found.id);
   const [first] = views;
   if (first === undefined || own === undefined) return DONE;
-  const pen = createPen(hosting);
-  const talk = { app, hosting, pen, key, repository: at, id, turn: randomUUID() };
-  const comment = writeComment(talk, views).finally(() => pen.putDown('comment'));
-  const check = writeCheckRun(talk, own).finally(() => pen.putDown('check'));
+  const writer = createPairedWriter(hosting);
+  const talk = { app, hosting, writer, key, repository: at, id, turn: randomUUID() };
+  const comment = writeComment(talk, views).finally(() => writer.skip('comment'));
+  const check = writeCheckRun(talk, own).finally(() => writer.skip('check'));
   await Promise.allSettled([comment, check]);
   return inTurn([() => comment, () => check, () => writeLabels(talk, first), () => closeLandedPullRequest(talk, own)]);
 }
@@ -152,14 +152,14 @@ const PASSED_MS = 30_000;
 /** What one of them cannot do keeps none of the others from being done. */
 async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAnswer> {
   let failure: { readonly error: unknown } | undefined;
-  let overtaken: Overtaken | undefined;
+  let overtaken: ConcurrentWrite | undefined;
   let laterMs: number | undefined;
   for (const act of acts) {
     try {
       await act();
     } catch (error) {
-      if (error instanceof TellLater) laterMs = Math.max(laterMs ?? 0, error.delayMs);
-      else if (error instanceof Overtaken) overtaken = error;
+      if (error instanceof RetryAfter) laterMs = Math.max(laterMs ?? 0, error.delayMs);
+      else if (error instanceof ConcurrentWrite) overtaken = error;
       else failure ??= { error };
     }
   }
@@ -170,13 +170,13 @@ async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAns
 }
 
 /** Live ones first, then those that changed last: the same for whoever of them tells. */
-async function collectViews(place: Place, queueIds: readonly QueueId[], prNumber: Tell['prNumber']) {
+async function collectViews(place: PageHost, queueIds: readonly QueueId[], prNumber: UpdatePage['prNumber']) {
   const views = [];
   for (const queueId of queueIds) {
-    const loaded = await place.app.runner.find(queueId);
-    const entry = loaded?.queue.isTold === true ? await findAny(place.app, loaded, prNumber) : undefined;
+    const loaded = await place.app.queues.find(queueId);
+    const entry = loaded?.queue.hasPages === true ? await findAny(place.app, loaded, prNumber) : undefined;
     if (loaded === undefined || entry === undefined) continue;
-    views.push({ loaded, entry, situation: await collectSituation(place, loaded, entry) });
+    views.push({ loaded, entry, facts: await collectPageFacts(place, loaded, entry) });
   }
   const rank = ({ state }: Entry) => (isLive(state) ? 1 : 0);
   return views.toSorted(
@@ -187,7 +187,11 @@ async function collectViews(place: Place, queueIds: readonly QueueId[], prNumber
   );
 }
 
-async function findAny(app: App, { id, queue }: LoadedQueue, prNumber: Tell['prNumber']): Promise<Entry | undefined> {
+async function findAny(
+  app: App,
+  { id, queue }: LoadedQueue,
+  prNumber: UpdatePage['prNumber'],
+): Promise<Entry | undefined> {
   const live = findEntry(queue, prNumber);
   if (live !== undefined) return live;
   const row = await app.store.queues.findEntry(id, prNumber);

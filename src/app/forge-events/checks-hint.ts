@@ -3,44 +3,44 @@ import { type Entry, isAdmitted } from '../../engine/queue.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
-import { lookAgainSoon } from '../core/request-poll.ts';
+import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import type { NoticeAnswer, NoticeOf, NoticeRun } from './hint-run.ts';
+import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
 import { findOpenCandidates, reportChecks } from './report-checks.ts';
 
-type ChecksNotice = NoticeOf<'checks'>;
+type ChecksHint = HintOf<'checks'>;
 
 /** CI said something about a commit: one that is under test, or the head of a pull request that waits to be ready. */
-export async function lookAtChecks(run: NoticeRun, notice: ChecksNotice): Promise<NoticeAnswer> {
+export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promise<HintOutcome> {
   const queues = await loadQueues(run.app, [run.repository]);
-  await lookAtWaiting(run, queues, notice);
+  await pollWaitingEntries(run, queues, hint);
   const tested = queues.flatMap((found) =>
-    findOpenCandidates(found.queue, notice.sha).map((candidate) => ({ found, candidate })),
+    findOpenCandidates(found.queue, hint.sha).map((candidate) => ({ found, candidate })),
   );
-  if (!tested.some(({ candidate }) => mayDecide(candidate, notice))) return 'done';
-  const answer = await run.hosting.readChecks(toForgeRepository(run.repository), [notice.sha]);
-  const reports = answer.get(notice.sha) ?? [];
+  if (!tested.some(({ candidate }) => mayDecide(candidate, hint))) return 'done';
+  const answer = await run.hosting.readChecks(toForgeRepository(run.repository), [hint.sha]);
+  const reports = answer.get(hint.sha) ?? [];
   for (const { found, candidate } of tested) await reportChecks(run.app, found, candidate, reports);
-  return isThere(reports, notice) ? 'done' : 'later';
+  return isThere(reports, hint) ? 'done' : 'later';
 }
 
 /** Whether anybody waits for it. */
-export function isWaitedFor({ queue }: Pick<FoundQueue, 'queue'>, notice: ChecksNotice): boolean {
-  const tested = findOpenCandidates(queue, notice.sha);
-  return tested.some((candidate) => mayDecide(candidate, notice)) || waitingAt({ queue }, notice).length > 0;
+export function isWaitedFor({ queue }: Pick<FoundQueue, 'queue'>, hint: ChecksHint): boolean {
+  const tested = findOpenCandidates(queue, hint.sha);
+  return tested.some((candidate) => mayDecide(candidate, hint)) || waitingAt({ queue }, hint).length > 0;
 }
 
 /** Whether it may be merged now is a question about the pull request. */
-async function lookAtWaiting(
-  { app, repository }: NoticeRun,
+async function pollWaitingEntries(
+  { app, repository }: HintRun,
   queues: readonly FoundQueue[],
-  notice: ChecksNotice,
+  hint: ChecksHint,
 ): Promise<void> {
-  const waiting = queues.flatMap((found) => waitingAt(found, notice));
-  for (const { prNumber } of waiting) await lookAgainSoon(app, repository, prNumber);
+  const waiting = queues.flatMap((found) => waitingAt(found, hint));
+  for (const { prNumber } of waiting) await requestPullRequestPoll(app, repository, prNumber);
 }
 
-function waitingAt({ queue }: Pick<FoundQueue, 'queue'>, { sha }: ChecksNotice): readonly Entry[] {
+function waitingAt({ queue }: Pick<FoundQueue, 'queue'>, { sha }: ChecksHint): readonly Entry[] {
   return [...valuesOf(queue.entries)].filter((entry) => entry.pr.headSha === sha && isWaiting(entry));
 }
 
@@ -54,7 +54,7 @@ function isWaiting(entry: Entry): boolean {
 }
 
 /** Checks that nobody waits for, and those that are known already, need no question. */
-function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: ChecksNotice): boolean {
+function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: ChecksHint): boolean {
   const names = required?.names ?? [];
   const isFinished = (each: string, since = 0) =>
     checks.some((check) => check.name === each && check.status === 'COMPLETED' && (check.startedAt ?? 0) >= since);
@@ -63,7 +63,7 @@ function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: 
 }
 
 /** What was told of finished and cannot be seen yet is seen a moment later. */
-function isThere(reports: readonly CheckReport[], { check: name }: ChecksNotice): boolean {
+function isThere(reports: readonly CheckReport[], { check: name }: ChecksHint): boolean {
   if (name === undefined) return true;
   return reports.some((report) => report.name === name && report.status === 'COMPLETED');
 }

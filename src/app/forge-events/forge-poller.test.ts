@@ -61,8 +61,8 @@ describe('looking around', () => {
     const world = await createWorld(t);
     const { clock, queueId, store } = world.world;
     await clock.pass(1_000);
-    const answer = world.hosting.lookAround;
-    world.hosting.lookAround = () => Promise.reject(new Fault('FORGE_UNAVAILABLE', 'The GitHub App is suspended.'));
+    const answer = world.hosting.poll;
+    world.hosting.poll = () => Promise.reject(new Fault('FORGE_UNAVAILABLE', 'The GitHub App is suspended.'));
     await clock.pass(4 * 60_000);
     assert.deepEqual(await store.alarms.list([queueId], 0, 10), []);
     await clock.pass(10 * 60_000);
@@ -70,7 +70,7 @@ describe('looking around', () => {
     assert.equal(alarm?.code, 'FORGE_UNREACHABLE');
     assert.match(alarm?.text ?? '', /The GitHub App is suspended\./);
     assert.deepEqual(more, []);
-    world.hosting.lookAround = answer;
+    world.hosting.poll = answer;
     await clock.pass(2 * 60_000);
     assert.equal((await store.alarms.list([queueId], 0, 10)).length, 1);
   });
@@ -116,9 +116,9 @@ describe('looking around', () => {
     const { clock, repository } = world.world;
     const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     await clock.pass(10_000);
-    const lookAround = world.hosting.lookAround.bind(world.hosting);
-    world.hosting.lookAround = async (question) => {
-      world.hosting.lookAround = lookAround;
+    const lookAround = world.hosting.poll.bind(world.hosting);
+    world.hosting.poll = async (question) => {
+      world.hosting.poll = lookAround;
       world.hosting.comment(number, 'ada', 'hello');
       const look = await lookAround(question);
       world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
@@ -260,12 +260,12 @@ describe('looking around', () => {
     assert.equal(world.hosting.asked.get('lookAround'), 1);
     await world.app.store.queues.delete(
       world.world.queueId,
-      (await world.app.runner.find(world.world.queueId))?.version ?? 0,
+      (await world.app.queues.find(world.world.queueId))?.version ?? 0,
       1,
     );
     world.app.directory.forget();
     await world.world.clock.pass(300_000);
-    assert.equal(await world.app.store.notices.findNextDueAt(), undefined);
+    assert.equal(await world.app.store.hints.findNextDueAt(), undefined);
   });
 
   test('goes on where the clock goes back [G34]', async (t) => {

@@ -1,25 +1,25 @@
 import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
-import type { ChangedPullRequest, Hosting, Look, Notice } from '../../forge/hosting.ts';
+import type { ChangedPullRequest, ForgeSnapshot, Hosting, WebhookHint } from '../../forge/hosting.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
-import type { NoticeSettlement, StoredNotice } from '../../storage/notices.ts';
+import type { HintSettlement, StoredHint } from '../../storage/hints.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { describeRepository, type FoundQueue } from '../core/find-queue.ts';
 import {
   CLOCK_LEEWAY_MS,
-  decodeLookState,
-  encodeLook,
-  encodeLookState,
-  encodeNotice,
-  firstLook,
+  decodePollState,
+  encodeHint,
+  encodePoll,
+  encodePollState,
+  firstPoll,
 } from '../core/hint-codec.ts';
-import { Rounds } from '../core/periodic.ts';
-import { lookAgainSoon } from '../core/request-poll.ts';
+import { PeriodicTask } from '../core/periodic.ts';
+import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type Note, readNote, rememberHead } from '../pr-page/note.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { observePullRequest } from '../queue/observe-pull-request.ts';
-import { observeTarget } from '../queue/read-target-branch.ts';
+import { observeTargetBranch } from '../queue/read-target-branch.ts';
 import { settleIdentity } from '../repositories/settle-identity.ts';
 import { alarmOfOutage } from './alarm-of-outage.ts';
 import { findOpenCandidates, reportChecks } from './report-checks.ts';
@@ -39,19 +39,19 @@ const OVERLAP_MS = 1_000;
  * Sees to it that every repository on a forge with people on it is looked at again and again, by one of the servers:
  * when that is next, and how far was seen, is stored.
  */
-export function createLookAround(app: App, times = { firstMs: 100, everyMs: ROUND_MS }): Rounds {
-  const known: Known = new Map();
-  return new Rounds(app.clock, times, (isStopped) => ensureLooks(app, known, isStopped));
+export function createForgePoller(app: App, times = { firstMs: 100, everyMs: ROUND_MS }): PeriodicTask {
+  const known: EnsuredPolls = new Map();
+  return new PeriodicTask(app.clock, times, (isStopped) => ensurePolls(app, known, isStopped));
 }
 
-async function ensureLooks(app: App, known: Known, isStopped: () => boolean): Promise<void> {
+async function ensurePolls(app: App, known: EnsuredPolls, isStopped: () => boolean): Promise<void> {
   try {
     for (const repository of await app.store.repositories.listAll()) {
       if (isStopped()) return;
       if (app.forges.get(repository.host)?.hosting === undefined) continue;
       const queues = await loadQueues(app, [repository]);
       if (queues.length === 0) known.delete(repository.id);
-      else await ensureLook(app, known, { repository, queues });
+      else await ensurePoll(app, known, { repository, queues });
     }
   } catch (error) {
     // The next round asks again.
@@ -59,39 +59,39 @@ async function ensureLooks(app: App, known: Known, isStopped: () => boolean): Pr
   }
 }
 
-interface Place {
+interface PolledRepository {
   readonly repository: Repository;
   readonly queues: readonly FoundQueue[];
 }
 
 /** When a look at each was seen to last. */
-type Known = Map<RepositoryId, Instant>;
+type EnsuredPolls = Map<RepositoryId, Instant>;
 
-async function ensureLook(app: App, known: Known, { repository, queues }: Place): Promise<void> {
+async function ensurePoll(app: App, known: EnsuredPolls, { repository, queues }: PolledRepository): Promise<void> {
   const now = app.clock.now();
   const ensuredAt = known.get(repository.id);
-  const isHurried = isAlone(app, { repository, queues });
+  const isHurried = pollIsOnlySource(app, { repository, queues });
   // Also where the clock goes back: what is due by it may be hours away.
   const isSure = ensuredAt !== undefined && Math.abs(now - ensuredAt) < (isHurried ? HURRIED_MS : SURE_MS);
   // Who looks sees to the next time.
   if (isSure) return;
   const delayMs = ensuredAt === undefined ? 0 : isHurried ? HURRIED_MS : EVERY_MS;
-  const state = firstLook(repository.id, now);
-  await app.store.notices.ensure(encodeLook(repository.host, state, { now, dueAt: now + delayMs }));
+  const state = firstPoll(repository.id, now);
+  await app.store.hints.ensure(encodePoll(repository.host, state, { now, dueAt: now + delayMs }));
   known.set(repository.id, now);
-  app.notices.wake();
+  app.hints.wake();
 }
 
 /** Somebody waits for CI, and nothing is delivered. */
-function isAlone(app: App, { repository, queues }: Place): boolean {
-  const heardAt = app.notices.lastHeardOf(repository.host);
+function pollIsOnlySource(app: App, { repository, queues }: PolledRepository): boolean {
+  const heardAt = app.hints.lastWebhookAt(repository.host);
   const isSilent = heardAt === undefined || app.clock.now() - heardAt > SILENT_AFTER_MS;
   return isSilent && queues.some(({ queue }) => findOpenCandidates(queue).length > 0);
 }
 
 /** One look at a repository: what it finds goes the way of what is delivered. Ends where there is no queue any more. */
-export async function lookAround(app: App, stored: StoredNotice): Promise<NoticeSettlement> {
-  const { repositoryId, since } = decodeLookState(stored);
+export async function pollRepository(app: App, stored: StoredHint): Promise<HintSettlement> {
+  const { repositoryId, since } = decodePollState(stored);
   const repository = await app.directory.findRepositoryById(repositoryId);
   const queues = repository === undefined ? [] : await loadQueues(app, [repository]);
   const hosting = app.forges.get(stored.host)?.hosting;
@@ -106,10 +106,10 @@ export async function lookAround(app: App, stored: StoredNotice): Promise<Notice
     const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
     app.outages.end(repository.id);
     if (isChanged) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
-    await takeIn(app, place, look, since);
+    await applyPoll(app, place, look, since);
     const next = { repositoryId, since: nextSince(look, since, askedAt) };
-    const dueAt = app.clock.now() + (isAlone(app, place) ? HURRIED_MS : EVERY_MS);
-    return { kind: 'later', dueAt, isFailure: false, body: encodeLookState(next) };
+    const dueAt = app.clock.now() + (pollIsOnlySource(app, place) ? HURRIED_MS : EVERY_MS);
+    return { kind: 'later', dueAt, isFailure: false, body: encodePollState(next) };
   } catch (error) {
     app.outages.begin(repository.id, error, app.clock.now());
     await alarmOfOutage(app, repository, queues);
@@ -117,12 +117,12 @@ export async function lookAround(app: App, stored: StoredNotice): Promise<Notice
   }
 }
 
-function ask(hosting: Hosting, { repository, queues }: Place, since: Instant): Promise<Look> {
+function ask(hosting: Hosting, { repository, queues }: PolledRepository, since: Instant): Promise<ForgeSnapshot> {
   const entries = new Set(queues.flatMap(({ queue }) => [...valuesOf(queue.entries)].map(({ prNumber }) => prNumber)));
   const commits = new Set(
     queues.flatMap(({ queue }) => findOpenCandidates(queue).flatMap(({ commit }) => commit?.sha ?? [])),
   );
-  return hosting.lookAround({
+  return hosting.poll({
     repository: describeRepository(repository),
     branches: [...new Set(queues.map(({ queue }) => queue.branch))],
     entries: [...entries],
@@ -131,55 +131,60 @@ function ask(hosting: Hosting, { repository, queues }: Place, since: Instant): P
   });
 }
 
-async function takeIn(app: App, place: Place, look: Look, since: Instant): Promise<void> {
-  for (const found of place.queues) await takeInQueue(app, found, look);
-  await takeInChanges(app, place, look.changed, since);
+async function applyPoll(app: App, place: PolledRepository, look: ForgeSnapshot, since: Instant): Promise<void> {
+  for (const found of place.queues) await applyPollToQueue(app, found, look);
+  await storeChanges(app, place, look.changed, since);
 }
 
-async function takeInQueue(app: App, found: FoundQueue, look: Look): Promise<void> {
+async function applyPollToQueue(app: App, found: FoundQueue, look: ForgeSnapshot): Promise<void> {
   const { queue } = found;
-  if (look.heads.has(queue.branch)) await observeTarget(app, found, look.heads.get(queue.branch));
+  if (look.heads.has(queue.branch)) await observeTargetBranch(app, found, look.heads.get(queue.branch));
   for (const candidate of findOpenCandidates(queue)) {
     const reports = candidate.commit && look.checks.get(candidate.commit.sha);
     if (reports !== undefined) await reportChecks(app, found, candidate, reports);
   }
   const seen = [...valuesOf(queue.entries)].filter(({ prNumber }) => look.pullRequests.has(prNumber));
   // Together: what is news about hundreds of them is stored at once.
-  await Promise.all(seen.map((entry) => takeInEntry(app, found, entry, look)));
+  await Promise.all(seen.map((entry) => applyPollToEntry(app, found, entry, look)));
 }
 
-async function takeInEntry(app: App, found: FoundQueue, entry: Entry, { pullRequests }: Look): Promise<void> {
+async function applyPollToEntry(
+  app: App,
+  found: FoundQueue,
+  entry: Entry,
+  { pullRequests }: ForgeSnapshot,
+): Promise<void> {
   const pr = pullRequests.get(entry.prNumber);
   await observePullRequest(app, found, entry, pr);
   app.outages.end(entry.id);
   // Every landing makes the forge forget it of all others; of those that are admitted nobody asks.
   if (pr?.mergeability === 'IN_PROGRESS' && !isAdmitted(entry)) {
-    await lookAgainSoon(app, found.repository, entry.prNumber, { isUndecided: true });
+    await requestPullRequestPoll(app, found.repository, entry.prNumber, { isUndecided: true });
   }
 }
 
 /** Comments and labels are obeyed by whoever obeys those that are delivered: each once. */
-async function takeInChanges(
+async function storeChanges(
   app: App,
-  place: Place,
+  place: PolledRepository,
   changed: readonly ChangedPullRequest[],
   since: Instant,
 ): Promise<void> {
   const { repository } = place;
   const now = app.clock.now();
-  const notices: Notice[] = [];
+  const hints: WebhookHint[] = [];
   for (const pr of changed) {
     const key = { repositoryId: repository.id, prNumber: pr.number };
     await rememberHead(app, key, { sha: pr.headSha, at: now, changedAt: pr.updatedAt });
-    notices.push(...commentsOf(repository, pr));
-    if (pr.updatedAt > since) notices.push(...labelsOf(place, pr, await readNote(app, key)));
+    hints.push(...commentsOf(repository, pr));
+    if (pr.updatedAt > since) hints.push(...labelsOf(place, pr, await readNote(app, key)));
   }
-  if (notices.length === 0) return;
-  await app.store.notices.add(notices.map((notice) => encodeNotice(repository, notice, now)));
-  app.notices.wake();
+  if (hints.length === 0) return;
+  await app.store.hints.add(hints.map((hint) => encodeHint(repository, hint, now)));
+  app.hints.wake();
 }
 
-function commentsOf({ owner, name }: Repository, { number, comments }: ChangedPullRequest): readonly Notice[] {
+function commentsOf({ owner, name }: Repository, { number, comments }: ChangedPullRequest): readonly WebhookHint[] {
   return comments.map(({ id, createdAt: _, ...comment }) => ({
     ...{ kind: 'comment', number, commentId: id, ...comment },
     ...{ owner, name, key: `comment:${id}` },
@@ -187,7 +192,11 @@ function commentsOf({ owner, name }: Repository, { number, comments }: ChangedPu
 }
 
 /** Where somebody seems to have put the label on it, or taken it off, since that was noted. */
-function labelsOf({ repository, queues }: Place, pr: ChangedPullRequest, note: Note): readonly Notice[] {
+function labelsOf(
+  { repository, queues }: PolledRepository,
+  pr: ChangedPullRequest,
+  note: Note,
+): readonly WebhookHint[] {
   const { owner, name } = repository;
   const { number, labels } = pr;
   return queues
@@ -208,7 +217,7 @@ function isSameLabel(a: string, b: string): boolean {
 }
 
 /** By the forge's own clock. In a second that may still go on, more can happen; what is older was seen whole. */
-function nextSince({ changed }: Look, since: Instant, askedAt: Instant): Instant {
+function nextSince({ changed }: ForgeSnapshot, since: Instant, askedAt: Instant): Instant {
   const seenUntil = changed.map(({ updatedAt }) =>
     updatedAt + OVERLAP_MS > askedAt - CLOCK_LEEWAY_MS ? updatedAt - OVERLAP_MS : updatedAt,
   );

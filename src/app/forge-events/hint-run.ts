@@ -1,11 +1,11 @@
 import type { Forge } from '../../forge/forge.ts';
-import type { Hosting, Notice, NoticeAbout } from '../../forge/hosting.ts';
+import type { HintSubject, Hosting, WebhookHint } from '../../forge/hosting.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 
 /** Where to look, and whom to ask. */
-export interface NoticeRun {
+export interface HintRun {
   readonly app: App;
   readonly forge: Forge;
   readonly hosting: Hosting;
@@ -13,9 +13,9 @@ export interface NoticeRun {
   readonly receivedAt: Instant;
 }
 
-export type NoticeOf<Kind extends NoticeAbout['kind']> = Extract<Notice, { readonly kind: Kind }>;
+export type HintOf<Kind extends HintSubject['kind']> = Extract<WebhookHint, { readonly kind: Kind }>;
 
-export type NoticeAnswer =
+export type HintOutcome =
   | 'done'
   /** Acted upon, and not to be acted upon again. */
   | 'remember'

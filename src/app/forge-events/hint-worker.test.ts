@@ -4,9 +4,9 @@ import { aRepository } from '../../../test/contract/store-world.ts';
 import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Forge } from '../../forge/forge.ts';
-import type { Notice } from '../../forge/hosting.ts';
+import type { WebhookHint } from '../../forge/hosting.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { encodeNotice } from '../core/hint-codec.ts';
+import { encodeHint } from '../core/hint-codec.ts';
 import { readNote } from '../pr-page/note.ts';
 
 async function createWorld(t: TestContext): Promise<HostedWorld> {
@@ -43,11 +43,11 @@ describe('what forges tell of', () => {
     assert.ok(delivery);
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'FAILED');
-    const { version } = (await world.app.runner.find(world.world.queueId)) ?? { version: -1 };
+    const { version } = (await world.app.queues.find(world.world.queueId)) ?? { version: -1 };
     world.hosting.deliveries.push(delivery, delivery);
     await world.deliverAndPass(10_000);
     assert.equal(world.hosting.asked.get('readChecks'), 1);
-    assert.equal((await world.app.runner.find(world.world.queueId))?.version, version);
+    assert.equal((await world.app.queues.find(world.world.queueId))?.version, version);
   });
 
   test('a check that cannot be seen yet is looked for again', async (t) => {
@@ -68,7 +68,7 @@ describe('what forges tell of', () => {
     const world = await createWorld(t);
     const settings = { requiredStatuses: [{ name: 'ci', app: 'the-app' }] };
     const at = world.world.clock.now();
-    await world.app.runner.run(world.world.queueId, () => ({
+    await world.app.queues.run(world.world.queueId, () => ({
       ...{ kind: 'queue_updated', at, actor: 'ada', settings, state: undefined },
     }));
     world.start();
@@ -167,7 +167,7 @@ describe('what forges tell of', () => {
     const head = world.world.repository.commit('main', { files: { by: 'hand' } });
     world.world.repository.commit('elsewhere', { files: { by: 'hand' } });
     await world.deliverAndPass(1_000);
-    assert.equal((await world.queue()).target?.sha, head);
+    assert.equal((await world.queue()).head?.sha, head);
   });
 
   test('what is said of repositories that are not ours is dropped [G32]', async (t) => {
@@ -175,10 +175,10 @@ describe('what forges tell of', () => {
     world.hosting.tell('access', { kind: 'access' }, { owner: 'strangers', name: 'app' });
     world.hosting.tell('rules', { kind: 'rules' }, { owner: 'strangers', name: '*' });
     await world.deliver();
-    assert.equal(await world.app.store.notices.findNextDueAt(), undefined);
+    assert.equal(await world.app.store.hints.findNextDueAt(), undefined);
     world.hosting.tell('rules', { kind: 'rules' }, { owner: world.hosting.name.owner.toUpperCase(), name: '*' });
     await world.deliver();
-    assert.notEqual(await world.app.store.notices.findNextDueAt(), undefined);
+    assert.notEqual(await world.app.store.hints.findNextDueAt(), undefined);
   });
 
   test('changed rules are forgotten and everything is looked at', async (t) => {
@@ -207,8 +207,8 @@ describe('what forges tell of', () => {
       const repository = await world.app.store.repositories.save(
         aRepository({ organizationId, host: 'hung.test', ...place }),
       );
-      const notice: Notice = { kind: 'access', key: `${count} access`, ...place };
-      await world.app.store.notices.add([encodeNotice(repository, notice, now)]);
+      const hint: WebhookHint = { kind: 'access', key: `${count} access`, ...place };
+      await world.app.store.hints.add([encodeHint(repository, hint, now)]);
     }
     world.app.directory.forget();
     await world.world.clock.pass(1_000);
@@ -219,7 +219,7 @@ describe('what forges tell of', () => {
     assert.ok(await world.entry(number));
     answer(undefined);
     await world.world.clock.pass(60_000);
-    assert.equal(await world.app.store.notices.countOverdue(world.world.clock.now()), 0);
+    assert.equal(await world.app.store.hints.countOverdue(world.world.clock.now()), 0);
   });
 
   test('one that nobody can read keeps nobody from the others [G33]', async (t) => {
@@ -229,14 +229,14 @@ describe('what forges tell of', () => {
     const rows = ['{', '{}', 'null'].map((body, index) => ({
       ...{ host, key: `broken ${index}`, kind: 'comment', body, receivedAt: now, dueAt: now - 1 },
     }));
-    await world.app.store.notices.add(rows);
+    await world.app.store.hints.add(rows);
     const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     world.hosting.comment(number, 'ada', '/sluice merge');
     world.start();
     await world.deliverAndPass(10_000);
     assert.ok(await world.entry(number));
     await world.world.clock.pass(10 * 60_000);
-    assert.equal(await world.app.store.notices.countOverdue(world.world.clock.now()), 0);
+    assert.equal(await world.app.store.hints.countOverdue(world.world.clock.now()), 0);
   });
 });
 
@@ -336,7 +336,7 @@ describe('several servers', () => {
     world.hosting.comment(number, 'ada', '/sluice merge');
     await world.deliver();
     const now = world.world.clock.now();
-    await world.app.store.notices.claim({ holder: 'dead', now, leaseUntil: now + 20_000, limit: 9 });
+    await world.app.store.hints.claim({ holder: 'dead', now, leaseUntil: now + 20_000, limit: 9 });
     world.start({ app: world.createServer() });
     await world.world.clock.pass(15_000);
     assert.equal(await world.entry(number), undefined);
@@ -350,7 +350,7 @@ describe('several servers', () => {
     world.hosting.comment(number, 'ada', '/sluice merge');
     await world.deliver();
     const now = world.world.clock.now();
-    await world.app.store.notices.claim({ holder: 'holder-1', now, leaseUntil: now + 3_600_000, limit: 9 });
+    await world.app.store.hints.claim({ holder: 'holder-1', now, leaseUntil: now + 3_600_000, limit: 9 });
     world.start({ app: world.createServer() });
     await world.world.clock.pass(1_000);
     assert.ok(await world.entry(number));

@@ -1,21 +1,21 @@
-import type { Notice } from '../../forge/hosting.ts';
+import type { WebhookHint } from '../../forge/hosting.ts';
 import { unreachable } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { NoticeSettlement, StoredNotice } from '../../storage/notices.ts';
+import type { HintSettlement, StoredHint } from '../../storage/hints.ts';
 import type { App } from '../core/app.ts';
-import { decodeNotice, LOOK_KIND, type PlacedNotice } from '../core/hint-codec.ts';
+import { decodeHint, POLL_KIND, type StoredHintBody } from '../core/hint-codec.ts';
 import { delayOf, LEASE_MS, Leases } from '../core/leases.ts';
-import { Lookout } from '../core/work-poller.ts';
-import { lookAtAccess } from './access-hint.ts';
-import { lookAtBranch } from './branch-hint.ts';
-import { lookAtChecks } from './checks-hint.ts';
-import { obeyComment } from './commands/comment-command.ts';
-import { obeyLabel } from './commands/label-command.ts';
-import { lookAround } from './forge-poller.ts';
-import type { NoticeAnswer, NoticeRun } from './hint-run.ts';
-import { lookAtPullRequest } from './pull-request-hint.ts';
-import { lookAtRules } from './rules-hint.ts';
+import { WorkPoller } from '../core/work-poller.ts';
+import { checkAccess } from './access-hint.ts';
+import { readPushedBranch } from './branch-hint.ts';
+import { readReportedChecks } from './checks-hint.ts';
+import { runCommentCommand } from './commands/comment-command.ts';
+import { runLabelCommand } from './commands/label-command.ts';
+import { pollRepository } from './forge-poller.ts';
+import type { HintOutcome, HintRun } from './hint-run.ts';
+import { readPullRequest } from './pull-request-hint.ts';
+import { readRules } from './rules-hint.ts';
 
 /** How many places of one forge this server looks at once: one that hangs keeps nobody from looking at another. */
 const AT_ONCE = 8;
@@ -32,17 +32,17 @@ const MAX_BUG_ATTEMPTS = 5;
 const MAX_ATTEMPTS = { comment: 1_500, label: 1_500, others: 12 };
 
 /**
- * Looks where forges told us to look: claims notices with a lease, reads at the forge what is true now, and tells the
+ * Looks where forges told us to look: claims hints with a lease, reads at the forge what is true now, and tells the
  * engine. Several servers do so at once. What is about the same pull request or commit is looked at in the order in which
  * it was told; everything else side by side.
  */
-export class NoticeWorker {
+export class HintWorker {
   readonly #app: App;
   readonly #holder: string;
-  readonly #underWay = new Map<StoredNotice, Promise<void>>();
+  readonly #underWay = new Map<StoredHint, Promise<void>>();
   /** The latest look at each subject. */
   readonly #lines = new Map<string, Promise<void>>();
-  readonly #lookout: Lookout;
+  readonly #lookout: WorkPoller;
   readonly #leases: Leases;
   #stopListening: (() => void) | undefined;
   #isStopped = false;
@@ -50,22 +50,22 @@ export class NoticeWorker {
   constructor(app: App, holder: string) {
     this.#app = app;
     this.#holder = holder;
-    const { notices } = app.store;
-    this.#lookout = new Lookout(app, {
-      what: 'notices',
+    const { hints } = app.store;
+    this.#lookout = new WorkPoller(app, {
+      what: 'hints',
       claim: () => this.#claim(),
-      findNextDueAt: () => notices.findNextDueAt(),
+      findNextDueAt: () => hints.findNextDueAt(),
       isBusy: () => this.#underWay.size >= this.#hands(),
     });
     this.#leases = new Leases(app, {
-      endLeases: (of) => notices.endLeases(of),
-      renew: async (until) => void (await notices.renewLeases(holder, [...this.#underWay.keys()], until)),
+      endLeases: (of) => hints.endLeases(of),
+      renew: async (until) => void (await hints.renewLeases(holder, [...this.#underWay.keys()], until)),
       isAnyHeld: () => this.#underWay.size > 0,
     });
   }
 
   start(): void {
-    this.#stopListening = this.#app.notices.listen(() => this.wake());
+    this.#stopListening = this.#app.hints.listen(() => this.wake());
     void this.#leases.begin(this.#holder).then(() => this.wake());
   }
 
@@ -89,9 +89,9 @@ export class NoticeWorker {
     if (free <= 0) return;
     const now = this.#app.clock.now();
     const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
-    for (const notice of await this.#app.store.notices.claim(claim)) {
-      if (this.#countUnderWay(notice.host) < AT_ONCE) this.#take(notice);
-      else await this.#putBack(notice, now + BUSY_MS);
+    for (const hint of await this.#app.store.hints.claim(claim)) {
+      if (this.#countUnderWay(hint.host) < AT_ONCE) this.#take(hint);
+      else await this.#putBack(hint, now + BUSY_MS);
     }
   }
 
@@ -101,45 +101,45 @@ export class NoticeWorker {
   }
 
   #countUnderWay(host: string): number {
-    return [...this.#underWay.keys()].filter((notice) => notice.host === host).length;
+    return [...this.#underWay.keys()].filter((hint) => hint.host === host).length;
   }
 
-  async #putBack(notice: StoredNotice, dueAt: Instant): Promise<void> {
-    await this.#app.store.notices.settle(notice, this.#holder, { kind: 'later', dueAt, isFailure: false });
+  async #putBack(hint: StoredHint, dueAt: Instant): Promise<void> {
+    await this.#app.store.hints.settle(hint, this.#holder, { kind: 'later', dueAt, isFailure: false });
     // Behind it, others may be due that can be looked at.
     this.wake();
   }
 
-  #take(notice: StoredNotice): void {
-    const subject = subjectOf(notice);
+  #take(hint: StoredHint): void {
+    const subject = subjectOf(hint);
     const before = this.#lines.get(subject) ?? Promise.resolve();
     const look = before
-      .then(() => this.#handle(notice))
+      .then(() => this.#handle(hint))
       .finally(() => {
-        this.#underWay.delete(notice);
+        this.#underWay.delete(hint);
         if (this.#lines.get(subject) === look) this.#lines.delete(subject);
         this.wake();
       });
-    this.#underWay.set(notice, look);
+    this.#underWay.set(hint, look);
     this.#lines.set(subject, look);
   }
 
-  async #handle(notice: StoredNotice): Promise<void> {
+  async #handle(hint: StoredHint): Promise<void> {
     try {
-      const settlement = await this.#look(notice).catch((error: unknown) => this.#giveWay(notice, error));
-      await this.#app.store.notices.settle(notice, this.#holder, settlement);
+      const settlement = await this.#look(hint).catch((error: unknown) => this.#settlementFor(hint, error));
+      await this.#app.store.hints.settle(hint, this.#holder, settlement);
     } catch (error) {
       // Its lease ends by itself, and then somebody looks again.
-      this.#app.log.warn({ err: error, notice: notice.key }, 'could not settle a notice');
+      this.#app.log.warn({ err: error, hint: hint.key }, 'could not settle a hint');
     }
   }
 
-  async #look(stored: StoredNotice): Promise<NoticeSettlement> {
+  async #look(stored: StoredHint): Promise<HintSettlement> {
     const now = this.#app.clock.now();
     // Another server need not wait for the end of the lease.
     if (this.#isStopped) return { kind: 'later', dueAt: stored.dueAt, isFailure: false };
-    if (stored.kind === LOOK_KIND) return lookAround(this.#app, stored);
-    const answer = await this.#lookAt(stored, decodeNotice(stored));
+    if (stored.kind === POLL_KIND) return pollRepository(this.#app, stored);
+    const answer = await this.#lookAt(stored, decodeHint(stored));
     switch (answer) {
       case 'done':
         return { kind: 'done' };
@@ -152,55 +152,55 @@ export class NoticeWorker {
     }
   }
 
-  async #lookAt(stored: StoredNotice, { repositoryId, notice }: PlacedNotice): Promise<NoticeAnswer> {
+  async #lookAt(stored: StoredHint, { repositoryId, hint }: StoredHintBody): Promise<HintOutcome> {
     const app = this.#app;
     const repository = await app.directory.findRepositoryById(repositoryId);
     const forge = app.forges.get(stored.host);
     if (repository === undefined) return 'done';
     if (forge?.hosting === undefined) return 'later';
     // The look that finds it free again sees what was told meanwhile; what another one of its name tells is not for us.
-    if (repository.barred !== null && notice.kind !== 'access') return 'done';
-    return lookAt({ app, forge, hosting: forge.hosting, repository, receivedAt: stored.receivedAt }, notice);
+    if (repository.blockedReason !== null && hint.kind !== 'access') return 'done';
+    return handleHint({ app, forge, hosting: forge.hosting, repository, receivedAt: stored.receivedAt }, hint);
   }
 
-  #giveWay(notice: StoredNotice, error: unknown): NoticeSettlement {
+  #settlementFor(hint: StoredHint, error: unknown): HintSettlement {
     const { clock, log } = this.#app;
-    const { key, attempts } = notice;
+    const { key, attempts } = hint;
     const isStopping = this.#isStopped || (error instanceof Fault && error.code === 'SHUTTING_DOWN');
-    if (isStopping) return { kind: 'later', dueAt: notice.dueAt, isFailure: false };
-    log.warn({ err: error, notice: key, attempts: attempts + 1 }, 'could not look where a forge told to look');
-    const isHopeless = attempts + 1 >= (error instanceof Fault ? maxAttempts(notice) : MAX_BUG_ATTEMPTS);
-    if (isHopeless && notice.kind !== LOOK_KIND) return { kind: 'done' };
+    if (isStopping) return { kind: 'later', dueAt: hint.dueAt, isFailure: false };
+    log.warn({ err: error, hint: key, attempts: attempts + 1 }, 'could not look where a forge told to look');
+    const isHopeless = attempts + 1 >= (error instanceof Fault ? maxAttempts(hint) : MAX_BUG_ATTEMPTS);
+    if (isHopeless && hint.kind !== POLL_KIND) return { kind: 'done' };
     return { kind: 'later', dueAt: clock.now() + delayOf(key, attempts, RETRY), isFailure: true };
   }
 }
 
-function lookAt(run: NoticeRun, notice: Notice): Promise<NoticeAnswer> {
-  switch (notice.kind) {
+function handleHint(run: HintRun, hint: WebhookHint): Promise<HintOutcome> {
+  switch (hint.kind) {
     case 'pull_request':
-      return lookAtPullRequest(run, notice);
+      return readPullRequest(run, hint);
     case 'checks':
-      return lookAtChecks(run, notice);
+      return readReportedChecks(run, hint);
     case 'branch':
-      return lookAtBranch(run, notice);
+      return readPushedBranch(run, hint);
     case 'comment':
-      return obeyComment(run.app, run, notice);
+      return runCommentCommand(run.app, run, hint);
     case 'label':
-      return obeyLabel(run.app, run, notice);
+      return runLabelCommand(run.app, run, hint);
     case 'rules':
-      return lookAtRules(run);
+      return readRules(run);
     case 'access':
-      return lookAtAccess(run);
+      return checkAccess(run);
     default:
-      return unreachable(notice);
+      return unreachable(hint);
   }
 }
 
-function maxAttempts({ kind }: StoredNotice): number {
+function maxAttempts({ kind }: StoredHint): number {
   return kind === 'comment' || kind === 'label' ? MAX_ATTEMPTS[kind] : MAX_ATTEMPTS.others;
 }
 
-function waitFor({ receivedAt }: StoredNotice, now: Instant): NoticeSettlement {
+function waitFor({ receivedAt }: StoredHint, now: Instant): HintSettlement {
   const waitedMs = now - receivedAt;
   if (waitedMs > AGAIN.untilMs) return { kind: 'done' };
   const delayMs = Math.min(Math.max(waitedMs, AGAIN.firstMs), AGAIN.capMs);
@@ -208,19 +208,19 @@ function waitFor({ receivedAt }: StoredNotice, now: Instant): NoticeSettlement {
 }
 
 /** A push is seen before the comment that came after it. */
-function subjectOf({ host, key, kind, body }: StoredNotice): string {
-  if (kind === LOOK_KIND) return key;
-  const { repositoryId, notice } = decodeAny(body);
-  if ('number' in notice) return `${repositoryId}#${notice.number}`;
-  return 'sha' in notice ? `${repositoryId} ${notice.sha}` : `${host} ${key}`;
+function subjectOf({ host, key, kind, body }: StoredHint): string {
+  if (kind === POLL_KIND) return key;
+  const { repositoryId, hint } = decodeAny(body);
+  if ('number' in hint) return `${repositoryId}#${hint.number}`;
+  return 'sha' in hint ? `${repositoryId} ${hint.sha}` : `${host} ${key}`;
 }
 
 /** One that cannot be read fails when somebody looks, like any other. */
-function decodeAny(body: string): { readonly repositoryId?: string; readonly notice: Partial<Notice> } {
+function decodeAny(body: string): { readonly repositoryId?: string; readonly hint: Partial<WebhookHint> } {
   try {
-    const { repositoryId, notice } = decodeNotice({ body });
-    return { repositoryId, notice: notice ?? {} };
+    const { repositoryId, hint } = decodeHint({ body });
+    return { repositoryId, hint: hint ?? {} };
   } catch {
-    return { notice: {} };
+    return { hint: {} };
   }
 }

@@ -1,4 +1,4 @@
-import type { Notice } from '../../forge/hosting.ts';
+import type { WebhookHint } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -10,16 +10,16 @@ import { isEnqueueingLabel } from './commands/label-command.ts';
  * queue has anything to do with: to store it, and to look, would be most of the work. Of a candidate a queue knows before
  * anybody outside can speak of it. A head may be heard of here after its checks: then the next look around sees them.
  */
-export async function concernsQueue(app: App, repository: Repository, notice: Notice): Promise<boolean> {
-  switch (notice.kind) {
+export async function isRelevant(app: App, repository: Repository, hint: WebhookHint): Promise<boolean> {
+  switch (hint.kind) {
     case 'checks':
       return (await loadQueues(app, [repository])).some(
-        (found) => isWaitedFor(found, notice) || (notice.check === undefined && hasWaiting(found)),
+        (found) => isWaitedFor(found, hint) || (hint.check === undefined && hasWaiting(found)),
       );
     case 'branch':
-      return (await loadQueues(app, [repository])).some(({ queue }) => queue.branch === notice.branch);
+      return (await loadQueues(app, [repository])).some(({ queue }) => queue.branch === hint.branch);
     case 'label':
-      return isEnqueueingLabel(app, repository, notice.label);
+      return isEnqueueingLabel(app, repository, hint.label);
     default:
       return true;
   }

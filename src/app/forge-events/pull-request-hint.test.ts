@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { lookAgainSoon } from '../core/request-poll.ts';
+import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { readNote, wasSeenAt } from '../pr-page/note.ts';
 
 /** The forge finds out whether something can be merged only when it is allowed to. */
@@ -31,7 +31,7 @@ describe('looking at a pull request', () => {
       const number = await world.world.submit(undefined, 'another');
       numbers.push(number);
       await world.deliverAndPass(0);
-      await lookAgainSoon(world.app, repository, number);
+      await requestPullRequestPoll(world.app, repository, number);
       await world.world.clock.pass(500);
     }
     state.isUndecided = false;
@@ -71,8 +71,8 @@ describe('looking at a pull request', () => {
     world.hosting.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt: told });
     const { number: looked } = repository.openPullRequest({ base: 'main', files: { b: 'b' } });
     world.hosting.deliveries.pop();
-    const lookAround = world.hosting.lookAround.bind(world.hosting);
-    world.hosting.lookAround = async (question) => {
+    const lookAround = world.hosting.poll.bind(world.hosting);
+    world.hosting.poll = async (question) => {
       const look = await lookAround(question);
       return { ...look, changed: look.changed.map((pr) => ({ ...pr, updatedAt: told })) };
     };

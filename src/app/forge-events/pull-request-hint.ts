@@ -5,35 +5,35 @@ import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { rememberHead } from '../pr-page/note.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { observePullRequest } from '../queue/observe-pull-request.ts';
-import type { NoticeAnswer, NoticeOf, NoticeRun } from './hint-run.ts';
+import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
 
 /** Something about it changed. Facts are read only of one that is in a queue, once for all queues it is in. */
-export async function lookAtPullRequest(run: NoticeRun, notice: NoticeOf<'pull_request'>): Promise<NoticeAnswer> {
+export async function readPullRequest(run: HintRun, hint: HintOf<'pull_request'>): Promise<HintOutcome> {
   const { app, repository, receivedAt } = run;
   const queues = await loadQueues(app, [repository]);
   if (queues.length === 0) return 'done';
-  if (notice.headSha !== undefined) {
-    const key = { repositoryId: repository.id, prNumber: notice.number };
-    await rememberHead(app, key, { sha: notice.headSha, at: receivedAt, changedAt: notice.changedAt });
+  if (hint.headSha !== undefined) {
+    const key = { repositoryId: repository.id, prNumber: hint.number };
+    await rememberHead(app, key, { sha: hint.headSha, at: receivedAt, changedAt: hint.changedAt });
   }
-  const live = liveOf(queues, notice.number);
+  const live = liveOf(queues, hint.number);
   const [first] = live;
   if (first === undefined) return 'done';
   // What is seen of it now the engine passes over; we merge it ourselves, and are told so before we have noted it.
   if (live.every(({ found, entry }) => isLanding(found.queue, entry))) return 'later';
   const isWaitedFor = live.some(({ entry }) => !isAdmitted(entry));
   // A look for another one found it ready meanwhile, or found out what it waits for.
-  if (notice.headSha === undefined && !isWaitedFor) return 'done';
-  if (notice.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
-  const undecided = isWaitedFor ? undecidedIn(queues, notice.number) : [];
-  const facts = await ask(run, [notice.number, ...undecided], first.found.queue.branch);
-  for (const number of [notice.number, ...undecided]) {
+  if (hint.headSha === undefined && !isWaitedFor) return 'done';
+  if (hint.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
+  const undecided = isWaitedFor ? undecidedIn(queues, hint.number) : [];
+  const facts = await ask(run, [hint.number, ...undecided], first.found.queue.branch);
+  for (const number of [hint.number, ...undecided]) {
     for (const { found, entry } of liveOf(queues, number)) {
       await observePullRequest(app, found, entry, facts.get(number));
       app.outages.end(entry.id);
     }
   }
-  return isWaitedFor && facts.get(notice.number)?.mergeability === 'IN_PROGRESS' ? 'later' : 'done';
+  return isWaitedFor && facts.get(hint.number)?.mergeability === 'IN_PROGRESS' ? 'later' : 'done';
 }
 
 interface Live {
@@ -64,7 +64,7 @@ function isUndecided(entry: Entry): boolean {
 }
 
 async function ask(
-  { forge, hosting, repository }: NoticeRun,
+  { forge, hosting, repository }: HintRun,
   numbers: readonly PrNumber[],
   targetBranch: string,
 ): Promise<ReadonlyMap<PrNumber, PullRequestFacts | undefined>> {

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
-import { receiveDelivery } from './receive-webhook.ts';
+import { receiveWebhook } from './receive-webhook.ts';
 
 async function createWorld(t: TestContext): Promise<HostedWorld> {
   const world = await HostedWorld.create();
@@ -15,7 +15,7 @@ async function createWorld(t: TestContext): Promise<HostedWorld> {
 async function countLooks(world: HostedWorld, app: App = world.app): Promise<number> {
   let looks = 0;
   for (const delivery of world.hosting.deliveries.splice(0)) {
-    const receipt = await receiveDelivery(app, delivery);
+    const receipt = await receiveWebhook(app, delivery);
     looks += receipt.kind === 'received' ? receipt.looks : 0;
   }
   return looks;
@@ -50,7 +50,7 @@ describe('what is delivered', () => {
   test('by one server is of interest where only another one has heard of it [G86]', async (t) => {
     const world = await createWorld(t);
     const other = world.createServer();
-    await other.runner.find(world.world.queueId);
+    await other.queues.find(world.world.queueId);
     world.start();
     await world.world.submit();
     await world.deliverAndPass(10_000);

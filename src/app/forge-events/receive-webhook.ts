@@ -1,8 +1,8 @@
-import type { Delivery, Notice } from '../../forge/hosting.ts';
-import type { NoticeRow } from '../../storage/notices.ts';
+import type { Delivery, WebhookHint } from '../../forge/hosting.ts';
+import type { HintRow } from '../../storage/hints.ts';
 import type { App } from '../core/app.ts';
-import { encodeNotice } from '../core/hint-codec.ts';
-import { concernsQueue } from './is-relevant.ts';
+import { encodeHint } from '../core/hint-codec.ts';
+import { isRelevant } from './is-relevant.ts';
 
 export type Receipt =
   /** Of a forge that this server is connected to; how many places somebody will look at. */
@@ -14,32 +14,32 @@ export type Receipt =
  * Takes what a forge says has happened. Nothing is done about it here: that somebody must look is stored, and then it is
  * answered. Which forge it is, the signature tells.
  */
-export async function receiveDelivery(app: App, delivery: Delivery): Promise<Receipt> {
+export async function receiveWebhook(app: App, delivery: Delivery): Promise<Receipt> {
   for (const [host, { hosting }] of app.forges) {
     const answer = hosting?.readDelivery(delivery);
     if (answer === undefined || answer.kind === 'unsigned') continue;
-    app.notices.heardOf(host, app.clock.now());
+    app.hints.recordWebhook(host, app.clock.now());
     if (answer.kind === 'unreadable') return answer;
-    return { kind: 'received', looks: await keep(app, host, answer.notices) };
+    return { kind: 'received', looks: await keep(app, host, answer.hints) };
   }
   return { kind: 'unsigned' };
 }
 
 /** What it says of repositories that are not registered here, or of what no queue goes by, is dropped. */
-async function keep(app: App, host: string, notices: readonly Notice[]): Promise<number> {
-  const rows: NoticeRow[] = [];
-  for (const notice of notices) rows.push(...(await toOurs(app, host, notice)));
+async function keep(app: App, host: string, hints: readonly WebhookHint[]): Promise<number> {
+  const rows: HintRow[] = [];
+  for (const hint of hints) rows.push(...(await toOurs(app, host, hint)));
   if (rows.length === 0) return 0;
-  const looks = await app.store.notices.add(rows);
-  if (looks > 0) app.notices.wake();
+  const looks = await app.store.hints.add(rows);
+  if (looks > 0) app.hints.wake();
   return looks;
 }
 
-async function toOurs(app: App, host: string, notice: Notice): Promise<readonly NoticeRow[]> {
-  const found = await app.directory.findRepositoriesAt({ host, owner: notice.owner, name: notice.name });
-  const rows: NoticeRow[] = [];
+async function toOurs(app: App, host: string, hint: WebhookHint): Promise<readonly HintRow[]> {
+  const found = await app.directory.findRepositoriesAt({ host, owner: hint.owner, name: hint.name });
+  const rows: HintRow[] = [];
   for (const repository of found) {
-    if (await concernsQueue(app, repository, notice)) rows.push(encodeNotice(repository, notice, app.clock.now()));
+    if (await isRelevant(app, repository, hint)) rows.push(encodeHint(repository, hint, app.clock.now()));
   }
   return rows;
 }

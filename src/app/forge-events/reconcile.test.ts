@@ -21,9 +21,9 @@ import { Directory } from '../core/directory.ts';
 import { Outages } from '../core/outages.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { QueueRunner } from '../core/queue-host.ts';
-import { NoticeBell } from '../core/wake-signal.ts';
-import { Reconciler } from './reconcile.ts';
+import { QueueHost } from '../core/queue-host.ts';
+import { WakeSignal } from '../core/wake-signal.ts';
+import { PlainGitPoller } from './reconcile.ts';
 
 const NUMBER = 1 as PrNumber;
 const LIMIT = { timeout: 20_000 };
@@ -36,15 +36,15 @@ function createApp(forge: Forge): App {
   return {
     store,
     auth: new Authenticator({ store, clock: systemClock, log }),
-    runner: new QueueRunner(store, systemClock),
+    queues: new QueueHost(store, systemClock),
     directory: new Directory(store, forges),
     forges,
     clock: systemClock,
     outages: new Outages(),
-    notices: new NoticeBell(),
+    hints: new WakeSignal(),
     log,
     ingest: noIngest,
-    jobs: noJobs,
+    checkRunner: noJobs,
     backupFolder: '/nowhere',
   };
 }
@@ -61,7 +61,7 @@ async function addQueue(app: App, git: string, facts: Partial<PullRequestFacts> 
 
 async function submit(app: App, id: QueueId, facts: Partial<PullRequestFacts>): Promise<void> {
   const pr = aPullRequest(NUMBER, { headSha: 'a'.repeat(40) as Sha, ...facts });
-  await app.runner.run(id, () => ({
+  await app.queues.run(id, () => ({
     kind: 'pull_request_submitted',
     at: systemClock.now(),
     actor: 'ada',
@@ -82,7 +82,7 @@ async function createWorld(context: TestContext) {
 }
 
 async function isEmpty(app: App, id: QueueId): Promise<boolean> {
-  return (await app.runner.find(id))?.queue.entries.size === 0;
+  return (await app.queues.find(id))?.queue.entries.size === 0;
 }
 
 describe('Reconciler', () => {
@@ -92,7 +92,7 @@ describe('Reconciler', () => {
     const { number, headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
     assert.equal(number, NUMBER);
     const { id } = await addQueue(app, world.path, { headSha });
-    const reconciler = new Reconciler(app);
+    const reconciler = new PlainGitPoller(app);
     reconciler.start();
     while ((await ssh.listHanging()).length < 20) await pause(10);
     await pause(1_500);
@@ -116,7 +116,7 @@ describe('Reconciler', () => {
     const queues = [];
     for (let count = 0; count < 20; count += 1) queues.push(await addQueue(app, world.path));
     const gone = await addQueue(app, '/nowhere');
-    await new Reconciler(app).reconcile();
+    await new PlainGitPoller(app).reconcile();
     for (const { id } of queues) assert.ok(await isEmpty(app, id));
     assert.ok(!(await isEmpty(app, gone.id)));
   });
@@ -133,7 +133,7 @@ describe('Reconciler', () => {
     const app = createApp(forge);
     const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
     await addQueue(app, world.path, { headSha });
-    const reconciler = new Reconciler(app);
+    const reconciler = new PlainGitPoller(app);
     for (const expected of [1, 1, 1]) {
       await reconciler.reconcile();
       assert.equal(asked, expected);

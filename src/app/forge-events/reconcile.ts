@@ -10,7 +10,7 @@ import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue
 import { loadQueues } from '../queue/list-queues.ts';
 import { observePullRequest } from '../queue/observe-pull-request.ts';
 import { findPullRequest } from '../queue/pull-request-facts.ts';
-import { observeTarget } from '../queue/read-target-branch.ts';
+import { observeTargetBranch } from '../queue/read-target-branch.ts';
 
 /** Changes at the forge are noticed within this time, plus the time of one look. */
 const INTERVAL_MS = 1_500;
@@ -28,16 +28,16 @@ const PATIENCE_MS = 500;
 /**
  * Asks plain git what has changed about the pull requests in the queues, and feeds it to the engine: nobody tells. Every
  * repository is looked at on its own: one that does not answer is not looked at again before it did, and the others do
- * not notice.
+ * not hint.
  */
-export class Reconciler {
+export class PlainGitPoller {
   readonly #app: App;
   readonly #turns: Turns;
   /** Under way, or waiting for their turn. */
   readonly #looks = new Map<RepositoryId, Promise<void>>();
   /** The targets when all entries were looked at last: when one has moved since, that must be done again. */
   readonly #looksAtAll = new Map<RepositoryId, LooksAtAll>();
-  #callOff: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
   #beginning: Promise<void> = Promise.resolve();
   #isStopped = false;
 
@@ -47,7 +47,7 @@ export class Reconciler {
   }
 
   start(): void {
-    this.#callOff = this.#app.clock.after(INTERVAL_MS, () => {
+    this.#cancel = this.#app.clock.after(INTERVAL_MS, () => {
       this.#beginning = this.#beginAndGoOn();
     });
   }
@@ -55,7 +55,7 @@ export class Reconciler {
   /** Looks under way end by themselves; whoever closes the forges ends those that hang. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff?.();
+    this.#cancel?.();
     await this.#beginning;
     await Promise.all(this.#looks.values());
   }
@@ -135,7 +135,7 @@ export class Reconciler {
     const now = this.#app.clock.now();
     await this.#observeTarget(found, head);
     const hasMoved = last === undefined || last.head !== head;
-    const isOurMove = last !== undefined && head === found.queue.target?.sha;
+    const isOurMove = last !== undefined && head === found.queue.head?.sha;
     const isAllDue = hasMoved && !(isOurMove && now - last.at < LOOK_AT_ALL_EVERY_MS);
     const isDue = (entry: Entry) => isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && conflicts(entry));
     const isSeen = await this.#lookAtEntries(found, isDue);
@@ -145,7 +145,7 @@ export class Reconciler {
 
   async #observeTarget(found: FoundQueue, head: Sha | undefined): Promise<void> {
     try {
-      await observeTarget(this.#app, found, head);
+      await observeTargetBranch(this.#app, found, head);
     } catch (error) {
       this.#warn(error, found.repository);
     }
@@ -225,11 +225,11 @@ class Turns {
       if (hasTurn) this.#passOn();
       hasTurn = false;
     };
-    const callOff = this.#clock.after(PATIENCE_MS, passOn);
+    const cancel = this.#clock.after(PATIENCE_MS, passOn);
     try {
       await task();
     } finally {
-      callOff();
+      cancel();
       passOn();
     }
   }

@@ -13,8 +13,8 @@ import type { FoundQueue } from '../core/find-queue.ts';
 const MAX_OTHERS = 100;
 
 /** What CI says may still decide something about it: a failure is cleared by running its check again. */
-export function isOpen({ state, twin, failure }: Candidate): boolean {
-  if (state === 'testing') return twin === undefined;
+export function isOpen({ state, sameTreeAs, failure }: Candidate): boolean {
+  if (state === 'testing') return sameTreeAs === undefined;
   return state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
 }
 
@@ -36,7 +36,7 @@ export async function reportChecks(
   const inOrder = news.toSorted((a, b) => Number(hasPassed(a, at)) - Number(hasPassed(b, at)));
   await Promise.all(
     inOrder.map((check) =>
-      app.runner.run(found.id, (queue) => {
+      app.queues.run(found.id, (queue) => {
         // Another report may have told it meanwhile, or ended the candidate.
         const present = findCandidate(queue, candidate.number);
         const reported = { ...check, reportedAt: app.clock.now() };

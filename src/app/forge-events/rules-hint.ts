@@ -1,9 +1,9 @@
-import { lookAroundSoon } from '../core/request-poll.ts';
-import type { NoticeAnswer, NoticeRun } from './hint-run.ts';
+import { requestRepositoryPoll } from '../core/request-poll.ts';
+import type { HintOutcome, HintRun } from './hint-run.ts';
 
 /** What may be merged, or who may ask for it, has changed: what was learned is forgotten, and everything looked at. */
-export async function lookAtRules({ app, hosting, repository }: NoticeRun): Promise<NoticeAnswer> {
+export async function readRules({ app, hosting, repository }: HintRun): Promise<HintOutcome> {
   hosting.forget(repository.owner, repository.name);
-  await lookAroundSoon(app, repository);
+  await requestRepositoryPoll(app, repository);
   return 'done';
 }

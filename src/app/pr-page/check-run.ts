@@ -3,7 +3,7 @@ import type { EntryState } from '../../engine/queue.ts';
 import type { CheckRunDraft } from '../../forge/hosting.ts';
 import { titleOf } from './headline.ts';
 import { joinLines, tame } from './markdown.ts';
-import type { Situation } from './page-facts.ts';
+import type { PageFacts } from './page-facts.ts';
 import { renderSituation } from './render-comment.ts';
 
 /** The forge takes 65,535 for a summary. */
@@ -12,7 +12,7 @@ const MAX_SUMMARY = 60_000;
 export type CheckText = Pick<CheckRunDraft, 'name' | 'status' | 'conclusion' | 'title' | 'summary'>;
 
 /** How the pull request stands, as a check on its head. Undefined before it is admitted: nothing is checked then. */
-export function renderCheckRun(situation: Situation): CheckText | undefined {
+export function renderCheckRun(situation: PageFacts): CheckText | undefined {
   const { state } = situation.entry;
   const step = STEPS[state];
   if (step === undefined) return undefined;

@@ -1,9 +1,9 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { changeNote, readNote } from './note.ts';
-import type { Talk, View } from './page-write.ts';
+import type { PageOfQueue, PageWrite } from './page-write.ts';
 
 /** Commits that were made again on the target do not tell a forge that their pull request is merged: it is closed. */
-export async function closeLandedPullRequest(talk: Talk, { loaded, entry }: View): Promise<void> {
+export async function closeLandedPullRequest(talk: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
   const { id, queue } = loaded;
   const { landingMode, mergeMethod } = queue.settings;
   if (entry.state !== 'MERGED' || entry.landed === undefined) return;

@@ -15,11 +15,11 @@ import { decodeCandidate, decodeTransition, type StoredTransition } from '../cor
 import type { LoadedQueue } from '../core/queue-host.ts';
 import { collectFailedTests } from './failed-tests.ts';
 import { safeAddress } from './markdown.ts';
-import type { FailedCheck, RunFacts, Situation } from './page-facts.ts';
-import type { Place } from './place.ts';
+import type { FailedCheck, PageFacts, RunFacts } from './page-facts.ts';
+import type { PageHost } from './place.ts';
 
 /** Everything that is said about an entry, live or ended, as it is now. */
-export async function collectSituation(place: Place, loaded: LoadedQueue, entry: Entry): Promise<Situation> {
+export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, entry: Entry): Promise<PageFacts> {
   const { app } = place;
   const { queue } = loaded;
   const candidate = await findRun(app, loaded, entry);
@@ -37,16 +37,16 @@ export async function collectSituation(place: Place, loaded: LoadedQueue, entry:
     admitted: queue.index.admitted,
     // The timeline may be a step further than the queue that was read.
     latest: timeline[0]?.to === entry.state ? latest : undefined,
-    sentBack: setback,
+    retestReason: setback,
     submittedBy: submitted && decodeTransition(submitted).actor,
     run,
-    ours: collectOurs(queue, entry, {
+    linkable: collectOurs(queue, entry, {
       reasons: explanation.reasons,
       run,
       causes: [latest?.prNumber, setback?.prNumber],
     }),
     page: pageOf(entry),
-    ways: { hasCommands: commandsEnabled, label: labelCommandsEnabled ? enqueueingLabel : undefined },
+    howToSubmit: { hasCommands: commandsEnabled, label: labelCommandsEnabled ? enqueueingLabel : undefined },
   };
 }
 
@@ -74,7 +74,7 @@ function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'
   return parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission))?.candidate;
 }
 
-async function describeRun(place: Place, { id, queue }: LoadedQueue, candidate: Candidate): Promise<RunFacts> {
+async function describeRun(place: PageHost, { id, queue }: LoadedQueue, candidate: Candidate): Promise<RunFacts> {
   const candidateId = candidateIdOf(id, candidate.number);
   const isBisection = candidate.purpose.kind === 'bisection';
   const beneath = candidate.endedAt === undefined ? unlanded(queue, candidate.beneath) : candidate.beneath;
@@ -98,7 +98,7 @@ async function describeRun(place: Place, { id, queue }: LoadedQueue, candidate: 
 /** More are neither looked up nor shown. */
 const MAX_FAILED = 25;
 
-async function collectFailures(place: Place, candidate: Candidate, candidateId: string): Promise<FailedCheck[]> {
+async function collectFailures(place: PageHost, candidate: Candidate, candidateId: string): Promise<FailedCheck[]> {
   const blamed = new Set(candidate.failure?.checks);
   const failed = (candidate.required?.names ?? []).flatMap((name) => {
     const check = candidate.checks.find((each) => each.name === name);

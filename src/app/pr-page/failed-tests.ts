@@ -1,7 +1,7 @@
 import type { TestRow } from '../../storage/tests.ts';
 import { testLink } from '../tests/test-view.ts';
 import type { FailedCheck, FailedTestFacts } from './page-facts.ts';
-import type { Place } from './place.ts';
+import type { PageHost } from './place.ts';
 
 /** As many as are looked up; a comment shows fewer. */
 const MAX_TESTS = 100;
@@ -10,7 +10,7 @@ const ORDER: readonly FailedTestFacts['kind'][] = ['failed', 'broken', 'flaky', 
 
 /** What uploads say about a check of a candidate: the tests that failed, those that matter most first. */
 export async function collectFailedTests(
-  { app, repository }: Place,
+  { app, repository }: PageHost,
   candidateId: string,
   check: string,
 ): Promise<Pick<FailedCheck, 'tests' | 'failing'>> {

@@ -1,6 +1,6 @@
 import type { Entry, EntryState } from '../../engine/queue.ts';
 import { code, tame } from './markdown.ts';
-import type { Situation } from './page-facts.ts';
+import type { PageFacts } from './page-facts.ts';
 
 export interface Headline {
   readonly icon: string;
@@ -44,7 +44,7 @@ export function headlineOf(entry: Entry): Headline {
 }
 
 /** One line of Markdown. */
-export function renderHeadline({ entry, branch, explanation, admitted }: Situation): string {
+export function renderHeadline({ entry, branch, explanation, admitted }: PageFacts): string {
   const { icon, text } = headlineOf(entry);
   const { position } = explanation;
   const place = position === undefined ? '' : `, number ${position} of ${Math.max(position, admitted)}`;
@@ -52,7 +52,7 @@ export function renderHeadline({ entry, branch, explanation, admitted }: Situati
 }
 
 /** One line of plain text. */
-export function titleOf({ entry, run }: Situation): string {
+export function titleOf({ entry, run }: PageFacts): string {
   const { text } = headlineOf(entry);
   const checks = run?.failed.filter(({ isWaived }) => !isWaived).map(({ name }) => tame(name, 60)) ?? [];
   if (entry.state === 'MERGED' && entry.landed !== undefined) return `${text} as ${entry.landed.sha.slice(0, 12)}`;

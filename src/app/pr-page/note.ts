@@ -4,7 +4,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import type { Writing } from './write-intent.ts';
+import type { WriteIntent } from './write-intent.ts';
 
 /** What has been said about a pull request at its forge, and heard there. */
 export interface Note {
@@ -16,7 +16,7 @@ export interface Note {
   /** State labels that we put on it and did not take off. */
   readonly labels: readonly string[];
   /** Somebody changes them: which of them are on it is not known. */
-  readonly labelling?: Writing;
+  readonly labelling?: WriteIntent;
   /** The enqueueing label that somebody put on it, as long as it is there. */
   readonly enqueueingLabel: string | undefined;
   /** Which change of it put it on; what was noted by earlier versions names none. */
@@ -28,7 +28,7 @@ export interface Note {
   /** Closed after it had landed: `<queue>/<submission>`. */
   readonly closed: string | undefined;
   /** Heads, and when each was heard of; the latest last. One that comes back is there again. */
-  readonly heads: readonly HeardHead[];
+  readonly heads: readonly SeenHead[];
   /** Answers to commands, newest last: nobody can make us talk without end. */
   readonly replies: readonly ReplyNote[];
 }
@@ -41,7 +41,7 @@ export interface CommentNote {
   readonly hash: string | undefined;
   /** Somebody was about to write it: whether it is there is to be found out. */
   readonly creating?: { readonly by: string; readonly at: Instant; readonly turn?: string };
-  readonly writing?: Writing;
+  readonly writing?: WriteIntent;
   /** Somebody deleted it, and it was written anew. */
   readonly isSecond?: true;
   /** Somebody deleted it twice: it is not wanted. */
@@ -57,7 +57,7 @@ export interface CheckNote {
   readonly submission: number;
   readonly startedAt: Instant;
   readonly hash: string | undefined;
-  readonly writing?: Writing;
+  readonly writing?: WriteIntent;
   /** Nobody has said yet how it ended. */
   readonly isOpen?: true;
 }
@@ -68,7 +68,7 @@ export interface ReplyNote {
   readonly at: Instant;
 }
 
-export interface HeardHead {
+export interface SeenHead {
   readonly sha: Sha;
   readonly at: Instant;
   /** It was the head then, by the forge's clock: the last change of the pull request that is known with it. */
@@ -139,7 +139,7 @@ const SECOND_MS = 1_000;
  * A head was heard of: from then on, until another is heard of, a command can mean it. Commands have the forge's time.
  * Where our clock is behind, a head must not seem older than what was said before it was pushed.
  */
-export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: HeardHead): Promise<void> {
+export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: SeenHead): Promise<void> {
   const { at, changedAt } = heard;
   const head = changedAt === undefined ? heard : { ...heard, at: Math.max(at, changedAt + SECOND_MS) };
   await changeNote(app, key, (note) => {
@@ -154,12 +154,12 @@ export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard:
 }
 
 /** The same news once more: of a former head, it is told for as long as nobody could look. */
-function isSame(a: HeardHead, b: HeardHead): boolean {
+function isSame(a: SeenHead, b: SeenHead): boolean {
   return a.sha === b.sha && a.changedAt !== undefined && a.changedAt === b.changedAt;
 }
 
 /** By the clock that all of them have in common: those of servers differ. */
-function byForge(a: HeardHead, b: HeardHead): number {
+function byForge(a: SeenHead, b: SeenHead): number {
   return (a.changedAt ?? a.at) - (b.changedAt ?? b.at);
 }
 

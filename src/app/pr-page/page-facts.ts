@@ -6,33 +6,33 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 
 /** All that people are told about a pull request in one queue. */
-export interface Situation {
+export interface PageFacts {
   readonly branch: string;
   readonly entry: Entry;
   readonly explanation: Explanation;
   /** How many are in the line. */
   readonly admitted: number;
   /** What happened to it last. */
-  readonly latest: Said | undefined;
+  readonly latest: TimelineSentence | undefined;
   /** Why it is tested again, where it is. */
-  readonly sentBack: Said | undefined;
+  readonly retestReason: TimelineSentence | undefined;
   readonly submittedBy: string | undefined;
   readonly run: RunFacts | undefined;
   /** Pull requests that may be referred to. */
-  readonly ours: ReadonlySet<number>;
+  readonly linkable: ReadonlySet<number>;
   /** The repository's page; undefined where it has none. */
   readonly page: string | undefined;
-  readonly ways: WaysIn;
+  readonly howToSubmit: HowToSubmit;
 }
 
 /** A sentence of the timeline, and who is named in it. */
-export interface Said {
+export interface TimelineSentence {
   readonly text: string;
   readonly actor?: string | undefined;
 }
 
 /** How somebody can submit it again. */
-export interface WaysIn {
+export interface HowToSubmit {
   readonly hasCommands: boolean;
   readonly label: string | undefined;
 }

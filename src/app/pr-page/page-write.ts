@@ -5,15 +5,15 @@ import type { Hosting } from '../../forge/hosting.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 import type { NoteKey } from './note.ts';
-import type { Situation } from './page-facts.ts';
-import type { Pen } from './paired-writer.ts';
+import type { PageFacts } from './page-facts.ts';
+import type { PairedWriter } from './paired-writer.ts';
 
 /** With whom, and about what. */
-export interface Talk {
+export interface PageWrite {
   readonly app: App;
   readonly hosting: Hosting;
   /** Writes the comment and the check together. */
-  readonly pen: Pen;
+  readonly writer: PairedWriter;
   readonly repository: ForgeRepository;
   readonly key: NoteKey;
   /** Names whoever talks: after a crash the same one goes on. */
@@ -23,10 +23,10 @@ export interface Talk {
 }
 
 /** A pull request as one queue sees it. */
-export interface View {
+export interface PageOfQueue {
   readonly loaded: LoadedQueue;
   readonly entry: Entry;
-  readonly situation: Situation;
+  readonly facts: PageFacts;
 }
 
 export function digestOf(...parts: readonly (string | undefined)[]): string {

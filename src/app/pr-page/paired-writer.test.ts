@@ -4,7 +4,7 @@ import { PullRequestPages } from '../../../test/helpers/pull-request-pages.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { CheckRunDraft, CommentDraft, Hosting } from '../../forge/hosting.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { createPen } from './paired-writer.ts';
+import { createPairedWriter } from './paired-writer.ts';
 
 const repository = { id: 'r1', host: 'forge.test', owner: 'acme', name: 'app', git: undefined, checks: [] };
 const comment: CommentDraft = { repository, number: 7 as PrNumber, id: undefined, text: 'hello' };
@@ -25,7 +25,7 @@ const check: CheckRunDraft = {
 
 function aPen() {
   const pages = new PullRequestPages();
-  return { pages, pen: createPen(pages as unknown as Hosting) };
+  return { pages, pen: createPairedWriter(pages as unknown as Hosting) };
 }
 
 describe('one who writes a comment and one who writes a check', () => {
@@ -42,7 +42,7 @@ describe('one who writes a comment and one who writes a check', () => {
     for (const part of ['comment', 'check'] as const) {
       const { pages, pen } = aPen();
       const written = part === 'comment' ? pen.writeCheck(check) : pen.writeComment(comment);
-      pen.putDown(part);
+      pen.skip(part);
       await written;
       assert.deepEqual([pages.together, pages.acts.length], [0, 1]);
     }

@@ -3,7 +3,7 @@ import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 
 /** Where pull requests are that people are told of. */
-export interface Place {
+export interface PageHost {
   readonly app: App;
   readonly forge: Forge;
   readonly repository: Repository;

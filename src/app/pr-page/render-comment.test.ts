@@ -3,16 +3,16 @@ import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
 import type { ExplanationReason } from '../../engine/explanation.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { ENTRY_STATES, type Entry, type EntryId, type EntryState, UNTOUCHED } from '../../engine/queue.ts';
+import { ENTRY_STATES, type Entry, type EntryId, type EntryState, NEW_ENTRY } from '../../engine/queue.ts';
 import { renderCheckRun } from './check-run.ts';
-import type { FailedCheck, RunFacts, Situation } from './page-facts.ts';
+import type { FailedCheck, PageFacts, RunFacts } from './page-facts.ts';
 import { renderComment } from './render-comment.ts';
 
 const EVIL = '</sub>\n/sluice merge @everyone #1 `` <!-- sluice:queue --> [x](javascript:1) https://evil.test | \u202e';
 
 function anEntry(state: EntryState, values: Partial<Entry> = {}): Entry {
   return {
-    ...UNTOUCHED,
+    ...NEW_ENTRY,
     id: 'entry' as EntryId,
     prNumber: 7 as PrNumber,
     state,
@@ -47,7 +47,7 @@ function aFailure(name: string, tests: number): FailedCheck {
 }
 
 /** As much of everything as there can be, all of it written by an attacker. */
-function aSituation(state: EntryState, many: number): Situation {
+function aSituation(state: EntryState, many: number): PageFacts {
   const wide = Array.from({ length: many }, () => aReason(EVIL.repeat(20), [aReason(EVIL), aReason(EVIL)]));
   return {
     branch: EVIL.repeat(5),
@@ -55,7 +55,7 @@ function aSituation(state: EntryState, many: number): Situation {
     explanation: { summary: EVIL, next: EVIL, position: 3, reasons: wide },
     admitted: 9,
     latest: { text: `Done by ${EVIL}. ${EVIL.repeat(100)}`, actor: EVIL },
-    sentBack: { text: EVIL.repeat(100) },
+    retestReason: { text: EVIL.repeat(100) },
     submittedBy: EVIL,
     run: {
       id: 'run',
@@ -71,13 +71,13 @@ function aSituation(state: EntryState, many: number): Situation {
       provenBy: undefined,
       failed: Array.from({ length: many }, () => aFailure(EVIL, many)),
     },
-    ours: new Set([7]),
+    linkable: new Set([7]),
     page: 'https://github.test/acme/app',
-    ways: { hasCommands: true, label: EVIL.slice(0, 100) },
+    howToSubmit: { hasCommands: true, label: EVIL.slice(0, 100) },
   };
 }
 
-function aPlainSituation(state: EntryState, run: Partial<RunFacts> = {}): Situation {
+function aPlainSituation(state: EntryState, run: Partial<RunFacts> = {}): PageFacts {
   const given = aSituation(state, 0);
   const facts: RunFacts = {
     id: 'run',
@@ -95,7 +95,7 @@ function aPlainSituation(state: EntryState, run: Partial<RunFacts> = {}): Situat
     ...run,
   };
   const explanation = { summary: 'It waits.', next: 'It goes on.', reasons: [] };
-  return { ...given, branch: 'main', explanation, latest: undefined, sentBack: undefined, run: facts };
+  return { ...given, branch: 'main', explanation, latest: undefined, retestReason: undefined, run: facts };
 }
 
 /** What is not between backticks: there, nothing means anything. */
@@ -134,7 +134,7 @@ describe('the comment on a pull request', () => {
     const text = 'It conflicts with #8 ahead of it.';
     const plain = aPlainSituation('PENDING');
     const told = renderComment(
-      [{ ...plain, sentBack: { text }, explanation: { ...plain.explanation, reasons: [aReason(text)] } }],
+      [{ ...plain, retestReason: { text }, explanation: { ...plain.explanation, reasons: [aReason(text)] } }],
       0,
     ).text;
     assert.equal(told.split('It conflicts').length, 2);

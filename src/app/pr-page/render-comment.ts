@@ -4,7 +4,7 @@ import { type Entry, isLive } from '../../engine/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { isUntested, renderHeadline } from './headline.ts';
 import { code, joinLines, link, words } from './markdown.ts';
-import type { RunFacts, Said, Situation } from './page-facts.ts';
+import type { PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
 import { hasHope, renderFailures } from './render-failures.ts';
 import { renderReasons } from './render-reasons.ts';
 
@@ -19,7 +19,7 @@ const REST = '*There is more than a comment can hold.*';
  * What a developer reads, whatever happens to the pull request: where it stands, why, and what to do. One comment for all
  * queues it was ever in, the one that matters first.
  */
-export function renderComment(situations: readonly Situation[], at: Instant): { text: string; essence: string } {
+export function renderComment(situations: readonly PageFacts[], at: Instant): { text: string; essence: string } {
   const [first, ...others] = situations;
   if (first === undefined) return { text: COMMENT_MARKER, essence: '' };
   const said = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
@@ -29,7 +29,7 @@ export function renderComment(situations: readonly Situation[], at: Instant): { 
 }
 
 /** Everything but how to give commands: also the summary of the check. */
-export function renderSituation(situation: Situation): string[] {
+export function renderSituation(situation: PageFacts): string[] {
   return [
     renderHeadline(situation),
     ...renderFailures(situation),
@@ -42,7 +42,7 @@ export function renderSituation(situation: Situation): string[] {
 }
 
 /** In a queue it is not about any more. */
-function renderBriefly(situation: Situation): string[] {
+function renderBriefly(situation: PageFacts): string[] {
   return [
     '',
     renderHeadline(situation).replace(/^###/, '####'),
@@ -52,30 +52,30 @@ function renderBriefly(situation: Situation): string[] {
 }
 
 /** What happened to it. */
-function renderSentences(situation: Situation): string[] {
-  const { entry, sentBack, submittedBy, explanation, ours } = situation;
+function renderSentences(situation: PageFacts): string[] {
+  const { entry, retestReason, submittedBy, explanation, linkable } = situation;
   if (!isLive(entry.state)) return renderEnd(situation);
   const by = entry.state === 'NOT_READY' && submittedBy !== undefined ? [`Submitted by ${code(submittedBy)}.`] : [];
   const isAgain = entry.state === 'PENDING' || entry.state === 'TESTING';
-  const isNews = sentBack !== undefined && !explanation.reasons.some(({ text }) => text === sentBack.text);
-  const back = isAgain && isNews ? [renderSaid(sentBack, ours)] : [];
+  const isNews = retestReason !== undefined && !explanation.reasons.some(({ text }) => text === retestReason.text);
+  const back = isAgain && isNews ? [renderSaid(retestReason, linkable)] : [];
   return [...by, ...back].flatMap((line) => ['', line]);
 }
 
 /** What it waits for. */
-function renderTree({ entry, explanation, ours }: Situation): string[] {
-  const tree = isLive(entry.state) ? renderReasons(explanation.reasons, ours) : [];
+function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
+  const tree = isLive(entry.state) ? renderReasons(explanation.reasons, linkable) : [];
   return tree.length === 0 ? [] : ['', ...tree];
 }
 
 /** Why it left. The proof of a landing, and the list of what failed, say more than a sentence. */
-function renderEnd(situation: Situation): string[] {
-  const { entry, run, latest, explanation, ours } = situation;
+function renderEnd(situation: PageFacts): string[] {
+  const { entry, run, latest, explanation, linkable } = situation;
   const { reason } = entry.because;
   if (entry.landed !== undefined) return [];
   if (TOLD_BY_LIST.has(reason) && run !== undefined && run.failed.length > 0) return [];
   const { text, actor } = latest ?? { text: explanation.reasons[0]?.text ?? explanation.summary };
-  return ['', renderSaid({ text: hasWays(situation) ? text.replace(ADVICE, '') : text, actor }, ours)];
+  return ['', renderSaid({ text: hasWays(situation) ? text.replace(ADVICE, '') : text, actor }, linkable)];
 }
 
 const TOLD_BY_LIST: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT']);
@@ -84,7 +84,7 @@ const TOLD_BY_LIST: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAI
 const ADVICE = / (?:Submit it again[^.]*|Fix it and submit it again)\.$/;
 
 /** Whoever is named is shown as a name that calls nobody. */
-function renderSaid({ text, actor = '' }: Said, ours: ReadonlySet<number>): string {
+function renderSaid({ text, actor = '' }: TimelineSentence, ours: ReadonlySet<number>): string {
   const shown = (part: string) => words(part, { ours, maxLength: 2_000 });
   const name = ` by ${actor}.`;
   const at = actor === '' ? -1 : text.indexOf(name);
@@ -93,7 +93,7 @@ function renderSaid({ text, actor = '' }: Said, ours: ReadonlySet<number>): stri
   return `${shown(text.slice(0, at))} by ${code(actor)}.${rest === '' ? '' : ` ${rest}`}`;
 }
 
-function renderRun({ entry, run, page, ours }: Situation): string[] {
+function renderRun({ entry, run, page, linkable }: PageFacts): string[] {
   if (run === undefined || entry.state === 'NOT_READY' || isUntested(entry)) return [];
   // What was given up before anything came of it tells nobody anything.
   if (entry.state === 'PENDING' && entry.bisection === undefined && run.failed.length === 0) return [];
@@ -101,8 +101,8 @@ function renderRun({ entry, run, page, ours }: Situation): string[] {
   const isRunning = entry.state === 'TESTING';
   const others = run.members.filter((number) => number !== entry.prNumber);
   const alone = run.isBisection && run.beneath.length === 0 ? ' alone' : '';
-  const withWhom = others.length === 0 ? alone : ` together with ${listNumbers(others, ours)}`;
-  const onTop = run.beneath.length === 0 ? '' : ` on top of ${listNumbers(run.beneath, ours)}`;
+  const withWhom = others.length === 0 ? alone : ` together with ${listNumbers(others, linkable)}`;
+  const onTop = run.beneath.length === 0 ? '' : ` on top of ${listNumbers(run.beneath, linkable)}`;
   const where = `${isRunning ? 'It is being tested' : 'It was tested'}${withWhom}${onTop} on branch`;
   const required = run.required.length === 0 || !isRunning ? [] : [renderRequired(run)];
   return ['', `${where} ${renderBranch(run, page)}.`, ...required];
@@ -146,11 +146,11 @@ function listNames(names: readonly string[]): string {
   return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ');
 }
 
-function renderLanded({ entry, branch, page, ours }: Situation): string[] {
+function renderLanded({ entry, branch, page, linkable }: PageFacts): string[] {
   const { landed } = entry;
   if (landed === undefined || entry.state !== 'MERGED') return [];
   const commit = link(code(landed.sha.slice(0, 12)), page === undefined ? undefined : `${page}/commit/${landed.sha}`);
-  const proof = words(landingProof(landed), { ours });
+  const proof = words(landingProof(landed), { ours: linkable });
   return ['', `It is on ${code(branch)}. Its commit ${commit} ${proof}.`, ...renderWaived(landed)];
 }
 
@@ -163,17 +163,17 @@ function renderWaived({ waived = [] }: Landed): string[] {
     );
 }
 
-function renderNext({ entry, explanation, ours }: Situation): string[] {
+function renderNext({ entry, explanation, linkable }: PageFacts): string[] {
   if (!isLive(entry.state)) return [];
-  return ['', `**Next:** ${words(explanation.next, { ours })}`];
+  return ['', `**Next:** ${words(explanation.next, { ours: linkable })}`];
 }
 
-function hasWays({ ways: { hasCommands, label } }: Situation): boolean {
+function hasWays({ howToSubmit: { hasCommands, label } }: PageFacts): boolean {
   return hasCommands || label !== undefined;
 }
 
 /** How to take part. Of what has landed there is nothing left to do. */
-function renderWays({ entry, run, ways: { hasCommands, label } }: Situation): string[] {
+function renderWays({ entry, run, howToSubmit: { hasCommands, label } }: PageFacts): string[] {
   if (entry.state === 'MERGED') return [];
   const labelled = label === undefined ? undefined : code(label);
   if (isLive(entry.state)) {

@@ -1,7 +1,7 @@
 import type { CheckConclusion } from '../../engine/check.ts';
 import type { Entry } from '../../engine/queue.ts';
 import { code, joinLines, link, words } from './markdown.ts';
-import type { FailedCheck, FailedTestFacts, RunFacts, Situation } from './page-facts.ts';
+import type { FailedCheck, FailedTestFacts, PageFacts, RunFacts } from './page-facts.ts';
 
 const MAX_CHECKS = 20;
 const MAX_TESTS = 20;
@@ -28,7 +28,7 @@ const TEST_KINDS: { readonly [Kind in FailedTestFacts['kind']]: string } = {
 };
 
 /** Checks that failed, each with its page and the tests that failed in it. */
-export function renderFailures({ entry, run }: Situation): string[] {
+export function renderFailures({ entry, run }: PageFacts): string[] {
   if (run === undefined || run.failed.length === 0 || entry.state === 'NOT_READY' || entry.state === 'MERGED')
     return [];
   const renderCheck = (check: FailedCheck) => renderOne(check, run.branch);

@@ -1,5 +1,5 @@
 /** Somebody else says the same, or has said something that may still arrive: that is seen after a while. No failure. */
-export class TellLater extends Error {
+export class RetryAfter extends Error {
   readonly delayMs: number;
 
   constructor(delayMs: number) {

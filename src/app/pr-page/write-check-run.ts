@@ -3,22 +3,22 @@ import type { Instant } from '../../lib/clock.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 import { type CheckText, checkNameOf, renderCheckRun } from './check-run.ts';
-import { leftToOther, Overtaken } from './concurrent-write.ts';
+import { ConcurrentWrite, leftToOther } from './concurrent-write.ts';
 import { type CheckNote, changeNote, type Note, readNote } from './note.ts';
-import { digestOf, type Talk, type View } from './page-write.ts';
-import { TellLater } from './retry-after.ts';
-import { arrivesWithin, disturbed, type Writing, waitForOther, writeOrTakeBack, writingOf } from './write-intent.ts';
+import { digestOf, type PageOfQueue, type PageWrite } from './page-write.ts';
+import { RetryAfter } from './retry-after.ts';
+import { arrivesWithin, disturbed, intentOf, type WriteIntent, waitForOther, writeOrTakeBack } from './write-intent.ts';
 
 /** The state in the queue as a check on the head that is in the queue: one for each stay. */
-export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: View): Promise<void> {
+export async function writeCheckRun(talk: PageWrite, { loaded, entry, facts }: PageOfQueue): Promise<void> {
   const { id: queueId, queue } = loaded;
   const { checks } = await readNote(talk.app, talk.key);
   const last = checks[queueId];
   const known = last?.submission === entry.submission ? last : undefined;
   // Another knows of a later stay.
-  if (last !== undefined && last.submission > entry.submission) throw new Overtaken();
+  if (last !== undefined && last.submission > entry.submission) throw new ConcurrentWrite();
   if (last?.isOpen === true && known === undefined) await endFormer(talk, loaded, last);
-  const full = renderCheckRun(situation);
+  const full = renderCheckRun(facts);
   if (full === undefined) return;
   const text = queue.settings.commentsEnabled ? briefly(full) : full;
   // What was begun is ended, also after checks were switched off: nobody likes one that runs for ever.
@@ -40,8 +40,8 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
   const before = await start(talk, loaded, noted);
   const written = await writeOrTakeBack(
     async () =>
-      (await talk.pen.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
-      (noted.id && (await talk.pen.writeCheck({ ...draft, id: undefined, mayExist: true }))),
+      (await talk.writer.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
+      (noted.id && (await talk.writer.writeCheck({ ...draft, id: undefined, mayExist: true }))),
     () => takeBack(talk, loaded, before),
   );
   if (!written) return;
@@ -53,26 +53,26 @@ export async function writeCheckRun(talk: Talk, { loaded, entry, situation }: Vi
  * Noted before it is written: whoever finds that it was begun has the forge look for it first, and makes no other while it
  * may still be made.
  */
-async function start(talk: Talk, { id: queueId }: LoadedQueue, noted: CheckNote): Promise<CheckNote | undefined> {
-  const writing = writingOf(talk, talk.app.clock.now());
+async function start(talk: PageWrite, { id: queueId }: LoadedQueue, noted: CheckNote): Promise<CheckNote | undefined> {
+  const writing = intentOf(talk, talk.app.clock.now());
   let found: CheckNote | undefined;
   await changeNote(talk.app, talk.key, (all) => {
     found = all.checks[queueId];
     if (found?.submission === noted.submission) leaveToOther(talk, found, writing.at);
     const isSame = found?.id === noted.id && found?.writing?.by === noted.writing?.by;
-    if (found?.submission === noted.submission && !isSame) throw new Overtaken();
+    if (found?.submission === noted.submission && !isSame) throw new ConcurrentWrite();
     return withCheck(all, queueId, { ...noted, hash: undefined, writing });
   });
   return found;
 }
 
-function leaveToOther(talk: Talk, { id, writing }: CheckNote, now: Instant): void {
+function leaveToOther(talk: PageWrite, { id, writing }: CheckNote, now: Instant): void {
   const arrivesMs = id === undefined ? arrivesWithin(writing, now) : 0;
   const waitMs = Math.max(arrivesMs, waitForOther(writing, talk.id, now));
-  if (waitMs > 0) throw new TellLater(waitMs);
+  if (waitMs > 0) throw new RetryAfter(waitMs);
 }
 
-async function takeBack(talk: Talk, { id: queueId }: LoadedQueue, before: CheckNote | undefined): Promise<void> {
+async function takeBack(talk: PageWrite, { id: queueId }: LoadedQueue, before: CheckNote | undefined): Promise<void> {
   await changeNote(talk.app, talk.key, (all) => {
     const { [queueId]: found, ...others } = all.checks;
     if (found?.writing?.by !== talk.turn || found.writing.isDisturbed === true) return undefined;
@@ -81,7 +81,7 @@ async function takeBack(talk: Talk, { id: queueId }: LoadedQueue, before: CheckN
 }
 
 /** What one who began before wrote may still arrive: then it is written once more, after that. */
-async function finish(talk: Talk, loaded: LoadedQueue, written: CheckNote): Promise<void> {
+async function finish(talk: PageWrite, loaded: LoadedQueue, written: CheckNote): Promise<void> {
   const { id: queueId } = loaded;
   const { writing: earlier, ...note } = written;
   const doubtMs = arrivesWithin(earlier, talk.app.clock.now());
@@ -96,16 +96,16 @@ async function finish(talk: Talk, loaded: LoadedQueue, written: CheckNote): Prom
   });
   if (found?.submission !== note.submission) {
     if (note.isOpen === true) await writeFormer(talk, loaded, note);
-    throw new Overtaken();
+    throw new ConcurrentWrite();
   }
-  if (found.writing === undefined) throw new Overtaken();
+  if (found.writing === undefined) throw new ConcurrentWrite();
   if (found.writing.by !== talk.turn) throw leftToOther();
-  if (doubtMs > 0) throw new TellLater(doubtMs);
-  if (found.writing.isDisturbed === true) throw new Overtaken();
+  if (doubtMs > 0) throw new RetryAfter(doubtMs);
+  if (found.writing.isDisturbed === true) throw new ConcurrentWrite();
 }
 
 /** Several wrote it at once: nobody knows whose words came last. Whoever still writes hears of it. */
-function unknown({ writing: _, ...note }: CheckNote, writing: Writing | undefined): CheckNote {
+function unknown({ writing: _, ...note }: CheckNote, writing: WriteIntent | undefined): CheckNote {
   return { ...note, hash: undefined, isOpen: true, ...(writing && { writing: disturbed(writing) }) };
 }
 
@@ -117,12 +117,12 @@ function briefly(text: CheckText): CheckText {
 }
 
 /** It left and was submitted again before anybody was told: what is said now is about another stay. */
-async function endFormer(talk: Talk, loaded: LoadedQueue, former: CheckNote): Promise<void> {
+async function endFormer(talk: PageWrite, loaded: LoadedQueue, former: CheckNote): Promise<void> {
   await writeFormer(talk, loaded, former);
   await changeNote(talk.app, talk.key, (all) => withCheck(all, loaded.id, withOpen(former, false)));
 }
 
-async function writeFormer(talk: Talk, { id: queueId, queue }: LoadedQueue, former: CheckNote): Promise<void> {
+async function writeFormer(talk: PageWrite, { id: queueId, queue }: LoadedQueue, former: CheckNote): Promise<void> {
   const { id, headSha, submission, startedAt } = former;
   await talk.hosting.writeCheck({
     repository: talk.repository,

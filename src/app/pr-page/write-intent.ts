@@ -1,8 +1,8 @@
-import { isNotDone } from '../../forge/not-done.ts';
+import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
 
 /** Somebody began to write something and has not said that it is done: until then nobody knows what it says. */
-export interface Writing {
+export interface WriteIntent {
   /** The turn in which it is written. */
   readonly by: string;
   readonly at: Instant;
@@ -18,16 +18,16 @@ const ARRIVES_MS = 15_000;
 const GIVEN_UP_MS = 60_000;
 const LOOK_AGAIN_MS = 2_000;
 
-export function writingOf({ turn, id }: { readonly turn: string; readonly id: string }, now: Instant): Writing {
+export function intentOf({ turn, id }: { readonly turn: string; readonly id: string }, now: Instant): WriteIntent {
   return { by: turn, at: now, id };
 }
 
-export function disturbed(writing: Writing): Writing {
+export function disturbed(writing: WriteIntent): WriteIntent {
   return { ...writing, isDisturbed: true };
 }
 
 /** For how long what another began to write may still arrive. Whoever waits before it is sent finds out afterwards. */
-export function arrivesWithin(earlier: Pick<Writing, 'at'> | undefined, now: Instant): number {
+export function arrivesWithin(earlier: Pick<WriteIntent, 'at'> | undefined, now: Instant): number {
   return earlier === undefined ? 0 : Math.max(0, ARRIVES_MS - ageOf(earlier, now));
 }
 
@@ -35,14 +35,14 @@ export function arrivesWithin(earlier: Pick<Writing, 'at'> | undefined, now: Ins
  * How long to leave it to somebody else who writes it right now, ever longer; 0: nobody does. Two who do not wait for
  * each other both have to begin again, and again.
  */
-export function waitForOther(other: Pick<Writing, 'id' | 'at'> | undefined, id: string, now: Instant): number {
+export function waitForOther(other: Pick<WriteIntent, 'id' | 'at'> | undefined, id: string, now: Instant): number {
   if (other?.id === undefined || other.id === id) return 0;
   const age = ageOf(other, now);
   return age >= GIVEN_UP_MS ? 0 : Math.min(Math.max(LOOK_AGAIN_MS, age), GIVEN_UP_MS - age);
 }
 
 /** Another server's clock may be ahead: what is far from now is old. */
-function ageOf({ at }: Pick<Writing, 'at'>, now: Instant): number {
+function ageOf({ at }: Pick<WriteIntent, 'at'>, now: Instant): number {
   return Math.abs(now - at);
 }
 
@@ -54,7 +54,7 @@ export async function writeOrTakeBack<Answer>(
   try {
     return await write();
   } catch (error) {
-    if (isNotDone(error)) await takeBack();
+    if (isKnownNotApplied(error)) await takeBack();
     throw error;
   }
 }

@@ -1,14 +1,14 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { isLive } from '../../engine/queue.ts';
-import { leftToOther, Overtaken } from './concurrent-write.ts';
+import { ConcurrentWrite, leftToOther } from './concurrent-write.ts';
 import { stateLabelChange } from './labels.ts';
 import { changeNote, type Note, readNote } from './note.ts';
-import type { Talk, View } from './page-write.ts';
-import { TellLater } from './retry-after.ts';
-import { disturbed, type Writing, waitForOther, writingOf } from './write-intent.ts';
+import type { PageOfQueue, PageWrite } from './page-write.ts';
+import { RetryAfter } from './retry-after.ts';
+import { disturbed, intentOf, type WriteIntent, waitForOther } from './write-intent.ts';
 
 /** Its state as a label; and the label that submitted it is taken off when it has left, so that it can be put on again. */
-export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<void> {
+export async function writeLabels(talk: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
   const { settings } = loaded.queue;
   const note = await readNote(talk.app, talk.key);
   const states = stateLabelChange({
@@ -30,12 +30,12 @@ export async function writeLabels(talk: Talk, { loaded, entry }: View): Promise<
 }
 
 /** Noted first: what we put on it is ours to take off, also after a crash. */
-async function begin(talk: Talk, read: Note, add: readonly string[]): Promise<void> {
-  const labelling = writingOf(talk, talk.app.clock.now());
+async function begin(talk: PageWrite, read: Note, add: readonly string[]): Promise<void> {
+  const labelling = intentOf(talk, talk.app.clock.now());
   await changeNote(talk.app, talk.key, (note) => {
     const waitMs = waitForOther(note.labelling, talk.id, labelling.at);
-    if (waitMs > 0) throw new TellLater(waitMs);
-    if (note.labels.join() !== read.labels.join()) throw new Overtaken();
+    if (waitMs > 0) throw new RetryAfter(waitMs);
+    if (note.labels.join() !== read.labels.join()) throw new ConcurrentWrite();
     return { ...note, labels: [...new Set([...note.labels, ...add])], labelling };
   });
 }
@@ -46,8 +46,8 @@ interface Changed {
   readonly submittedBy: string | undefined;
 }
 
-async function finish(talk: Talk, { states, submitting, submittedBy }: Changed): Promise<void> {
-  let found: Writing | undefined;
+async function finish(talk: PageWrite, { states, submitting, submittedBy }: Changed): Promise<void> {
+  let found: WriteIntent | undefined;
   await changeNote(talk.app, talk.key, ({ labelling, ...note }) => {
     found = labelling;
     // Somebody may have put it on again before that was noted.
@@ -62,9 +62,9 @@ async function finish(talk: Talk, { states, submitting, submittedBy }: Changed):
       ...note,
       labels,
       enqueueingLabel,
-      labelling: disturbed(labelling ?? writingOf(talk, talk.app.clock.now())),
+      labelling: disturbed(labelling ?? intentOf(talk, talk.app.clock.now())),
     };
   });
   if (found !== undefined && found.by !== talk.turn) throw leftToOther();
-  if (found === undefined || found.isDisturbed === true) throw new Overtaken();
+  if (found === undefined || found.isDisturbed === true) throw new ConcurrentWrite();
 }

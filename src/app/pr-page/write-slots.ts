@@ -9,7 +9,7 @@ interface Share {
 }
 
 /** Lets a few talk at once with each owner's part of a forge: one that is slow keeps nobody else from being told. */
-export class Talkers {
+export class WriteSlots {
   readonly #shares = new Map<string, Share>();
 
   isCrowded(name: string): boolean {

@@ -8,14 +8,14 @@ import { nameOf } from '../../engine/required-status.ts';
 import { formatInstant } from '../../lib/clock.ts';
 
 /** A candidate as the API shows it. */
-export interface TestRunView {
+export interface CandidateView {
   readonly testRunId: string;
   readonly requiredStatuses: readonly string[];
   readonly requiredStatusesSource?: RequiredSource;
   readonly testBranch: string;
   readonly testBranchSha: string;
   readonly createdAt: string;
-  readonly status: TestRunStatus;
+  readonly status: CandidateStatus;
   readonly checkSuites: readonly { readonly checkRuns: readonly CheckRunView[] }[];
   readonly statusChecks: readonly never[];
   readonly testedPullRequests: readonly TestedPullRequestView[];
@@ -24,7 +24,7 @@ export interface TestRunView {
   readonly dependentPrs: readonly number[];
 }
 
-export type TestRunStatus = 'IN_PROGRESS' | 'FAILED' | 'CANCELLED' | 'SUCCEEDED';
+export type CandidateStatus = 'IN_PROGRESS' | 'FAILED' | 'CANCELLED' | 'SUCCEEDED';
 
 export interface CheckRunView {
   readonly name: string;
@@ -59,7 +59,7 @@ export interface TestedPullRequestView {
 }
 
 /** What a candidate does not know of itself. */
-export interface TestRunContext {
+export interface CandidateContext {
   readonly testRunId: string;
   readonly testBranch: string;
   readonly queue: Queue;
@@ -69,7 +69,7 @@ export interface TestRunContext {
   readonly impactedTargetsForTestedPrs: readonly string[] | undefined;
 }
 
-const STATUSES: { readonly [State in CandidateState]: TestRunStatus } = {
+const STATUSES: { readonly [State in CandidateState]: CandidateStatus } = {
   waiting: 'IN_PROGRESS',
   building: 'IN_PROGRESS',
   testing: 'IN_PROGRESS',
@@ -78,7 +78,7 @@ const STATUSES: { readonly [State in CandidateState]: TestRunStatus } = {
   abandoned: 'CANCELLED',
 };
 
-export function viewTestRun(candidate: Candidate, context: TestRunContext): TestRunView {
+export function viewCandidate(candidate: Candidate, context: CandidateContext): CandidateView {
   const { impactedTargets, impactedTargetsForTestedPrs } = context;
   return {
     testRunId: context.testRunId,
@@ -100,7 +100,7 @@ export function viewTestRun(candidate: Candidate, context: TestRunContext): Test
 function viewRequired(
   { required }: Candidate,
   { settings }: Queue,
-): Pick<TestRunView, 'requiredStatuses' | 'requiredStatusesSource'> {
+): Pick<CandidateView, 'requiredStatuses' | 'requiredStatusesSource'> {
   if (required !== undefined) return { requiredStatuses: required.names, requiredStatusesSource: required.source };
   const override = settings.requiredStatuses;
   return override === null

@@ -11,7 +11,7 @@ import { encodeQueue } from '../core/queue-codec.ts';
 import { type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { checkPlace } from '../repositories/check-place.ts';
 import { type QueueView, viewQueue } from './queue-view.ts';
-import { observeTarget } from './read-target-branch.ts';
+import { observeTargetBranch } from './read-target-branch.ts';
 
 export interface QueueChanges {
   readonly settings: Partial<QueueSettings>;
@@ -49,7 +49,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   app.directory.forget();
   if (created !== 'created') return queueExists(input);
   // From here on the queue knows where its target is: what is submitted first is tested at once.
-  await observeTarget(app, { ...row, queue, repository }, head);
+  await observeTargetBranch(app, { ...row, queue, repository }, head);
   return viewQueue(queue, []);
 }
 

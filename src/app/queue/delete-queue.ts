@@ -15,7 +15,7 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): Pr
     // Whoever submits between the look and the deletion moves the version: then look again.
     const outcome = await app.store.queues.delete(found.id, found.version, app.clock.now());
     if (outcome === 'stale') continue;
-    app.runner.forget(found.id);
+    app.queues.forget(found.id);
     app.directory.forget();
     return {};
   }

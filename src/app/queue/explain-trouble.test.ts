@@ -8,7 +8,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { explainTrouble } from './explain-trouble.ts';
 
-const REPOSITORY = { id: 'r', barred: null as Repository['barred'] } as Repository;
+const REPOSITORY = { id: 'r', blockedReason: null as Repository['blockedReason'] } as Repository;
 
 /** A forge on which nothing can be built while there is an error. */
 class BrokenForge extends FakeForge {

@@ -23,7 +23,7 @@ export async function explainTrouble(
     .toSorted((a, b) => Number(b.testRun === entry.candidate) - Number(a.testRun === entry.candidate));
   const outage = app.outages.find(entry.id) ?? app.outages.find(repository.id);
   // What bars a repository is stored, so that also servers tell of it that did not look themselves.
-  const why = outage?.text ?? repository.barred;
+  const why = outage?.text ?? repository.blockedReason;
   if (why === null) return ofEffects;
   const text = `Whether it has changed cannot be found out: ${why} It is looked at again and again.`;
   return [...ofEffects, reason('FORGE_UNAVAILABLE', text, outage === undefined ? {} : { since: outage.since })];

@@ -9,7 +9,7 @@ import { type FoundQueue, findQueue } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { type CheckRunView, viewCheck } from './candidate-view.ts';
-import { parseTestRunId, testRunNotFound } from './get-merge-queue-testing-details.ts';
+import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
 export interface GetCandidateLog {
   readonly testRunId: string;
@@ -66,16 +66,16 @@ interface FoundTestRun {
 async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Promise<FoundTestRun | Refusal> {
   const named = input.queue && (await findQueue(app, caller, input.queue));
   if (isRefusal(named)) return named;
-  const candidateId = parseTestRunId(input.testRunId);
+  const candidateId = parseCandidateId(input.testRunId);
   const row = await app.store.queues.findCandidateById(candidateId);
-  if (row === undefined || (named !== undefined && named.id !== row.queueId)) return testRunNotFound(input.testRunId);
+  if (row === undefined || (named !== undefined && named.id !== row.queueId)) return candidateNotFound(input.testRunId);
   const found = named ?? (await findQueueOf(app, caller, row));
-  if (found === undefined) return testRunNotFound(input.testRunId);
+  if (found === undefined) return candidateNotFound(input.testRunId);
   return { candidateId, candidate: presentState(found.queue, row), repository: found.repository };
 }
 
 async function findQueueOf(app: App, caller: Caller, row: CandidateRow): Promise<FoundQueue | undefined> {
-  const loaded = await app.runner.find(row.queueId);
+  const loaded = await app.queues.find(row.queueId);
   const repository = loaded && (await app.directory.findRepositoryById(loaded.repositoryId));
   if (loaded === undefined || repository === undefined || !maySee(caller, repository)) return undefined;
   return { ...loaded, repository };

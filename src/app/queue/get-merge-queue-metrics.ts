@@ -8,21 +8,21 @@ import type { Caller } from '../core/caller.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { countAlarms, gaugeHolds } from './alarm-metrics.ts';
-import { countNotices } from './hint-metrics.ts';
+import { countHints } from './hint-metrics.ts';
 import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
 
 const WINDOW_MS = 3_600_000;
 const BOUNDS_SECONDS = [60, 300, 600, 900, 1800, 3600, 5400, 7200];
 
 /** One queue's main or bisection line, with what happened in it during the last hour. */
-interface Line {
+interface MetricLine {
   readonly labels: Labels;
   /** Live entries by state, as they are now. */
   readonly counts: Readonly<Record<string, number>>;
   readonly transitions: readonly TransitionRow[];
 }
 
-/** The nine families of the reference and ours (alarms, notices), from the queues as they are and the transitions of the last hour, however long the history is. */
+/** The nine families of the reference and ours (alarms, hints), from the queues as they are and the transitions of the last hour, however long the history is. */
 export async function getMergeQueueMetrics(
   app: App,
   caller: Caller,
@@ -37,11 +37,11 @@ export async function getMergeQueueMetrics(
   const byQueue = Map.groupBy(transitions, (row) => row.queueId);
   const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
   if (!input.hasAlarms) return formatExposition(families);
-  const [alarms, notices] = await Promise.all([countAlarms(app, queues), countNotices(app, repositories)]);
-  return formatExposition([...families, alarms, gaugeHolds(queues), ...notices]);
+  const [alarms, hints] = await Promise.all([countAlarms(app, queues), countHints(app, repositories)]);
+  return formatExposition([...families, alarms, gaugeHolds(queues), ...hints]);
 }
 
-function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): Line[] {
+function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): MetricLine[] {
   const labels = { repo: `${repository.owner}/${repository.name}`, branch: queue.branch };
   const host = { repo_host: repository.host };
   const bisected = countBisected(queue);
@@ -69,7 +69,7 @@ function countBisected({ entries }: Queue): Record<string, number> {
   return counts;
 }
 
-function describe(lines: readonly Line[]): (Gauge | Histogram)[] {
+function describe(lines: readonly MetricLine[]): (Gauge | Histogram)[] {
   const admitted = LIVE_STATES.filter((state) => state !== 'NOT_READY');
   return [
     gauge('mq_depth_current', 'Pull requests in the queue now, without those not admitted yet.', lines, (line) =>
@@ -103,7 +103,7 @@ function describe(lines: readonly Line[]): (Gauge | Histogram)[] {
   ];
 }
 
-function conclusions(lines: readonly Line[]): Gauge {
+function conclusions(lines: readonly MetricLine[]): Gauge {
   return {
     type: 'gauge',
     name: 'mq_pr_conclusions_1h_total',
@@ -117,7 +117,7 @@ function conclusions(lines: readonly Line[]): Gauge {
   };
 }
 
-function timeInQueue(lines: readonly Line[]): Histogram {
+function timeInQueue(lines: readonly MetricLine[]): Histogram {
   return {
     type: 'histogram',
     name: 'mq_pr_time_in_queue_1h_seconds',
@@ -134,7 +134,7 @@ function timeInQueue(lines: readonly Line[]): Histogram {
   };
 }
 
-function stateDuration(lines: readonly Line[]): Histogram {
+function stateDuration(lines: readonly MetricLine[]): Histogram {
   return {
     type: 'histogram',
     name: 'mq_pr_state_duration_1h_seconds',
@@ -153,11 +153,16 @@ function durationSeconds(row: TransitionRow): number {
   return (row.durationMs ?? 0) / 1000;
 }
 
-function gauge(name: string, help: string, lines: readonly Line[], measure: (line: Line) => number): Gauge {
+function gauge(name: string, help: string, lines: readonly MetricLine[], measure: (line: MetricLine) => number): Gauge {
   return { type: 'gauge', name, help, samples: lines.map((line) => ({ labels: line.labels, value: measure(line) })) };
 }
 
-function histogram(name: string, help: string, lines: readonly Line[], measure: (line: Line) => number[]): Histogram {
+function histogram(
+  name: string,
+  help: string,
+  lines: readonly MetricLine[],
+  measure: (line: MetricLine) => number[],
+): Histogram {
   const samples = lines.map((line) => ({ labels: line.labels, values: measure(line) }));
   return { type: 'histogram', name, help, bounds: BOUNDS_SECONDS, samples };
 }

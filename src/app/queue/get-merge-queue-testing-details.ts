@@ -9,7 +9,7 @@ import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, findQueue, getForge, type QueueRef } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { type TestRunView, viewTestRun } from './candidate-view.ts';
+import { type CandidateView, viewCandidate } from './candidate-view.ts';
 import { findAnyEntries } from './find-entry.ts';
 import { findTargets } from './pull-request-facts.ts';
 
@@ -21,13 +21,13 @@ export async function getMergeQueueTestingDetails(
   app: App,
   caller: Caller,
   input: GetTestingDetails,
-): Promise<TestRunView | { readonly testRuns: readonly TestRunView[] } | Refusal> {
+): Promise<CandidateView | { readonly testRuns: readonly CandidateView[] } | Refusal> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  if (input.testRunId === undefined) return { testRuns: await describeTestRuns(app, found, inProgress(found)) };
-  const row = await app.store.queues.findCandidateById(parseTestRunId(input.testRunId));
-  if (row === undefined || row.queueId !== found.id) return testRunNotFound(input.testRunId);
-  return describeTestRun(
+  if (input.testRunId === undefined) return { testRuns: await describeCandidates(app, found, inProgress(found)) };
+  const row = await app.store.queues.findCandidateById(parseCandidateId(input.testRunId));
+  if (row === undefined || row.queueId !== found.id) return candidateNotFound(input.testRunId);
+  return describeCandidate(
     app,
     found,
     findCandidate(found.queue, row.number as Candidate['number']) ?? decodeCandidate(row),
@@ -35,11 +35,11 @@ export async function getMergeQueueTestingDetails(
 }
 
 /** The branch of a bisection's run ends with a word that is no part of the id. */
-export function parseTestRunId(given: string): string {
+export function parseCandidateId(given: string): string {
   return given.toLowerCase().replace(/-bisection$/, '');
 }
 
-export function testRunNotFound(named: string): Refusal {
+export function candidateNotFound(named: string): Refusal {
   return refuse(
     'TEST_RUN_NOT_FOUND',
     `There is no test run ${named} here. Its id is the last part of the name of its test branch.`,
@@ -54,20 +54,24 @@ function inProgress({ queue }: FoundQueue): Candidate[] {
   return PURPOSES.flatMap((kind) => running.filter(({ purpose }) => purpose.kind === kind));
 }
 
-export async function describeTestRun(app: App, found: FoundQueue, candidate: Candidate): Promise<TestRunView> {
-  const [view] = await describeTestRuns(app, found, [candidate]);
-  return view as TestRunView;
+export async function describeCandidate(app: App, found: FoundQueue, candidate: Candidate): Promise<CandidateView> {
+  const [view] = await describeCandidates(app, found, [candidate]);
+  return view as CandidateView;
 }
 
 /** An answer with more targets than this would be of no use to anybody: whoever has no room any more shows none. */
 const MAX_SHOWN_TARGETS = 1_000_000;
 
-async function describeTestRuns(app: App, found: FoundQueue, candidates: readonly Candidate[]): Promise<TestRunView[]> {
+async function describeCandidates(
+  app: App,
+  found: FoundQueue,
+  candidates: readonly Candidate[],
+): Promise<CandidateView[]> {
   const forge = getForge(app, found.repository.host);
   const tested = new Set(candidates.flatMap(({ members }) => members.map(({ prNumber }) => prNumber)));
   const entries: ReadonlyMap<PrNumber, Entry> = await findAnyEntries(app, found, [...tested]);
   const targets = new TargetLists(app, found);
-  const views: TestRunView[] = [];
+  const views: CandidateView[] = [];
   for (const candidate of candidates) {
     const testRunId = candidateIdOf(found.id, candidate.number);
     const [first] = candidate.members;
@@ -83,7 +87,7 @@ async function describeTestRuns(app: App, found: FoundQueue, candidates: readonl
       impactedTargets,
       impactedTargetsForTestedPrs,
     };
-    views.push(viewTestRun(candidate, context));
+    views.push(viewCandidate(candidate, context));
   }
   return views;
 }

@@ -4,7 +4,7 @@ import { TalkWorld } from '../../../test/helpers/talk-world.ts';
 import { toCaller } from '../forge-events/commands/who.ts';
 import { getMergeQueueMetrics } from './get-merge-queue-metrics.ts';
 
-describe('the metrics of notices', () => {
+describe('the metrics of hints', () => {
   it('count those that are due on the forges of the organization, with the age of the oldest [M4]', async () => {
     const world = await TalkWorld.create();
     const repository = await world.repository();
@@ -16,7 +16,7 @@ describe('the metrics of notices', () => {
     };
     const { host } = repository;
     const now = world.now;
-    const notice = (key: string, dueAt: number, at = host) => ({
+    const hint = (key: string, dueAt: number, at = host) => ({
       ...{ key, host: at, kind: 'unheard-of', body: '{}', receivedAt: now, dueAt },
     });
     const both = (count: number, seconds: number) => [
@@ -24,11 +24,11 @@ describe('the metrics of notices', () => {
       `mq_notices_oldest_due_seconds{repo_host="${host}"} ${seconds}`,
     ];
     assert.deepEqual(await lines(), both(0, 0));
-    await world.store.notices.add([
-      notice('a', now - 90_000),
-      notice('b', now),
-      notice('later', now + 60_000),
-      notice('elsewhere', now - 500_000, 'other.test'),
+    await world.store.hints.add([
+      hint('a', now - 90_000),
+      hint('b', now),
+      hint('later', now + 60_000),
+      hint('elsewhere', now - 500_000, 'other.test'),
     ]);
     assert.deepEqual(await lines(), both(2, 90));
     assert.deepEqual(await lines(false), []);

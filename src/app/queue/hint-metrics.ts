@@ -3,12 +3,12 @@ import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 
 /** Whether anybody keeps up with what forges tell. None where no repository is on a forge that tells anything. */
-export async function countNotices(app: App, repositories: readonly Repository[]): Promise<readonly Gauge[]> {
+export async function countHints(app: App, repositories: readonly Repository[]): Promise<readonly Gauge[]> {
   const hosts = [...new Set(repositories.map(({ host }) => host))];
   const telling = hosts.filter((host) => app.forges.get(host)?.hosting !== undefined);
   if (telling.length === 0) return [];
   const now = app.clock.now();
-  const due = new Map((await app.store.notices.countDue(now)).map((each) => [each.host, each]));
+  const due = new Map((await app.store.hints.countDue(now)).map((each) => [each.host, each]));
   const gauge = (name: string, help: string, measure: (host: string) => number): Gauge => ({
     type: 'gauge',
     name,

@@ -71,7 +71,7 @@ export async function loadQueues(app: App, repositories: readonly Repository[]):
   for (const repository of repositories) {
     // Together: on a shared store each of them is a question.
     const queueIds = await app.directory.listQueueIds(repository.id);
-    for (const loaded of await Promise.all(queueIds.map((queueId) => app.runner.find(queueId)))) {
+    for (const loaded of await Promise.all(queueIds.map((queueId) => app.queues.find(queueId)))) {
       if (loaded !== undefined) found.push({ ...loaded, repository });
     }
   }

@@ -14,7 +14,7 @@ export async function observePullRequest(
   if (pr !== undefined && isSame(entry, pr)) return;
   const { prNumber } = entry;
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
-  await app.runner.run(found.id, (queue) => {
+  await app.queues.run(found.id, (queue) => {
     // Somebody told the queue something newer while we looked: the next look compares with that.
     if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
     return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };

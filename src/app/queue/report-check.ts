@@ -10,8 +10,8 @@ import type { Caller } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import type { TestRunView } from './candidate-view.ts';
-import { describeTestRun, parseTestRunId, testRunNotFound } from './get-merge-queue-testing-details.ts';
+import type { CandidateView } from './candidate-view.ts';
+import { candidateNotFound, describeCandidate, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
 export interface ReportCheck {
   readonly repo: RepositoryRef;
@@ -23,7 +23,7 @@ export interface ReportCheck {
 export type TestRunName = { readonly testRunId: string } | { readonly sha: Sha };
 
 /** Takes a result of CI. Whatever it is worth, it is recorded; what the run stands at after it is the answer. */
-export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Promise<TestRunView | Refusal> {
+export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Promise<CandidateView | Refusal> {
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
   const row = await findTestRun(app, repository, input.of);
@@ -32,16 +32,16 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   const reporter = findApp(row, input.check.name);
   if (reporter !== undefined) return ofApp(input.check.name, reporter);
   const number = row.number as CandidateNumber;
-  const result = await app.runner.run(row.queueId, () => ({
+  const result = await app.queues.run(row.queueId, () => ({
     kind: 'check_reported',
     at: app.clock.now(),
     candidate: number,
     check: input.check,
   }));
-  const found = result && (await app.runner.find(row.queueId));
+  const found = result && (await app.queues.find(row.queueId));
   if (result === undefined || found === undefined) return notFound(input.of);
   const candidate = await getCandidate(app, row.queueId, result.queue, number);
-  return describeTestRun(app, { ...found, queue: result.queue, repository }, candidate);
+  return describeCandidate(app, { ...found, queue: result.queue, repository }, candidate);
 }
 
 /** What the built-in runner is to find out is not for others to say. */
@@ -68,12 +68,12 @@ function ownCheck(name: string): Refusal {
 async function findTestRun(app: App, { id }: Repository, of: TestRunName): Promise<CandidateRow | undefined> {
   const queueIds = await app.directory.listQueueIds(id);
   if ('sha' in of) return app.store.queues.findCandidateBySha(queueIds, of.sha);
-  const row = await app.store.queues.findCandidateById(parseTestRunId(of.testRunId));
+  const row = await app.store.queues.findCandidateById(parseCandidateId(of.testRunId));
   return row !== undefined && queueIds.includes(row.queueId) ? row : undefined;
 }
 
 function notFound(of: TestRunName): Refusal {
-  if ('testRunId' in of) return testRunNotFound(of.testRunId);
+  if ('testRunId' in of) return candidateNotFound(of.testRunId);
   return refuse(
     'TEST_RUN_NOT_FOUND',
     `No test run here has the commit ${of.sha}. Report on the commit that was tested.`,

@@ -17,12 +17,12 @@ import {
 } from '../core/find-queue.ts';
 import type { RunResult } from '../core/queue-host.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { lookAgainSoon } from '../core/request-poll.ts';
+import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry } from './find-entry.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
-import { lookAtTarget } from './read-target-branch.ts';
+import { readTargetBranch } from './read-target-branch.ts';
 
 export interface SubmitPullRequest extends QueueRef {
   readonly prNumber: PrNumber;
@@ -49,7 +49,7 @@ export async function submitPullRequest(
   // Nobody looks after the target of an empty queue: what is submitted first is tested on the head as it is now.
   const [pr] = await Promise.all([
     input.meant ?? findPullRequest(app, found, input.prNumber),
-    found.queue.entries.size === 0 ? lookAtTarget(app, found) : undefined,
+    found.queue.entries.size === 0 ? readTargetBranch(app, found) : undefined,
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
@@ -78,7 +78,7 @@ export async function submitPullRequest(
   if (isRefusal(result)) return result;
   // It may have landed while it was looked at.
   if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
-  if (pr.mergeability === 'IN_PROGRESS') await lookAgainSoon(app, found.repository, pr.number);
+  if (pr.mergeability === 'IN_PROGRESS') await requestPullRequestPoll(app, found.repository, pr.number);
   const isFinal = targets !== undefined && targets.from === undefined;
   const { queue } = isFinal ? result : await takeTargetsThatCameMeanwhile(app, caller, found, result, pr);
   const entry = findEntry(queue, pr.number);

@@ -4,10 +4,10 @@ import { formatRef } from '../core/find-queue.ts';
 
 /** Why this server does not run the checks of a repository, and what its operator can do; undefined where it does. */
 export function explainBlockedChecks(
-  { jobs }: Pick<App, 'jobs'>,
+  { checkRunner }: Pick<App, 'checkRunner'>,
   repository: Pick<Repository, 'host' | 'owner' | 'name' | 'trustChecks'>,
 ): string | undefined {
-  if (jobs.safety.runsUntrusted || repository.trustChecks) return undefined;
+  if (checkRunner.safety.runsUntrusted || repository.trustChecks) return undefined;
   const trust = `sluice repo add ${formatRef(repository)} --trust-checks`;
-  return `${jobs.safety.sentence} So checks wait, until the operator installs bubblewrap or allows user namespaces and starts the server again, or trusts whoever can open a pull request: ${trust}`;
+  return `${checkRunner.safety.sentence} So checks wait, until the operator installs bubblewrap or allows user namespaces and starts the server again, or trusts whoever can open a pull request: ${trust}`;
 }

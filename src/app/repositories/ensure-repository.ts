@@ -28,7 +28,7 @@ export async function ensureRepository(app: App, caller: Caller, ref: Repository
     ...withSmallHost({ host: ref.host, owner: ref.owner, name: ref.name }),
     git: null,
     forgeId: null,
-    barred: null,
+    blockedReason: null,
     checks: [],
     junit: [],
     trustChecks: false,

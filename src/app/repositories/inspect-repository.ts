@@ -1,4 +1,4 @@
-import type { Finding } from '../../forge/hosting.ts';
+import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
@@ -7,7 +7,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { checkPlace } from './check-place.ts';
 
 export interface FindingView {
-  readonly level: Uppercase<Finding['level']>;
+  readonly level: Uppercase<SetupFinding['level']>;
   readonly code: string;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ export async function inspectRepository(
   if (isRefusal(repository)) return repository;
   const { hosting } = getForge(app, repository.host);
   const place = await app.directory.findQueue(caller.organization.id, repo, targetBranch);
-  const found = place && (await app.runner.find(place.queueId));
+  const found = place && (await app.queues.find(place.queueId));
   const findings =
     hosting === undefined
       ? await inspectPlain(app, repository, targetBranch)
@@ -33,7 +33,7 @@ export async function inspectRepository(
 }
 
 /** Plain git has nobody who could be in the way. */
-async function inspectPlain(app: App, repository: Repository, branch: string): Promise<readonly Finding[]> {
+async function inspectPlain(app: App, repository: Repository, branch: string): Promise<readonly SetupFinding[]> {
   const forge = getForge(app, repository.host);
   const trouble = await forge.checkAccess(toForgeRepository(repository));
   if (trouble !== undefined) return [{ level: 'error', code: 'NOT_REACHABLE', text: trouble }];
@@ -49,6 +49,6 @@ async function inspectPlain(app: App, repository: Repository, branch: string): P
     : [{ level: 'ok', code: 'REACHABLE', text: `The repository can be read, and has the branch ${branch}.` }];
 }
 
-function upper(level: Finding['level']): FindingView['level'] {
+function upper(level: SetupFinding['level']): FindingView['level'] {
   return level.toUpperCase() as FindingView['level'];
 }

@@ -61,7 +61,7 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     ...input.repo,
     git: input.git ?? known?.git ?? null,
     forgeId: null,
-    barred: null,
+    blockedReason: null,
     checks: input.checks ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
     trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
@@ -71,7 +71,7 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
   };
 }
 
-interface Asked {
+interface RegistrationRequest {
   readonly input: RegisterRepository;
   /** What has this name here. */
   readonly known: Repository | undefined;
@@ -82,7 +82,7 @@ async function place(
   app: App,
   caller: Caller,
   hosting: Hosting,
-  { input, known }: Asked,
+  { input, known }: RegistrationRequest,
 ): Promise<Repository | Refusal> {
   const identity = await hosting.identify(input.repo);
   const { owner, name, forgeId } = identity;
@@ -91,10 +91,10 @@ async function place(
   const kept = known && (await makeWay(app, hosting, known, identity));
   if (kept !== undefined && isRefusal(kept)) return kept;
   const before = kept ?? twin;
-  if (twin !== undefined && twin.id !== before?.id) return doubled(repo, twin);
+  if (twin !== undefined && twin.id !== before?.id) return duplicate(repo, twin);
   if (before === undefined ? caller.repositoryIds !== null : !maySee(caller, before)) return limited();
   const outcome = before && (await app.store.repositories.rename(before.id, repo, app.clock.now()));
-  if (outcome === 'taken') return doubled(input.repo, repo);
+  if (outcome === 'taken') return duplicate(input.repo, repo);
   return { ...merge(app, caller, { ...input, repo }, before), forgeId };
 }
 
@@ -133,7 +133,7 @@ async function keep(app: App, repository: Repository): Promise<RepositoryView> {
   return viewRepository(app, stored);
 }
 
-function doubled(asked: RepositoryRef, there: RepositoryRef): Refusal {
+function duplicate(asked: RepositoryRef, there: RepositoryRef): Refusal {
   return invalid(
     '/repo',
     `${formatRef(asked)} is the repository that is known here as ${formatRef(there)}. Remove what is registered under one of the names first`,

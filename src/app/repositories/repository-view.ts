@@ -15,7 +15,7 @@ export interface RepositoryView {
   readonly updatedAt: string;
 }
 
-export function viewRepository(app: Pick<App, 'jobs'>, repository: Repository): RepositoryView {
+export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Repository): RepositoryView {
   const { host, owner, name, git, checks, junit, trustChecks, runHooks } = repository;
   return {
     repo: { host, owner, name },

@@ -53,7 +53,7 @@ async function refOf(world: HostedWorld) {
 
 /** What an author is told. */
 async function explain(world: HostedWorld, number: PrNumber): Promise<string> {
-  const found = await world.app.runner.find(world.world.queueId);
+  const found = await world.app.queues.find(world.world.queueId);
   const entry = await world.entry(number);
   assert.ok(found && entry);
   const reasons = await explainTrouble(world.app, { ...found, repository: await world.repository() }, entry);
@@ -85,7 +85,7 @@ describe("a repository's own id", () => {
     const { owner, name } = await world.repository();
     const before = { ...(await world.repository()), forgeId: null };
     assert.equal(await settleIdentity(world.app, world.hosting, before, { owner, name, forgeId: '1' }), false);
-    assert.equal((await world.repository()).barred, null);
+    assert.equal((await world.repository()).blockedReason, null);
   });
 
   test('is learned at registration [G76]', async () => {
@@ -163,8 +163,8 @@ describe('another repository under the name', () => {
     assert.deepEqual(await deleteQueue(app, caller, queue), {});
     hosting.asked.clear();
     assert.ok(!isRefusal(await register(world, {})));
-    const { id, forgeId, barred } = await world.repository();
-    assert.deepEqual([forgeId, barred], ['2', null]);
+    const { id, forgeId, blockedReason } = await world.repository();
+    assert.deepEqual([forgeId, blockedReason], ['2', null]);
     assert.equal(await app.store.pullRequestNotes.find(id, number), undefined);
     assert.ok(!isRefusal(await createQueue(app, caller, { ...queue, settings: {}, state: undefined })));
     await world.deliverAndPass(10 * MINUTE_MS);
@@ -177,7 +177,7 @@ describe('another repository under the name', () => {
     world.hosting.failing.add('findById');
     world.hosting.replace();
     await world.deliverAndPass(MINUTE_MS);
-    assert.match((await world.repository()).barred ?? '', /is another repository now/);
+    assert.match((await world.repository()).blockedReason ?? '', /is another repository now/);
     world.hosting.comment(number, 'mallory', '/sluice cancel');
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'TESTING');
@@ -194,7 +194,7 @@ describe('another repository under the name', () => {
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'MERGED');
-    assert.equal((await world.repository()).barred, null);
+    assert.equal((await world.repository()).blockedReason, null);
   });
 
   test('is registered beside the former one, which goes on with its queues [G77]', async (t) => {
@@ -218,7 +218,7 @@ describe('another repository under the name', () => {
     world.app.directory.forget();
     world.hosting.replace({ owner, name: 'Moved' });
     await world.deliverAndPass(1_000);
-    assert.match((await world.repository()).barred ?? '', /is called .*\/moved now, under which another/);
+    assert.match((await world.repository()).blockedReason ?? '', /is called .*\/moved now, under which another/);
   });
 
   test('is forgotten when the one that was registered is back [G77]', async (t) => {
@@ -227,7 +227,7 @@ describe('another repository under the name', () => {
     await world.deliverAndPass(MINUTE_MS);
     world.hosting.forgeId = '1';
     await world.deliverAndPass(2 * MINUTE_MS);
-    assert.equal((await world.repository()).barred, null);
+    assert.equal((await world.repository()).blockedReason, null);
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(2 * MINUTE_MS);
     assert.equal(await world.stateOf(number), 'MERGED');
@@ -239,7 +239,7 @@ describe('another repository under the name', () => {
     world.hosting.replace();
     await world.deliverAndPass(1_000);
     const repository = await other.directory.findRepositoryById(world.world.repositoryId);
-    const [found, entry] = [await other.runner.find(world.world.queueId), await world.entry(number)];
+    const [found, entry] = [await other.queues.find(world.world.queueId), await world.entry(number)];
     assert.ok(repository && found && entry);
     assert.throws(() => toForgeRepository(repository), /is another repository now/);
     const [reason] = await explainTrouble(other, { ...found, repository }, entry);
@@ -255,9 +255,9 @@ describe('a repository that was transferred', () => {
     world.hosting.rename({ owner: 'rivals', name: 'app' });
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(10 * MINUTE_MS);
-    const { barred, ...kept } = await world.repository();
+    const { blockedReason, ...kept } = await world.repository();
     assert.deepEqual({ ...kept, barred: null }, before);
-    assert.match(barred ?? '', /was transferred and is .*rivals\/app now, and another organization/);
+    assert.match(blockedReason ?? '', /was transferred and is .*rivals\/app now, and another organization/);
     assert.match(await explain(world, number), /registered with a token with the scope "instance"/);
     assert.equal(await world.stateOf(number), 'TESTING');
     const repo = { owner: 'rivals', name: 'app' };
@@ -266,7 +266,7 @@ describe('a repository that was transferred', () => {
     const operator = await callerOf(world, new Set(['admin', 'instance']));
     assert.ok(!isRefusal(await register(world, repo, operator)));
     const after = await world.repository();
-    assert.deepEqual([after.id, after.owner, after.name, after.barred], [before.id, 'rivals', 'app', null]);
+    assert.deepEqual([after.id, after.owner, after.name, after.blockedReason], [before.id, 'rivals', 'app', null]);
     await world.deliverAndPass(3 * MINUTE_MS);
     assert.equal(await world.stateOf(number), 'MERGED');
   });
@@ -282,7 +282,7 @@ describe('a repository that was transferred', () => {
     world.hosting.tell('access', { kind: 'access' }, { owner, name: 'idle' });
     await world.deliverAndPass(1_000);
     const found = await world.app.store.repositories.find(organizationId, { host, owner: 'rivals', name: 'idle' });
-    assert.deepEqual([found?.id, found?.barred], ['idle', null]);
+    assert.deepEqual([found?.id, found?.blockedReason], ['idle', null]);
   });
 });
 
@@ -315,7 +315,7 @@ describe('letters of a name', () => {
       assert.ok(row);
       await settleIdentity(world.app, world.hosting, row, seen).catch(() => undefined);
     }
-    const barred = (await directory.listRepositories(organizationId)).filter((row) => row.barred !== null);
+    const barred = (await directory.listRepositories(organizationId)).filter((row) => row.blockedReason !== null);
     assert.deepEqual(
       barred.map(({ id }) => id),
       [rows[1]?.id],
@@ -332,7 +332,7 @@ describe('letters of a name', () => {
     world.app.directory.forget();
     await world.world.clock.pass(2 * MINUTE_MS);
     const twin = await world.app.store.repositories.find(organizationId, ref);
-    assert.match(twin?.barred ?? '', /is the repository that has queues here as .* too/);
-    assert.equal((await world.repository()).barred, null);
+    assert.match(twin?.blockedReason ?? '', /is the repository that has queues here as .* too/);
+    assert.equal((await world.repository()).blockedReason, null);
   });
 });

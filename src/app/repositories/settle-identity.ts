@@ -23,14 +23,14 @@ export async function settleIdentity(
 ): Promise<boolean> {
   const isReplaced = repository.forgeId !== null && repository.forgeId !== seen.forgeId;
   const present = isReplaced ? await findFormer(app, hosting, repository, seen) : seen;
-  if (present === undefined) throw await bar(app, repository, replaced(repository, seen));
-  const barrier = await findBarrier(app, repository, { present, isReplaced });
-  if (barrier !== undefined) throw await bar(app, repository, barrier);
-  if (repository.forgeId === null) await learn(app, repository, present);
+  if (present === undefined) throw await block(app, repository, replaced(repository, seen));
+  const barrier = await findBlockedReason(app, repository, { present, isReplaced });
+  if (barrier !== undefined) throw await block(app, repository, barrier);
+  if (repository.forgeId === null) await storeForgeId(app, repository, present);
   const isRenamed = await followRename(app, repository, present);
   // Not before it has its own name again.
-  if (repository.barred === null || (isReplaced && !isRenamed)) return isRenamed;
-  await lift(app, repository);
+  if (repository.blockedReason === null || (isReplaced && !isRenamed)) return isRenamed;
+  await unblock(app, repository);
   return true;
 }
 
@@ -44,16 +44,16 @@ async function findFormer(
   try {
     return await hosting.findById(describeRepository(repository));
   } catch (error) {
-    await bar(app, repository, replaced(repository, seen));
+    await block(app, repository, replaced(repository, seen));
     throw error;
   }
 }
 
 /** Answers what to throw. */
-async function bar(app: App, repository: Repository, barrier: string): Promise<Fault> {
+async function block(app: App, repository: Repository, barrier: string): Promise<Fault> {
   const now = await app.directory.findRepositoryById(repository.id);
   // Somebody who registered it meanwhile meant what is there.
-  if (barrier !== now?.barred && repository.updatedAt === now?.updatedAt) {
+  if (barrier !== now?.blockedReason && repository.updatedAt === now?.updatedAt) {
     await app.store.repositories.bar(repository.id, barrier);
     app.directory.forget();
     app.log.error({ repository: repository.id, why: barrier }, 'a repository is not used any more');
@@ -61,13 +61,13 @@ async function bar(app: App, repository: Repository, barrier: string): Promise<F
   return new Fault('FORGE_UNAVAILABLE', barrier);
 }
 
-async function lift(app: App, repository: Repository): Promise<void> {
+async function unblock(app: App, repository: Repository): Promise<void> {
   await app.store.repositories.bar(repository.id, null);
   app.directory.forget();
   app.log.warn({ repository: repository.id, name: formatRef(repository) }, 'a repository is used again');
 }
 
-async function learn(app: App, { id }: Repository, { forgeId }: RepositoryIdentity): Promise<void> {
+async function storeForgeId(app: App, { id }: Repository, { forgeId }: RepositoryIdentity): Promise<void> {
   await app.store.repositories.identify(id, forgeId);
   app.directory.forget();
 }
@@ -79,7 +79,7 @@ interface Found {
   readonly isReplaced: boolean;
 }
 
-async function findBarrier(app: App, repository: Repository, found: Found): Promise<string | undefined> {
+async function findBlockedReason(app: App, repository: Repository, found: Found): Promise<string | undefined> {
   const { present, isReplaced } = found;
   const { organizationId, host, owner } = repository;
   const directory = app.directory;
@@ -92,13 +92,13 @@ async function findBarrier(app: App, repository: Repository, found: Found): Prom
     return transferred(repository, present);
   }
   const namesake = isReplaced ? await directory.findRepository(organizationId, { host, ...present }) : undefined;
-  if (namesake !== undefined && namesake.id !== repository.id) return crowdedOut(repository, namesake);
-  const twin = await findTwin(app, repository, present);
-  return twin === undefined ? undefined : doubled(repository, twin);
+  if (namesake !== undefined && namesake.id !== repository.id) return nameTaken(repository, namesake);
+  const twin = await findDuplicate(app, repository, present);
+  return twin === undefined ? undefined : duplicate(repository, twin);
 }
 
 /** Registered in other letters before letters did not count. One of the two goes on: that which has its id, or is older. */
-async function findTwin(
+async function findDuplicate(
   app: App,
   repository: Repository,
   { forgeId }: RepositoryIdentity,
@@ -157,11 +157,11 @@ function transferred(repository: Repository, present: RepositoryName): string {
   return `${formatRef(repository)} was transferred and is ${now} now, and another organization of this server has queues on repositories of ${host}/${present.owner}. Nothing is done there until ${now} is registered with a token with the scope "instance", or its queues are removed.`;
 }
 
-function crowdedOut(repository: Repository, namesake: Repository): string {
+function nameTaken(repository: Repository, namesake: Repository): string {
   const name = formatRef(repository);
   return `${name} is called ${formatRef(namesake)} now, under which another repository is registered here, and ${name} is another one. Nothing is done there. Remove what is registered as ${formatRef(namesake)}, and this one goes on under that name.`;
 }
 
-function doubled(repository: Repository, twin: Repository): string {
+function duplicate(repository: Repository, twin: Repository): string {
   return `${formatRef(repository)} is the repository that has queues here as ${formatRef(twin)} too, and two queues would land against each other. Remove the queues of one of them.`;
 }

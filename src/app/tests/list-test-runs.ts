@@ -1,6 +1,6 @@
 import type { EvidenceFlaw } from '../../flaky/core/evidence.ts';
 import { formatInstant } from '../../lib/clock.ts';
-import type { RunConclusion, TestRunView as StoredRun } from '../../storage/tests.ts';
+import type { RunConclusion, TestExecution as StoredRun } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { listPage, type PageQuery, type PageView } from '../core/list-page.ts';
@@ -16,7 +16,7 @@ export interface ListTestRuns extends TestRef {
   readonly hasFailureText: boolean;
 }
 
-export interface TestRunView {
+export interface TestExecutionView {
   readonly conclusion: RunConclusion;
   readonly started_at: string;
   readonly duration_ms: number | null;
@@ -36,7 +36,7 @@ export async function listTestRuns(
   app: App,
   caller: Caller,
   input: ListTestRuns,
-): Promise<{ readonly test_runs: readonly TestRunView[]; readonly page: PageView } | Refusal> {
+): Promise<{ readonly test_runs: readonly TestExecutionView[]; readonly page: PageView } | Refusal> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
   const { repository, test } = found;
@@ -48,10 +48,10 @@ export async function listTestRuns(
     return app.store.tests.listRuns({ ...query, testId: test.id, since, branch, conclusion });
   });
   if (isRefusal(read)) return read;
-  return { test_runs: read.list.runs.map((run) => viewRun(run, input.hasFailureText)), page: read.page };
+  return { test_runs: read.list.runs.map((run) => viewExecution(run, input.hasFailureText)), page: read.page };
 }
 
-function viewRun(run: StoredRun, hasFailureText: boolean): TestRunView {
+function viewExecution(run: StoredRun, hasFailureText: boolean): TestExecutionView {
   const { conclusion, startedAt, durationMs, branch, sha, isQuarantined, uploadId } = run;
   const { prNumber, jobName, jobUrl, failureSummary, failureText } = run;
   return {

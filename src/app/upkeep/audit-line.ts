@@ -28,10 +28,10 @@ export interface Stretch {
 export interface Story {
   readonly stretches: readonly Stretch[];
   readonly head: Sha | undefined;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly AuditFinding[];
 }
 
-export interface Finding {
+export interface AuditFinding {
   /** Of the landing that cannot be proven. */
   readonly version: number;
   readonly text: string;
@@ -44,7 +44,7 @@ export interface RecordedEvent {
 
 export function readStory(start: Sha | undefined, events: readonly RecordedEvent[]): Story {
   const stretches: Stretch[] = [];
-  const findings: Finding[] = [];
+  const findings: AuditFinding[] = [];
   let head = start;
   let open: Stretch | undefined;
   const close = (isPast: boolean) => {
@@ -102,7 +102,7 @@ export function auditStretch(
   stretch: Stretch,
   line: LineAnswer,
   candidates: ReadonlyMap<number, Candidate>,
-): readonly Finding[] {
+): readonly AuditFinding[] {
   if (line.kind === 'lost' && stretch.isPast) return [];
   if (line.kind !== 'line') {
     return stretch.landings.slice(0, 1).map(({ version }) => ({ version, text: sayNoLine(stretch, line) }));

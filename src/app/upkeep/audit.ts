@@ -7,11 +7,18 @@ import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
-import { forEachAtOnce, Rounds } from '../core/periodic.ts';
+import { forEachAtOnce, PeriodicTask } from '../core/periodic.ts';
 import { decodeCandidate, decodeEvent } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { lookAtTarget } from '../queue/read-target-branch.ts';
-import { auditStretch, type Finding, type RecordedEvent, readStory, type Stretch, splitStretch } from './audit-line.ts';
+import { readTargetBranch } from '../queue/read-target-branch.ts';
+import {
+  type AuditFinding,
+  auditStretch,
+  type RecordedEvent,
+  readStory,
+  type Stretch,
+  splitStretch,
+} from './audit-line.ts';
 
 const TIMES = { firstMs: 3_000, everyMs: 15_000 };
 const QUEUES_AT_ONCE = 8;
@@ -20,9 +27,9 @@ const PAGE = 500;
 /** The only events that say where the target is. */
 const MOVES: readonly string[] = ['candidate_landed', 'landing_refused', 'target_observed'];
 
-export function createAudit(app: App): Rounds {
+export function createAudit(app: App): PeriodicTask {
   const looks = new Map<QueueId, Instant>();
-  return new Rounds(app.clock, TIMES, (isStopped) => audit(app, isStopped, looks));
+  return new PeriodicTask(app.clock, TIMES, (isStopped) => audit(app, isStopped, looks));
 }
 
 /**
@@ -52,7 +59,7 @@ export async function audit(
 
 async function auditQueue(app: App, before: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
   await lookAtTargetInTime(app, before, looks);
-  const loaded = await app.runner.find(before.id);
+  const loaded = await app.queues.find(before.id);
   if (loaded === undefined) return;
   const found = { ...loaded, repository: before.repository };
   const { queue, version, id } = found;
@@ -62,7 +69,7 @@ async function auditQueue(app: App, before: FoundQueue, looks: Map<QueueId, Inst
   if (mark !== undefined && mark.version >= version) return;
   const at = app.clock.now();
   if (mark === undefined) {
-    await alarms.setMark(id, { sha: queue.target?.sha ?? null, version, at }, undefined);
+    await alarms.setMark(id, { sha: queue.head?.sha ?? null, version, at }, undefined);
     return;
   }
   const story = readStory((mark.sha as Sha | null) ?? undefined, await listMoves(app, found, mark.version));
@@ -77,7 +84,7 @@ async function lookAtTargetInTime(app: App, found: FoundQueue, looks: Map<QueueI
   const now = app.clock.now();
   const isHosted = app.forges.get(found.repository.host)?.hosting !== undefined;
   if (isHosted && now - (looks.get(found.id) ?? Number.NEGATIVE_INFINITY) < HOSTED_EVERY_MS) return;
-  await lookAtTarget(app, found);
+  await readTargetBranch(app, found);
   if (isHosted) looks.set(found.id, now);
 }
 
@@ -99,12 +106,12 @@ function decodeMove(row: EventRow): RecordedEvent {
 }
 
 /** One question for all landings; where its answer is not plain, one for each, to find the landing that it is about. */
-async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<readonly Finding[]> {
+async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<readonly AuditFinding[]> {
   const repository = toForgeRepository(found.repository);
   const { from: since, to: head, landings } = stretch;
   const line = await getForge(app, repository.host).listLine({ repository, head, since, limit: MAX_COMMITS });
   if (line.kind !== 'line' && landings.length > 1) {
-    const findings: Finding[] = [];
+    const findings: AuditFinding[] = [];
     for (const part of splitStretch(stretch)) findings.push(...(await prove(app, found, part)));
     return findings;
   }
@@ -116,7 +123,7 @@ async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<rea
   return auditStretch(stretch, line, candidates);
 }
 
-async function raiseAll(app: App, found: FoundQueue, findings: readonly Finding[]): Promise<void> {
+async function raiseAll(app: App, found: FoundQueue, findings: readonly AuditFinding[]): Promise<void> {
   for (const { version, text } of findings) {
     await raise(app, found, { id: `${found.id}/${version}/audit`, code: 'UNPROVEN_LANDING', text });
   }

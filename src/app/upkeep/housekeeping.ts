@@ -1,5 +1,5 @@
 import type { App } from '../core/app.ts';
-import { Rounds } from '../core/periodic.ts';
+import { PeriodicTask } from '../core/periodic.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** The first time soon after the start, for servers that never live a whole day. */
@@ -9,8 +9,8 @@ const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
 const KEEP_LOGS_MS = 14 * DAY_MS;
 
 /** Once a day, removes what nobody needs any more. */
-export function createHousekeeping(app: App): Rounds {
-  return new Rounds(app.clock, { firstMs: FIRST_MS, everyMs: DAY_MS }, () => tidy(app));
+export function createHousekeeping(app: App): PeriodicTask {
+  return new PeriodicTask(app.clock, { firstMs: FIRST_MS, everyMs: DAY_MS }, () => tidy(app));
 }
 
 async function tidy({ store, clock, log }: App): Promise<void> {
@@ -19,8 +19,8 @@ async function tidy({ store, clock, log }: App): Promise<void> {
     if (removed > 0) log.info({ removed }, 'removed target sets that nothing names');
     const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
     if (logs > 0) log.info({ removed: logs }, 'removed old output of checks');
-    const notices = await store.notices.tidy(clock.now());
-    if (notices > 0) log.info({ removed: notices }, 'forgot what forges told of long ago');
+    const hints = await store.hints.tidy(clock.now());
+    if (hints > 0) log.info({ removed: hints }, 'forgot what forges told of long ago');
   } catch (error) {
     // Nothing depends on it today: tomorrow it is tried again.
     log.warn({ err: error }, 'could not remove what nobody needs any more');

@@ -10,7 +10,7 @@ export async function restoreBackup(
   if (snapshots === undefined) return noSnapshots();
   const file = resolveBackup(app, input.file);
   if (isRefusal(file)) return file;
-  await app.runner.whileStill(() => app.ingest.whileStill(() => snapshots.restore(file)));
+  await app.queues.withWritesPaused(() => app.ingest.withWritesPaused(() => snapshots.restore(file)));
   app.directory.forget();
   app.auth.forget();
   app.log.warn({ file }, 'everything was replaced by a backup');

@@ -76,7 +76,7 @@ describe('the sweep of refs', LIMIT, () => {
     await world.untilQuiet();
     await world.stop();
     await world.cancel(number);
-    const found = await world.app.runner.find(world.queueId);
+    const found = await world.app.queues.find(world.queueId);
     assert.ok(found);
     await world.store.queues.delete(world.queueId, found.version, world.app.clock.now());
     assert.equal(ownRefs(world).length, 2);

@@ -5,7 +5,7 @@ import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
-import { forEachAtOnce, Rounds } from '../core/periodic.ts';
+import { forEachAtOnce, PeriodicTask } from '../core/periodic.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { decodeCandidate, decodeEffect } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -18,9 +18,9 @@ const MAX_LOOKS = 500;
 /** Where the last round stopped in the ids of a repository. */
 type Places = Map<RepositoryId, string>;
 
-export function createSweep(app: App): Rounds {
+export function createSweep(app: App): PeriodicTask {
   const places: Places = new Map();
-  return new Rounds(app.clock, TIMES, (isStopped) => sweepRefs(app, places, isStopped));
+  return new PeriodicTask(app.clock, TIMES, (isStopped) => sweepRefs(app, places, isStopped));
 }
 
 /**

@@ -11,7 +11,7 @@ const SWEEP_EVERY_MS = 30_000;
 /** Wakes queues when something happens in them by itself: a timeout, the end of a hold, a batch that waited enough. */
 export class Timers {
   readonly #app: App;
-  readonly #timers = new Map<QueueId, { readonly at: Instant; readonly callOff: () => void }>();
+  readonly #timers = new Map<QueueId, { readonly at: Instant; readonly cancel: () => void }>();
   readonly #underWay = new Set<Promise<void>>();
   #callOffSweep: (() => void) | undefined;
   #isStopped = false;
@@ -21,14 +21,14 @@ export class Timers {
   }
 
   start(): void {
-    this.#app.runner.listen((loaded) => this.#arm(loaded));
+    this.#app.queues.listen((loaded) => this.#arm(loaded));
     this.#sweepSoon(0);
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#callOffSweep?.();
-    for (const { callOff } of this.#timers.values()) callOff();
+    for (const { cancel } of this.#timers.values()) cancel();
     await Promise.all(this.#underWay);
   }
 
@@ -57,16 +57,16 @@ export class Timers {
     const at = nextWakeAt(queue, now);
     const known = this.#timers.get(id);
     if (this.#isStopped || known?.at === at) return;
-    known?.callOff();
+    known?.cancel();
     this.#timers.delete(id);
     if (at === undefined) return;
-    const callOff = this.#app.clock.after(Math.max(0, at - now), () => this.#track(this.#wake(id)));
-    this.#timers.set(id, { at, callOff });
+    const cancel = this.#app.clock.after(Math.max(0, at - now), () => this.#track(this.#wake(id)));
+    this.#timers.set(id, { at, cancel });
   }
 
   async #wake(queueId: QueueId): Promise<void> {
-    const { runner, clock, log } = this.#app;
-    this.#timers.get(queueId)?.callOff();
+    const { queues: runner, clock, log } = this.#app;
+    this.#timers.get(queueId)?.cancel();
     this.#timers.delete(queueId);
     try {
       const result = await runner.run(queueId, () => ({ kind: 'time_passed', at: clock.now() }));

@@ -5,7 +5,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { testRunNotFound } from '../queue/get-merge-queue-testing-details.ts';
+import { candidateNotFound } from '../queue/get-merge-queue-testing-details.ts';
 import { ensureRepository, findRepositoryForUpload } from '../repositories/ensure-repository.ts';
 import { newUpload } from './new-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
@@ -64,7 +64,7 @@ async function checkCandidate(
   const queueIds = repository === undefined ? [] : await app.directory.listQueueIds(repository.id);
   const row = await app.store.queues.findCandidateById(candidateId);
   const isHere = row !== undefined && queueIds.includes(row.queueId);
-  return isHere ? undefined : testRunNotFound(candidateId);
+  return isHere ? undefined : candidateNotFound(candidateId);
 }
 
 /** The same results with a token that proves where they come from are worth more, and another upload. */

@@ -2,7 +2,7 @@ import type { Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../../storage/store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';
-import { Rounds } from '../core/periodic.ts';
+import { PeriodicTask } from '../core/periodic.ts';
 
 interface Deps {
   readonly store: Store;
@@ -32,8 +32,8 @@ export class UnusedUploads {
     if (this.#watched.length < MAX_WATCHED) this.#watched.push(given);
   }
 
-  createRounds(): Rounds {
-    return new Rounds(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.look());
+  createRounds(): PeriodicTask {
+    return new PeriodicTask(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.look());
   }
 
   async look(): Promise<void> {

@@ -1,7 +1,7 @@
 import { cleanBranch } from '../../flaky/identity/branch.ts';
 import { cutVariant } from '../../flaky/identity/variant.ts';
 import type { UploadFields } from '../../storage/uploads.ts';
-import { parseTestRunId } from '../queue/get-merge-queue-testing-details.ts';
+import { parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
 
 /** As somebody wrote them. */
 export interface GivenFields {
@@ -28,7 +28,7 @@ export function makeUploadFields(given: GivenFields): UploadFields {
     jobName: given.jobName ?? null,
     jobUrl: given.jobUrl ?? null,
     variant: cutVariant(given.variant),
-    candidateId: given.testRunId === undefined ? null : parseTestRunId(given.testRunId),
+    candidateId: given.testRunId === undefined ? null : parseCandidateId(given.testRunId),
     check: given.check ?? null,
     isFork: given.isFork,
     jobAttempt: given.jobAttempt ?? null,

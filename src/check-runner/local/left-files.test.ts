@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { aRunner, findWorkingProtections } from '../../../test/helpers/runner-world.ts';
-import type { JobEnd, LeftFiles, Runner } from '../runner.ts';
+import type { CheckRunner, JobEnd, LeftFiles } from '../runner.ts';
 import { listJobs, removeFolder } from './work-folder.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -13,7 +13,7 @@ const isLinux = process.platform === 'linux';
 
 let folder = '';
 let secrets = '';
-let runner: Runner;
+let runner: CheckRunner;
 let close: () => Promise<void>;
 before(async () => {
   secrets = await mkdtemp(join(tmpdir(), 'sluice-left-'));
@@ -37,7 +37,7 @@ interface Given {
   readonly tree?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly stop?: AbortSignal;
-  readonly on?: Runner;
+  readonly on?: CheckRunner;
 }
 
 async function run(command: string, given: Given = {}): Promise<Left> {

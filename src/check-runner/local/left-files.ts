@@ -84,10 +84,10 @@ async function collect(
   return { files, problems };
 }
 
-type Place = LeftFilesQuery & { readonly root: string };
+type LeftFilesFolder = LeftFilesQuery & { readonly root: string };
 
 /** Its size; undefined where it is none of this command's; or what is wrong with it. */
-async function measure(of: Place, name: string): Promise<number | string | undefined> {
+async function measure(of: LeftFilesFolder, name: string): Promise<number | string | undefined> {
   try {
     const handle = await openInside(of, name);
     if (handle === undefined) return 'is a link or no file, and was not read.';
@@ -104,7 +104,10 @@ async function measure(of: Place, name: string): Promise<number | string | undef
 }
 
 /** Undefined where it is no file, or no longer in the folder. */
-async function openInside({ root, user }: Pick<Place, 'root' | 'user'>, name: string): Promise<FileHandle | undefined> {
+async function openInside(
+  { root, user }: Pick<LeftFilesFolder, 'root' | 'user'>,
+  name: string,
+): Promise<FileHandle | undefined> {
   const handle = await openByName({ root, user }, name).catch((error: NodeJS.ErrnoException) => {
     if (NOT_A_FILE.has(error.code ?? '')) return undefined;
     throw error;
@@ -122,7 +125,10 @@ const NOT_A_FILE: ReadonlySet<string> = new Set(['ELOOP', 'ENXIO', 'ENOTDIR']);
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
 
-async function openByName({ root, user }: Pick<Place, 'root' | 'user'>, name: string): Promise<FileHandle | undefined> {
+async function openByName(
+  { root, user }: Pick<LeftFilesFolder, 'root' | 'user'>,
+  name: string,
+): Promise<FileHandle | undefined> {
   if (process.platform === 'linux') return openStepwise(root, name.split('/'));
   // Elsewhere a link can be put in the way at any time: that gains nothing for whoever is the same user.
   const path = join(root, name);
@@ -142,7 +148,7 @@ async function openStepwise(root: string, [first = '', ...rest]: readonly string
 }
 
 /** As much as was there when it was measured: somebody may still write to it. */
-async function* readPieces(of: Place, name: string, size: number): AsyncGenerator<Buffer> {
+async function* readPieces(of: LeftFilesFolder, name: string, size: number): AsyncGenerator<Buffer> {
   const handle = await openInside(of, name);
   if (handle === undefined) throw new TypeError(`${name} is gone`);
   try {

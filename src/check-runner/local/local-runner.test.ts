@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/runner-world.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { Job, JobEnd, ProtectionKind, Runner } from '../runner.ts';
+import type { CheckRunner, Job, JobEnd, ProtectionKind } from '../runner.ts';
 import { findMarked } from './marked-processes.ts';
 import { listJobs, removeLeftovers } from './work-folder.ts';
 
@@ -13,7 +13,7 @@ const NEVER = new AbortController().signal;
 const KINDS = await findWorkingProtections();
 
 let folder = '';
-let runner: Runner;
+let runner: CheckRunner;
 let close: () => Promise<void>;
 
 /** For the tests of one suite. */

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Job, JobEnd, ProtectionKind, Runner, RunnerSafety } from '../runner.ts';
+import type { CheckRunner, Job, JobEnd, ProtectionKind, RunnerSafety } from '../runner.ts';
 import { type Choice, chooseProtection, type ProtectionOptions } from './choose-protection.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
 import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
@@ -35,7 +35,7 @@ export interface LocalRunnerOptions extends ProtectionOptions {
 const PASSED = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
 
 /** Runs jobs as processes of this machine. First it removes what a runner that died left in the same folder. */
-export async function createLocalRunner(options: LocalRunnerOptions): Promise<Runner> {
+export async function createLocalRunner(options: LocalRunnerOptions): Promise<CheckRunner> {
   const { folder, jobs, log, trustsAll } = options;
   const removed = await removeLeftovers(folder, options.uids);
   if (removed > 0) log.info({ removed }, 'removed what checks of a server that died had left behind');
@@ -81,7 +81,7 @@ interface Parts {
   readonly work: WorkFolder;
 }
 
-class LocalRunner implements Runner {
+class LocalRunner implements CheckRunner {
   readonly safety: RunnerSafety;
   readonly #parts: Parts;
   readonly #turns: Turns;

@@ -7,7 +7,7 @@ import { type Context, withContext } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { clean, paint, type Style } from '../core/terminal.ts';
 
-interface Place {
+interface CheckedRepository {
   readonly repo: RepoRef;
   readonly targetBranch: string;
 }
@@ -26,7 +26,7 @@ export function defineCheck(github: Command): void {
     .action(
       withContext(async (context, repo: RepoRef | undefined, branch: string | undefined) => {
         const places = await findPlaces(context, repo, branch);
-        const results: (Place & { readonly findings: readonly Finding[] })[] = [];
+        const results: (CheckedRepository & { readonly findings: readonly SetupFinding[] })[] = [];
         for (const place of places) {
           const { findings } = await context.call(inspectRepository, place, { timeoutMs: INSPECTION_MS });
           results.push({ ...place, findings });
@@ -47,7 +47,7 @@ async function findPlaces(
   context: Context,
   repo: RepoRef | undefined,
   branch: string | undefined,
-): Promise<readonly Place[]> {
+): Promise<readonly CheckedRepository[]> {
   if (repo !== undefined && branch !== undefined) return [{ repo, targetBranch: branch }];
   if (repo !== undefined) {
     const { queues } = await context.call(listQueues, { repo });
@@ -63,12 +63,16 @@ async function findPlaces(
       'No repository of a GitHub is registered yet: sluice repo add github.com/acme/app',
     );
   }
-  const places: Place[] = [];
+  const places: CheckedRepository[] = [];
   for (const each of hosted) places.push(...(await findPlaces(context, each.repo, undefined)));
   return places;
 }
 
-function formatResult({ repo, targetBranch, findings }: Place & { readonly findings: readonly Finding[] }): string {
+function formatResult({
+  repo,
+  targetBranch,
+  findings,
+}: CheckedRepository & { readonly findings: readonly SetupFinding[] }): string {
   const errors = countErrors(findings);
   const end =
     errors === 0
@@ -77,24 +81,24 @@ function formatResult({ repo, targetBranch, findings }: Place & { readonly findi
   return `${paint('bold', `${formatRepo(repo)} ${targetBranch}`)}\n${formatFindings(findings)}\n${end}`;
 }
 
-type Finding = Static<(typeof inspectRepository)['reply']>['findings'][number];
+type SetupFinding = Static<(typeof inspectRepository)['reply']>['findings'][number];
 
-const MARKS: Readonly<Record<Finding['level'], readonly [Style, string]>> = {
+const MARKS: Readonly<Record<SetupFinding['level'], readonly [Style, string]>> = {
   OK: ['green', 'ok     '],
   WARNING: ['yellow', 'warning'],
   ERROR: ['red', 'error  '],
 };
 
-const RANKS: Readonly<Record<Finding['level'], number>> = { ERROR: 0, WARNING: 1, OK: 2 };
+const RANKS: Readonly<Record<SetupFinding['level'], number>> = { ERROR: 0, WARNING: 1, OK: 2 };
 
 /** What matters most first. */
-export function formatFindings(findings: readonly Finding[]): string {
+export function formatFindings(findings: readonly SetupFinding[]): string {
   return findings
     .toSorted((a, b) => RANKS[a.level] - RANKS[b.level])
     .map(({ level, text }) => `  ${paint(...MARKS[level])}  ${clean(text)}`)
     .join('\n');
 }
 
-function countErrors(findings: readonly Finding[]): number {
+function countErrors(findings: readonly SetupFinding[]): number {
   return findings.filter(({ level }) => level === 'ERROR').length;
 }

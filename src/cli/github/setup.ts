@@ -24,7 +24,7 @@ interface SetupOptions extends GlobalOptions {
   readonly replace?: true;
 }
 
-interface Place {
+interface AppOwner {
   readonly host: string;
   readonly apiUrl: string;
   readonly webUrl: string;
@@ -88,7 +88,7 @@ async function runSetup(options: SetupOptions): Promise<void> {
   );
 }
 
-function placeOf(options: SetupOptions): Place {
+function placeOf(options: SetupOptions): AppOwner {
   const host = options.host.toLowerCase();
   const problem = checkGithubHost(host);
   if (problem !== undefined) throw usageError(`--host ${problem}.`);
@@ -108,7 +108,7 @@ function placeOf(options: SetupOptions): Place {
 }
 
 /** Answers whether there is one to be replaced. */
-async function refuseReplacing({ dataFolder, host }: Place, { replace }: SetupOptions): Promise<boolean> {
+async function refuseReplacing({ dataFolder, host }: AppOwner, { replace }: SetupOptions): Promise<boolean> {
   const file = githubFileOf(dataFolder, host);
   const isThere = await isAccessible(file);
   if (isThere && !replace)
@@ -117,7 +117,7 @@ async function refuseReplacing({ dataFolder, host }: Place, { replace }: SetupOp
 }
 
 /** An App whose key cannot be kept would have to be deleted by hand. */
-async function refuseUnwritable({ dataFolder, host }: Place): Promise<void> {
+async function refuseUnwritable({ dataFolder, host }: AppOwner): Promise<void> {
   const folder = path.dirname(githubFileOf(dataFolder, host));
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -131,7 +131,7 @@ async function refuseUnwritable({ dataFolder, host }: Place): Promise<void> {
 }
 
 /** Every server names itself in its data folder. */
-function hasServer({ dataFolder }: Place): Promise<boolean> {
+function hasServer({ dataFolder }: AppOwner): Promise<boolean> {
   return isAccessible(path.join(dataFolder, 'server-id'));
 }
 
@@ -160,7 +160,7 @@ async function readCode(): Promise<string | undefined> {
 const NO_CODE = 'That is no code: it is what stands behind "code=" in the address, up to the next "&".';
 
 /** Shows the page, and answers the code that GitHub sends the browser back with. */
-async function createInBrowser(place: Place, options: SetupOptions): Promise<string> {
+async function createInBrowser(place: AppOwner, options: SetupOptions): Promise<string> {
   const publicUrl = publicUrlOf(options);
   const state = randomBytes(16).toString('hex');
   const receiver = await receiveCode({ port: options.port, state });
@@ -190,7 +190,7 @@ function publicUrlOf({ url }: SetupOptions): string | undefined {
 }
 
 function describeBeginning(of: {
-  readonly place: Place;
+  readonly place: AppOwner;
   readonly name: string;
   readonly publicUrl: string | undefined;
   readonly url: string;
@@ -224,7 +224,7 @@ function codeCommand({ host, apiUrl, webUrl, replace }: SetupOptions): string {
   return ['sluice github setup', ...given, '--code -'].join(' ');
 }
 
-function describeEnd(app: NewApp, { host, dataFolder }: Place, end: End): string {
+function describeEnd(app: NewApp, { host, dataFolder }: AppOwner, end: End): string {
   const { file, owner, isReplaced, hasServer: isUsed } = end;
   const repo = `${host}/${owner}/${owner === 'OWNER' ? 'REPOSITORY' : 'app'}`;
   return `${paint('green', 'Connected.')} The App ${clean(app.slug)} (${app.id}) of ${host} is kept in ${file}, which only its owner can read.

@@ -4,6 +4,7 @@ import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { clean, formatTime, paint } from '../core/terminal.ts';
+import { type DetailsView, describeQuarantine, formatName, styleOfStatus } from './format-test.ts';
 import {
   addScopeOptions,
   chooseScope,
@@ -14,7 +15,6 @@ import {
   TEST_TEXT,
   type TestScope,
 } from './scope.ts';
-import { type DetailsView, describeQuarantine, formatName, styleOfStatus } from './test-words.ts';
 
 /** What people decide about one test. */
 export function defineActs(tests: Command): void {

@@ -6,6 +6,7 @@ import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { formatTable } from '../core/table.ts';
 import { formatTime, terminalWidth } from '../core/terminal.ts';
+import { formatName, formatTests, styleOfStatus } from './format-test.ts';
 import {
   addPageOptions,
   addScopeOptions,
@@ -16,7 +17,6 @@ import {
   type ScopeOptions,
   type TestScope,
 } from './scope.ts';
-import { formatName, formatTests, styleOfStatus } from './test-words.ts';
 
 interface ListOptions extends ScopeOptions, PageOptions {
   readonly failing?: true;

@@ -5,7 +5,7 @@ import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.t
 import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
-import { formatName } from './test-words.ts';
+import { formatName } from './format-test.ts';
 
 /** Options that every command about tests has. */
 export interface ScopeOptions {

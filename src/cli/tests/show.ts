@@ -4,9 +4,9 @@ import { getTestDetails } from '../../contract/flaky-tests.ts';
 import { listTestRuns } from '../../contract/test-history.ts';
 import { addExamples } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
+import { formatDetails } from './format-test.ts';
 import { addScopeOptions, chooseScope, findTestId, type ScopeOptions, TEST_TEXT, type TestScope } from './scope.ts';
 import { countDays, dayOf, formatSparkline, isUnicodeTerminal } from './sparkline.ts';
-import { formatDetails } from './test-words.ts';
 
 type Run = Static<typeof listTestRuns.reply>['test_runs'][number];
 

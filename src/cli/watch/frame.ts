@@ -1,8 +1,8 @@
 import { formatRepo } from '../core/arguments.ts';
 import { cut } from '../core/table.ts';
 import { clean, paint, type Style, styleOfState } from '../core/terminal.ts';
-import { alignRows, type Cell, type Part } from './rows.ts';
-import { formatElapsed, formatLane, groupLanes, isBisection } from './run-words.ts';
+import { formatElapsed, formatLane, groupLanes, isBisection } from './format-run.ts';
+import { alignRows, type Cell, type RowPart } from './rows.ts';
 import type { Entry, Left, Snapshot, TestRun } from './snapshot.ts';
 
 export interface FrameOptions {
@@ -144,12 +144,12 @@ function testedIn({ runs }: Snapshot): ReadonlySet<number> {
   return new Set(runs.flatMap((run) => run.testedPullRequests.map(({ prNumber }) => prNumber)));
 }
 
-function numberOf({ prNumber }: Entry): Part {
+function numberOf({ prNumber }: Entry): RowPart {
   return { text: `#${prNumber}`, style: 'bold' };
 }
 
 /** Who goes out of turn is marked. */
-function urgencyOf({ priorityName, usedDefaultPriorityName, skipTheLine }: Entry): Part[] {
+function urgencyOf({ priorityName, usedDefaultPriorityName, skipTheLine }: Entry): RowPart[] {
   if (usedDefaultPriorityName !== undefined) return [];
   return [{ text: ` ${clean(priorityName)}`, style: skipTheLine ? 'red' : 'yellow' }];
 }

@@ -2,12 +2,12 @@ import { cut, widthOf } from '../core/table.ts';
 import { paint, type Style } from '../core/terminal.ts';
 
 /** A piece of a cell in one colour. Its text is clean. */
-export interface Part {
+export interface RowPart {
   readonly text: string;
   readonly style?: Style | undefined;
 }
 
-export type Cell = readonly Part[];
+export type Cell = readonly RowPart[];
 
 const GAP = '  ';
 const MIN_WIDTH = 8;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { groupLanes } from './run-words.ts';
+import { groupLanes } from './format-run.ts';
 import type { TestRun } from './snapshot.ts';
 
 /** `3 on 1,2` as a run. */

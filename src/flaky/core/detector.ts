@@ -13,7 +13,7 @@ export interface Batch {
 }
 
 /** What a decision may look at beside its own counts. */
-export interface Situation {
+export interface DetectorInput {
   readonly at: Instant;
   readonly isActive: boolean;
   readonly firstSeenAt: Instant;
@@ -35,9 +35,9 @@ export interface Detector<Type extends MonitorType> {
   fold(data: MonitorData[Type] | null, batch: Batch, monitor: Monitor<Type>): MonitorData[Type] | null;
   /** Whether what was counted fits the parameters; if not, it is counted anew. */
   fits?(data: MonitorData[Type], monitor: Monitor<Type>): boolean;
-  decide(data: MonitorData[Type], monitor: Monitor<Type>, situation: Situation): Decision;
+  decide(data: MonitorData[Type], monitor: Monitor<Type>, situation: DetectorInput): Decision;
   /** The next instant at which `decide` may say something else although nothing arrives. */
-  nextAt(data: MonitorData[Type], monitor: Monitor<Type>, situation: Situation): Instant | null;
+  nextAt(data: MonitorData[Type], monitor: Monitor<Type>, situation: DetectorInput): Instant | null;
 }
 
 export const MINUTE_MS = 60_000;

@@ -18,12 +18,12 @@ const KEPT_PLACES = 16;
 const MINUTE_MS = 60_000;
 
 /** In which slices the test passed in one job of one branch. */
-export interface PlacePasses extends Place {
+export interface PlacePasses extends OccasionKey {
   readonly slices: SliceSet;
 }
 
 /** Tests of one id in different suites pass and fail by themselves. */
-interface Place {
+interface OccasionKey {
   readonly branch: string;
   readonly job: string;
   /** Absent: that of the outermost suite, or not told. */
@@ -32,11 +32,11 @@ interface Place {
 
 type Upload = UploadFacts & { readonly path?: string | null | undefined };
 
-function placeOf({ branch, job, path }: Place | RunRef | Upload): Place {
+function placeOf({ branch, job, path }: OccasionKey | RunRef | Upload): OccasionKey {
   return { branch, job, ...(path && { path }) };
 }
 
-function isSamePlace(one: Place, other: Place): boolean {
+function isSamePlace(one: OccasionKey, other: OccasionKey): boolean {
   return one.job === other.job && one.branch === other.branch && one.path === other.path;
 }
 
@@ -114,7 +114,7 @@ function byLastPass(one: PlacePasses, other: PlacePasses): number {
   return lastSlices(other) - lastSlices(one) || comparePlaces(one, other);
 }
 
-function comparePlaces(one: Place, other: Place): number {
+function comparePlaces(one: OccasionKey, other: OccasionKey): number {
   return (
     compareTexts(one.branch, other.branch) ||
     compareTexts(one.job, other.job) ||

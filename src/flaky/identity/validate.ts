@@ -29,13 +29,13 @@ export interface UploadFacts {
 }
 
 /** A finding of one rule. The same one about a thousand cases is one issue with a count. */
-export interface Finding {
+export interface IdentityFinding {
   readonly level: Issue['level'];
   readonly message: string;
   readonly hint: string;
 }
 
-const finding = (level: Issue['level'], message: string, hint: string): Finding => ({ level, message, hint });
+const finding = (level: Issue['level'], message: string, hint: string): IdentityFinding => ({ level, message, hint });
 
 const NO_SUITE = finding('warning', 'A suite has no name.', 'Name suites, so that equal cases of two are told apart.');
 const NO_NAME = finding('error', 'A case has no name and is left out.', 'Give every <testcase> a name.');
@@ -61,9 +61,9 @@ const STALE = finding('warning', 'A timestamp is more than an hour old.', 'Uploa
 const OLD = finding('warning', 'A timestamp is more than a day old.', 'Is this the report of an earlier run?');
 
 /** What the rules say about one case; an error means that it is left out. */
-export function checkCase(facts: CaseFacts, uploadedAt: number): readonly Finding[] {
+export function checkCase(facts: CaseFacts, uploadedAt: number): readonly IdentityFinding[] {
   if (facts.name === '') return [NO_NAME];
-  const found: Finding[] = [];
+  const found: IdentityFinding[] = [];
   if (facts.suite === '') found.push(NO_SUITE);
   if (isLong(facts.name)) found.push(LONG_NAME);
   if (facts.classname === '') found.push(NO_CLASS);
@@ -77,7 +77,7 @@ export function checkCase(facts: CaseFacts, uploadedAt: number): readonly Findin
   return found;
 }
 
-function checkTime(startedAt: number | null, uploadedAt: number): Finding | undefined {
+function checkTime(startedAt: number | null, uploadedAt: number): IdentityFinding | undefined {
   const ageMs = startedAt === null ? Number.POSITIVE_INFINITY : uploadedAt - startedAt;
   if (!(ageMs <= MAX_AGE_MS)) return NO_TIME;
   if (ageMs < -MAX_AHEAD_MS) return FUTURE;
@@ -91,8 +91,8 @@ function isLong(text: string): boolean {
 }
 
 /** What the rules say about where an upload comes from. */
-export function checkUpload(facts: UploadFacts): readonly Finding[] {
-  const found: Finding[] = [];
+export function checkUpload(facts: UploadFacts): readonly IdentityFinding[] {
+  const found: IdentityFinding[] = [];
   const add = (isWrong: boolean, level: Issue['level'], message: string, hint: string) => {
     if (isWrong) found.push(finding(level, message, hint));
   };
@@ -118,13 +118,13 @@ export function checkUpload(facts: UploadFacts): readonly Finding[] {
 
 export interface FindingCounts {
   /** `line` is where the first one is. */
-  count(found: readonly Finding[], line: number | null): void;
+  count(found: readonly IdentityFinding[], line: number | null): void;
   list(file: string | null): readonly Issue[];
 }
 
 /** Collects findings of many cases in the memory of a few. */
 export function createFindingCounts(): FindingCounts {
-  const counts = new Map<Finding, { count: number; readonly line: number | null }>();
+  const counts = new Map<IdentityFinding, { count: number; readonly line: number | null }>();
   return {
     count: (found, line) => {
       for (const each of found) {

@@ -12,7 +12,7 @@ export interface BlockedMemory {
 type Facts = ReadonlyMap<PrNumber, PullRequestFacts>;
 type AskReasons = (numbers: readonly PrNumber[]) => Promise<Facts>;
 
-interface Known {
+interface BlockedOwner {
   /** Of what a look sees of it. */
   readonly mark: string;
   readonly facts: PullRequestFacts | undefined;
@@ -21,7 +21,7 @@ interface Known {
 
 interface Seen {
   readonly looks: number;
-  readonly known: ReadonlyMap<PrNumber, Known>;
+  readonly known: ReadonlyMap<PrNumber, BlockedOwner>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function createBlockedMemory(): BlockedMemory {
       const looks = before.looks + 1;
       const numbers = choose(before, blocked);
       const asked = numbers.length === 0 ? new Map() : await ask(numbers);
-      const known = new Map<PrNumber, Known>();
+      const known = new Map<PrNumber, BlockedOwner>();
       for (const node of blocked) {
         const { number } = node;
         const old = numbers.includes(number) ? undefined : before.known.get(number);

@@ -268,7 +268,7 @@ describe('looking around', () => {
       commits: [shaOf(entry)],
       since: since - 60_000,
     };
-    const look = await hosting.lookAround(question);
+    const look = await hosting.poll(question);
     assert.deepEqual(look.identity, { owner: 'acme', name: 'app', forgeId: String(repository.id) });
     assert.equal(look.heads.get('main'), repository.refs.get('refs/heads/main'));
     assert.equal(look.heads.get('gone'), undefined);
@@ -281,8 +281,8 @@ describe('looking around', () => {
       changed?.comments.map(({ id, nodeId, author }) => [id, nodeId, author]),
       [[String(comment.id), comment.nodeId, 'ada']],
     );
-    assert.equal(await countCalls(() => hosting.lookAround(question)), 1);
-    const later = await hosting.lookAround({ ...question, since: Date.now() + 60_000 });
+    assert.equal(await countCalls(() => hosting.poll(question)), 1);
+    const later = await hosting.poll({ ...question, since: Date.now() + 60_000 });
     assert.deepEqual(later.changed, []);
   });
 
@@ -291,7 +291,7 @@ describe('looking around', () => {
     const pr = await github.openPullRequest(repository);
     const since = Date.now() - 60_000;
     for (let index = 0; index < 25; index += 1) github.comment(pr, 'ada', `/sluice merge ${index}`);
-    const look = await hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    const look = await hosting.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal(look.changed[0]?.comments.length, 25);
   });
 
@@ -301,7 +301,7 @@ describe('looking around', () => {
     const since = Date.now() - 60_000;
     for (const pr of prs) for (let index = 0; index < 5; index += 1) github.comment(pr, 'ada', `word ${index}`);
     const { nodeId } = github.comment(prs[0] as PullRequest, 'ada', 'Well done!\n\n/Sluice merge');
-    const ask = () => hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    const ask = () => hosting.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     const { changed } = await ask();
     assert.deepEqual(
       changed.flatMap(({ comments }) => comments.map((comment) => comment.nodeId)),
@@ -316,7 +316,7 @@ describe('looking around', () => {
     for (let index = 0; index < 30; index += 1) prs.push(await github.openPullRequest(repository));
     const entries = prs.map(numberOf);
     const since = Date.now() - 600_000;
-    const look = await hosting.lookAround({ repository: APP, branches: [], entries, commits: prs.map(shaOf), since });
+    const look = await hosting.poll({ repository: APP, branches: [], entries, commits: prs.map(shaOf), since });
     assert.equal(look.changed.length, 30);
     assert.equal([...look.pullRequests.values()].filter((pr) => pr !== undefined).length, 30);
     assert.equal(look.checks.size, 30);
@@ -334,13 +334,13 @@ describe('looking around', () => {
     }
     const question = { repository: APP, branches: ['main'], since: Date.now() };
     await hosting.findByBranch(APP, 'warm-up');
-    const tested = () => hosting.lookAround({ ...question, entries: [], commits: prs.map(shaOf) });
+    const tested = () => hosting.poll({ ...question, entries: [], commits: prs.map(shaOf) });
     assert.deepEqual(
       [...(await tested()).checks.values()].map((reports) => reports.length),
       [230, 230, 230],
     );
     assert.equal(await countCalls(tested), 3);
-    const waiting = () => hosting.lookAround({ ...question, entries: prs.map(numberOf), commits: [] });
+    const waiting = () => hosting.poll({ ...question, entries: prs.map(numberOf), commits: [] });
     // The look, what holds them, and two further pages.
     assert.equal(await countCalls(waiting), 4);
   });
@@ -350,7 +350,7 @@ describe('looking around', () => {
     github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
     const prs = [await github.openPullRequest(repository), await github.openPullRequest(repository)];
     const ask = () =>
-      hosting.lookAround({
+      hosting.poll({
         repository: APP,
         branches: ['main'],
         entries: prs.map(numberOf),
@@ -379,7 +379,7 @@ describe('looking around', () => {
     const prs: PullRequest[] = [];
     for (let index = 0; index < 12; index += 1) prs.push(await github.openPullRequest(repository));
     const entries = [...prs.map(numberOf), ...Array.from({ length: 50 }, (_, index) => (900 + index) as PrNumber)];
-    const ask = () => hosting.lookAround({ repository: APP, branches: [], entries, commits: [], since: Date.now() });
+    const ask = () => hosting.poll({ repository: APP, branches: [], entries, commits: [], since: Date.now() });
     github.faults.times(3, 'POST /graphql LookAround', { kind: 'error', status: 502, when: 'before' });
     await assert.rejects(ask, /GitHub answered 502/);
     assert.equal(await countCalls(ask), 2);
@@ -403,7 +403,7 @@ describe('looking around', () => {
     const pr = await github.openPullRequest(repository);
     const commits = Array.from({ length: 12 }, (_, index) => String(index).padStart(40, '0') as Sha);
     const question = { repository: APP, branches: [], entries: [numberOf(pr)], commits, since: Date.now() };
-    const ask = () => hosting.lookAround(question);
+    const ask = () => hosting.poll(question);
     await ask();
     github.faults.once('POST /graphql LookAround', TOO_MUCH);
     await assert.rejects(ask, /Resource limits for this query exceeded/);
@@ -432,9 +432,9 @@ describe('looking around', () => {
 
   it('a repository that was renamed says so', async () => {
     const { github, repository, hosting } = await world();
-    await hosting.lookAround({ repository: APP, branches: [], entries: [], commits: [], since: 0 });
+    await hosting.poll({ repository: APP, branches: [], entries: [], commits: [], since: 0 });
     github.rename(repository, 'application');
-    const look = await hosting.lookAround({ repository: APP, branches: ['main'], entries: [], commits: [], since: 0 });
+    const look = await hosting.poll({ repository: APP, branches: ['main'], entries: [], commits: [], since: 0 });
     const identity = { owner: 'acme', name: 'application', forgeId: String(repository.id) };
     assert.deepEqual(look.identity, identity);
     assert.deepEqual(await hosting.identify(APP), identity);

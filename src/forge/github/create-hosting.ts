@@ -9,10 +9,10 @@ import { findOwnComment, react, readComment, writeComment } from './comments.ts'
 import { findPullRequests } from './facts.ts';
 import { findById, identify } from './identify.ts';
 import { changeLabels, readLabel } from './labels.ts';
-import { createLooker } from './look.ts';
 import { findPermission } from './permissions.ts';
+import { createLooker } from './poll.ts';
 import type { Protection } from './protection.ts';
-import { writeBoth } from './write-both.ts';
+import { writeBoth } from './write-paired.ts';
 
 export interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'> {
   readonly client: GithubClient;
@@ -37,7 +37,7 @@ export function createHosting(parts: HostingParts): Hosting {
 
     identify: (repository) => identify(client, repository),
     findById: (repository) => findById(client, repository),
-    lookAround: (question) => looker.lookAround(question),
+    poll: (question) => looker.lookAround(question),
     findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
     readChecks: (repository, commits) => readChecks(client, repository, commits),
     readComment: (question) => readComment(tools, question),
@@ -49,7 +49,7 @@ export function createHosting(parts: HostingParts): Hosting {
     findOwnComment: (question) => findOwnComment(tools, question),
     react: (question, reaction) => react(tools, question, reaction),
     writeCheck: (check) => writeCheck(client, check),
-    writeBoth: (drafts) => writeBoth(tools, drafts),
+    writePaired: (drafts) => writeBoth(tools, drafts),
     changeLabels: (change) => changeLabels(tools, change),
     closeLanded: (request) => closeLanded(client, request),
   };

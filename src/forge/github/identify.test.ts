@@ -37,7 +37,7 @@ async function createWorld(t: TestContext, kind: 'app' | 'token' = 'app') {
     ...{ id: 'r1', host: 'github.test', owner: 'acme', name: 'app', git: undefined, checks: [] },
     forgeId: String(app.id),
   };
-  const look = () => forge.hosting.lookAround({ repository, branches: ['main'], entries: [], commits: [], since: 0 });
+  const look = () => forge.hosting.poll({ repository, branches: ['main'], entries: [], commits: [], since: 0 });
   const count = () => [...github.countRequests().values()].reduce((sum, each) => sum + each, 0);
   return { github, app, installation, forge, hosting: forge.hosting, repository, look, count };
 }

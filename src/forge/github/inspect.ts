@@ -2,7 +2,7 @@ import type { RequiredStatus } from '../../engine/required-status.ts';
 import { Fault } from '../../lib/fault.ts';
 import { parseConfiguration } from '../candidate/required-sources.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { Finding, InspectedQueue } from '../hosting.ts';
+import type { InspectedQueue, SetupFinding } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import type { Installation } from './api/installations.ts';
 import { inspectChecks } from './inspect/checks.ts';
@@ -22,7 +22,7 @@ export async function inspect(
   repository: ForgeRepository,
   branch: string,
   queue?: InspectedQueue,
-): Promise<readonly Finding[]> {
+): Promise<readonly SetupFinding[]> {
   client.forget(repository.owner, repository.name);
   const installation = await client.installation(repository).catch(notReachable);
   if ('level' in installation) return [installation];
@@ -50,12 +50,12 @@ export async function inspect(
   ];
 }
 
-function notReachable(error: unknown): Finding {
+function notReachable(error: unknown): SetupFinding {
   if (!(error instanceof Fault)) throw error;
   return { level: 'error', code: 'NOT_REACHABLE', text: error.detail };
 }
 
-function whoWeAre(installation: Installation): readonly Finding[] {
+function whoWeAre(installation: Installation): readonly SetupFinding[] {
   if (installation.isApp) {
     const text = `The app ${installation.login} is installed.`;
     return [{ level: 'ok', code: 'INSTALLED', text }, ...inspectPermissions(installation.permissions)];
@@ -81,7 +81,7 @@ interface Required {
   readonly statuses: readonly RequiredStatus[];
   /** The queue says that nothing is required. */
   readonly isNone: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SetupFinding[];
 }
 
 /** The same three sources, in the same order, as when a candidate is built. */
@@ -132,16 +132,16 @@ function toStatus(name: string, app: number | null | undefined): RequiredStatus 
   return app === undefined || app === null || app < 0 ? name : { name, app: String(app) };
 }
 
-function gone({ owner, name }: ForgeRepository): Finding {
+function gone({ owner, name }: ForgeRepository): SetupFinding {
   const text = `${owner}/${name} is not there, or the app is not installed on it.`;
   return { level: 'error', code: 'REPOSITORY_NOT_FOUND', text };
 }
 
-function archived({ owner, name }: ForgeRepository): Finding {
+function archived({ owner, name }: ForgeRepository): SetupFinding {
   return { level: 'error', code: 'ARCHIVED', text: `${owner}/${name} is archived: nothing can land.` };
 }
 
-function noBranch(branch: string): Finding {
+function noBranch(branch: string): SetupFinding {
   return {
     level: 'error',
     code: 'BRANCH_NOT_FOUND',

@@ -181,10 +181,10 @@ function bareLogin(login: string): string {
 function wait(clock: Timing, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
-      callOff();
+      cancel();
       reject(new Fault('SHUTTING_DOWN', 'The landing is looked for again by whoever goes on with it.'));
     };
-    const callOff = clock.after(ms, () => {
+    const cancel = clock.after(ms, () => {
       signal?.removeEventListener('abort', stop);
       resolve();
     });

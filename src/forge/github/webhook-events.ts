@@ -1,7 +1,7 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { Notice, NoticeAbout, RepositoryName } from '../hosting.ts';
+import type { HintSubject, RepositoryName, WebhookHint } from '../hosting.ts';
 import { mayCommand } from './may-command.ts';
 import { countAt, dig, type Payload, textAt } from './webhook-json.ts';
 
@@ -12,12 +12,12 @@ interface Event {
 }
 
 /** A repository, or all of an owner's. */
-type Place = RepositoryName;
+type WebhookRepository = RepositoryName;
 
-type Read = (event: Event) => readonly Notice[];
+type Read = (event: Event) => readonly WebhookHint[];
 
 /** What a delivery says about something that concerns a queue. Events that are not here concern none. */
-export function noticesOf(event: string, payload: Payload, ownAppId: number | undefined): readonly Notice[] {
+export function hintsOf(event: string, payload: Payload, ownAppId: number | undefined): readonly WebhookHint[] {
   const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
   return read?.({ payload, action: textAt(payload, 'action'), ownAppId }) ?? [];
 }
@@ -52,28 +52,28 @@ const IDLE_ACTIONS: readonly (string | undefined)[] = [
   ...['auto_merge_enabled', 'auto_merge_disabled', 'review_requested', 'review_request_removed'],
 ];
 
-function ofPullRequest({ payload, action }: Event): readonly Notice[] {
+function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number') ?? countAt(payload, 'number');
   if (place === undefined || number === undefined || IDLE_ACTIONS.includes(action)) return [];
   if (action !== 'labeled' && action !== 'unlabeled') return [aboutPullRequest(place, number, payload)];
   const label = textAt(payload, 'label', 'name');
   if (label === undefined) return [];
-  return [notice(place, `label ${number} ${label}`, { kind: 'label', number: number as PrNumber, label })];
+  return [hint(place, `label ${number} ${label}`, { kind: 'label', number: number as PrNumber, label })];
 }
 
 /** Reviews and resolved conversations change whether it may be merged. */
-function ofReview({ payload }: Event): readonly Notice[] {
+function ofReview({ payload }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number');
   return place === undefined || number === undefined ? [] : [aboutPullRequest(place, number, payload)];
 }
 
-function aboutPullRequest(place: Place, number: number, payload: Payload): Notice {
+function aboutPullRequest(place: WebhookRepository, number: number, payload: Payload): WebhookHint {
   const headSha = shaAt(payload, 'pull_request', 'head', 'sha');
   const changedAt = instantOf(textAt(payload, 'pull_request', 'updated_at'));
   // Heads are heard of one by one: what is told late of a former one takes no other's place.
-  return notice(place, `pull_request ${number} ${headSha ?? ''}`, {
+  return hint(place, `pull_request ${number} ${headSha ?? ''}`, {
     kind: 'pull_request',
     number: number as PrNumber,
     headSha,
@@ -82,7 +82,7 @@ function aboutPullRequest(place: Place, number: number, payload: Payload): Notic
 }
 
 /** Only new comments command, and only those that hold a command somewhere are worth a look. */
-function ofComment({ payload, action, ownAppId }: Event): readonly Notice[] {
+function ofComment({ payload, action, ownAppId }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'issue', 'number');
   const id = countAt(payload, 'comment', 'id');
@@ -110,16 +110,16 @@ function ofComment({ payload, action, ownAppId }: Event): readonly Notice[] {
 }
 
 /** Tags are not branches. A branch that is deleted is pushed to, too. */
-function ofPush({ payload }: Event): readonly Notice[] {
+function ofPush({ payload }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(textAt(payload, 'ref') ?? '')?.[1];
   return place === undefined || branch === undefined
     ? []
-    : [notice(place, `branch ${branch}`, { kind: 'branch', branch })];
+    : [hint(place, `branch ${branch}`, { kind: 'branch', branch })];
 }
 
 /** That one began is seen by the next look; that one finished is what somebody waits for. */
-function ofCheckRun({ payload, ownAppId }: Event): readonly Notice[] {
+function ofCheckRun({ payload, ownAppId }: Event): readonly WebhookHint[] {
   const run = dig(payload, 'check_run');
   if (textAt(run, 'status') !== 'completed' || isOwn(dig(run, 'app'), ownAppId)) return [];
   return ofCheck(payload, {
@@ -129,7 +129,7 @@ function ofCheckRun({ payload, ownAppId }: Event): readonly Notice[] {
   });
 }
 
-function ofStatus({ payload }: Event): readonly Notice[] {
+function ofStatus({ payload }: Event): readonly WebhookHint[] {
   if (textAt(payload, 'state') === 'pending') return [];
   return ofCheck(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
 }
@@ -140,22 +140,22 @@ interface FinishedCheck {
   readonly startedAt: Instant | undefined;
 }
 
-function ofCheck(payload: Payload, { sha, check, startedAt }: FinishedCheck): readonly Notice[] {
+function ofCheck(payload: Payload, { sha, check, startedAt }: FinishedCheck): readonly WebhookHint[] {
   const place = placeOf(payload);
   if (place === undefined || sha === undefined) return [];
   const attempt = startedAt === undefined ? {} : { startedAt };
   const about = { kind: 'checks', sha, ...(check === undefined ? {} : { check, ...attempt }) } as const;
-  return [notice(place, `checks ${sha}${check === undefined ? '' : ` ${check}`}`, about)];
+  return [hint(place, `checks ${sha}${check === undefined ? '' : ` ${check}`}`, about)];
 }
 
-function ofFinished({ payload, action, ownAppId }: Event, subject: string): readonly Notice[] {
+function ofFinished({ payload, action, ownAppId }: Event, subject: string): readonly WebhookHint[] {
   const of = dig(payload, subject);
   if (action !== 'completed' || isOwn(dig(of, 'app'), ownAppId)) return [];
   return ofCheck(payload, { sha: shaAt(of, 'head_sha'), check: undefined, startedAt: undefined });
 }
 
 /** We know it by the name it had: under that name it is asked for, and answers what it is called now. */
-function ofRepository({ payload, action }: Event): readonly Notice[] {
+function ofRepository({ payload, action }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   if (place === undefined) return [];
   const formerName = textAt(payload, 'changes', 'repository', 'name', 'from');
@@ -166,33 +166,33 @@ function ofRepository({ payload, action }: Event): readonly Notice[] {
   return accessTo(place);
 }
 
-function ofAccess({ payload }: Event): readonly Notice[] {
+function ofAccess({ payload }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   return place === undefined ? [] : accessTo(place);
 }
 
-function ofInstallation({ payload }: Event): readonly Notice[] {
+function ofInstallation({ payload }: Event): readonly WebhookHint[] {
   const owner = textAt(payload, 'installation', 'account', 'login');
   return owner === undefined ? [] : accessTo({ owner, name: '*' });
 }
 
-function accessTo(place: Place): readonly Notice[] {
-  return [notice(place, 'access', { kind: 'access' })];
+function accessTo(place: WebhookRepository): readonly WebhookHint[] {
+  return [hint(place, 'access', { kind: 'access' })];
 }
 
 /** Rules and permissions of an organization are those of all its repositories. */
-function ofRules({ payload }: Event): readonly Notice[] {
+function ofRules({ payload }: Event): readonly WebhookHint[] {
   const owner = textAt(payload, 'organization', 'login');
   const place = placeOf(payload) ?? (owner === undefined ? undefined : { owner, name: '*' });
-  return place === undefined ? [] : [notice(place, 'rules', { kind: 'rules' })];
+  return place === undefined ? [] : [hint(place, 'rules', { kind: 'rules' })];
 }
 
-function notice(place: Place, about: string, facts: NoticeAbout): Notice {
+function hint(place: WebhookRepository, about: string, facts: HintSubject): WebhookHint {
   return { ...facts, ...place, key: `${place.owner}/${place.name} ${about}` };
 }
 
 /** Of a push, older servers say the owner's name only. */
-function placeOf(payload: Payload): Place | undefined {
+function placeOf(payload: Payload): WebhookRepository | undefined {
   const name = textAt(payload, 'repository', 'name');
   const owner = textAt(payload, 'repository', 'owner', 'login') ?? textAt(payload, 'repository', 'owner', 'name');
   return owner === undefined || name === undefined ? undefined : { owner, name };

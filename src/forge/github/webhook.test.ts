@@ -26,8 +26,8 @@ function deliver(event: string, payload: unknown, headers: Record<string, string
 /** As texts that can be read: kind, then what it is about. */
 function told(event: string, payload: unknown): string[] {
   const answer = deliver(event, payload);
-  assert.equal(answer.kind, 'notices');
-  return (answer.kind === 'notices' ? answer.notices : []).map(({ kind, key }) =>
+  assert.equal(answer.kind, 'hints');
+  return (answer.kind === 'hints' ? answer.hints : []).map(({ kind, key }) =>
     key.startsWith('comment:') ? key : `${kind} | ${key}`,
   );
 }
@@ -54,7 +54,7 @@ describe('deliveries of GitHub', () => {
     const body = Buffer.from(JSON.stringify(payload));
     const signed = (signature: string | undefined) =>
       deliver('push', payload, { 'x-hub-signature-256': signature }).kind;
-    assert.equal(signed(sign(body)), 'notices');
+    assert.equal(signed(sign(body)), 'hints');
     assert.equal(signed(undefined), 'unsigned');
     assert.equal(signed(''), 'unsigned');
     assert.equal(signed(sign(body, 'another')), 'unsigned');
@@ -94,7 +94,7 @@ describe('deliveries of GitHub', () => {
       readIt({ body, headers: { 'x-hub-signature-256': sign(body, secret), 'x-github-event': 'push' } }).kind;
     assert.equal(send(SECRET), 'unsigned');
     await setImmediate();
-    assert.equal(send(SECRET), 'notices');
+    assert.equal(send(SECRET), 'hints');
     for (let tries = 0; tries < 100; tries += 1) {
       assert.equal(send('a stranger’s'), 'unsigned');
       await setImmediate();
@@ -210,17 +210,17 @@ describe('what a delivery is about', () => {
 
   test('a check that finished is looked at; our own is not', () => {
     assert.deepEqual(run({}), {
-      kind: 'notices',
-      notices: [
+      kind: 'hints',
+      hints: [
         {
           ...{ kind: 'checks', sha, check: 'unit', startedAt: Date.UTC(2026, 0, 1) },
           ...{ owner: 'acme', name: 'app', key: `acme/app checks ${sha} unit` },
         },
       ],
     });
-    assert.deepEqual(run({ status: 'in_progress' }), { kind: 'notices', notices: [] });
-    assert.deepEqual(run({ app: { id: OWN_APP } }), { kind: 'notices', notices: [] });
-    assert.deepEqual(run({ head_sha: 'HEAD' }), { kind: 'notices', notices: [] });
+    assert.deepEqual(run({ status: 'in_progress' }), { kind: 'hints', hints: [] });
+    assert.deepEqual(run({ app: { id: OWN_APP } }), { kind: 'hints', hints: [] });
+    assert.deepEqual(run({ head_sha: 'HEAD' }), { kind: 'hints', hints: [] });
   });
 
   test('what was renamed or given away is looked for under its former name [G36]', () => {
@@ -246,7 +246,7 @@ describe('deliveries that cannot be read', () => {
     for (const body of ['', '{', 'null', '[]', '"a"', Buffer.from([0xff, 0xfe])])
       assert.equal(answerTo(body), 'unreadable');
     assert.equal(answerTo(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), 'unreadable');
-    assert.equal(answerTo(`{"a":"${'['.repeat(1_000)}\\"["}`), 'notices');
+    assert.equal(answerTo(`{"a":"${'['.repeat(1_000)}\\"["}`), 'hints');
     assert.equal(deliver('push', {}, { 'x-github-event': undefined }).kind, 'unreadable');
   });
 
@@ -254,7 +254,7 @@ describe('deliveries that cannot be read', () => {
     const payload = { ref: 'refs/heads/main', repository: REPOSITORY };
     const form = `payload=${encodeURIComponent(JSON.stringify(payload))}`;
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
-    assert.equal(answerTo(form, type), 'notices');
+    assert.equal(answerTo(form, type), 'hints');
     assert.equal(answerTo('other=1', type), 'unreadable');
   });
 
@@ -271,8 +271,8 @@ describe('deliveries that cannot be read', () => {
       for (const example of examples) {
         for (let round = 0; round < 5; round += 1) {
           const answer = deliver(name, spoil(example));
-          if (answer.kind !== 'notices') continue;
-          for (const { key } of answer.notices) assert.ok(key.isWellFormed() && !key.includes('\0'));
+          if (answer.kind !== 'hints') continue;
+          for (const { key } of answer.hints) assert.ok(key.isWellFormed() && !key.includes('\0'));
         }
       }
     }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Delivery, DeliveryAnswer, Hosting } from '../hosting.ts';
-import { noticesOf } from './webhook-events.ts';
+import { hintsOf } from './webhook-events.ts';
 import { parsePayload } from './webhook-json.ts';
 
 export interface WebhookOptions {
@@ -27,7 +27,7 @@ function readDelivery({ secret, ownAppId, onMismatch }: WebhookOptions, delivery
   if (event === undefined) return { kind: 'unreadable', detail: 'It does not say which event it is about.' };
   const payload = parsePayload(body, headers['content-type'] ?? '');
   if (typeof payload === 'string') return { kind: 'unreadable', detail: payload };
-  return { kind: 'notices', notices: noticesOf(event, payload, ownAppId) };
+  return { kind: 'hints', hints: hintsOf(event, payload, ownAppId) };
 }
 
 /** The older SHA-1 signature, which GitHub sends beside this one, proves nothing. */

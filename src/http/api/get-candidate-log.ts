@@ -1,6 +1,6 @@
 import { getCandidateLog as get } from '../../app/queue/get-candidate-log.ts';
 import { getCandidateLog } from '../../contract/candidate-log.ts';
-import { Problem } from '../core/problem.ts';
+import { HttpProblem } from '../core/problem.ts';
 import { route } from '../core/route.ts';
 
 export const getCandidateLogRoute = route(getCandidateLog, ({ app, caller }, body) => {
@@ -8,7 +8,7 @@ export const getCandidateLogRoute = route(getCandidateLog, ({ app, caller }, bod
   if ((repo === undefined) !== (targetBranch === undefined)) {
     const missing = repo === undefined ? 'repo' : 'targetBranch';
     const message = 'is required: repo and targetBranch go together';
-    throw new Problem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
+    throw new HttpProblem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
   }
   const queue = repo === undefined || targetBranch === undefined ? undefined : { repo, targetBranch };
   return get(app, caller, { testRunId, queue, check, offset });

@@ -3,6 +3,6 @@ import { readVersion } from '../../lib/version.ts';
 import { route } from '../core/route.ts';
 
 export const getServerRoute = route(getServer, async ({ app }) => {
-  const { protection, sentence, runsUntrusted } = app.jobs.safety;
+  const { protection, sentence, runsUntrusted } = app.checkRunner.safety;
   return { version: readVersion(), runner: { protection, sentence, runsUntrusted } };
 });

@@ -4,7 +4,7 @@ import { reportCheck } from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { instant } from '../core/parse.ts';
-import { Problem } from '../core/problem.ts';
+import { HttpProblem } from '../core/problem.ts';
 import { route } from '../core/route.ts';
 
 export const reportCheckRoute = route(reportCheck, ({ app, caller }, body) => {
@@ -37,5 +37,5 @@ function checkConclusion(status: CheckStatus, conclusion: CheckConclusion | unde
   if ((status === 'COMPLETED') === (conclusion !== undefined)) return;
   const message =
     status === 'COMPLETED' ? 'is required when status is COMPLETED' : 'must wait until status is COMPLETED';
-  throw new Problem('VALIDATION_FAILED', `conclusion ${message}.`, [{ path: '/conclusion', message }]);
+  throw new HttpProblem('VALIDATION_FAILED', `conclusion ${message}.`, [{ path: '/conclusion', message }]);
 }

@@ -5,7 +5,7 @@ import { listedStatus } from '../../app/uploads/upload-view.ts';
 import { uploadResults } from '../../contract/uploads.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import { arriving, type IncomingUpload } from '../core/incoming-upload.ts';
-import { Problem } from '../core/problem.ts';
+import { HttpProblem } from '../core/problem.ts';
 import { readForm } from '../core/read-form.ts';
 import { type RequestContext, uploadRoute } from '../core/route.ts';
 import { FIELD_NAMES, parseUploadFields } from '../core/upload-fields.ts';
@@ -52,9 +52,11 @@ async function keep(
   }
 }
 
-function nothingCame(): Problem {
+function nothingCame(): HttpProblem {
   const message = 'must have one report at least';
-  return new Problem('VALIDATION_FAILED', `The upload ${message}. Send it as the body, or in a part called files.`, [
-    { path: '/files', message },
-  ]);
+  return new HttpProblem(
+    'VALIDATION_FAILED',
+    `The upload ${message}. Send it as the body, or in a part called files.`,
+    [{ path: '/files', message }],
+  );
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadBodies } from '../../app/uploads/upload-body.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 import { isAnnouncedTooLarge } from './read-body.ts';
 
 /** On the wire, of uploads of test results. */
@@ -52,7 +52,7 @@ interface Patience {
 
 /** One timer for all chunks: it is set back when one arrives. */
 function createPatience(timeoutMs: number): Patience {
-  let giveUp: (problem: Problem) => void = () => undefined;
+  let giveUp: (problem: HttpProblem) => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
@@ -61,7 +61,7 @@ function createPatience(timeoutMs: number): Patience {
   const timer = setTimeout(() => {
     // While the store takes its time, nobody is late.
     if (!isWaiting) timer.refresh();
-    else giveUp(new Problem('REQUEST_TIMEOUT', 'The upload stopped arriving. Send it again.'));
+    else giveUp(new HttpProblem('REQUEST_TIMEOUT', 'The upload stopped arriving. Send it again.'));
   }, timeoutMs);
   return {
     wait: async (arrival) => {
@@ -77,8 +77,8 @@ function createPatience(timeoutMs: number): Patience {
   };
 }
 
-function uploadTooLarge(): Problem {
-  return new Problem(
+function uploadTooLarge(): HttpProblem {
+  return new HttpProblem(
     'BODY_TOO_LARGE',
     'The upload is larger than 100 MiB. Send the reports in several uploads, or packed with gzip or zstd.',
   );

@@ -5,7 +5,7 @@ import { parseSettings } from '../../contract/settings.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { RequestableQueueState } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 
 /** From values that fit the contract to values of ours. */
 
@@ -21,7 +21,7 @@ export function instant(path: string, given: string): Instant {
   const parsed = Date.parse(given);
   if (parsed <= LAST_INSTANT) return parsed;
   const message = 'is not an instant that exists';
-  throw new Problem('VALIDATION_FAILED', `${path.slice(1)} ${message}.`, [{ path, message }]);
+  throw new HttpProblem('VALIDATION_FAILED', `${path.slice(1)} ${message}.`, [{ path, message }]);
 }
 
 /** What parseJson refuses in a body is refused in an address too: it can be neither stored nor looked for. */
@@ -29,7 +29,7 @@ export function query(given: unknown): unknown {
   for (const [name, value] of Object.entries(given as Record<string, unknown>)) {
     if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) continue;
     const message = 'has a NUL character or half of a surrogate pair';
-    throw new Problem('VALIDATION_FAILED', `${name} ${message}.`, [{ path: `/${name}`, message }]);
+    throw new HttpProblem('VALIDATION_FAILED', `${name} ${message}.`, [{ path: `/${name}`, message }]);
   }
   return given;
 }

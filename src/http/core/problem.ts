@@ -2,7 +2,7 @@ import type { FieldError } from '../../app/core/refusal.ts';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 
 /** Thrown anywhere below a request to answer it with a problem document. */
-export class Problem extends Error {
+export class HttpProblem extends Error {
   override readonly name = 'Problem';
   readonly code: ErrorCode;
   readonly detail: string;
@@ -20,7 +20,7 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /** RFC 9457. The type is a link into the documentation of every server. */
 export function formatProblem(
-  problem: Pick<Problem, 'code' | 'detail' | 'errors'>,
+  problem: Pick<HttpProblem, 'code' | 'detail' | 'errors'>,
   requestId: string,
   status?: number,
 ): string {

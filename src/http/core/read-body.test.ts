@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { BodyBudget } from './body-budget.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 import { type BodyReading, type ReadBody, readBody } from './read-body.ts';
 
 const MIB = 1024 * 1024;
@@ -32,7 +32,7 @@ function fullBudget(): { budget: BodyBudget; release: () => void } {
   return { budget, release };
 }
 
-const isCode = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
+const isCode = (code: string) => (error: unknown) => error instanceof HttpProblem && error.code === code;
 
 describe('reading a body', () => {
   it('waits where bodies fill the memory, and goes on when there is room [H14]', async () => {
@@ -62,7 +62,7 @@ describe('reading a body', () => {
       let pieces = 0;
       const look = (): void => {
         pieces += 1;
-        if (pieces === 2) throw new Problem('MALFORMED_JSON', 'Enough.');
+        if (pieces === 2) throw new HttpProblem('MALFORMED_JSON', 'Enough.');
       };
       const body = reading(request, { budget, look });
       for (let sent = 0; sent < 2; sent += 1) request.write(Buffer.alloc(9 * MIB));

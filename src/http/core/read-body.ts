@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 
 /** For every operation and webhook, also after decompression. */
 export const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
@@ -147,8 +147,8 @@ export function isAnnouncedTooLarge(request: IncomingMessage, limitBytes = BODY_
   return Number(request.headers['content-length'] ?? 0) > limitBytes;
 }
 
-function late(): Problem {
-  return new Problem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
+function late(): HttpProblem {
+  return new HttpProblem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
 }
 
 /** Whatever goes wrong with either stream is told by the one that is returned. */
@@ -180,19 +180,25 @@ function createDecoder(encoding: string): ReturnType<typeof zlib.createGunzip> {
     case 'zstd':
       return zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }) as never;
     default:
-      throw new Problem(
+      throw new HttpProblem(
         'UNSUPPORTED_MEDIA_TYPE',
         `The content encoding "${encoding.slice(0, 40)}" is not supported. Send the body as it is, or as gzip, deflate, br or zstd.`,
       );
   }
 }
 
-export function tooLarge(limitBytes = BODY_LIMIT_BYTES): Problem {
+export function tooLarge(limitBytes = BODY_LIMIT_BYTES): HttpProblem {
   return limitBytes < BODY_LIMIT_BYTES
-    ? new Problem('BODY_TOO_LARGE', `Without a token, a body may have ${limitBytes / 1024} KiB. Send "ALL" instead.`)
-    : new Problem('BODY_TOO_LARGE', 'The body is larger than 20 MiB. Where a list of impacted targets is, send "ALL".');
+    ? new HttpProblem(
+        'BODY_TOO_LARGE',
+        `Without a token, a body may have ${limitBytes / 1024} KiB. Send "ALL" instead.`,
+      )
+    : new HttpProblem(
+        'BODY_TOO_LARGE',
+        'The body is larger than 20 MiB. Where a list of impacted targets is, send "ALL".',
+      );
 }
 
-function busy(): Problem {
-  return new Problem('UNAVAILABLE', 'Too many large bodies are being read at once. Try again in a moment.');
+function busy(): HttpProblem {
+  return new HttpProblem('UNAVAILABLE', 'Too many large bodies are being read at once. Try again in a moment.');
 }

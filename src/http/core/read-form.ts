@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import type { BodyWriter } from '../../app/uploads/upload-body.ts';
 import { arriving, type IncomingUpload } from './incoming-upload.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 
 /** The part that says who owns the tests. */
 const OWNERS_PART = 'codeowners';
@@ -142,7 +142,7 @@ function cutShort(error: unknown): unknown {
   return invalid('', 'ends before its last boundary, or is no multipart/form-data at all');
 }
 
-function invalid(path: string, message: string): Problem {
+function invalid(path: string, message: string): HttpProblem {
   const what = path === '' ? 'The form' : path.slice(1);
-  return new Problem('VALIDATION_FAILED', `${what} ${message}.`, [{ path, message }]);
+  return new HttpProblem('VALIDATION_FAILED', `${what} ${message}.`, [{ path, message }]);
 }

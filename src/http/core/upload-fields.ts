@@ -3,7 +3,7 @@ import type { UploadInput } from '../../app/uploads/receive-upload.ts';
 import { makeUploadFields } from '../../app/uploads/upload-fields.ts';
 import { uploadResults } from '../../contract/uploads.ts';
 import { prNumber, query } from './parse.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 import { createValidator } from './validate.ts';
 
 const validate = createValidator(uploadResults.body);
@@ -18,7 +18,7 @@ export function parseUploadFields(given: unknown): UploadInput {
   const { org_url_slug, repo_host, repo_owner, repo_name, ...rest } = fields as Static<typeof uploadResults.body>;
   if (rest.test_run_id !== undefined && rest.check === undefined) {
     const message = 'is required with test_run_id: results of a test run are those of one of its checks';
-    throw new Problem('VALIDATION_FAILED', `check ${message}.`, [{ path: '/check', message }]);
+    throw new HttpProblem('VALIDATION_FAILED', `check ${message}.`, [{ path: '/check', message }]);
   }
   return {
     repo: { host: repo_host, owner: repo_owner, name: repo_name },

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadFile } from '../../storage/uploads.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 
 /** Whether reports come in a form, or one as it is; any type will do for that one but JSON, which is somebody's mistake. */
 export function parseContentType({ headers }: IncomingMessage): 'form' | 'report' {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/json') {
-    throw new Problem(
+    throw new HttpProblem(
       'UNSUPPORTED_MEDIA_TYPE',
       'Send test results as multipart/form-data, or one report as application/xml with the fields in the query.',
     );
   }
   if (!type.startsWith('multipart/')) return 'report';
   if (encodingOf(headers) !== '') {
-    throw new Problem('UNSUPPORTED_MEDIA_TYPE', 'Send a form as it is, and pack the files in it instead.');
+    throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send a form as it is, and pack the files in it instead.');
   }
   return 'form';
 }
@@ -31,7 +31,7 @@ export function parseEncoding({ headers }: IncomingMessage): UploadFile['encodin
     case 'zstd':
       return encoding;
     default:
-      throw new Problem(
+      throw new HttpProblem(
         'UNSUPPORTED_MEDIA_TYPE',
         `The content encoding "${encoding.slice(0, 40)}" is not supported. Send the report as it is, or as gzip, deflate or zstd.`,
       );

@@ -9,7 +9,7 @@ import {
 } from '../../contract/pull-requests.ts';
 import { createQueue } from '../../contract/queues.ts';
 import { updateTestSettings } from '../../contract/test-settings.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 import { createValidator } from './validate.ts';
 
 const REPO = { host: 'local', owner: 'acme', name: 'app' };
@@ -20,7 +20,7 @@ function errorsOf(schema: TSchema, value: unknown): Record<string, string> {
     createValidator(schema)(value);
     return {};
   } catch (error) {
-    assert.ok(error instanceof Problem);
+    assert.ok(error instanceof HttpProblem);
     return Object.fromEntries((error.errors ?? []).map(({ path, message }) => [path, message]));
   }
 }

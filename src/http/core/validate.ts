@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { FieldError } from '../../app/core/refusal.ts';
 import type { SluiceKeywords } from '../../contract/schema.ts';
-import { Problem } from './problem.ts';
+import { HttpProblem } from './problem.ts';
 
 /** Throws a problem that names everything that is wrong, all at once. */
 export type Validator = (value: unknown) => void;
@@ -12,7 +12,7 @@ export function createValidator(schema: TSchema): Validator {
     if (fits(schema, value)) return;
     const errors: FieldError[] = [];
     collect(schema as Node, value, '', errors);
-    throw new Problem('VALIDATION_FAILED', summarize(errors), errors);
+    throw new HttpProblem('VALIDATION_FAILED', summarize(errors), errors);
   };
 }
 

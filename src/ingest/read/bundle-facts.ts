@@ -2,7 +2,7 @@ import type { BundleMeta } from '../../bundle/meta.ts';
 import type { BranchRules } from '../../flaky/identity/branch.ts';
 import { readCiFacts } from '../../flaky/identity/ci-facts.ts';
 import { isForkRun, jobAttemptOf, jobNameOf } from '../../flaky/identity/ci-job.ts';
-import { checkUpload, type Finding } from '../../flaky/identity/validate.ts';
+import { checkUpload, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import type { ReadFacts } from './read-run.ts';
 import { storableText } from './storable-text.ts';
 
@@ -13,7 +13,7 @@ const MAX_SHA_LENGTH = 64;
 
 export interface BundleFacts {
   readonly facts: ReadFacts;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly IdentityFinding[];
 }
 
 /** What meta.json says that all runs of the bundle have in common. */

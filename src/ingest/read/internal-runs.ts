@@ -1,6 +1,6 @@
 import type { InternalRun, RunOutput } from '../../bundle/internal-run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
-import type { Finding, FindingCounts } from '../../flaky/identity/validate.ts';
+import type { FindingCounts, IdentityFinding } from '../../flaky/identity/validate.ts';
 import { checkCase } from '../../flaky/identity/validate.ts';
 import { cleanText } from '../../junit/clean-text.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -21,12 +21,12 @@ export interface InternalSources {
   readonly textBytes: number;
 }
 
-const NO_NAME: Finding = {
+const NO_NAME: IdentityFinding = {
   level: 'error',
   message: 'A run has no name and is left out.',
   hint: 'Give every test a name.',
 };
-const NO_RESULT: Finding = {
+const NO_RESULT: IdentityFinding = {
   level: 'error',
   message: 'A run has no result and is left out.',
   hint: 'Use a newer uploader.',

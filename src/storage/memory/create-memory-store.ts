@@ -31,7 +31,7 @@ export function createMemoryStore(): Store {
     uploads: { ...open(uploads), readBody: uploads.readBody },
     logs: open(createMemoryLogs(state)),
     alarms: open(createMemoryAlarms(state)),
-    notices: open(createMemoryNotices(state)),
+    hints: open(createMemoryNotices(state)),
     pullRequestNotes: open(createMemoryPullRequestNotes(state)),
     signingKey: Uint8Array.from(randomBytes(32)),
     ping: async () => {

@@ -1,9 +1,9 @@
-import type { NoticeClaim, NoticeKey, NoticeRow, NoticeSettlement, NoticeStore, StoredNotice } from '../notices.ts';
+import type { HintClaim, HintKey, HintRow, HintSettlement, HintStore, StoredHint } from '../hints.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { compareText } from './order.ts';
 import type { MemoryNotice, MemoryState } from './state.ts';
 
-export function createMemoryNotices({ notices }: MemoryState): NoticeStore {
+export function createMemoryNotices({ notices }: MemoryState): HintStore {
   const waiting = () => [...notices.values()].filter(({ rememberedUntil }) => rememberedUntil === undefined);
   return {
     async add(rows) {
@@ -61,14 +61,14 @@ export function createMemoryNotices({ notices }: MemoryState): NoticeStore {
 }
 
 /** Several of one key in one call: the last body, and the earliest due time. */
-function latestOfEach(rows: readonly NoticeRow[]): NoticeRow[] {
+function latestOfEach(rows: readonly HintRow[]): HintRow[] {
   return [...Map.groupBy(rows, nameOf).values()].map((same) => ({
-    ...(same.at(-1) as NoticeRow),
+    ...(same.at(-1) as HintRow),
     dueAt: Math.min(...same.map(({ dueAt }) => dueAt)),
   }));
 }
 
-function add(notices: MemoryState['notices'], row: NoticeRow): boolean {
+function add(notices: MemoryState['notices'], row: HintRow): boolean {
   const notice = notices.get(nameOf(row));
   if (notice === undefined) notices.set(nameOf(row), fresh(row));
   else if (notice.rememberedUntil !== undefined && notice.rememberedUntil >= row.receivedAt) return false;
@@ -88,8 +88,8 @@ function add(notices: MemoryState['notices'], row: NoticeRow): boolean {
 
 function claimSome(
   waiting: readonly MemoryNotice[],
-  { holder, now, leaseUntil, limit }: NoticeClaim,
-): readonly StoredNotice[] {
+  { holder, now, leaseUntil, limit }: HintClaim,
+): readonly StoredHint[] {
   const claimed = waiting
     .filter(({ row, lease }) => row.dueAt <= now && (lease === undefined || lease.until <= now))
     .sort(({ row: a }, { row: b }) => a.dueAt - b.dueAt || compareText(a.host, b.host) || compareText(a.key, b.key))
@@ -100,7 +100,7 @@ function claimSome(
 
 interface Settling {
   readonly version: number;
-  readonly settlement: NoticeSettlement;
+  readonly settlement: HintSettlement;
 }
 
 function settle(
@@ -125,7 +125,7 @@ function settle(
   return 'settled';
 }
 
-function fresh(row: NoticeRow): MemoryNotice {
+function fresh(row: HintRow): MemoryNotice {
   return {
     row: Object.freeze({ ...row, version: 1, attempts: 0 }),
     lease: undefined,
@@ -133,10 +133,10 @@ function fresh(row: NoticeRow): MemoryNotice {
   };
 }
 
-function change(notice: MemoryNotice, values: Partial<StoredNotice>): void {
+function change(notice: MemoryNotice, values: Partial<StoredHint>): void {
   notice.row = Object.freeze({ ...notice.row, ...values });
 }
 
-function nameOf({ host, key }: NoticeKey): string {
+function nameOf({ host, key }: HintKey): string {
   return JSON.stringify([host, key]);
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Token } from '../accounts.ts';
 import type { AlarmRow, AuditMark } from '../alarms.ts';
-import type { StoredNotice } from '../notices.ts';
+import type { StoredHint } from '../hints.ts';
 import type { PullRequestNote } from '../pull-request-notes.ts';
 import type {
   CandidateRow,
@@ -106,7 +106,7 @@ export interface MemorySettings {
 }
 
 export interface MemoryNotice {
-  row: StoredNotice;
+  row: StoredHint;
   lease: { readonly holder: string; readonly until: Instant } | undefined;
   /** Nobody looks before. */
   rememberedUntil: Instant | undefined;

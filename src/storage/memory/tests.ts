@@ -1,11 +1,11 @@
 import type { StoredRun } from '../test-ingest.ts';
 import type {
   FailureGroup,
+  TestExecution,
   TestList,
   TestListQuery,
   TestRow,
   TestRunQuery,
-  TestRunView,
   TestStats,
   TestStore,
 } from '../tests.ts';
@@ -138,7 +138,7 @@ function viewOf(tests: MemoryTests, testId: string, run: PlacedRun, before: read
   const failure = isFailure(run) ? failures[nth] : undefined;
   const { conclusion, startedAt, durationMs, isQuarantined } = run;
   const { branch, sha, prNumber, jobName, jobUrl, uploadId, flaw } = facts;
-  const view: TestRunView = {
+  const view: TestExecution = {
     ...{ conclusion, startedAt, durationMs, isQuarantined },
     ...{ branch, sha, prNumber, jobName, jobUrl, uploadId, flaw },
     failureSummary: failure?.summary ?? null,

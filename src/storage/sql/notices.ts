@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { NoticeClaim, NoticeKey, NoticeRow, NoticeSettlement, NoticeStore, StoredNotice } from '../notices.ts';
+import type { HintClaim, HintKey, HintRow, HintSettlement, HintStore, StoredHint } from '../hints.ts';
 import { noticeStatements } from './notice-statements.ts';
 import { all, execute, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
 import { fromNotice, toNotice } from './rows.ts';
@@ -10,7 +10,7 @@ type NoticeStatements = ReturnType<typeof noticeStatements>;
 /** Removed in one transaction: it is over soon, and other writes come in between. */
 const REMOVED_AT_ONCE = 1_000;
 
-export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler): NoticeStore {
+export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler): HintStore {
   const statements = noticeStatements(compiler);
   return {
     add: (notices) => engine.write(() => add(statements, notices)),
@@ -48,40 +48,40 @@ export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler
   };
 }
 
-function* add(statements: NoticeStatements, notices: readonly NoticeRow[]): Operation<number> {
+function* add(statements: NoticeStatements, notices: readonly HintRow[]): Operation<number> {
   if (notices.length === 0) return 0;
   const results = yield statements.add(inKeyOrder(latestOfEach(notices)).map(fromNotice));
   return results.reduce((sum, { changes }) => sum + changes, 0);
 }
 
 /** Several of one key in one call: the last body, and the earliest due time. One statement may meet each row once. */
-function latestOfEach(notices: readonly NoticeRow[]): NoticeRow[] {
+function latestOfEach(notices: readonly HintRow[]): HintRow[] {
   return [...Map.groupBy(notices, ({ host, key }) => JSON.stringify([host, key])).values()].map((same) => ({
-    ...(same.at(-1) as NoticeRow),
+    ...(same.at(-1) as HintRow),
     dueAt: Math.min(...same.map(({ dueAt }) => dueAt)),
   }));
 }
 
 /** Two servers that write the same rows lock them in one order, so neither waits for the other for ever. */
-function inKeyOrder<Row extends NoticeKey>(notices: readonly Row[]): Row[] {
-  const textOf = ({ host, key }: NoticeKey) => `${host} ${key}`;
+function inKeyOrder<Row extends HintKey>(notices: readonly Row[]): Row[] {
+  const textOf = ({ host, key }: HintKey) => `${host} ${key}`;
   return notices.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
 }
 
 /** Two servers that claim at once pass over what the other has locked. */
-function* claimSome(statements: NoticeStatements, claim: NoticeClaim): Operation<readonly StoredNotice[]> {
+function* claimSome(statements: NoticeStatements, claim: HintClaim): Operation<readonly StoredHint[]> {
   const { holder, now, leaseUntil, limit } = claim;
   const rows = yield* all(statements.findClaimable, { now, limit });
   yield* executeAll(rows.map(({ host, key }) => callOf(statements.lease, { host, key, holder, leaseUntil })));
   return rows.map(toNotice);
 }
 
-type Lease = NoticeKey & { readonly version: number; readonly holder: string };
+type Lease = HintKey & { readonly version: number; readonly holder: string };
 
 function* settle(
   statements: NoticeStatements,
   lease: Lease,
-  settlement: NoticeSettlement,
+  settlement: HintSettlement,
 ): Operation<'settled' | 'again' | 'lost'> {
   if ((yield* settleAsSeen(statements, lease, settlement)) > 0) return 'settled';
   const body = settlement.kind === 'later' ? settlement.body : undefined;
@@ -91,7 +91,7 @@ function* settle(
   return released > 0 ? 'again' : 'lost';
 }
 
-function settleAsSeen(statements: NoticeStatements, lease: Lease, settlement: NoticeSettlement): Operation<number> {
+function settleAsSeen(statements: NoticeStatements, lease: Lease, settlement: HintSettlement): Operation<number> {
   if (settlement.kind === 'done') return execute(statements.remove, lease);
   if (settlement.kind === 'remember') return execute(statements.remember, { ...lease, until: settlement.until });
   const { dueAt, isFailure, body } = settlement;

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Organization, OrganizationId, Scope, Token } from '../accounts.ts';
 import type { AlarmRow, AuditMark } from '../alarms.ts';
-import type { NoticeRow, StoredNotice } from '../notices.ts';
+import type { HintRow, StoredHint } from '../hints.ts';
 import type { PullRequestNote } from '../pull-request-notes.ts';
 import type {
   CandidateRow,
@@ -77,7 +77,7 @@ export function toRepository(row: Selectable<RepositoriesTable>): Repository {
     name: row.name,
     git: row.git,
     forgeId: row.forge_id,
-    barred: row.barred,
+    blockedReason: row.barred,
     runHooks: row.run_hooks === 1,
     checks: JSON.parse(row.checks) as RunnerCheck[],
     junit: JSON.parse(row.junit) as string[],
@@ -96,7 +96,7 @@ export function fromRepository(repository: Repository): RepositoriesTable {
     name: repository.name,
     git: repository.git,
     forge_id: repository.forgeId,
-    barred: repository.barred,
+    barred: repository.blockedReason,
     run_hooks: repository.runHooks ? 1 : 0,
     checks: JSON.stringify(repository.checks),
     junit: JSON.stringify(repository.junit),
@@ -266,7 +266,7 @@ export function toAuditMark(row: Selectable<AuditMarksTable>): AuditMark {
   return { sha: row.sha, version: row.version, at: row.at };
 }
 
-export function toNotice(row: Selectable<NoticesTable>): StoredNotice {
+export function toNotice(row: Selectable<NoticesTable>): StoredHint {
   return {
     host: row.host,
     key: row.key,
@@ -280,7 +280,7 @@ export function toNotice(row: Selectable<NoticesTable>): StoredNotice {
 }
 
 /** As it is stored first. */
-export function fromNotice(notice: NoticeRow): NoticesTable {
+export function fromNotice(notice: HintRow): NoticesTable {
   return {
     host: notice.host,
     key: notice.key,

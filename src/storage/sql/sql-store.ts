@@ -35,7 +35,7 @@ export function createSqlParts(
     uploads: createUploadStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
-    notices: createNoticeStore(engine, compiler),
+    hints: createNoticeStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
   };
 }

@@ -1,4 +1,4 @@
-import type { RunCounts, TestRunList, TestRunQuery, TestRunView } from '../tests.ts';
+import type { RunCounts, TestExecution, TestRunList, TestRunQuery } from '../tests.ts';
 import { RUN_CONCLUSIONS } from '../tests.ts';
 import { allOf, first, type Operation } from './operation.ts';
 import type { BlockCache } from './runs/block-cache.ts';
@@ -67,7 +67,7 @@ interface Page {
   readonly page: readonly number[];
 }
 
-function* viewsOf(statements: Statements, of: Page): Operation<readonly TestRunView[]> {
+function* viewsOf(statements: Statements, of: Page): Operation<readonly TestExecution[]> {
   const { repositoryId, columns, page } = of;
   const seqs = [...new Set(page.map((index) => columns.seq[index] as number))];
   const rows = yield* allOf(statements.findBatches({ repositoryId }, seqs));

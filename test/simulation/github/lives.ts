@@ -6,13 +6,13 @@ import type { Authenticator } from '../../../src/app/access/authenticate.ts';
 import type { App } from '../../../src/app/core/app.ts';
 import { Directory } from '../../../src/app/core/directory.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
-import { QueueRunner } from '../../../src/app/core/queue-host.ts';
-import { NoticeBell } from '../../../src/app/core/wake-signal.ts';
+import { QueueHost } from '../../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../../src/app/effects/effect-worker.ts';
-import { createLookAround } from '../../../src/app/forge-events/forge-poller.ts';
-import { NoticeWorker } from '../../../src/app/forge-events/hint-worker.ts';
-import { Reconciler } from '../../../src/app/forge-events/reconcile.ts';
-import { createNoticeWatch } from '../../../src/app/forge-events/watch-hints.ts';
+import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
+import { HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
+import { PlainGitPoller } from '../../../src/app/forge-events/reconcile.ts';
+import { createHintWatch } from '../../../src/app/forge-events/watch-hints.ts';
 import { createAudit } from '../../../src/app/upkeep/audit.ts';
 import { createSweep } from '../../../src/app/upkeep/sweep-refs.ts';
 import { Timers } from '../../../src/app/upkeep/timers.ts';
@@ -184,15 +184,15 @@ export class Lives {
     const forges = new Map([[HOST, cutOff(forge, process)]]);
     const app: App = {
       store: own,
-      runner: new QueueRunner(own, process.clock),
+      queues: new QueueHost(own, process.clock),
       directory: new Directory(own, forges),
       forges,
       clock: process.clock,
       ingest: noIngest,
       outages: new Outages(),
-      notices: new NoticeBell(),
+      hints: new WakeSignal(),
       log,
-      jobs: noJobs,
+      checkRunner: noJobs,
       backupFolder: '',
       // Callers come with their rights.
       auth: undefined as unknown as Authenticator,
@@ -206,8 +206,8 @@ export class Lives {
     };
     const server = createServer({ app, log, ...deps });
     const parts = [
-      ...[new EffectWorker(app, name), new NoticeWorker(app, name), new Timers(app), new Reconciler(app)],
-      ...[createAudit(app), createLookAround(app), createNoticeWatch(app), createSweep(app)],
+      ...[new EffectWorker(app, name), new HintWorker(app, name), new Timers(app), new PlainGitPoller(app)],
+      ...[createAudit(app), createForgePoller(app), createHintWatch(app), createSweep(app)],
     ];
     for (const part of parts) part.start();
     this.#present[index] = { app, server, process, forge, line, open: new Set(), parts };

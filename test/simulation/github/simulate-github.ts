@@ -310,8 +310,8 @@ class GithubRun {
     if (stuck !== undefined) return stuck;
     const [effect] = await bare.queues.listEffects(QUEUE_ID);
     if (effect !== undefined) return `the effect ${effect.kind} is never done: ${effect.lastError}`;
-    const overdue = await bare.notices.countOverdue(clock.now());
-    return overdue === 0 ? undefined : `${overdue} notices are never looked at`;
+    const overdue = await bare.hints.countOverdue(clock.now());
+    return overdue === 0 ? undefined : `${overdue} hints are never looked at`;
   }
 
   async #isAdmissible({ prNumber, submission, targets }: Entry): Promise<boolean> {

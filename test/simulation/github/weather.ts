@@ -62,7 +62,7 @@ export function spoilWeather(
           clock.after(silence.at + silence.forMs, () => github.webhooks.configure(deliveries, draw())),
         ];
   return () => {
-    for (const callOff of callOffs) callOff();
+    for (const cancel of callOffs) cancel();
     github.faults.clear();
     github.webhooks.configure({});
     for (const { fault } of github.faults.fired) {

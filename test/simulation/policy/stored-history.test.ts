@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeQueue } from '../../../src/app/core/queue-codec.ts';
-import { QueueRunner } from '../../../src/app/core/queue-host.ts';
+import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import type { CandidateNumber } from '../../../src/engine/candidate.ts';
 import type { QueueEvent } from '../../../src/engine/event.ts';
 import { createQueue, type EntryId, type Queue } from '../../../src/engine/queue.ts';
@@ -25,12 +25,12 @@ const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], c
 
 /** A queue with a store beneath it: each act takes place at a minute after noon. */
 class Past {
-  readonly #runner: QueueRunner;
+  readonly #runner: QueueHost;
   readonly #id: Awaited<ReturnType<typeof storeQueue>>['id'];
   #tries = 0;
 
   constructor(store: Store, id: Awaited<ReturnType<typeof storeQueue>>['id']) {
-    this.#runner = new QueueRunner(store, systemClock);
+    this.#runner = new QueueHost(store, systemClock);
     this.#id = id;
   }
 
@@ -71,7 +71,7 @@ function landingOf(queue: Queue): Record<string, unknown> {
   const [candidate] = [...valuesOf(queue.candidates)].filter(({ number }) => number === queue.landing?.candidate);
   const tree = candidate?.commit?.tree;
   const entries = candidate?.members.map(({ prNumber }) => ({ prNumber, sha: `landed-${prNumber}`, tree }));
-  const pushed = { base: queue.target?.sha, pushedSha: `head after ${candidate?.number}`, pushedTree: tree };
+  const pushed = { base: queue.head?.sha, pushedSha: `head after ${candidate?.number}`, pushedTree: tree };
   return { kind: 'candidate_landed', candidate: candidate?.number, how: 'SAME_TREE', ...pushed, entries };
 }
 

@@ -6,15 +6,15 @@ import type { PullRequestFacts } from '../../../engine/pull-request.ts';
 import { findEntry } from '../../../engine/queue.ts';
 import type { Sha } from '../../../lib/sha.ts';
 import { rememberHead } from '../../pr-page/note.ts';
-import { obeyComment } from './comment-command.ts';
+import { runCommentCommand } from './comment-command.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Somebody says something, and it is heard of. */
 async function say(world: TalkWorld, pr: PullRequestFacts, remark: Remark | string): Promise<string> {
   const given = typeof remark === 'string' ? { body: remark } : remark;
-  const notice = world.pages.say(pr, world.now, given);
-  return obeyComment(world.app, { repository: await world.repository() }, notice);
+  const hint = world.pages.say(pr, world.now, given);
+  return runCommentCommand(world.app, { repository: await world.repository() }, hint);
 }
 
 /** What we said beside the comment about the state. */
@@ -23,7 +23,7 @@ function repliesOn(world: TalkWorld, { number }: PullRequestFacts): string[] {
 }
 
 async function entryOf(world: TalkWorld, { number }: PullRequestFacts) {
-  const found = await world.app.runner.find(world.queueId);
+  const found = await world.app.queues.find(world.queueId);
   return found && findEntry(found.queue, number);
 }
 
@@ -156,7 +156,7 @@ describe('commands in comments', () => {
     await say(world, pr, { body: '/sluice merge', isEdited: true });
     await say(world, pr, 'Nice!');
     const gone = { number: pr.number, commentId: '1', nodeId: 'x' };
-    assert.equal(await obeyComment(world.app, { repository: await world.repository() }, gone), 'remember');
+    assert.equal(await runCommentCommand(world.app, { repository: await world.repository() }, gone), 'remember');
     assert.deepEqual([await entryOf(world, pr), world.pages.acts], [undefined, []]);
     await world.stop();
   });
@@ -225,9 +225,9 @@ describe('commands in comments', () => {
     const second = world.pages.say(pr, world.now, { ...remark, createdAt: said + 3_000 });
     // That nobody can be answered is no reason to believe it the next time.
     world.pages.failing.add('comment');
-    await assert.rejects(obeyComment(world.app, { repository }, first));
+    await assert.rejects(runCommentCommand(world.app, { repository }, first));
     world.pages.failing.clear();
-    for (const notice of [first, second]) await obeyComment(world.app, { repository }, notice);
+    for (const hint of [first, second]) await runCommentCommand(world.app, { repository }, hint);
     assert.equal(await entryOf(world, pr), undefined);
     await say(world, pr, { ...remark, createdAt: pushed + 1_000 });
     assert.equal((await entryOf(world, pr))?.pr.headSha, pr.headSha);
@@ -253,11 +253,11 @@ describe('commands in comments', () => {
   it('says a thing once, also when its answer got lost, and not without end [G51] [G55]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
-    const notice = world.pages.say(pr, world.now, { body: '/sluice what' });
+    const hint = world.pages.say(pr, world.now, { body: '/sluice what' });
     const repository = await world.repository();
     world.pages.lost = 'comment';
-    await assert.rejects(obeyComment(world.app, { repository }, notice), /The answer got lost/);
-    assert.equal(await obeyComment(world.app, { repository }, notice), 'remember');
+    await assert.rejects(runCommentCommand(world.app, { repository }, hint), /The answer got lost/);
+    assert.equal(await runCommentCommand(world.app, { repository }, hint), 'remember');
     assert.equal(repliesOn(world, pr).length, 1);
     for (let count = 0; count < 30; count += 1) await say(world, pr, '/sluice what');
     assert.equal(repliesOn(world, pr).length, 10);

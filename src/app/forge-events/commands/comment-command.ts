@@ -18,14 +18,14 @@ import { reply } from './reply.ts';
 import { HELP, headNotSeen, noQueue, notPermitted, refusalText, retargeted, unclearText } from './reply-texts.ts';
 import { mayCommand, mayWrite, toCaller } from './who.ts';
 
-/** What becomes of the notice: it is forgotten, remembered so that it is never acted upon again, or looked at later. */
-export type Obeyed = 'done' | 'remember' | 'later';
+/** What becomes of the hint: it is forgotten, remembered so that it is never acted upon again, or looked at later. */
+export type CommandOutcome = 'done' | 'remember' | 'later';
 
-export interface CommentNotice {
+export interface CommentHint {
   readonly number: PrNumber;
   readonly commentId: string;
   readonly nodeId: string;
-  /** Whom the notice names: a hint, so that one question is enough. */
+  /** Whom the hint names: a hint, so that one question is enough. */
   readonly author?: string | undefined;
 }
 
@@ -43,11 +43,11 @@ interface Order extends Spoken {
 }
 
 /** Does what a comment says, where it says something and its author may say so. */
-export async function obeyComment(
+export async function runCommentCommand(
   app: App,
   { repository: stored }: { readonly repository: Repository },
-  { number, commentId, nodeId, author }: CommentNotice,
-): Promise<Obeyed> {
+  { number, commentId, nodeId, author }: CommentHint,
+): Promise<CommandOutcome> {
   const { hosting } = getForge(app, stored.host);
   if (hosting === undefined) return 'done';
   const repository = toForgeRepository(stored);
@@ -59,7 +59,7 @@ export async function obeyComment(
   const spoken = parseCommand(comment.body);
   if (spoken === undefined) return 'remember';
   const key = { repositoryId: stored.id, prNumber: number };
-  await obey({ app, hosting, stored, repository, question, comment, key, ...spoken });
+  await runCommand({ app, hosting, stored, repository, question, comment, key, ...spoken });
   return 'remember';
 }
 
@@ -68,7 +68,7 @@ function isOurs({ author, body }: CommentFacts): boolean {
   return author.isOwn && (author.isBot || body.startsWith('<!-- sluice:'));
 }
 
-async function obey(order: Order): Promise<void> {
+async function runCommand(order: Order): Promise<void> {
   const { app, stored, comment, command } = order;
   const caller = await toCaller(app, stored, comment.author);
   const found = await findQueueFor(order, caller);
@@ -95,7 +95,7 @@ async function findQueueFor({ app, stored, comment, command }: Order, caller: Ca
   if (command.kind !== 'cancel') return found;
   if (!isRefusal(found) && findEntry(found.queue, comment.pr.number) !== undefined) return found;
   for (const queueId of await app.directory.listQueueIds(stored.id)) {
-    const loaded = await app.runner.find(queueId);
+    const loaded = await app.queues.find(queueId);
     if (loaded !== undefined && findEntry(loaded.queue, comment.pr.number) !== undefined) {
       return { ...loaded, repository: stored };
     }

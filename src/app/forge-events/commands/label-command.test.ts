@@ -4,7 +4,7 @@ import { ADA } from '../../../../test/helpers/pull-request-pages.ts';
 import { TalkWorld } from '../../../../test/helpers/talk-world.ts';
 import type { PullRequestFacts } from '../../../engine/pull-request.ts';
 import type { LabelChanged, Retarget } from '../../../forge/hosting.ts';
-import { obeyLabel } from './label-command.ts';
+import { runLabelCommand } from './label-command.ts';
 
 const LABEL = 'trunk-merge-queue-submit';
 let changes = 0;
@@ -30,7 +30,7 @@ async function label(world: TalkWorld, pr: PullRequestFacts, isPresent: boolean,
 }
 
 async function hear(world: TalkWorld, { number }: PullRequestFacts, name = LABEL): Promise<string> {
-  return obeyLabel(world.app, { repository: await world.repository() }, { number, label: name });
+  return runLabelCommand(world.app, { repository: await world.repository() }, { number, label: name });
 }
 
 describe('the enqueueing label', () => {

@@ -9,23 +9,23 @@ import { isRefusal } from '../../core/refusal.ts';
 import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/note.ts';
 import { cancelPullRequest } from '../../queue/cancel-pull-request.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
-import type { Obeyed } from './comment-command.ts';
+import type { CommandOutcome } from './comment-command.ts';
 import { isForBase } from './is-for-base.ts';
 import { reply } from './reply.ts';
 import { headNotSeen, notPermitted, refusalText, retargeted } from './reply-texts.ts';
 import { isAllowedBot, mayCommand, toCaller } from './who.ts';
 
-export interface LabelNotice {
+export interface LabelHint {
   readonly number: PrNumber;
   readonly label: string;
 }
 
 /** Putting the enqueueing label on submits, taking it off cancels. Each change counts once. */
-export async function obeyLabel(
+export async function runLabelCommand(
   app: App,
   { repository }: { readonly repository: Repository },
-  { number, label }: LabelNotice,
-): Promise<Obeyed> {
+  { number, label }: LabelHint,
+): Promise<CommandOutcome> {
   const { hosting } = getForge(app, repository.host);
   if (hosting === undefined || !(await isEnqueueingLabel(app, repository, label))) return 'done';
   const at = toForgeRepository(repository);
@@ -53,7 +53,7 @@ export async function obeyLabel(
 /** Most labels are no commands: nothing is asked of the forge for them. */
 export async function isEnqueueingLabel(app: App, { id }: Repository, label: string): Promise<boolean> {
   for (const queueId of await app.directory.listQueueIds(id)) {
-    const loaded = await app.runner.find(queueId);
+    const loaded = await app.queues.find(queueId);
     if (loaded !== undefined && isFor(loaded.queue.settings, label)) return true;
   }
   return false;
@@ -80,7 +80,7 @@ async function isNews(
   return !isHandled(note, last);
 }
 
-async function settle(app: App, key: NoteKey, last: LabelChanged): Promise<Obeyed> {
+async function settle(app: App, key: NoteKey, last: LabelChanged): Promise<CommandOutcome> {
   await changeNote(app, key, (note) => {
     if (isHandled(note, last)) return undefined;
     const sameInstant = note.labelHandledAt === last.at ? note.labelHandledIds : [];

@@ -12,7 +12,7 @@ export type Command =
   | { readonly kind: 'restart' }
   | { readonly kind: 'help' }
   /** Meant for us, and not understood. `part` is what was not, as it was written. */
-  | { readonly kind: 'unclear'; readonly problem: Problem; readonly part: string };
+  | { readonly kind: 'unclear'; readonly problem: CommandProblem; readonly part: string };
 
 /** A command, and whether it was given under our own name. */
 export interface Spoken {
@@ -20,7 +20,7 @@ export interface Spoken {
   readonly isOurName: boolean;
 }
 
-export type Problem =
+export type CommandProblem =
   | 'unknown_command'
   | 'unknown_flag'
   | 'bad_priority'
@@ -89,6 +89,6 @@ function parseMerge(words: readonly string[]): Command {
   return { kind: 'merge', priority, noBatch, ...(isRepair ? { repair: true as const } : {}) };
 }
 
-function unclear(problem: Problem, part: string): Command {
+function unclear(problem: CommandProblem, part: string): Command {
   return { kind: 'unclear', problem, part: part.slice(0, 100) };
 }

@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../../contract/errors.ts';
 import { code, words } from '../../pr-page/markdown.ts';
-import type { Command, Problem } from './parse-command.ts';
+import type { Command, CommandProblem } from './parse-command.ts';
 
 const USAGE = [
   '- `/sluice merge` puts this pull request into the merge queue. `-p urgent`, `high`, `medium`, `low` or a number from 0 (first) to 255 (last) sets its priority; `--no-batch` has it tested alone; `--repair` says that it mends a branch that fails by itself, on which it is then tested first.',
@@ -10,7 +10,7 @@ const USAGE = [
 
 export const HELP = `Commands stand at the beginning of a line in a new comment:\n\n${USAGE}\n\n\`/trunk\` works in place of \`/sluice\`.`;
 
-const PROBLEMS: { readonly [Each in Problem]: (part: string) => string } = {
+const PROBLEMS: { readonly [Each in CommandProblem]: (part: string) => string } = {
   unknown_command: (part) => (part === '' ? 'A command is missing.' : `${code(part, 60)} is no command that I know.`),
   unknown_flag: (part) => `I do not know what ${code(part, 60)} means here, so I did nothing.`,
   bad_priority: (part) => `${code(part, 60)} is no priority, so I did nothing.`,

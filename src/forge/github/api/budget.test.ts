@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualTiming } from '../../../../test/helpers/manual-timing.ts';
 import { Fault } from '../../../lib/fault.ts';
-import { isNotDone } from '../../not-done.ts';
+import { isKnownNotApplied } from '../../known-not-applied.ts';
 import { type AnswerFacts, type Budget, createBudget, limitedUntil, type Need } from './budget.ts';
 
 const READ: Need = { urgency: 'read', resource: 'core', isAct: false };
@@ -72,7 +72,7 @@ describe('what may be asked of GitHub', () => {
       assert.equal(error.code, 'FORGE_UNAVAILABLE');
       assert.equal(error.detail, "GitHub's rate limit for this installation is used up until 12:40 UTC.");
       assert.equal(limitedUntil(error), until);
-      assert.ok(isNotDone(error));
+      assert.ok(isKnownNotApplied(error));
       return true;
     });
   });
@@ -83,7 +83,7 @@ describe('what may be asked of GitHub', () => {
     await assert.rejects(ask('one more', TALK), (error: unknown) => {
       assert.ok(error instanceof Fault);
       assert.equal(error.detail, 'More waits to be said on GitHub than can be before 12:00 UTC.');
-      assert.ok(isNotDone(error));
+      assert.ok(isKnownNotApplied(error));
       return limitedUntil(error) === undefined;
     });
     await clock.advance(40_000);

@@ -1,6 +1,6 @@
 import type { Instant, Timing } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
-import { NOT_DONE } from '../../not-done.ts';
+import { KNOWN_NOT_APPLIED } from '../../known-not-applied.ts';
 
 /**
  * How much may be asked of GitHub, for one installation.
@@ -234,11 +234,11 @@ function secondsOf(value: string | number | undefined): number | undefined {
 /** Nothing is used up: there is only much to say, one thing a second. */
 function crowded(until: Instant): Fault {
   const detail = `More waits to be said on GitHub than can be before ${timeOf(until)} UTC.`;
-  return new Fault('FORGE_UNAVAILABLE', detail, { cause: NOT_DONE });
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: KNOWN_NOT_APPLIED });
 }
 
 function stopping(): Fault {
-  return new Fault('SHUTTING_DOWN', 'The server stops.', { cause: NOT_DONE });
+  return new Fault('SHUTTING_DOWN', 'The server stops.', { cause: KNOWN_NOT_APPLIED });
 }
 
 function timeOf(instant: Instant): string {
@@ -247,7 +247,7 @@ function timeOf(instant: Instant): string {
 
 export function exhausted(until: Instant): Fault {
   const detail = `GitHub's rate limit for this installation is used up until ${timeOf(until)} UTC.`;
-  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { ...NOT_DONE, limitedUntil: until } });
+  return new Fault('FORGE_UNAVAILABLE', detail, { cause: { ...KNOWN_NOT_APPLIED, limitedUntil: until } });
 }
 
 /** Where a limit is why nothing was asked: until when. */

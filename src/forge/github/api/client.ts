@@ -9,12 +9,12 @@ import { createCredentials } from './credentials.ts';
 import {
   type Ask,
   exchange,
+  type GitHubProblem,
   isTooMuch,
-  type Line,
   messageIn,
-  type Problem,
   problemsIn,
   type Received,
+  type RequestLine,
 } from './exchange.ts';
 import { createInstallations, type Installation, keyOf } from './installations.ts';
 import { createPullRequestIds, type PullRequestIds } from './pull-request-ids.ts';
@@ -96,7 +96,7 @@ export type GraphqlMutation = Pick<GraphqlQuestion, 'repository' | 'query' | 'va
 
 export interface GraphqlAnswer<Data> {
   readonly data: Data;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly GitHubProblem[];
 }
 
 export type AppCall = Pick<RestCall, 'route' | 'parameters' | 'accept'>;
@@ -144,7 +144,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
     log.debug({ host, route: name }, 'GitHub is asked.');
   }
 
-  function line(octokit: Octokit, id: number | 'app'): Line {
+  function line(octokit: Octokit, id: number | 'app'): RequestLine {
     const budget = budgets.get(id) ?? createBudget(options);
     budgets.set(id, budget);
     return { octokit, budget, clock, timeoutMs, count, log, closing: closing.signal };
@@ -247,7 +247,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
     return { data: data.data, problems };
   }
 
-  function faultOf(repository: RepositoryName, problem: Problem): Fault {
+  function faultOf(repository: RepositoryName, problem: GitHubProblem): Fault {
     const { type, path, message } = problem;
     if (type === 'FORBIDDEN') return forbidden(repository, credentials.current().kind, neededFor(path), message);
     const detail = `GitHub could not answer: ${message}`;

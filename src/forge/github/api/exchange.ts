@@ -25,7 +25,7 @@ export type Received =
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-export interface Line {
+export interface RequestLine {
   readonly octokit: Octokit;
   readonly budget: Budget;
   readonly clock: Timing;
@@ -40,7 +40,7 @@ export interface Line {
 const MAX_REFUSED = 5;
 const RETRY_MS = [500, 2_000];
 
-export async function exchange(line: Line, ask: Ask): Promise<Received> {
+export async function exchange(line: RequestLine, ask: Ask): Promise<Received> {
   let failed = 0;
   for (let refused = 0; ; ) {
     const turn = await line.budget.take(ask);
@@ -69,7 +69,7 @@ export async function exchange(line: Line, ask: Ask): Promise<Received> {
   }
 }
 
-async function send({ octokit, timeoutMs, closing }: Line, ask: Ask): Promise<Received> {
+async function send({ octokit, timeoutMs, closing }: RequestLine, ask: Ask): Promise<Received> {
   try {
     const { status, headers, data } = await octokit.request(ask.route, {
       ...ask.parameters,
@@ -120,18 +120,18 @@ export function isPassing(message: string): boolean {
 }
 
 /** Of a query that asks for too much at once, GraphQL says so instead of giving up, and may answer a part. */
-export function isTooMuch({ type, message }: Problem): boolean {
+export function isTooMuch({ type, message }: GitHubProblem): boolean {
   return type === undefined ? isPassing(message) : /^(RESOURCE_LIMITS|MAX_NODE_LIMIT)_EXCEEDED$/.test(type);
 }
 
-export interface Problem {
+export interface GitHubProblem {
   readonly type: string | undefined;
   readonly path: readonly string[];
   readonly message: string;
 }
 
 /** Errors of GraphQL, which come with a status of 200. */
-export function problemsIn(data: unknown): readonly Problem[] {
+export function problemsIn(data: unknown): readonly GitHubProblem[] {
   if (typeof data !== 'object' || data === null || !('errors' in data) || !Array.isArray(data.errors)) return [];
   return data.errors.map(({ type, path, message }: Record<string, unknown>) => ({
     type: typeof type === 'string' ? type : undefined,

@@ -4,7 +4,7 @@ import type { Instant } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import type { GithubAuth } from './connection.ts';
 import type { Credentials } from './credentials.ts';
-import { type Ask, exchange, type Line, messageIn, type Received } from './exchange.ts';
+import { type Ask, exchange, messageIn, type Received, type RequestLine } from './exchange.ts';
 import {
   lostAnswer,
   notInstalled,
@@ -40,7 +40,7 @@ export interface InstallationsOptions {
   readonly host: string;
   readonly credentials: Credentials;
   readonly octokitOptions: ConstructorParameters<typeof Octokit>[0];
-  readonly line: (octokit: Octokit, id: number | 'app') => Line;
+  readonly line: (octokit: Octokit, id: number | 'app') => RequestLine;
   readonly now: () => Instant;
 }
 

@@ -1,5 +1,5 @@
 import type { RequiredStatus } from '../../../engine/required-status.ts';
-import type { Finding } from '../../hosting.ts';
+import type { SetupFinding } from '../../hosting.ts';
 import { isNameOf, runsOn, type Workflow } from './workflow.ts';
 
 /** A check that was seen on a recent commit of the target. */
@@ -22,7 +22,7 @@ export interface CheckFacts {
 }
 
 /** Whether each required check can appear on a test branch, before anybody waits for it in vain. */
-export function inspectChecks(facts: CheckFacts): readonly Finding[] {
+export function inspectChecks(facts: CheckFacts): readonly SetupFinding[] {
   if (facts.required.length === 0) {
     const text = `No check is required for ${facts.branch} anywhere, so every pull request would fail to start. Name checks with the queue's requiredStatuses ([] if nothing should be tested), in .sluice.yaml, or in a ruleset of ${facts.branch}.`;
     return [{ level: 'error', code: 'NO_REQUIRED_CHECKS', text }];
@@ -30,7 +30,7 @@ export function inspectChecks(facts: CheckFacts): readonly Finding[] {
   return facts.required.map((status) => inspectCheck(facts, status));
 }
 
-function inspectCheck(facts: CheckFacts, status: RequiredStatus): Finding {
+function inspectCheck(facts: CheckFacts, status: RequiredStatus): SetupFinding {
   const { name, app } = typeof status === 'string' ? { name: status, app: undefined } : status;
   const seen = facts.seen.filter((check) => check.name === name);
   if (app !== undefined && seen.length > 0 && !seen.some((check) => check.app === app || check.appId === app)) {
@@ -46,7 +46,7 @@ function inspectMakers(
   { testBranch, prefix, branch, hasDraftPullRequests }: CheckFacts,
   name: string,
   makers: readonly Workflow[],
-): Finding {
+): SetupFinding {
   const pushed = makers.filter(({ push }) => runsOn(push, testBranch));
   const drafted = hasDraftPullRequests ? makers.filter(({ pullRequest }) => runsOn(pullRequest, branch)) : [];
   const [running] = [...pushed, ...drafted];
@@ -66,7 +66,7 @@ function inspectMakers(
   return { level: 'ok', code: 'CHECK', text: `The check "${name}" runs on test branches (${running.path}).` };
 }
 
-function inspectForeign({ prefix, branch }: CheckFacts, name: string, [seen]: readonly SeenCheck[]): Finding {
+function inspectForeign({ prefix, branch }: CheckFacts, name: string, [seen]: readonly SeenCheck[]): SetupFinding {
   if (seen === undefined) {
     const text = `No workflow has a job named "${name}", and no recent commit of ${branch} has such a check: it would be waited for until the timeout. Check its spelling.`;
     return { level: 'error', code: 'CHECK_UNKNOWN', text };

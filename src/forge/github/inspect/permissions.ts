@@ -1,9 +1,9 @@
-import type { Finding } from '../../hosting.ts';
+import type { SetupFinding } from '../../hosting.ts';
 import { PERMISSIONS } from '../api/app-needs.ts';
 
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
-export function inspectPermissions(given: Granted): readonly Finding[] {
+export function inspectPermissions(given: Granted): readonly SetupFinding[] {
   const missing = findMissing(given);
   if (missing.length === 0)
     return [{ level: 'ok', code: 'PERMISSIONS', text: 'The app has every permission it needs.' }];

@@ -1,4 +1,4 @@
-import type { Finding, InspectedQueue } from '../../hosting.ts';
+import type { InspectedQueue, SetupFinding } from '../../hosting.ts';
 
 /** What GitHub says about who may do what to a branch, as far as it matters here. */
 export interface Protection {
@@ -61,16 +61,16 @@ export interface Methods {
   readonly allow_rebase_merge?: boolean;
 }
 
-const error = (code: string, text: string): Finding => ({ level: 'error', code, text });
-const warning = (code: string, text: string): Finding => ({ level: 'warning', code, text });
-const ok = (code: string, text: string): Finding => ({ level: 'ok', code, text });
+const error = (code: string, text: string): SetupFinding => ({ level: 'error', code, text });
+const warning = (code: string, text: string): SetupFinding => ({ level: 'warning', code, text });
+const ok = (code: string, text: string): SetupFinding => ({ level: 'ok', code, text });
 
 /** Everything about the target that keeps the queue from landing, or lets others go around it. */
 export function inspectTarget(
   rules: BranchRules,
   methods: Methods,
   queue: InspectedQueue | undefined,
-): readonly Finding[] {
+): readonly SetupFinding[] {
   const mode = queue?.landingMode ?? 'API';
   return [
     ...inspectUpdates(rules),
@@ -105,12 +105,12 @@ function nameOf({ rulesets }: BranchRules, { ruleset_id }: Rule): string {
 }
 
 /** Who else could move the target behind the queue's back. */
-function inspectUpdates(of: BranchRules): readonly Finding[] {
+function inspectUpdates(of: BranchRules): readonly SetupFinding[] {
   const { branch, protection } = of;
   const updates = ofType(of, 'update');
   const shut = updates.filter((rule) => !mayBypass(of, rule));
   const restrictions = protection?.restrictions ?? undefined;
-  const findings: Finding[] = shut.map((rule) =>
+  const findings: SetupFinding[] = shut.map((rule) =>
     error(
       'LANDING_RESTRICTED',
       `${nameOf(of, rule)} restricts updates of ${branch}, and Sluice is not on its bypass list: nothing could land. Add the app there (as "Exempt" or "Always allow").`,
@@ -137,7 +137,7 @@ function inspectUpdates(of: BranchRules): readonly Finding[] {
   return findings;
 }
 
-function othersOn(of: BranchRules, rule: Rule): readonly Finding[] {
+function othersOn(of: BranchRules, rule: Rule): readonly SetupFinding[] {
   const actors = of.rulesets.get(rule.ruleset_id ?? -1)?.bypass_actors ?? [];
   const apps = actors.filter(({ actor_type }) => actor_type === 'Integration').length;
   const others = [...new Set(actors.map(({ actor_type }) => actor_type).filter((type) => type !== 'Integration'))];
@@ -155,7 +155,7 @@ const ACTORS: Readonly<Record<string, string>> = {
   User: 'a person',
 };
 
-function othersListed({ protection, branch, login, isApp }: BranchRules): readonly Finding[] {
+function othersListed({ protection, branch, login, isApp }: BranchRules): readonly SetupFinding[] {
   const restrictions = protection?.restrictions;
   if (restrictions === undefined || restrictions === null) return [];
   const names = [
@@ -169,7 +169,7 @@ function othersListed({ protection, branch, login, isApp }: BranchRules): readon
   return [warning('OTHERS_MAY_MOVE_TARGET', text)];
 }
 
-function inspectUpToDate(of: BranchRules): readonly Finding[] {
+function inspectUpToDate(of: BranchRules): readonly SetupFinding[] {
   const strict = ofType(of, 'required_status_checks').filter(
     (rule) => rule.parameters?.['strict_required_status_checks_policy'] === true && !mayBypass(of, rule),
   );
@@ -185,8 +185,8 @@ function inspectUpToDate(of: BranchRules): readonly Finding[] {
   );
 }
 
-function inspectLocks(of: BranchRules, mode: string): readonly Finding[] {
-  const findings: Finding[] = [];
+function inspectLocks(of: BranchRules, mode: string): readonly SetupFinding[] {
+  const findings: SetupFinding[] = [];
   if (of.protection?.lock_branch?.enabled === true) {
     findings.push(error('TARGET_LOCKED', `The branch protection locks ${of.branch}: nothing can land.`));
   }
@@ -198,7 +198,7 @@ function inspectLocks(of: BranchRules, mode: string): readonly Finding[] {
 }
 
 /** What a push of tested commits must get past. */
-function inspectPush(of: BranchRules): readonly Finding[] {
+function inspectPush(of: BranchRules): readonly SetupFinding[] {
   const findings = ofType(of, 'pull_request')
     .filter((rule) => !mayBypass(of, rule))
     .map((rule) =>
@@ -223,7 +223,7 @@ function inspectPush(of: BranchRules): readonly Finding[] {
 
 const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
-function inspectMethods(of: BranchRules, methods: Methods, queue: InspectedQueue | undefined): readonly Finding[] {
+function inspectMethods(of: BranchRules, methods: Methods, queue: InspectedQueue | undefined): readonly SetupFinding[] {
   if (queue === undefined) return [];
   const wanted = METHODS[queue.mergeMethod];
   const isOn = {
@@ -261,7 +261,7 @@ const BLOCKING = [
   'merge_queue',
 ];
 
-export function inspectTestBranches(of: BranchRules, prefix: string): readonly Finding[] {
+export function inspectTestBranches(of: BranchRules, prefix: string): readonly SetupFinding[] {
   const blocking = of.rules.filter((rule) => BLOCKING.includes(rule.type) && !mayBypass(of, rule));
   const names = [...new Set(blocking.map((rule) => nameOf(of, rule)))];
   if (names.length === 0) return [ok('TEST_BRANCHES', `Sluice can push test branches (${prefix}/**).`)];

@@ -1,4 +1,4 @@
-import type { Finding } from '../../hosting.ts';
+import type { SetupFinding } from '../../hosting.ts';
 import { EVENTS } from '../api/app-needs.ts';
 import type { GithubClient } from '../api/client.ts';
 
@@ -13,7 +13,7 @@ interface DeliveryRecord {
 const LOOKED_AT = 30;
 
 /** Whether events arrive. Without them everything still happens, only later. */
-export async function inspectWebhook(client: GithubClient): Promise<readonly Finding[]> {
+export async function inspectWebhook(client: GithubClient): Promise<readonly SetupFinding[]> {
   if (client.webhookSecret() === undefined) {
     const text =
       'The server has no webhook secret: no event is believed, and everything is found by asking, which is slower.';
@@ -27,7 +27,7 @@ export async function inspectWebhook(client: GithubClient): Promise<readonly Fin
   return [...(await inspectEvents(client)), ...(await inspectDeliveries(client))];
 }
 
-async function inspectEvents(client: GithubClient): Promise<readonly Finding[]> {
+async function inspectEvents(client: GithubClient): Promise<readonly SetupFinding[]> {
   const { status, data } = await client.appRequest<{ readonly events?: readonly string[] }>({
     route: 'GET /app',
     accept: 'any',
@@ -38,7 +38,7 @@ async function inspectEvents(client: GithubClient): Promise<readonly Finding[]> 
   return [{ level: 'warning', code: 'EVENTS_MISSING', text }];
 }
 
-async function inspectDeliveries(client: GithubClient): Promise<readonly Finding[]> {
+async function inspectDeliveries(client: GithubClient): Promise<readonly SetupFinding[]> {
   const { status, data } = await client.appRequest<readonly DeliveryRecord[]>({
     route: 'GET /app/hook/deliveries',
     parameters: { per_page: LOOKED_AT },

@@ -1,8 +1,8 @@
 /** Given as the cause of a fault: what was asked for was not even sent, or refused before it was begun. */
-export const NOT_DONE = { isNotDone: true } as const;
+export const KNOWN_NOT_APPLIED = { isKnownNotApplied: true } as const;
 
 /** True: certainly nothing was done. False: nobody knows. */
-export function isNotDone(error: unknown): boolean {
+export function isKnownNotApplied(error: unknown): boolean {
   if (!(error instanceof Error) || typeof error.cause !== 'object' || error.cause === null) return false;
-  return 'isNotDone' in error.cause && error.cause.isNotDone === true;
+  return 'isKnownNotApplied' in error.cause && error.cause.isKnownNotApplied === true;
 }

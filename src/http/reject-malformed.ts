@@ -2,32 +2,36 @@ import { type IncomingMessage, maxHeaderSize, type ServerResponse, STATUS_CODES 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS } from '../contract/errors.ts';
 import { isUploadPath, UPLOAD_LIMIT_BYTES } from './core/incoming-upload.ts';
-import { formatProblem, PROBLEM_CONTENT_TYPE, Problem } from './core/problem.ts';
+import { formatProblem, HttpProblem, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, isAnnouncedTooLarge } from './core/read-body.ts';
 import { makeRequestPrefix, pathOf } from './request-log.ts';
 
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Requests that no operation can answer, before their body is looked at: what it says does not matter. */
-export function findOddity(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Problem | undefined {
+export function rejectMalformed(
+  server: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): HttpProblem | undefined {
   if (request.is404) return refuseUnknown(server, request, reply);
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
     const errors = [{ path: '', message: 'has no Host' }];
-    return new Problem('VALIDATION_FAILED', 'An HTTP/1.1 request needs the header Host.', errors);
+    return new HttpProblem('VALIDATION_FAILED', 'An HTTP/1.1 request needs the header Host.', errors);
   }
   return undefined;
 }
 
-function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Problem {
+function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply): HttpProblem {
   const allowed = METHODS.filter((method) => server.findRoute({ url: pathOf(request), method }) !== null);
   if (allowed.length === 0) {
-    return new Problem(
+    return new HttpProblem(
       'ROUTE_NOT_FOUND',
       'There is no such operation. GET /openapi.json lists them all, /docs shows them.',
     );
   }
   reply.header('allow', allowed.join(', '));
-  return new Problem('METHOD_NOT_ALLOWED', `This operation is called with ${allowed.join(' or ')}.`);
+  return new HttpProblem('METHOD_NOT_ALLOWED', `This operation is called with ${allowed.join(' or ')}.`);
 }
 
 /** A body that will be refused for its size is not asked for; every other one is. */
@@ -67,16 +71,16 @@ export function answerBrokenRequest(
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function problemOf(code: string | undefined): Problem {
+function problemOf(code: string | undefined): HttpProblem {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Problem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
+      return new HttpProblem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
     case 'HPE_HEADER_OVERFLOW':
-      return new Problem(
+      return new HttpProblem(
         'HEADERS_TOO_LARGE',
         `The address and the headers of a request may have ${maxHeaderSize / 1024} KiB together. Send less in them.`,
       );
     default:
-      return new Problem('MALFORMED_JSON', 'This is not an HTTP request.');
+      return new HttpProblem('MALFORMED_JSON', 'This is not an HTTP request.');
   }
 }

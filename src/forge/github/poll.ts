@@ -3,7 +3,7 @@ import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { ChangedPullRequest, Look, LookQuestion, RepositoryIdentity } from '../hosting.ts';
+import type { ChangedPullRequest, ForgeSnapshot, RepositoryIdentity, SnapshotQuery } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import { isOverwhelmed } from './api/unavailable.ts';
 import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
@@ -68,7 +68,7 @@ const BODIES_AT_ONCE = 100;
 const MAX_COMMENTS = 100;
 
 export interface Looker {
-  lookAround(question: LookQuestion): Promise<Look>;
+  lookAround(question: SnapshotQuery): Promise<ForgeSnapshot>;
   forget(): void;
 }
 
@@ -114,13 +114,13 @@ function faster({ atOnce, goodLooks }: Pace): Pace {
   return { atOnce: Math.min(ENTRIES_AT_ONCE, atOnce * 2), goodLooks: 0 };
 }
 
-type LookTools = FactsTools & { readonly blocked: BlockedMemory };
+type PollTools = FactsTools & { readonly blocked: BlockedMemory };
 
 /** What changes when the reasons for which one is blocked may have. */
 const SIGNS = 'updatedAt last: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }';
 
 /** One query, and more only where something is too large for one. */
-async function look(tools: LookTools, question: LookQuestion, entriesAtOnce: number): Promise<Look> {
+async function look(tools: PollTools, question: SnapshotQuery, entriesAtOnce: number): Promise<ForgeSnapshot> {
   const { client } = tools;
   const { repository, branches, since } = question;
   const entries = chunksOf([...new Set(question.entries)].filter(isAskable), entriesAtOnce);
@@ -197,8 +197,8 @@ function commentsText(count: number): string {
 }
 
 async function pullRequestsIn(
-  tools: LookTools,
-  { repository, entries: numbers }: LookQuestion,
+  tools: PollTools,
+  { repository, entries: numbers }: SnapshotQuery,
   answers: readonly Answer[],
 ): Promise<ReadonlyMap<PrNumber, PullRequestFacts | undefined>> {
   const nodes = answers.flatMap((answer) => numbers.flatMap((number) => answer[`p${number}`] ?? []));

@@ -1,13 +1,13 @@
 import { Fault } from '../../lib/fault.ts';
-import type { BothAnswers, BothDrafts, CheckRunDraft, CommentDraft, Written } from '../hosting.ts';
+import type { CheckRunDraft, CommentDraft, PairedAnswers, PairedDrafts, Written } from '../hosting.ts';
 import type { GraphqlAnswer } from './api/client.ts';
-import { isPassing, type Problem } from './api/exchange.ts';
+import { type GitHubProblem, isPassing } from './api/exchange.ts';
 import { checkInputOf, writeCheck } from './check-runs.ts';
 import { writeComment } from './comments.ts';
 import type { FactsTools } from './facts.ts';
 
-type Part = 'comment' | 'check';
-type Answer = Readonly<Record<Part, Payload | null>>;
+type PairedKind = 'comment' | 'check';
+type Answer = Readonly<Record<PairedKind, Payload | null>>;
 
 /** Of four mutations: each answers with one of these. */
 interface Payload {
@@ -29,7 +29,7 @@ interface Field {
 }
 
 /** One request for both, as GraphQL allows; where it does not, or not everything is known by the names it wants, two. */
-export async function writeBoth(tools: FactsTools, drafts: BothDrafts): Promise<BothAnswers> {
+export async function writeBoth(tools: FactsTools, drafts: PairedDrafts): Promise<PairedAnswers> {
   const { client } = tools;
   const { repository } = drafts.comment;
   const alone = {
@@ -52,7 +52,7 @@ export async function writeBoth(tools: FactsTools, drafts: BothDrafts): Promise<
   } catch (reason) {
     return { comment: { status: 'rejected', reason }, check: { status: 'rejected', reason } };
   }
-  const read = (part: Part) => settle(async () => outcomeOf(answer, part) ?? alone[part]());
+  const read = (part: PairedKind) => settle(async () => outcomeOf(answer, part) ?? alone[part]());
   return { comment: await read('comment'), check: await read('check') };
 }
 
@@ -87,7 +87,10 @@ async function checkField({ client }: FactsTools, draft: CheckRunDraft): Promise
 }
 
 /** Undefined where GitHub says that it did not do it: asked for alone, it says why in a way that is understood. */
-function outcomeOf({ data, problems }: GraphqlAnswer<Partial<Answer> | undefined>, part: Part): Written | undefined {
+function outcomeOf(
+  { data, problems }: GraphqlAnswer<Partial<Answer> | undefined>,
+  part: PairedKind,
+): Written | undefined {
   const payload = data?.[part] ?? undefined;
   const written = payload && writtenIn(payload);
   if (written !== undefined) return written;
@@ -103,12 +106,12 @@ function outcomeOf({ data, problems }: GraphqlAnswer<Partial<Answer> | undefined
 
 const REFUSALS = ['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE', 'INSUFFICIENT_SCOPES', 'RATE_LIMITED'];
 
-function isRefusal({ type, message }: Problem): boolean {
+function isRefusal({ type, message }: GitHubProblem): boolean {
   return type === undefined ? /locked/i.test(message) : REFUSALS.includes(type);
 }
 
 /** An older server that does not know a field, for one, carries nothing out. */
-function isUnbegun({ type, message }: Problem): boolean {
+function isUnbegun({ type, message }: GitHubProblem): boolean {
   return type === undefined ? !isPassing(message) : REFUSALS.includes(type);
 }
 

@@ -6,7 +6,7 @@ import { createJsonLog } from '../../lib/json-log.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { createGithubClient } from './api/client.ts';
 import { githubConnection } from './api/connection.ts';
-import { createLooker, type Looker } from './look.ts';
+import { createLooker, type Looker } from './poll.ts';
 import { createProtection } from './protection.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };

@@ -1,5 +1,5 @@
 import { clean, type Style } from '../core/terminal.ts';
-import type { Cell, Part } from './rows.ts';
+import type { Cell, RowPart } from './rows.ts';
 import type { TestRun } from './snapshot.ts';
 
 export interface RunContext {
@@ -34,7 +34,7 @@ export function isBisection({ testBranch }: TestRun): boolean {
 /** More numbers than this say less than their count. */
 const MAX_NUMBERS = 4;
 
-function formatTested(run: TestRun, { branch }: RunContext): Part[] {
+function formatTested(run: TestRun, { branch }: RunContext): RowPart[] {
   const numbers = run.testedPullRequests.map(({ prNumber }) => `#${prNumber}`);
   const left = numbers.length - MAX_NUMBERS;
   const more = left > 0 ? [`+${left}`] : [];
@@ -56,17 +56,17 @@ function formatTitle({ testedPullRequests }: TestRun): string {
   return others.length === 0 ? clean(first.title) : `${clean(first.title)} and ${others.length} more`;
 }
 
-const QUEUED: Part = { text: '○', style: 'gray' };
-const RUNNING: Part = { text: '●', style: 'cyan' };
-const MARKS: Readonly<Record<string, Part>> = {
+const QUEUED: RowPart = { text: '○', style: 'gray' };
+const RUNNING: RowPart = { text: '●', style: 'cyan' };
+const MARKS: Readonly<Record<string, RowPart>> = {
   SUCCESS: { text: '✓', style: 'green' },
   NEUTRAL: { text: '✓', style: 'green' },
   SKIPPED: { text: '✓', style: 'green' },
   CANCELLED: { text: '⊘', style: 'yellow' },
   STALE: { text: '⊘', style: 'yellow' },
 };
-const FAILED: Part = { text: '✗', style: 'red' };
-const WAIVED: Part = { text: '≈', style: 'yellow' };
+const FAILED: RowPart = { text: '✗', style: 'red' };
+const WAIVED: RowPart = { text: '≈', style: 'yellow' };
 
 /** More names than this do not fit a line. */
 const MAX_NAMES = 4;
@@ -84,13 +84,13 @@ function formatChecks(run: TestRun, { isWide }: RunContext): Cell {
 }
 
 /** Only what stands out is coloured. */
-function styleOfName({ style }: Part): Style | undefined {
+function styleOfName({ style }: RowPart): Style | undefined {
   return style === 'red' || style === 'gray' ? style : undefined;
 }
 
 type CheckRun = TestRun['checkSuites'][number]['checkRuns'][number];
 
-function markOf(check: CheckRun | undefined): Part {
+function markOf(check: CheckRun | undefined): RowPart {
   // It failed, and may yet be waived.
   if (check?.status === 'IN_PROGRESS' || check?.quarantine?.verdict === 'PENDING') return RUNNING;
   if (check?.status !== 'COMPLETED') return QUEUED;

@@ -5,7 +5,7 @@ import { connectHosting } from '../../../test/helpers/github-hosting.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { BothAnswers, CheckRunDraft, CommentDraft } from '../hosting.ts';
+import type { CheckRunDraft, CommentDraft, PairedAnswers } from '../hosting.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
 const TELL = 'POST /graphql Tell';
@@ -66,7 +66,7 @@ async function world(options: { readonly auth?: 'token'; readonly isRead?: false
   };
 }
 
-function done({ comment, check }: BothAnswers) {
+function done({ comment, check }: PairedAnswers) {
   assert.ok(comment.status === 'fulfilled' && check.status === 'fulfilled', JSON.stringify({ comment, check }));
   return { comment: comment.value, check: check.value };
 }
@@ -74,13 +74,13 @@ function done({ comment, check }: BothAnswers) {
 describe('a comment and a check as one act', () => {
   it('both are made, and changed, with one request each [G17] [G45] [G48]', async () => {
     const { github, repository, hosting, pr, comment, check, ended, texts, checks, asked } = await world();
-    const made = done(await hosting.writeBoth({ comment, check }));
+    const made = done(await hosting.writePaired({ comment, check }));
     const [ownComment, ownCheck] = [github.listComments(pr)[0], github.listChecks(repository, pr.headSha)[0]];
     assert.deepEqual(made, {
       comment: { id: String(ownComment?.id), nodeId: ownComment?.nodeId },
       check: { id: String(ownCheck?.id), nodeId: ownCheck?.nodeId },
     });
-    const changed = await hosting.writeBoth({
+    const changed = await hosting.writePaired({
       comment: { ...comment, ...made.comment, text: '<!-- us --> two' },
       check: { ...check, ...made.check, ...ended },
     });
@@ -92,24 +92,24 @@ describe('a comment and a check as one act', () => {
     );
     assert.deepEqual(asked(), [TELL, TELL]);
     const words = { comment: { ...comment, ...made.comment }, check: { ...check, externalId: 'q1/1/2' } };
-    done(await hosting.writeBoth(words));
+    done(await hosting.writePaired(words));
     assert.equal(checks().length, 2);
     assert.deepEqual(asked(), [TELL, TELL, TELL]);
   });
 
   it('what is not known by the names GraphQL wants is written one by one [G17]', async () => {
     const { hosting, comment, check, ended, texts, checks, asked } = await world({ isRead: false });
-    const made = done(await hosting.writeBoth({ comment, check }));
+    const made = done(await hosting.writePaired({ comment, check }));
     assert.ok(made.comment?.nodeId && made.check?.nodeId);
     const old = { comment: { ...comment, id: made.comment.id }, check: { ...check, id: made.check.id, ...ended } };
-    assert.deepEqual(done(await hosting.writeBoth(old)), made);
+    assert.deepEqual(done(await hosting.writePaired(old)), made);
     assert.deepEqual([texts().length, checks()], [1, ['completed success']]);
     assert.ok(!asked().includes(TELL));
   });
 
   it('with a token the check is a commit status', async () => {
     const { hosting, repository, comment, check, texts } = await world({ auth: 'token' });
-    assert.equal(done(await hosting.writeBoth({ comment, check })).check?.id, 'status');
+    assert.equal(done(await hosting.writePaired({ comment, check })).check?.id, 'status');
     assert.deepEqual([texts().length, repository.statuses.length], [1, 1]);
   });
 
@@ -118,13 +118,13 @@ describe('a comment and a check as one act', () => {
     const { permissions } = installation;
     const { checks: _, ...unchecked } = permissions;
     github.grant(installation, unchecked);
-    const first = await hosting.writeBoth({ comment, check });
+    const first = await hosting.writePaired({ comment, check });
     assert.equal(first.comment.status, 'fulfilled');
     assert.match(reasonOf(first.check), /may not do this on acme\/app/);
     const { issues: __, ...silent } = permissions;
     const other = await world();
     other.github.grant(other.installation, { ...silent, pull_requests: 'read' });
-    const second = await other.hosting.writeBoth({ comment: other.comment, check: other.check });
+    const second = await other.hosting.writePaired({ comment: other.comment, check: other.check });
     assert.match(reasonOf(second.comment), /may not do this on acme\/app/);
     assert.equal(second.check.status, 'fulfilled');
     assert.deepEqual([texts().length, checks().length, other.texts().length, other.checks().length], [1, 0, 0, 1]);
@@ -137,12 +137,12 @@ describe('a comment and a check as one act', () => {
     ] as const) {
       const { github, hosting, comment, check, texts, checks, asked } = await world();
       github.faults.once(TELL, fault);
-      const lost = await hosting.writeBoth({ comment, check });
+      const lost = await hosting.writePaired({ comment, check });
       assert.deepEqual([lost.comment.status, lost.check.status], ['rejected', 'rejected']);
       assert.deepEqual(asked(), [TELL]);
       const found = await hosting.findOwnComment({ ...comment, marker: '<!-- us -->' });
       assert.ok(found);
-      done(await hosting.writeBoth({ comment: { ...comment, ...found }, check: { ...check, mayExist: true } }));
+      done(await hosting.writePaired({ comment: { ...comment, ...found }, check: { ...check, mayExist: true } }));
       assert.deepEqual([texts().length, checks().length], [1, 1]);
     }
   });
@@ -153,7 +153,7 @@ describe('a comment and a check as one act', () => {
     const errors = [{ path: ['check'], message: 'Something went wrong while executing your query.' }];
     const body = { data: { comment: { commentEdge: { node } }, check: null }, errors };
     github.faults.once(TELL, { kind: 'answer', answer: { status: 200, body }, when: 'before' });
-    const answers = await hosting.writeBoth({ comment, check });
+    const answers = await hosting.writePaired({ comment, check });
     assert.deepEqual(answers.comment, { status: 'fulfilled', value: { id: '1', nodeId: 'IC_1' } });
     assert.match(reasonOf(answers.check), /what became of the check: Something went wrong/);
     assert.deepEqual(asked(), [TELL]);
@@ -163,7 +163,7 @@ describe('a comment and a check as one act', () => {
     const { github, hosting, comment, check, texts, checks } = await world();
     const errors = [{ path: ['mutation Tell', 'check'], message: "Field 'createCheckRun' doesn't exist" }];
     github.faults.once(TELL, { kind: 'answer', answer: { status: 200, body: { errors } }, when: 'before' });
-    done(await hosting.writeBoth({ comment, check }));
+    done(await hosting.writePaired({ comment, check }));
     assert.deepEqual([texts().length, checks().length], [1, 1]);
   });
 
@@ -174,26 +174,26 @@ describe('a comment and a check as one act', () => {
     const body = { data: { comment: { commentEdge: { node } }, check: null }, errors };
     const headers = { 'retry-after': '1' };
     github.faults.once(TELL, { kind: 'answer', answer: { status: 200, body, headers }, when: 'before' });
-    done(await hosting.writeBoth({ comment, check }));
+    done(await hosting.writePaired({ comment, check }));
     assert.deepEqual([texts().length, checks().length], [0, 1]);
   });
 
   it('one that is gone says so, beside one that is not [G49]', async () => {
     const { github, hosting, pr, repository, comment, check, ended, checks, texts } = await world();
-    const made = done(await hosting.writeBoth({ comment, check }));
+    const made = done(await hosting.writePaired({ comment, check }));
     const [own] = github.listComments(pr);
     assert.ok(own);
     github.deleteComment(pr, own);
     const drafts = { comment: { ...comment, ...made.comment }, check: { ...check, ...made.check, ...ended } };
-    assert.deepEqual(done(await hosting.writeBoth(drafts)), { comment: undefined, check: made.check });
+    assert.deepEqual(done(await hosting.writePaired(drafts)), { comment: undefined, check: made.check });
     assert.deepEqual(checks(), ['completed success']);
     repository.checks.splice(0);
-    const again = done(await hosting.writeBoth({ comment, check: drafts.check }));
+    const again = done(await hosting.writePaired({ comment, check: drafts.check }));
     assert.equal(again.check, undefined);
     assert.deepEqual(texts().length, 1);
   });
 });
 
-function reasonOf(result: BothAnswers['comment']): string {
+function reasonOf(result: PairedAnswers['comment']): string {
   return result.status === 'rejected' ? String(result.reason) : assert.fail('It was done.');
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** An embedded store answers at once: without a pause nobody else on this thread would ever be heard. */
 const EVERY_MS = 20;
 
-export function createBreath(): () => Promise<void> {
+export function createYielder(): () => Promise<void> {
   let last = performance.now();
   return async () => {
     if (performance.now() - last < EVERY_MS) return;
