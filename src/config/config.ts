@@ -1,9 +1,9 @@
+import { isIP } from 'node:net';
 import path from 'node:path';
 import type { LogLevel } from '../lib/json-log.ts';
 import { checkSlug } from '../lib/slug.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
-import { checkTrustedProxies, parseTrustedProxies } from './trusted-proxies.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 /** What the server was told, checked and typed. */
@@ -131,4 +131,21 @@ function findUnknown(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('SLUICE_') && !known.includes(name))
     .map((name) => `${name} is not a variable of this version. "sluice serve --help" lists them.`);
+}
+
+/** Addresses and CIDRs, by commas or blanks. */
+function parseTrustedProxies(given: string): readonly string[] {
+  return given.split(/[\s,]+/).filter((entry) => entry !== '');
+}
+
+function checkTrustedProxies(given: string): string | undefined {
+  const wrong = parseTrustedProxies(given).find((entry) => !isAddressOrRange(entry));
+  return wrong === undefined ? undefined : `must be addresses such as 10.0.0.5, 10.0.0.0/8 or fd00::/8, not "${wrong}"`;
+}
+
+function isAddressOrRange(entry: string): boolean {
+  const [address = '', prefix, ...more] = entry.split('/');
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
+  if (bits === 0 || address.includes('%') || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }

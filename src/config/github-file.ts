@@ -1,7 +1,14 @@
 import { chmod, constants, type FileHandle, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { APP_ID, checkGithubHost, type GithubAuth, type GithubSettings, TOKEN } from './github.ts';
-import { KEY_SENTENCE, parsePrivateKey } from './private-key.ts';
+import {
+  APP_ID,
+  checkGithubHost,
+  type GithubAuth,
+  type GithubSettings,
+  KEY_SENTENCE,
+  parsePrivateKey,
+  TOKEN,
+} from './github.ts';
 
 /** Connections that `sluice github setup` made: one file for each host, readable by its owner only. */
 

@@ -7,9 +7,9 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { parseConfig } from './config.ts';
+import { parsePrivateKey } from './github.ts';
 import { githubFileOf, writeGithubFile } from './github-file.ts';
 import { loadGithub } from './load-github.ts';
-import { parsePrivateKey } from './private-key.ts';
 
 const encoding = { type: 'pkcs1', format: 'pem' } as const;
 const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(encoding).toString();

@@ -1,4 +1,4 @@
-import { KEY_SENTENCE, parsePrivateKey } from './private-key.ts';
+import { createPrivateKey } from 'node:crypto';
 import type { VariableName } from './variables.ts';
 
 /** How the server reaches one GitHub, as it was told. */
@@ -109,4 +109,18 @@ export function warnOfGithub(github: GithubEnvironment | undefined): string[] {
   return [
     'SLUICE_GITHUB_WEBHOOK_SECRET is not set: no event from GitHub is believed, and everything is found by asking, which is slower.',
   ];
+}
+
+export const KEY_SENTENCE = 'must be the private key of the App: the PEM text that GitHub gave, or all of it in base64';
+
+/** The key in the one form that all libraries read; undefined where it is no RSA key, or locked by a passphrase. */
+export function parsePrivateKey(text: string): string | undefined {
+  const pem = text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('latin1');
+  try {
+    // Files of variables and CI settings keep a key on one line, with \n for its breaks.
+    const key = createPrivateKey(pem.replaceAll('\\n', '\n').trim());
+    return key.asymmetricKeyType === 'rsa' ? key.export({ type: 'pkcs8', format: 'pem' }).toString() : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import type { Config } from './config.ts';
 import type { GithubAuth, GithubEnvironment, GithubSettings } from './github.ts';
+import { KEY_SENTENCE, parsePrivateKey } from './github.ts';
 import { type GithubFile, readGithubFile, readGithubFiles } from './github-file.ts';
-import { KEY_SENTENCE, parsePrivateKey } from './private-key.ts';
 
 /** A connection, and how its credentials are read again when GitHub refuses them; undefined where they cannot change. */
 export interface LoadedGithub extends GithubSettings {

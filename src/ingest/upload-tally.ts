@@ -1,6 +1,6 @@
 import { type Standing, worthOf } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
-import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/tries.ts';
+import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/junit-case.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readReport } from '../../test/helpers/junit.ts';
-import { reportProblem } from './report-problem.ts';
+import { reportProblem } from './junit-case.ts';
 
 const suite = (inside: string, attributes = ''): string => `<testsuite name="s" ${attributes}>${inside}</testsuite>`;
 

@@ -97,3 +97,64 @@ export interface JunitSummary {
   /** All issues, also those not listed. */
   readonly issueCounts: Readonly<Record<JunitIssue['level'], number>>;
 }
+
+/**
+ * A case with paths relative to the folder that the repository was checked out to. PHPUnit and node write whole paths, also
+ * as names of suites, and CI checks out to another folder each time: without this, one test is many.
+ */
+export function relativeCase(test: JunitCase, root: string | null): JunitCase {
+  if (root === null || root === '') return test;
+  const file = test.file === null ? null : relativeTo(test.file, root);
+  const suite = relativeTo(test.suite, root);
+  const isSame =
+    file === test.file && suite === test.suite && test.suites.every((name) => relativeTo(name, root) === name);
+  return isSame ? test : { ...test, file, suite, suites: test.suites.map((name) => relativeTo(name, root)) };
+}
+
+function relativeTo(path: string, root: string): string {
+  const folder = root.replace(/[/\\]+$/, '');
+  const isInside = folder !== '' && path.startsWith(folder) && /^[/\\]/.test(path.slice(folder.length));
+  if (!isInside) return path;
+  const relative = path.slice(folder.length).replace(/^[/\\]+/, '');
+  // Elsewhere a backslash is a letter like any other.
+  return folder.includes('\\') ? relative.replaceAll('\\', '/') : relative;
+}
+
+/**
+ * Why a report cannot be believed as a whole, as the rest of a sentence that begins with its name; null: it can. Server and
+ * uploader both ask here, so that neither excuses what the other does not.
+ */
+export function reportProblem(summary: Pick<JunitSummary, 'whole' | 'unaccounted' | 'disagreements'>): string | null {
+  const { whole, unaccounted, disagreements } = summary;
+  if (!whole) return 'is not a whole report.';
+  if (unaccounted > 0) {
+    const [failures, belong] = unaccounted === 1 ? ['1 failure', 'belongs'] : [`${unaccounted} failures`, 'belong'];
+    return `tells of ${failures} that ${belong} to no failing test.`;
+  }
+  return disagreements > 0 ? 'does not hold as many tests or failures as it declares.' : null;
+}
+
+/**
+ * Which failures of a test stand, over all of its cases. A failed try is taken back only by a later try that passed, by the
+ * report's own count. A pass at a later time takes nothing back: cases of one name may be several tests, as with parameters.
+ */
+export interface Tries {
+  readonly lastFailed: number;
+  readonly lastPassed: number;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+/** A failure without a number is the last try, a pass without one is none. */
+const UNCOUNTED_FAILURE = Number.POSITIVE_INFINITY;
+
+export const NO_TRIES: Tries = { lastFailed: NEVER, lastPassed: NEVER };
+
+export function noteTry(tries: Tries, run: { readonly hasFailed: boolean; readonly attempt: number | null }): Tries {
+  const { lastFailed, lastPassed } = tries;
+  if (run.hasFailed) return { lastFailed: Math.max(lastFailed, run.attempt ?? UNCOUNTED_FAILURE), lastPassed };
+  return { lastFailed, lastPassed: Math.max(lastPassed, run.attempt ?? NEVER) };
+}
+
+export function failsInTheEnd({ lastFailed, lastPassed }: Tries): boolean {
+  return lastFailed > NEVER && lastPassed <= lastFailed;
+}

@@ -1,10 +1,16 @@
-import { parseAttemptMarker } from './attempt-marker.ts';
-import { createAttributeReader } from './attribute-reader.ts';
+import { createAttributeReader, parseAttemptMarker } from './attribute-reader.ts';
 import { type CaseDraft, finishCase, NO_RERUNS, type OutcomeDraft, openCase, type TextSink } from './case-draft.ts';
 import { hasLiteralMarkup } from './clean-text.ts';
-import { addDeclared, agrees, emptyTally, firstDeclared, NO_COUNTS, seenCounts } from './declared-counts.ts';
+import {
+  addDeclared,
+  agrees,
+  createFailureAccount,
+  emptyTally,
+  firstDeclared,
+  NO_COUNTS,
+  seenCounts,
+} from './declared-counts.ts';
 import { type ElementKind, elementKind } from './element-kind.ts';
-import { createFailureAccount } from './failure-account.ts';
 import type { IssueList } from './issue-list.ts';
 import type { DeclaredCounts, JunitCase, JunitSummary, RerunKind } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';

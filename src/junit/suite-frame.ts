@@ -1,5 +1,5 @@
-import { findAttemptMarker } from './attempt-marker.ts';
 import type { AttributeReader } from './attribute-reader.ts';
+import { findAttemptMarker } from './attribute-reader.ts';
 import { readDeclaredCounts, type Tally } from './declared-counts.ts';
 import type { AttemptMarker, DeclaredCounts, JunitCase, SuiteRepeats } from './junit-case.ts';
 import type { Attributes } from './tag-attributes.ts';

@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openNonBlocking } from './open-non-blocking.ts';
 
 /** Lines wait at most this long, or for this much to come together: a write for each would cost more than a request. */
 const WAIT_MS = 200;
@@ -77,4 +77,22 @@ export class LineWriter {
     this.#dropped = 0;
     return Buffer.from(text);
   }
+}
+
+/**
+ * A descriptor of the same file, pipe, socket or terminal on which a write never waits for the reader: it takes some
+ * bytes, or fails with EAGAIN.
+ */
+function openNonBlocking(fd: number): number {
+  const kind = fstatSync(fd);
+  if (kind.isFile()) return fd;
+  try {
+    // Opened anew: the flag of an inherited descriptor belongs to every process that shares it.
+    if (!kind.isSocket()) return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    // No /proc on this system, or the pipe or terminal belongs to another user.
+  }
+  // A socket cannot be opened anew. Node sets the flag of what it takes for a stream.
+  if (kind.isSocket() || kind.isFIFO()) new Socket({ fd, readable: false, writable: true }).unref();
+  return fd;
 }

@@ -5,8 +5,7 @@ import type { TestIds } from '../../flaky/identity/test-id.ts';
 import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
-import { relativeCase } from '../../junit/relative-case.ts';
-import { reportProblem } from '../../junit/report-problem.ts';
+import { relativeCase, reportProblem } from '../../junit/junit-case.ts';
 import { createOutcomeReader, type Outcome } from './failing-tests.ts';
 import { type Packing, packingOf, type ReportFile, readHead } from './find-reports.ts';
 

@@ -3,9 +3,8 @@ import { checkCase, createFindingCounts, type FindingCounts } from '../../flaky/
 import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
+import { relativeCase, reportProblem } from '../../junit/junit-case.ts';
 import type { JunitLimits } from '../../junit/limits.ts';
-import { relativeCase } from '../../junit/relative-case.ts';
-import { reportProblem } from '../../junit/report-problem.ts';
 import { addCaseRuns, type CaseSources } from './case-runs.ts';
 import type { ReadRun } from './read-run.ts';
 import type { UploadIssues } from './upload-issues.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readReport } from '../../test/helpers/junit.ts';
-import { relativeCase } from './relative-case.ts';
+import { relativeCase } from './junit-case.ts';
 
 /** As PHPUnit writes it. */
 const report = (root: string, slash = '/') =>

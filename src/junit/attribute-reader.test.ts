@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseTimestamp } from './parse-timestamp.ts';
+import { parseTimestamp } from './attribute-reader.ts';
 
 describe('timestamps [J5]', () => {
   it('are what Date makes of them', () => {
