@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { INGEST_STORES } from '../../test/helpers/ingest-stores.ts';
 import { IngestWorld, junitOf, MINUTE, type Report } from '../../test/helpers/ingest-world.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../flaky/settings.ts';
 import type { UploadPlace } from '../flaky/upload-place.ts';
-import type { Store } from '../storage/store.ts';
+import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 
 const NAMES = Array.from({ length: 200 }, (_, index) => `t${index}`);
 const [SHA, OTHER] = ['a'.repeat(40), 'b'.repeat(40)];
@@ -32,17 +31,15 @@ async function ignore({ store, repository, now }: IngestWorld, uploadId: string)
   assert.ok(await store.testIngest.commit({ repositoryId: repository.id, expectedSeq, ...nothing, ignore: of }, now));
 }
 
-for (const { name, open } of INGEST_STORES) {
-  describe(`what uploads are evidence for, on ${name}`, () => {
-    outages(open);
-    takingBack(open);
-    places(open);
-  });
-}
+describe('what uploads are evidence for', () => {
+  outages();
+  takingBack();
+  places();
+});
 
-function outages(open: () => Promise<Store>): void {
+function outages(): void {
   it('a run in which far more fails than usual is an outage: stored, shown, evidence for nothing [U31]', async () => {
-    const world = await IngestWorld.create(await open());
+    const world = await IngestWorld.create(createMemoryStore());
     await quarantineAll(world);
     for (const sha of ['c', 'd', 'e']) {
       await world.upload(suite(1), { sha: sha.repeat(40) });
@@ -59,7 +56,7 @@ function outages(open: () => Promise<Store>): void {
   });
 
   it('a few flaky tests of a suite are no outage [U31]', async () => {
-    const world = await IngestWorld.create(await open());
+    const world = await IngestWorld.create(createMemoryStore());
     await quarantineAll(world);
     await world.upload(suite(12), { jobAttempt: 1 });
     await world.upload(suite(0), { jobAttempt: 2 });
@@ -67,10 +64,10 @@ function outages(open: () => Promise<Store>): void {
   });
 }
 
-function takingBack(open: () => Promise<Store>): void {
+function takingBack(): void {
   it('what followed from an upload is restored when it is taken back, also after runs were merged [U48]', async () => {
     for (const isMerged of [false, true]) {
-      const world = await IngestWorld.create(await open());
+      const world = await IngestWorld.create(createMemoryStore());
       await quarantineAll(world);
       const real = { t0: 'fail', t1: 'pass' };
       await world.upload(real, { sha: OTHER, jobAttempt: 1 });
@@ -92,7 +89,7 @@ function takingBack(open: () => Promise<Store>): void {
   });
 
   it('an upload that was taken back makes no pair with those that come later [U48]', async () => {
-    const world = await IngestWorld.create(await open());
+    const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.upload({ a: 'fail' }, { jobAttempt: 1 });
     await ignore(world, id);
     await ignore(world, id);
@@ -105,7 +102,7 @@ function takingBack(open: () => Promise<Store>): void {
   });
 
   it('retries within one upload are taken back with it, and others stay [U48]', async () => {
-    const world = await IngestWorld.create(await open());
+    const world = await IngestWorld.create(createMemoryStore());
     const flaky = junitOf({ a: '<flakyFailure/>' });
     const first = await world.accept(flaky, { sha: SHA });
     const second = await world.accept(flaky, { sha: OTHER });
@@ -120,10 +117,10 @@ function takingBack(open: () => Promise<Store>): void {
   });
 }
 
-function places(open: () => Promise<Store>): void {
+function places(): void {
   const aWorld = async (place: Partial<UploadPlace>) => {
     const findPlace = async () => ({ hasCommit: true, candidateId: null, check: null, ...place });
-    return IngestWorld.create(await open(), { findPlace });
+    return IngestWorld.create(createMemoryStore(), { findPlace });
   };
 
   it('an upload for a commit that the repository does not have is marked, and is evidence for nothing [U45]', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { INGEST_STORES } from '../../test/helpers/ingest-stores.ts';
 import { IngestWorld, junitOf, MINUTE, silence } from '../../test/helpers/ingest-world.ts';
+import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
 import { createIngestLoop } from './ingest-loop.ts';
 
@@ -25,20 +25,18 @@ type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 
 const ID = '6f1c1d2e-0000-4000-8000-000000000001';
 
-for (const { name, open, isSlow } of INGEST_STORES) {
-  describe(`what is kept in memory, on ${name}`, () => {
-    it('is after any crash what it would be without one, and no run is lost or counted twice [U32]', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(aStep, { maxLength: 14 }), async (steps) => {
-          const calm = await play(await open(), steps, false);
-          const shaken = await play(await open(), steps, true);
-          assert.deepEqual(shaken, calm);
-        }),
-        { numRuns: (isSlow ? 8 : 80) * PATIENCE },
-      );
-    });
+describe('what is kept in memory', () => {
+  it('is after any crash what it would be without one, and no run is lost or counted twice [U32]', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aStep, { maxLength: 14 }), async (steps) => {
+        const calm = await play(createMemoryStore(), steps, false);
+        const shaken = await play(createMemoryStore(), steps, true);
+        assert.deepEqual(shaken, calm);
+      }),
+      { numRuns: 80 * PATIENCE },
+    );
   });
-}
+});
 
 async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
   const { breakable, breakNow } = breakableStore(store);

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { INGEST_STORES } from '../../test/helpers/ingest-stores.ts';
 import { IngestWorld } from '../../test/helpers/ingest-world.ts';
+import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../test/fixtures/junit/${name}.xml`, import.meta.url), 'utf8');
 
 async function upload(...reports: readonly string[]) {
-  const [store] = INGEST_STORES;
-  assert.ok(store);
-  const world = await IngestWorld.create(await store.open());
+  const world = await IngestWorld.create(createMemoryStore());
   for (const [index, report] of reports.entries()) {
     await world.accept(report, { candidateId: 'c-1', check: 'unit', jobName: 'unit', sha: String(index).repeat(40) });
     await world.loop.runUntilIdle();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { INGEST_STORES } from '../../test/helpers/ingest-stores.ts';
 import { IngestWorld, junitOf, MINUTE } from '../../test/helpers/ingest-world.ts';
 import { countedRuns, withIngest } from '../../test/helpers/with-ingest.ts';
+import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
 
 /** Every step is the end of a turn, and every test a transaction of its own. */
@@ -17,149 +17,150 @@ function reportOf(count: number, end = 'pass'): string {
   return junitOf(Object.fromEntries(namesOf(count).map((name) => [name, end])));
 }
 
-for (const { name, open } of INGEST_STORES) {
-  describe(`turns of uploads, on ${name}`, () => {
-    it('an upload of one test is processed while another organization’s large one is under way [U41]', async () => {
-      const store = await open();
-      const large = await IngestWorld.create(store, SHORT);
-      const small = await IngestWorld.create(store);
-      // What runs for the first time is slow, and counts as time that was used.
-      await large.accept(junitOf({ first: 'pass' }));
-      await small.accept(junitOf({ first: 'pass' }));
-      await large.loop.runUntilIdle();
-      const { id: largeId } = await large.accept(reportOf(200));
-      const { id: smallId } = await small.accept(reportOf(1), {}, { receivedAt: large.now + MINUTE });
-      const seen = await watchCommits(large, async () => (await store.uploads.find(smallId))?.status);
-      assert.ok(seen.includes('PROCESSED'), 'it was processed after the large one');
-      assert.equal((await large.find(largeId)).testRuns, 200);
-      for (const test of ['t0', 't199']) assert.equal(await large.runs(test), 1);
-      assert.equal(await small.runs('t0'), 1);
-    });
-
-    it('organizations have equal shares, however many repositories have uploads [U41]', async () => {
-      const store = await open();
-      const ended: string[] = [];
-      const crowd = await IngestWorld.create(store, { turnMs: 0, onWorkingOn: (id) => id && ended.push(id) });
-      const others = [];
-      for (let index = 0; index < 6; index += 1) others.push(await crowd.another());
-      for (const other of [crowd, ...others]) await other.accept(reportOf(1));
-      const single = await IngestWorld.create(store);
-      const { id } = await single.accept(reportOf(1), {}, { receivedAt: crowd.now + MINUTE });
-      await crowd.loop.runUntilIdle();
-      const order = [...new Set(ended)];
-      assert.ok(order.indexOf(id) <= 1, `it came as number ${order.indexOf(id) + 1} of ${order.length}`);
-    });
-
-    it('more large uploads than may pause are all processed, and nothing of them twice [U41] [U32]', async () => {
-      const store = await open();
-      const worlds = [await IngestWorld.create(store, SHORT)];
-      for (let index = 0; index < 4; index += 1) worlds.push(await IngestWorld.create(store));
-      worlds.push(await (worlds[0] as IngestWorld).another());
-      const ids = [];
-      for (const world of worlds) ids.push((await world.accept(reportOf(25))).id);
-      await worlds[0]?.loop.runUntilIdle();
-      for (const [index, world] of worlds.entries()) {
-        assert.equal((await world.find(ids[index] as string)).testRuns, 25);
-        for (const test of namesOf(25)) assert.equal(await world.runs(test), 1, test);
-      }
-    });
-
-    it('a server that dies while uploads pause loses nothing and counts nothing twice [U41] [U32]', async () => {
-      for (const dieAt of [2, 5, 9, 14, 20, 27, 35, 44]) await dieAndGoOn(await open(), dieAt);
-    });
-
-    it('a loop that stops while uploads pause leaves them to others at once [U41]', async () => {
-      const store = await open();
-      const [one, other] = [await IngestWorld.create(store, SHORT), await IngestWorld.create(store)];
-      const ids = [(await one.accept(reportOf(40))).id, (await other.accept(reportOf(40))).id];
-      let stopped: Promise<void> | undefined;
-      let commits = 0;
-      one.restart(
-        withIngest(store, ({ commit }) => ({
-          commit: (...all) => {
-            commits += 1;
-            if (commits === 12) stopped = one.loop.stop();
-            return commit(...all);
-          },
-        })),
-      );
-      one.loop.start();
-      while (stopped === undefined) await new Promise((resolve) => setImmediate(resolve));
-      await stopped;
-      for (const id of ids) assert.equal((await one.find(id)).status, 'ACCEPTED');
-      assert.equal((await store.uploads.listClaimable('somebody else', one.now, one.now + MINUTE)).length, 2);
-      one.restart();
-      await one.loop.runUntilIdle();
-      for (const world of [one, other]) for (const test of namesOf(40)) assert.equal(await world.runs(test), 1);
-    });
-
-    it('nothing pauses while everything stored is replaced [U41]', async () => {
-      const store = await open();
-      const [one, other] = [await IngestWorld.create(store, SHORT), await IngestWorld.create(store)];
-      await one.accept(reportOf(40));
-      await other.accept(reportOf(40));
-      let commits = 0;
-      let before = 0;
-      let still: Promise<number> | undefined;
-      one.restart(
-        withIngest(store, ({ commit }) => ({
-          commit: (...all) => {
-            commits += 1;
-            if (commits === 12) {
-              still = one.loop.withWritesPaused(async () => {
-                before = commits;
-                for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-                return commits;
-              });
-            }
-            return commit(...all);
-          },
-        })),
-      );
-      one.loop.start();
-      while (still === undefined) await new Promise((resolve) => setImmediate(resolve));
-      assert.equal(await still, before);
-      await one.loop.stop();
-      one.restart();
-      await one.loop.runUntilIdle();
-      for (const world of [one, other]) for (const test of namesOf(40)) assert.equal(await world.runs(test), 1);
-    });
-
-    it('an upload with too many new tests says so, and is processed behind others [U42]', async () => {
-      const store = await open();
-      const large = await IngestWorld.create(store, { ...SHORT, maxNewTests: 10 });
-      const { id } = await large.accept(reportOf(30));
-      await large.loop.runUntilIdle();
-      const upload = await large.find(id);
-      assert.deepEqual([upload.status, upload.testRuns], ['PROCESSED', 30]);
-      assert.ok(upload.issues.some(({ message }) => message.startsWith(MANY)));
-      const again = await large.upload(Object.fromEntries(namesOf(30).map((test) => [test, 'pass'])));
-      assert.ok(!again.issues.some(({ message }) => message.startsWith(MANY)));
-    });
-
-    it('a full repository takes in new tests only where they fail, and says so [U43]', async () => {
-      const world = await IngestWorld.create(await open(), { maxRepositoryTests: 5 });
-      await world.upload({ a: 'pass', b: 'pass' });
-      const full = await world.upload({ a: 'pass', c: 'pass', d: 'pass', e: 'pass', f: 'pass', g: 'fail', h: 'fail' });
-      assert.deepEqual(await world.statuses().then(Object.keys), ['a', 'b', 'c', 'd', 'e', 'g', 'h']);
-      assert.deepEqual([full.status, full.testRuns], ['PROCESSED', 6]);
-      assert.ok(full.issues.some(({ message }) => message.startsWith('The repository has 5 tests, which is the most')));
-      const later = await world.upload({ a: 'fail', f: 'pass' });
-      assert.equal(await world.runs('a'), 3);
-      assert.equal(later.testRuns, 1);
-    });
-
-    it('results of a check are not whole where tests were left out [U43] [V15]', async () => {
-      const world = await IngestWorld.create(await open(), { maxRepositoryTests: 1, limits: { runs: 1, text: 9 } });
-      const of = { candidateId: '00000000-0000-8000-8000-000000000001', check: 'unit' };
-      await world.upload({ a: 'pass', b: 'pass', c: 'fail' }, of);
-      const results = await world.store.testIngest.findCheckResults(world.repository.id, of.candidateId, of.check);
-      assert.equal(results?.isWhole, false);
-      assert.match(results?.problem ?? '', /^The repository has 1 tests/);
-      assert.equal(results?.failing.length, 1);
-    });
+describe('turns of uploads', () => {
+  it('an upload of one test is processed while another organization’s large one is under way [U41]', async () => {
+    const store = createMemoryStore();
+    const large = await IngestWorld.create(store, SHORT);
+    const small = await IngestWorld.create(store);
+    // What runs for the first time is slow, and counts as time that was used.
+    await large.accept(junitOf({ first: 'pass' }));
+    await small.accept(junitOf({ first: 'pass' }));
+    await large.loop.runUntilIdle();
+    const { id: largeId } = await large.accept(reportOf(200));
+    const { id: smallId } = await small.accept(reportOf(1), {}, { receivedAt: large.now + MINUTE });
+    const seen = await watchCommits(large, async () => (await store.uploads.find(smallId))?.status);
+    assert.ok(seen.includes('PROCESSED'), 'it was processed after the large one');
+    assert.equal((await large.find(largeId)).testRuns, 200);
+    for (const test of ['t0', 't199']) assert.equal(await large.runs(test), 1);
+    assert.equal(await small.runs('t0'), 1);
   });
-}
+
+  it('organizations have equal shares, however many repositories have uploads [U41]', async () => {
+    const store = createMemoryStore();
+    const ended: string[] = [];
+    const crowd = await IngestWorld.create(store, { turnMs: 0, onWorkingOn: (id) => id && ended.push(id) });
+    const others = [];
+    for (let index = 0; index < 6; index += 1) others.push(await crowd.another());
+    for (const other of [crowd, ...others]) await other.accept(reportOf(1));
+    const single = await IngestWorld.create(store);
+    const { id } = await single.accept(reportOf(1), {}, { receivedAt: crowd.now + MINUTE });
+    await crowd.loop.runUntilIdle();
+    const order = [...new Set(ended)];
+    assert.ok(order.indexOf(id) <= 1, `it came as number ${order.indexOf(id) + 1} of ${order.length}`);
+  });
+
+  it('more large uploads than may pause are all processed, and nothing of them twice [U41] [U32]', async () => {
+    const store = createMemoryStore();
+    const worlds = [await IngestWorld.create(store, SHORT)];
+    for (let index = 0; index < 4; index += 1) worlds.push(await IngestWorld.create(store));
+    worlds.push(await (worlds[0] as IngestWorld).another());
+    const ids = [];
+    for (const world of worlds) ids.push((await world.accept(reportOf(25))).id);
+    await worlds[0]?.loop.runUntilIdle();
+    for (const [index, world] of worlds.entries()) {
+      assert.equal((await world.find(ids[index] as string)).testRuns, 25);
+      for (const test of namesOf(25)) assert.equal(await world.runs(test), 1, test);
+    }
+  });
+
+  it('a server that dies while uploads pause loses nothing and counts nothing twice [U41] [U32]', async () => {
+    for (const dieAt of [2, 5, 9, 14, 20, 27, 35, 44]) await dieAndGoOn(createMemoryStore(), dieAt);
+  });
+
+  it('a loop that stops while uploads pause leaves them to others at once [U41]', async () => {
+    const store = createMemoryStore();
+    const [one, other] = [await IngestWorld.create(store, SHORT), await IngestWorld.create(store)];
+    const ids = [(await one.accept(reportOf(40))).id, (await other.accept(reportOf(40))).id];
+    let stopped: Promise<void> | undefined;
+    let commits = 0;
+    one.restart(
+      withIngest(store, ({ commit }) => ({
+        commit: (...all) => {
+          commits += 1;
+          if (commits === 12) stopped = one.loop.stop();
+          return commit(...all);
+        },
+      })),
+    );
+    one.loop.start();
+    while (stopped === undefined) await new Promise((resolve) => setImmediate(resolve));
+    await stopped;
+    for (const id of ids) assert.equal((await one.find(id)).status, 'ACCEPTED');
+    assert.equal((await store.uploads.listClaimable('somebody else', one.now, one.now + MINUTE)).length, 2);
+    one.restart();
+    await one.loop.runUntilIdle();
+    for (const world of [one, other]) for (const test of namesOf(40)) assert.equal(await world.runs(test), 1);
+  });
+
+  it('nothing pauses while everything stored is replaced [U41]', async () => {
+    const store = createMemoryStore();
+    const [one, other] = [await IngestWorld.create(store, SHORT), await IngestWorld.create(store)];
+    await one.accept(reportOf(40));
+    await other.accept(reportOf(40));
+    let commits = 0;
+    let before = 0;
+    let still: Promise<number> | undefined;
+    one.restart(
+      withIngest(store, ({ commit }) => ({
+        commit: (...all) => {
+          commits += 1;
+          if (commits === 12) {
+            still = one.loop.withWritesPaused(async () => {
+              before = commits;
+              for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+              return commits;
+            });
+          }
+          return commit(...all);
+        },
+      })),
+    );
+    one.loop.start();
+    while (still === undefined) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await still, before);
+    await one.loop.stop();
+    one.restart();
+    await one.loop.runUntilIdle();
+    for (const world of [one, other]) for (const test of namesOf(40)) assert.equal(await world.runs(test), 1);
+  });
+
+  it('an upload with too many new tests says so, and is processed behind others [U42]', async () => {
+    const store = createMemoryStore();
+    const large = await IngestWorld.create(store, { ...SHORT, maxNewTests: 10 });
+    const { id } = await large.accept(reportOf(30));
+    await large.loop.runUntilIdle();
+    const upload = await large.find(id);
+    assert.deepEqual([upload.status, upload.testRuns], ['PROCESSED', 30]);
+    assert.ok(upload.issues.some(({ message }) => message.startsWith(MANY)));
+    const again = await large.upload(Object.fromEntries(namesOf(30).map((test) => [test, 'pass'])));
+    assert.ok(!again.issues.some(({ message }) => message.startsWith(MANY)));
+  });
+
+  it('a full repository takes in new tests only where they fail, and says so [U43]', async () => {
+    const world = await IngestWorld.create(createMemoryStore(), { maxRepositoryTests: 5 });
+    await world.upload({ a: 'pass', b: 'pass' });
+    const full = await world.upload({ a: 'pass', c: 'pass', d: 'pass', e: 'pass', f: 'pass', g: 'fail', h: 'fail' });
+    assert.deepEqual(await world.statuses().then(Object.keys), ['a', 'b', 'c', 'd', 'e', 'g', 'h']);
+    assert.deepEqual([full.status, full.testRuns], ['PROCESSED', 6]);
+    assert.ok(full.issues.some(({ message }) => message.startsWith('The repository has 5 tests, which is the most')));
+    const later = await world.upload({ a: 'fail', f: 'pass' });
+    assert.equal(await world.runs('a'), 3);
+    assert.equal(later.testRuns, 1);
+  });
+
+  it('results of a check are not whole where tests were left out [U43] [V15]', async () => {
+    const world = await IngestWorld.create(createMemoryStore(), {
+      maxRepositoryTests: 1,
+      limits: { runs: 1, text: 9 },
+    });
+    const of = { candidateId: '00000000-0000-8000-8000-000000000001', check: 'unit' };
+    await world.upload({ a: 'pass', b: 'pass', c: 'fail' }, of);
+    const results = await world.store.testIngest.findCheckResults(world.repository.id, of.candidateId, of.check);
+    assert.equal(results?.isWhole, false);
+    assert.match(results?.problem ?? '', /^The repository has 1 tests/);
+    assert.equal(results?.failing.length, 1);
+  });
+});
 
 /** What is true before each commit of the loop. */
 async function watchCommits<T>(world: IngestWorld, look: () => Promise<T>): Promise<readonly T[]> {

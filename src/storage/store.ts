@@ -11,8 +11,8 @@ import type { TestStore } from './tests.ts';
 import type { UploadStore } from './uploads.ts';
 
 /**
- * Everything Sluice keeps. Three adapters (memory, SQLite, PostgreSQL) make the same promises, which one contract suite
- * checks (test/contract/store.ts). A promise that resolved to success is durable; one that rejected wrote nothing.
+ * Everything Sluice keeps. Both adapters (SQLite, PostgreSQL) make the same promises, which one contract suite checks
+ * (test/contract/store.ts). A promise that resolved to success is durable; one that rejected wrote nothing.
  * A store that cannot do its work throws `STORE_UNAVAILABLE`.
  */
 export interface Store {

@@ -24,9 +24,9 @@ import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.
 import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createGithubForge, type GithubForge } from '../../src/forge/github/create-github-forge.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { Repository } from '../../src/storage/repositories.ts';
+import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { Comment, Repository as FakeRepository, PullRequest } from '../fake/github/model.ts';
 import { noIngest } from '../fake/no-ingest.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { StoredRun } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
+import { type ComparedStore, NaiveTests } from './naive-tests.ts';
 import { aChange, aMemory, aStoredFailure, facts } from './store-ingest.ts';
-import { anOrganization, aRepository, aTest, aToken, DAY_MS, NOON } from './store-world.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
 
 const anyRun = fc.record({
   test: fc.nat(60),
@@ -33,13 +33,12 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
-/** The store in memory is naive enough to be believed. */
 export function ingestModelPromises(store: () => Store): void {
   test('whatever is stored, merged and forgotten, the answers are those of a naive store [D7]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 14, size: 'max' }), async (steps) => {
-        const model = createMemoryStore();
-        const id = await storeBoth(store(), model);
+        const model = new NaiveTests();
+        const { id } = await storeRepository(store());
         let at = NOON;
         let since = 0;
         for (const step of steps) {
@@ -57,22 +56,12 @@ export function ingestModelPromises(store: () => Store): void {
   });
 }
 
-async function storeBoth(one: Store, other: Store): Promise<RepositoryId> {
-  const organization = anOrganization();
-  const repository = aRepository({ organizationId: organization.id });
-  for (const store of [one, other]) {
-    await store.accounts.createOrganization(organization, aToken({ organizationId: organization.id, origin: 'first' }));
-    await store.repositories.save(repository);
-  }
-  return repository.id;
-}
-
 interface Moment {
   readonly at: number;
   readonly floor: number;
 }
 
-async function take(store: Store, id: RepositoryId, step: Step, { at, floor }: Moment): Promise<unknown> {
+async function take(store: ComparedStore, id: RepositoryId, step: Step, { at, floor }: Moment): Promise<unknown> {
   if (step.kind === 'commit') return commit(store, id, step, at);
   if (step.kind === 'merge') return merge(store, id, step.slices);
   const removed = await store.testIngest.forget(id, floor, 1000);
@@ -80,7 +69,7 @@ async function take(store: Store, id: RepositoryId, step: Step, { at, floor }: M
   return undefined;
 }
 
-async function commit(store: Store, id: RepositoryId, step: Extract<Step, { kind: 'commit' }>, at: number) {
+async function commit(store: ComparedStore, id: RepositoryId, step: Extract<Step, { kind: 'commit' }>, at: number) {
   const { known, nextTestNo, seq } = await store.testIngest.loadRange(id, 0, 999);
   const prefix = id.slice(1);
   const added = Array.from({ length: step.added }, (_, index) => {
@@ -118,7 +107,7 @@ async function commit(store: Store, id: RepositoryId, step: Extract<Step, { kind
   return store.testIngest.commit(aChange(id, seq, { tests, memories, batch, failures, events }), at);
 }
 
-async function merge(store: Store, id: RepositoryId, slices: number): Promise<unknown> {
+async function merge(store: ComparedStore, id: RepositoryId, slices: number): Promise<unknown> {
   const { seq, nextTestNo } = await store.testIngest.loadRange(id, 0, 0);
   const { upToSeq } = await store.testIngest.measureBlocks(id);
   const answers: boolean[] = [];
@@ -133,7 +122,7 @@ async function merge(store: Store, id: RepositoryId, slices: number): Promise<un
   return answers;
 }
 
-async function readAll(store: Store, id: RepositoryId, of: { readonly since: number; readonly now: number }) {
+async function readAll(store: ComparedStore, id: RepositoryId, of: { readonly since: number; readonly now: number }) {
   const { tests, testIngest } = store;
   const { since, now } = of;
   const loaded = await testIngest.loadRange(id, 0, 999);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { sql } from 'kysely';
 import pg from 'pg';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
@@ -10,6 +9,7 @@ import type { QueueId, QueueStore } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { postgresDialect, type SqlDialect, sqliteDialect } from '../../src/storage/sql/dialect.ts';
 import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
+import { migrationTexts } from '../../src/storage/sql/migrations/migrate.ts';
 import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
@@ -87,11 +87,8 @@ const MIGRATED_AFTER = Date.now();
 
 /** What a server of this version left behind. */
 function statementsOf(dialect: SqlDialect, version: number): string[] {
-  const { builder } = dialect;
-  const { schema } = builder;
-  const raw = (text: string) => ({ compile: () => sql.raw(text).compile(builder) });
   const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
-    ...migration.statements({ schema, types: dialect.columns, raw }).map((query) => query.compile().sql),
+    ...migrationTexts(migration, dialect),
     `insert into migrations values (${index + 1}, '${migration.name}', 0)`,
     ...(ROWS[index] ?? []).map((row) => row.replace(/hex'(\w+)'/, dialect.hasRowLocks ? "'\\x$1'" : "x'$1'")),
   ]);

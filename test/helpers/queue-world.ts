@@ -15,9 +15,9 @@ import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.
 import { type Instant, systemClock } from '../../src/lib/clock.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { AlarmRow } from '../../src/storage/alarms.ts';
-import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import { storeQueue, storeRepository } from '../contract/store-world.ts';
 import { FakeForge, type FakeForgeOptions } from '../fake/fake-forge.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';

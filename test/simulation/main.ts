@@ -2,14 +2,13 @@ import { parseArgs } from 'node:util';
 import { runCommand, say, toNumber } from '../helpers/command.ts';
 import { MUST_OCCUR } from './coverage.ts';
 import { type ForgeKind, runSeeds } from './run-seeds.ts';
-import type { StoreKind } from './sim-store.ts';
 import type { RunReport } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 
 const HELP = `npm run simulate -- [options]      runs the real queue in a simulated world, once for every seed
 npm run simulate -- policy ...     compares what the queue costs under other rules
 
-A run is one or two servers on one store, a forge, a CI and people, all on a clock of their own. Everything that
+A run is one or two servers on one SQLite in memory, a forge, a CI and people, all on a clock of their own. Everything that
 happens by chance comes from the seed: settings, changes, faults, crashes. The invariants of test/simulation/invariants.ts
 are checked at every step; in the end everything must have settled. The same seed is the same run, always. Seeds from
 10001 on also draw whether quarantine is honored, and how failures are judged; most from 20001 on land by a merge API.
@@ -22,7 +21,6 @@ times as fast. The same seed plans the same; what happens first may differ. A ru
   --forge KIND     model (the default) or github
   --from S         the first of them (1)
   --seed X         only this one
-  --store KIND     memory or sqlite; otherwise every 20th seed is on SQLite
   --jobs J         how many threads (one for each core)
   --bail           stop after the first seed that fails
   --verbose        a line for each seed
@@ -40,7 +38,6 @@ const options = {
   from: { type: 'string', default: '1' },
   seed: { type: 'string' },
   forge: { type: 'string', default: 'model' },
-  store: { type: 'string' },
   jobs: { type: 'string' },
   bail: { type: 'boolean', default: false },
   verbose: { type: 'boolean', default: false },
@@ -54,12 +51,11 @@ if (process.argv[2] === 'policy') {
   process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 }
 
-async function run({ seeds, forge, store, jobs, isBailing, isVerbose }: ReturnType<typeof parse>): Promise<number> {
+async function run({ seeds, forge, jobs, isBailing, isVerbose }: ReturnType<typeof parse>): Promise<number> {
   const summary = new Summary(forge === 'model' ? MUST_OCCUR : []);
   await runSeeds({
     seeds,
     forge,
-    store,
     jobs,
     isBailing,
     onReport: (report) => tell(summary, report, isVerbose),
@@ -74,14 +70,10 @@ function parse(args: readonly string[]) {
   const { values } = parseArgs({ args: [...args], options });
   const from = toNumber('seed', values.seed ?? values.from);
   const count = values.seed === undefined ? toNumber('seeds', values.seeds) : 1;
-  if (values.store !== undefined && values.store !== 'memory' && values.store !== 'sqlite') {
-    throw new TypeError('--store must be memory or sqlite');
-  }
   if (values.forge !== 'model' && values.forge !== 'github') throw new TypeError('--forge must be model or github');
   return {
     forge: values.forge as ForgeKind,
     seeds: Array.from({ length: count }, (_, index) => from + index),
-    store: values.store as StoreKind | undefined,
     jobs: values.jobs === undefined ? undefined : toNumber('jobs', values.jobs),
     isBailing: values.bail,
     isVerbose: values.verbose,

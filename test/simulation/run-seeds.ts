@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { StoreKind } from './sim-store.ts';
 import type { RunReport } from './simulate.ts';
 
 /** What pull requests are on: a forge that is a model, or the fake GitHub with real git. */
@@ -9,7 +8,6 @@ export type ForgeKind = 'model' | 'github';
 export interface SeedsOptions {
   readonly seeds: readonly number[];
   readonly forge?: ForgeKind | undefined;
-  readonly store?: StoreKind | undefined;
   readonly jobs?: number | undefined;
   /** Nothing more is begun after a seed that failed. */
   readonly isBailing?: boolean | undefined;
@@ -30,13 +28,13 @@ export async function runSeeds(options: SeedsOptions): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => runWorker(take, { ...options, onReport })));
 }
 
-function runWorker(take: () => number | undefined, { store, forge = 'model', onReport }: SeedsOptions): Promise<void> {
+function runWorker(take: () => number | undefined, { forge = 'model', onReport }: SeedsOptions): Promise<void> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
   return new Promise((resolve, reject) => {
     const next = () => {
       const seed = take();
       if (seed === undefined) void worker.terminate().then(() => resolve(), reject);
-      else worker.postMessage({ seed, store, forge });
+      else worker.postMessage({ seed, forge });
     };
     worker.on('message', (report: RunReport) => {
       onReport(report);

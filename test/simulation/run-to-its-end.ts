@@ -1,15 +1,13 @@
-import type { StoreKind } from './sim-store.ts';
-
 /** A run under one seed. */
 interface Run<Report> {
   go(): Promise<void>;
   close(): Promise<void>;
   noteBug(error: unknown): void;
-  report(store: StoreKind): Report;
+  report(): Report;
 }
 
 /** Whatever is thrown, also where nobody waits for it, is a bug that the report names. */
-export async function runToItsEnd<Report>(run: Run<Report>, store: StoreKind): Promise<Report> {
+export async function runToItsEnd<Report>(run: Run<Report>): Promise<Report> {
   const onRejection = (error: unknown) => run.noteBug(error);
   process.on('unhandledRejection', onRejection);
   try {
@@ -20,5 +18,5 @@ export async function runToItsEnd<Report>(run: Run<Report>, store: StoreKind): P
     await run.close().catch(onRejection);
     process.off('unhandledRejection', onRejection);
   }
-  return run.report(store);
+  return run.report();
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Fault } from '../../src/lib/fault.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import { TaskHeap } from '../../src/lib/task-heap.ts';
-import { createMemoryStore } from '../../src/storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import { type FaultRates, type FaultyOptions, faulty } from './faulty.ts';
 import type { SimProcess } from './sim-process.ts';
 import { SimWorld } from './sim-world.ts';

@@ -7,6 +7,7 @@ import { voucherOf } from '../../src/engine/vouch.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { EffectSettlement } from '../../src/storage/queues.ts';
+import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { ChangeMaker } from '../fake/change-maker.ts';
 import { Courier } from '../fake/courier.ts';
@@ -41,19 +42,17 @@ import { OTHER_BRANCH, People } from './people.ts';
 import { prepareStore, QUEUE_ID } from './prepare-store.ts';
 import { runToItsEnd } from './run-to-its-end.ts';
 import { Servers } from './servers.ts';
-import { openSimStore, type StoreKind, tapCommits } from './sim-store.ts';
 import { SimWorld } from './sim-world.ts';
+import { tapCommits } from './tap-commits.ts';
 import { Troubles } from './troubles.ts';
 import { truthOf } from './truth.ts';
 
 export interface RunOptions {
   readonly seed: number;
-  readonly store?: StoreKind | undefined;
 }
 
 export interface RunReport {
   readonly seed: number;
-  readonly store: StoreKind;
   /** Present for a run on the fake GitHub. */
   readonly forge?: 'github';
   readonly failure: string | undefined;
@@ -67,8 +66,6 @@ export interface RunReport {
   readonly coverage: Readonly<Record<string, number>>;
 }
 
-/** One in so many runs has the embedded store beneath it. */
-const SQLITE_EVERY = 20;
 const SETTLE_MS = 90 * 60_000;
 const TICK_MS = 3_000;
 const LOOK_MS = 5_000;
@@ -78,13 +75,8 @@ const MAX_TASKS = 200_000;
 /** The last one comes when every message that was late has arrived. */
 const NUDGES = [1, 6, 30];
 
-export async function simulate(options: RunOptions): Promise<RunReport> {
-  const { seed, store = defaultStore(seed) } = options;
-  return runToItsEnd(new Run(seed, await openSimStore(store)), store);
-}
-
-function defaultStore(seed: number): StoreKind {
-  return seed % SQLITE_EVERY === 0 ? 'sqlite' : 'memory';
+export function simulate({ seed }: RunOptions): Promise<RunReport> {
+  return runToItsEnd(new Run(seed, createMemoryStore()));
 }
 
 /** One run under one seed: a world, what is in it, and who watches it. */
@@ -197,14 +189,13 @@ class Run {
     this.#fail('a bug', text);
   }
 
-  report(store: StoreKind): RunReport {
+  report(): RunReport {
     const coverage = new Coverage();
     coverage.addAll(this.#coverage.toRecord());
     coverage.addAll(this.#world.faultCounts());
     coverage.note('lives', this.#servers.lives);
     return {
       seed: this.#world.seed as number,
-      store,
       failure: this.#failure,
       lastEvents: this.#failure === undefined ? [] : [...this.#chronicle.lastEvents, ...this.#scene],
       conditions: this.#conditions,

@@ -24,7 +24,7 @@ async function runAll(seeds: readonly number[]): Promise<Summary> {
 }
 
 describe('simulation', () => {
-  it('is the same for the same seed, on either store', async () => {
+  it('is the same for the same seed', async () => {
     for (const seed of [3, 20, 41]) {
       const [one, two] = [await simulate({ seed }), await simulate({ seed })];
       assert.deepEqual([one.trace, one.tasks, one.coverage], [two.trace, two.tasks, two.coverage]);

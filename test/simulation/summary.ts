@@ -59,13 +59,13 @@ export class Summary {
 }
 
 /** Everything one needs to find out why a seed fails, and how to run it again. */
-export function describeFailure({ seed, store, forge, failure, lastEvents, conditions }: RunReport): string {
+export function describeFailure({ seed, forge, failure, lastEvents, conditions }: RunReport): string {
   const { settings, rates: _rates, ...others } = conditions;
   return [
     ...lastEvents.map((line) => `  ${line.slice(0, 400)}`),
     `  settings: ${JSON.stringify(settings)}`,
     `  conditions: ${JSON.stringify(others)}`,
-    `seed ${seed} (${store}): ${failure}`,
-    `again: npm run simulate --${forge === undefined ? '' : ` --forge ${forge}`} --seed ${seed}${seed % 20 === 0 || store === 'memory' ? '' : ` --store ${store}`}`,
+    `seed ${seed}: ${failure}`,
+    `again: npm run simulate --${forge === undefined ? '' : ` --forge ${forge}`} --seed ${seed}`,
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { aToken, NOON, storeOrganization } from '../../../test/contract/store-world.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Token } from '../../storage/accounts.ts';
-import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { hasScope } from '../core/caller.ts';
 import { Authenticator } from './authenticate.ts';
 import { hashTokenSecret } from './token-secret.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { storeOrganization, storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
-import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { Directory } from './directory.ts';
 
 const BARE = {} as Forge;

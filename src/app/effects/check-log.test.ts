@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { CheckLog } from './check-log.ts';
 
 const KEY = { candidateId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55', check: 'test' };

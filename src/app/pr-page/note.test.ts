@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { storeRepository } from '../../../test/contract/store-world.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { changeNote, decodeNote, EMPTY_NOTE, encodeNote, readNote, rememberHead, wasSeenAt } from './note.ts';
 
 const [A, B] = ['a'.repeat(40) as Sha, 'b'.repeat(40) as Sha];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aRepository, storeOrganization } from '../../../test/contract/store-world.ts';
 import { ManualTiming } from '../../../test/helpers/manual-timing.ts';
-import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';
 import { newUpload } from './new-upload.ts';
 import { UnusedUploads } from './unused-uploads.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, describe, test } from 'node:test';
-import { createMemoryStore } from '../../storage/memory/create-memory-store.ts';
+import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../storage/store.ts';
 import { type BodyWriter, UploadBodies, writeFile } from './upload-body.ts';
 

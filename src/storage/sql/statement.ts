@@ -46,7 +46,7 @@ export class StatementCompiler {
 
   /** Curried so that the arguments are named by the caller and the rows inferred. */
   statement<Args>(): <Row>(build: (param: Placeholders<Args>) => Compilable<Row>) => Statement<Args, Row> {
-    return (build) => this.#compile(build((name) => placeholder((args: Args) => args[name])));
+    return (build) => this.#compile(() => build((name) => placeholder((args: Args) => args[name])));
   }
 
   /** An insert of rows, compiled for each number of rows that the dialect takes at once. */
@@ -55,7 +55,7 @@ export class StatementCompiler {
     build: (rows: Row[]) => Compilable<unknown>,
   ): (rows: readonly Row[]) => Call[] {
     const ofSize = memoized((size) =>
-      this.#compile<readonly Row[], unknown>(
+      this.#compile<readonly Row[], unknown>(() =>
         build(
           Array.from({ length: size }, (_, index) =>
             Object.fromEntries(columns.map((column) => [column, placeholder(rowReader<Row>(index, column))])),
@@ -76,7 +76,7 @@ export class StatementCompiler {
     type ListArgs = { readonly args: Args; readonly items: readonly Item[] };
     return <Row>(build: (param: Placeholders<Args>, items: Item[]) => Compilable<Row>) => {
       const ofSize = memoized((size) =>
-        this.#compile<ListArgs, Row>(
+        this.#compile<ListArgs, Row>(() =>
           build(
             (name) => placeholder((all: ListArgs) => all.args[name]),
             Array.from({ length: size }, (_, index) =>
@@ -93,19 +93,37 @@ export class StatementCompiler {
     };
   }
 
-  #compile<Args, Row>(query: Compilable<Row>): Statement<Args, Row> {
-    const { sql, parameters } = query.compile();
-    const readers = parameters.map((parameter) =>
-      parameter instanceof Placeholder ? parameter.read : () => parameter,
-    );
-    const encodeBoolean = this.dialect.encodeBoolean;
+  /** The query is built and compiled at its first use: a server uses a part of them when it starts, a test a few. */
+  #compile<Args, Row>(build: () => Compilable<Row>): Statement<Args, Row> {
+    const { encodeBoolean } = this.dialect;
+    let made: Compiled<Args> | undefined;
+    const compiled = () => {
+      made ??= compile<Args>(build(), encodeBoolean);
+      return made;
+    };
     return {
       id: this.#nextId++,
-      sql,
-      returnsRows: /^\s*(select|with)\b|\breturning\b/i.test(sql),
-      bind: (args) => readers.map((read) => encode(read(args), encodeBoolean)),
+      get sql() {
+        return compiled().sql;
+      },
+      get returnsRows() {
+        return compiled().returnsRows;
+      },
+      bind: (args) => compiled().bind(args),
     };
   }
+}
+
+type Compiled<Args> = Pick<Statement<Args, unknown>, 'sql' | 'returnsRows' | 'bind'>;
+
+function compile<Args>(query: Compilable<unknown>, encodeBoolean: SqlDialect['encodeBoolean']): Compiled<Args> {
+  const { sql, parameters } = query.compile();
+  const readers = parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.read : () => parameter));
+  return {
+    sql,
+    returnsRows: /^\s*(select|with)\b|\breturning\b/i.test(sql),
+    bind: (args) => readers.map((read) => encode(read(args), encodeBoolean)),
+  };
 }
 
 /** A call whose rows have this type. */

@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { migrate } from '../sql/migrations/migrate.ts';
-import { all } from '../sql/operation.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
+import { createPing } from './ping.ts';
 import { createRoomCheck } from './room.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
 import { createWriteTurn, type WriteTurn } from './write-turn.ts';
@@ -95,12 +95,4 @@ function turnOf({ writeTurn }: SqliteOptions): WriteTurn | undefined {
 
 function fileIn(directory: string): string {
   return join(directory, 'sluice.db');
-}
-
-function createPing(engine: SqliteEngine, compiler: StatementCompiler): () => Promise<void> {
-  const ping = compiler.statement<object>()(() => sqliteDialect.builder.selectFrom('meta').select('name').limit(1));
-  return () =>
-    engine.read(function* () {
-      yield* all(ping, {});
-    });
 }

@@ -9,6 +9,7 @@ import { Fault } from '../../../src/lib/fault.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { Prng } from '../../../src/lib/prng.ts';
+import { createMemoryStore } from '../../../src/storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { ChangeMaker } from '../../fake/change-maker.ts';
 import { createFakeGithub, type FakeGithub } from '../../fake/github/fake-github.ts';
@@ -24,8 +25,8 @@ import { findStuck, findUnexplained, IN_ORDER, NAMED_BESIDE, OF_STORED } from '.
 import { Neighbours, Turns } from '../order.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
 import { runToItsEnd } from '../run-to-its-end.ts';
-import { openSimStore, type StoreKind, tapCommits } from '../sim-store.ts';
 import type { RunOptions, RunReport } from '../simulate.ts';
+import { tapCommits } from '../tap-commits.ts';
 import { GithubCi } from './ci.ts';
 import { drawGithubConditions, type GithubConditions } from './conditions.ts';
 import { createFastClock } from './fast-clock.ts';
@@ -37,7 +38,6 @@ import { spoilWeather } from './weather.ts';
 
 /** How fast its clocks run: a minute passes in three seconds. */
 const SPEED = 20;
-const SQLITE_EVERY = 4;
 /** Of the world's time. */
 const SETTLE_MS = 75 * 60_000;
 const TICK_MS = 3_000;
@@ -47,13 +47,8 @@ const KEPT_LINES = 60;
 const KEPT_EVENTS = 1_000;
 
 /** One run under one seed on a real GitHub as far as one fits on this machine: HTTP, git and all. */
-export async function simulateGithub(options: RunOptions): Promise<RunReport> {
-  const { seed, store = defaultStore(seed) } = options;
-  return runToItsEnd(await GithubRun.create(seed, await openSimStore(store)), store);
-}
-
-function defaultStore(seed: number): StoreKind {
-  return seed % SQLITE_EVERY === 0 ? 'sqlite' : 'memory';
+export async function simulateGithub({ seed }: RunOptions): Promise<RunReport> {
+  return runToItsEnd(await GithubRun.create(seed, createMemoryStore()));
 }
 
 interface Parts {
@@ -177,14 +172,13 @@ class GithubRun {
     this.#fail('a bug', error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 
-  report(store: StoreKind): RunReport {
+  report(): RunReport {
     const { seed, github, conditions } = this.#parts;
     const coverage = new Coverage();
     coverage.addAll(this.#coverage.toRecord());
     coverage.note('lives', this.#lives.count);
     return {
       seed,
-      store,
       forge: 'github',
       failure: this.#failure,
       lastEvents: this.#failure === undefined ? [] : [...this.#chronicle.lastEvents, ...this.#scene, ...this.#said],

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Fault } from '../../../lib/fault.ts';
+import type { SqlDialect } from '../dialect.ts';
 import { executeAll, first, type Operation, type SqlEngine } from '../operation.ts';
 import { callOf, type StatementCompiler } from '../statement.ts';
 import { MIGRATIONS } from './all.ts';
@@ -55,9 +56,7 @@ function* migrateOnce(
   refuseNewer(version, migrations.length);
   const next = migrations[version];
   if (next === undefined) return false;
-  const { builder, columns } = compiler.dialect;
-  const raw = (text: string) => ({ compile: () => sql.raw(text).compile(builder) });
-  for (const query of next.statements({ schema: builder.schema, types: columns, raw })) {
+  for (const query of queriesOf(next, compiler.dialect)) {
     yield* executeAll([
       callOf(
         compiler.statement<object>()(() => query),
@@ -68,6 +67,16 @@ function* migrateOnce(
   const record = { version: version + 1, name: next.name, appliedAt: Date.now() };
   yield* executeAll([callOf(statements.record, record)]);
   return true;
+}
+
+/** The text of each statement of a migration, in order. */
+export function migrationTexts(migration: Migration, dialect: SqlDialect): readonly string[] {
+  return queriesOf(migration, dialect).map((query) => query.compile().sql);
+}
+
+function queriesOf(migration: Migration, { builder, columns }: SqlDialect) {
+  const raw = (text: string) => ({ compile: () => sql.raw(text).compile(builder) });
+  return migration.statements({ schema: builder.schema, types: columns, raw });
 }
 
 function refuseNewer(version: number, known: number): void {
