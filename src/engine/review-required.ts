@@ -54,7 +54,7 @@ export function concludeReview(work: Work, candidate: Candidate, { sources }: Re
     return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
   }
   // One that waited for an equal tree looks for another: that tree was tested for something else.
-  const waits = candidate.sameTreeAs === undefined ? {} : { twin: candidate.number };
+  const waits = candidate.sameTreeAs === undefined ? {} : { sameTreeAs: candidate.number };
   const reviewed = { ...candidate, required, ...waits };
   keepCandidate(work, reviewed);
   if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');

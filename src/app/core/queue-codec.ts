@@ -124,7 +124,7 @@ const NO_CANDIDATE = {
   commit: undefined,
   required: undefined,
   testingSince: undefined,
-  twin: undefined,
+  sameTreeAs: undefined,
   pass: undefined,
   failure: undefined,
   endedAt: undefined,
