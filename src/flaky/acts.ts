@@ -1,4 +1,4 @@
-/** What people do to a test. Each answers the state after it and what the history says about it. */
+/** Acts of people on a test. Each function returns the new state and the events for the test's history. */
 import type { Instant } from '../lib/clock.ts';
 import type { Monitor } from './core/monitor.ts';
 import type { TestState } from './core/state.ts';
@@ -16,7 +16,7 @@ export type MuteOutcome =
   | ({ readonly kind: 'muted' } & Changed<TestState>)
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** The monitor goes on detecting, and does not count. Until null: until somebody ends it. */
+/** A muted monitor keeps detecting, but its result does not count. `until: null` mutes it until a person unmutes it. */
 export function mute(
   state: TestState,
   monitors: readonly Monitor[],
@@ -38,7 +38,6 @@ export function mute(
   return { kind: 'muted', ...settle(muted, monitors, { at, actor, events }) };
 }
 
-/** What is not muted stays as it is. */
 export function unmute(
   state: TestState,
   monitors: readonly Monitor[],
@@ -52,7 +51,9 @@ export function unmute(
   return settle(unmuted, monitors, { at, actor, events: [ended] });
 }
 
-/** A broken test cannot be flagged: nobody would see it. Its flag can be removed. */
+/**
+ * A broken test cannot be flagged: the flag would not show behind the worse status. An existing flag can be removed.
+ */
 export function flag(
   state: TestState,
   monitors: readonly Monitor[],
@@ -73,8 +74,8 @@ export function unflag(state: TestState, monitors: readonly Monitor[], { actor, 
 }
 
 /**
- * Monitors were made, changed, disabled or deleted: `next` are all that remain. A monitor that is gone or switched off,
- * or that counts something else now, is resolved at once; one whose limits or action changed looks again.
+ * Applies created, changed, disabled and deleted monitors; `next` lists all that remain. A monitor that is gone,
+ * disabled or counts other runs now is resolved at once. A monitor with new limits or a new action decides again.
  */
 export function changeMonitors(
   state: TestState,
@@ -93,7 +94,7 @@ export function changeMonitors(
       events.push({ kind: 'monitor_resolved', at, actor, monitorId, monitorName, type, cause, reason });
     }
     const { [old.id]: _gone, ...others } = monitors;
-    // What happens while a monitor is off is not counted; going on from old counts would be wrong.
+    // A disabled monitor misses runs, so its old counts cannot be continued.
     const data = old.type === 'new_test' && now?.type === 'new_test' ? own.data : null;
     const kept = { ...own, data, activeSince: null, reason: '', evidence: null };
     monitors = cause === 'deleted' ? others : { ...others, [old.id]: kept };
@@ -104,9 +105,9 @@ export function changeMonitors(
 }
 
 /**
- * Of the monitors, those that begin without counts. To have them speak about runs that are already stored, `fold` each
- * upload within their window into the state with just these monitors, then `expire`. Pass on retry begins with what
- * comes: it looks at pairs of uploads.
+ * The monitors that start without counts. To apply one to stored runs, `fold` each upload within its window into the
+ * state with these monitors only, then call `expire`. Pass on retry compares pairs of uploads, so it starts with new
+ * uploads.
  */
 export function monitorsToRefold(before: readonly Monitor[], next: readonly Monitor[]): readonly Monitor[] {
   return next.filter((monitor) => {
@@ -123,8 +124,8 @@ function causeOf(old: Monitor, now: Monitor | undefined): 'disabled' | 'deleted'
 }
 
 /**
- * New limits are compared with the same counts. Other branches, windows or slow-test thresholds need other counts;
- * only pass on retry keeps what it found when its branches change.
+ * New limits compare with the same counts. Other branches, windows or slow-test thresholds need new counts. Only pass
+ * on retry keeps its findings when its branches change.
  */
 function countsSomethingElse(old: Monitor, now: Monitor): boolean {
   if (old.type !== now.type) return true;

@@ -32,7 +32,6 @@ const run = (path: string | null, conclusion: ObservedRun['conclusion'], at = NO
   path,
 });
 
-/** Folds one upload after the other. */
 function fold(...uploads: readonly { of: UploadFacts; at: number; runs: ObservedRun[]; earlier?: EarlierOutcome[] }[]) {
   let state: TestState | undefined;
   for (const { of, at, runs, earlier } of uploads) {

@@ -5,24 +5,27 @@ import type { RunRef } from './core/run.ts';
 import type { TestState } from './core/state.ts';
 import { isFlakyWithout } from './flaky-without.ts';
 
-/** A quarantined test, and what it is quarantined for. */
+/** A quarantined test, with the reasons for its quarantine. */
 export interface QuarantinedFor {
   readonly state: TestState;
   readonly monitors: readonly Monitor[];
-  /** When somebody decided that it is always quarantined; null where nobody did. */
+  /** When a person set it to be always quarantined; null if no person did. */
   readonly alwaysSince: Instant | null;
 }
 
 export interface Excluded {
   /** Runs that are no evidence. */
   readonly isTheirs: (run: RunRef) => boolean;
-  /** What came later is none either. */
+  /** Later runs are no evidence either. */
   readonly by: Instant;
 }
 
 const NOTHING: Excluded = { isTheirs: () => false, by: Number.POSITIVE_INFINITY };
 
-/** Whether the quarantine holds for a run of this path. A run that does not tell its path may be any of them. */
+/**
+ * Tells whether the quarantine covers a run of this path. A run without a path may belong to any path, so all must be
+ * covered.
+ */
 export function isCovered(test: QuarantinedFor, path: string | null, excluded: Excluded = NOTHING): boolean {
   const known = pathsOf(test.state);
   if (path !== null) return coversPath(test, path, excluded);

@@ -7,12 +7,12 @@ import { settleLabels } from './labels.ts';
 import { settleStatus } from './status.ts';
 import type { Changed, TestEvent } from './test-event.ts';
 
-/** Every monitor looks at the test again at this instant; what follows from it is in state and events. */
+/** Every monitor decides again at this instant. The result is in state and events. */
 export function expire(state: TestState, monitors: readonly Monitor[], at: Instant): Changed<TestState> {
   return evaluate(state, { monitors, looking: monitors, at });
 }
 
-/** `looking` are the monitors that decide; all of them have a say in the status. */
+/** `looking` are the monitors that decide again; all monitors count for the status. */
 export function evaluate(
   before: TestState,
   {
@@ -32,7 +32,7 @@ export function evaluate(
   return settle(state, monitors, { at, actor: null, events });
 }
 
-/** Composite status, labels and the next look, after whatever changed. */
+/** Derives status, labels and the next check time after a change. */
 export function settle(
   before: TestState,
   monitors: readonly Monitor[],
@@ -40,7 +40,7 @@ export function settle(
     readonly at: Instant;
     readonly actor: string | null;
     readonly events: readonly TestEvent[];
-    /** Those before, where they have changed. */
+    /** The monitors before the change, if it changed them. */
     readonly before?: readonly Monitor[];
   },
 ): Changed<TestState> {
@@ -54,7 +54,6 @@ export function settle(
   return { state, events: more.length === 0 ? events : [...events, ...more] };
 }
 
-/** A monitor has begun to count for the test. */
 function isWordOf(event: TestEvent, monitorId: string): boolean {
   const hasBegun = event.kind === 'monitor_activated' || event.kind === 'monitor_unmuted';
   return hasBegun && event.monitorId === monitorId;
@@ -78,7 +77,7 @@ function decide(own: MonitorState, monitor: Monitor, situation: DetectorInput, e
   return own;
 }
 
-/** What was counted, where it was counted under the monitor's present parameters. */
+/** The monitor's counts, if they were made under its present parameters. */
 export function dataOf(own: MonitorState, monitor: Monitor): MonitorData[MonitorType] | null {
   if (own.data === null || own.type !== monitor.type) return null;
   return detectorOf(monitor.type).fits?.(own.data, monitor) === false ? null : own.data;
@@ -109,7 +108,7 @@ function nextCheckOf(state: TestState, monitors: readonly Monitor[], at: Instant
   return next;
 }
 
-/** Why a test is healthy again. */
+/** The reason why a test is healthy again. */
 function causeOf(events: readonly TestEvent[]): string {
   for (const event of events) {
     if (event.kind === 'monitor_resolved')

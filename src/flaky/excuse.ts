@@ -4,8 +4,8 @@ import type { TestState } from './core/state.ts';
 import { type PastRuns, replay } from './replay.ts';
 
 /**
- * Whether a test was known to be flaky at that time by these uploads alone: whatever else made it flaky, such as the
- * commits under test, excuses nobody.
+ * Tells whether these uploads alone made the test flaky at that time. Evidence from anywhere else, such as the commits
+ * under test, excuses no failure.
  */
 export function isFlakyBy(
   state: TestState,

@@ -2,23 +2,23 @@ import { maskSecrets } from './mask-secrets.ts';
 import { normalise } from './normalise.ts';
 import { isFrame, topFrames } from './stack-frames.ts';
 
-/** What a report says about a failure; any part may be empty. */
+/** A failure as the report describes it; any part may be empty. */
 export interface FailureText {
   readonly type: string;
   readonly message: string;
-  /** The text of the failure: usually the stack trace, often with the message before it. */
+  /** Usually the stack trace, often with the message before it. */
   readonly text: string;
 }
 
 export interface FailureGroup {
-  /** The same for the same way of failing, on every machine and in every run. */
+  /** Equal for the same way of failing, on every machine and in every run. */
   readonly key: string;
   /** One line for people. */
   readonly summary: string;
 }
 
 const MAX_SUMMARY_LENGTH = 200;
-/** Of longer texts, beginning and end say enough: what failed, and where. */
+/** The beginning and the end of a longer text suffice: the error and its place. */
 const MAX_READ_LENGTH = 16_000;
 const MESSAGE_LINES = 3;
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -26,13 +26,13 @@ const MAX_MESSAGE_LENGTH = 1_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals write them
 const ANSI = /\u001b\[[0-9;?]{0,32}[A-Za-z]/g;
 
-/** Whatever is stored of a failure goes through here first: without colours and secrets. */
+/** Removes colours and secrets. Every stored failure passes through here first. */
 export function cleanFailure({ type, message, text }: FailureText): FailureText {
   const clean = (part: string) => maskSecrets(part.replace(ANSI, ''));
   return { type: clean(type), message: clean(message), text: clean(text) };
 }
 
-/** Groups a failure that was cleaned before. */
+/** Expects a failure from `cleanFailure`. */
 export function groupFailure(failure: FailureText): FailureGroup {
   const type = shortType(failure.type);
   const text = ends(failure.text);
@@ -42,7 +42,7 @@ export function groupFailure(failure: FailureText): FailureGroup {
   return { key, summary: summaryOf(type, message) };
 }
 
-/** The first lines that are no frames: of the message, else of the text. */
+/** The first lines that are no stack frames: of the message, else of the text. */
 function messageOf(message: string, text: string): string {
   const lines = telling(message.slice(0, MAX_READ_LENGTH));
   return (lines.length > 0 ? lines : telling(text)).join('\n');
@@ -71,7 +71,7 @@ function summaryOf(type: string, message: string): string {
   return summary.length <= MAX_SUMMARY_LENGTH ? summary : `${cut(summary, MAX_SUMMARY_LENGTH - 1)}…`;
 }
 
-/** Never half of a character. */
+/** Never splits a surrogate pair. */
 function cut(text: string, length: number): string {
   const piece = text.slice(0, length);
   return /[\ud800-\udbff]$/.test(piece) ? piece.slice(0, -1) : piece;
@@ -91,7 +91,7 @@ function ends(text: string): string {
   return `${text.slice(0, MAX_READ_LENGTH / 2)}\n${text.slice(-MAX_READ_LENGTH / 2)}`;
 }
 
-/** 64 bits, two hashes side by side: a test has few groups, and two of them must not meet by accident. */
+/** 64 bits, from two hashes: a test has few groups, and two of them must not collide by accident. */
 function hash(text: string): string {
   const words = [0x811c9dc5, 0x9e3779b9];
   for (let index = 0; index < text.length; index += 1) {

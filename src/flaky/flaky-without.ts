@@ -7,9 +7,9 @@ import { standing } from './detectors/pass-on-retry.ts';
 import { dataOf } from './evaluate.ts';
 
 /**
- * Whether a test would have been called flaky at that time without the runs that `isTheirs` names: nobody's own failures
- * excuse them. In doubt it would not: of a failure rate only the latest failures are known, and one of theirs among them
- * is too many.
+ * Tells whether the test would have been called flaky at that time without the runs that `isTheirs` selects: a pull
+ * request's own failures do not excuse it. The answer in doubt is no. A failure rate keeps only its latest failures, so
+ * one of theirs among them decides against it.
  */
 export function isFlakyWithout(
   state: TestState,
@@ -47,6 +47,6 @@ function standsWithout(
     return findOccasions(occasions.filter(counts), passes, sliceMs).length >= failureCount;
   }
   const { failures } = data as MonitorData['failure_rate'];
-  // All of them are asked about: somebody may be collecting the answers.
+  // `filter` asks about every failure, where `some` would stop: a caller may collect the answers.
   return failures.length > 0 && failures.filter(isTheirs).length === 0;
 }

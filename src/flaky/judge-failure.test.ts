@@ -8,7 +8,7 @@ const ADMITTED = Date.UTC(2026, 8, 17, 12);
 const BEFORE = ADMITTED - 1;
 const AFTER = ADMITTED + 1;
 
-/** Known to be flaky, because somebody said so long ago. */
+/** A person flagged it as flaky long ago. */
 const FLAKY: FailedTest = {
   name: 'spins',
   quarantinedAt: BEFORE,

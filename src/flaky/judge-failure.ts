@@ -9,21 +9,21 @@ import type { PastRuns } from './replay.ts';
 interface SeenTests {
   readonly uploadIds: readonly string[];
   readonly testNos: readonly number[];
-  /** Those of them that did not run. */
+  /** The tests among `testNos` that were skipped. */
   readonly skippedNos?: readonly number[];
 }
 
 export interface LastPass extends SeenTests {
   readonly isWhole: boolean;
-  /** Something of it waits to be processed. */
+  /** An upload of it is still unprocessed. */
   readonly isWaiting: boolean;
 }
 
-/** The results that are tied to the failed check. */
+/** The results that belong to the failed check. */
 export interface FailureResults extends SeenTests {
   readonly isWhole: boolean;
   readonly problem: string | null;
-  /** Uploads whose origin is not proven: they can only add failures, and are not among `uploadIds`. */
+  /** Uploads whose origin is not proven. They can only add failures, and are not among `uploadIds`. */
   readonly unprovenIds?: readonly string[];
   readonly failing: readonly {
     readonly testNo: number;
@@ -32,34 +32,34 @@ export interface FailureResults extends SeenTests {
   }[];
 }
 
-/** What is known of a test that failed. */
+/** A failed test as the store knows it. */
 export interface FailedTest extends QuarantinedFor {
   readonly name: string;
   readonly quarantinedAt: Instant | null;
 }
 
-/** The uploads that may excuse a failure of a test. */
+/** The uploads that may waive a failure of a test. */
 export interface TestEvidence {
   readonly past: readonly PastRuns[];
-  /** Others show failures too, and their origin is not proven. */
+  /** Other uploads show failures too, but their origin is not proven. */
   readonly hasUnproven: boolean;
 }
 
 export interface FailureFacts {
-  /** Something that is tied to the check waits to be processed. */
+  /** An upload of this check is still unprocessed. */
   readonly isWaiting: boolean;
-  /** Nothing more will come: whoever ran the check hands its results in before it says how it ended. */
+  /** No more results will come: the runner uploads them before it reports the check's result. */
   readonly isComplete: boolean;
   readonly results: FailureResults | undefined;
-  /** Among the results may be those of an earlier run of this check of this test run. */
+  /** The results may include those of an earlier run of this check on this candidate. */
   readonly isOfSeveralRuns: boolean;
-  /** The tests of the last pass of this check on the base; null: none is known. */
+  /** The tests of the last pass of this check on the base; null: no pass is known. */
   readonly lastPass: LastPass | null;
-  /** When the youngest of the pull requests was admitted. */
+  /** Admission time of the youngest pull request. */
   readonly admittedAt: Instant;
   /** By id. */
   readonly tests: ReadonlyMap<string, FailedTest>;
-  /** What shows that a test is flaky, by its id; undefined: nobody has looked yet, and all else is judged. */
+  /** The evidence for flakiness by test id; undefined: it was not read yet, and only the rest is judged. */
   readonly evidence?: ReadonlyMap<string, TestEvidence>;
   /** More failing tests than this are no flakiness. */
   readonly maxFailing: number;
@@ -69,14 +69,14 @@ export interface FailureJudgement {
   /** open: more results may change the answer. */
   readonly kind: 'waived' | 'denied' | 'open';
   readonly reason: string;
-  /** Those that are no excuse first. */
+  /** Tests that do not excuse the failure come first. */
   readonly tests: readonly { readonly id: string; readonly name: string; readonly why?: string }[];
   readonly failing: number;
 }
 
 /**
- * Whether a failed check failed in nothing but tests that were known to be unreliable before these commits came. In doubt
- * it did not: whatever is missing, broken or younger than the commits is no excuse.
+ * Tells whether a check failed only in tests that were known to be unreliable before these commits came. The answer in
+ * doubt is no: missing or broken results, and facts younger than the commits, excuse nothing.
  */
 export function judgeFailure(facts: FailureFacts): FailureJudgement {
   const { results, isComplete } = facts;
@@ -104,7 +104,7 @@ export function judgeFailure(facts: FailureFacts): FailureJudgement {
   return judged('waived', `Only quarantined tests failed (${plural(tests.length, 'test')}).`);
 }
 
-/** What the last pass had, and these results do not have. A suite that was cut short shows in nothing else. */
+/** Compares with the last pass: missing tests are the only sign of a suite that was cut short. */
 function findGap(
   lastPass: LastPass | null,
   results: FailureResults,
@@ -141,7 +141,7 @@ function judgeTest({ testId: id, paths = UNTOLD }: FailureResults['failing'][num
 const NO_EVIDENCE: TestEvidence = { past: [], hasUnproven: false };
 
 interface Given {
-  /** What came after the pull request may have come because of it. */
+  /** Later facts may be caused by the pull request itself. */
   readonly by: Instant;
   readonly evidence: TestEvidence | undefined;
 }
@@ -161,13 +161,13 @@ function whyNot(test: FailedTest, path: string | null, given: Given): string | u
   return 'What it is quarantined for was not seen before the admission on the target, or in test runs without these pull requests.';
 }
 
-/** By the word of a person, or by evidence that counts and is enough by itself. */
+/** By a person's decision, or by evidence that counts and suffices on its own. */
 function isExcused(test: FailedTest, path: string | null, { by, evidence }: Given): boolean {
   if (isCovered(test, path, { by, isTheirs: () => true })) return true;
   if (evidence === undefined) return isCovered(test, path, { by, isTheirs: () => false });
   const { state, monitors } = test;
   if (!isFlakyBy(state, monitors, { past: evidence.past, by })) return false;
-  // Stored runs do not tell their suite: what is remembered does.
+  // Stored runs do not carry their suite path; the test's state does.
   const isTheirs = pathsOf(state).length > 1 ? isNotOf(evidence) : () => false;
   return isCovered(test, path, { by, isTheirs });
 }
@@ -178,7 +178,7 @@ function isNotOf({ past }: TestEvidence): (run: RunRef & Partial<Pick<RetryEvent
     !ids.has(uploadId) || (otherUploadId !== null && !ids.has(otherUploadId));
 }
 
-/** As an upload with the scope `upload` alone: code of a pull request can read such a token. */
+/** An upload with the scope `upload` alone is one of these: code of a pull request can read such a token. */
 function unprovenText(what: string): string {
   return `${what} came only in uploads whose origin is not proven (see the scope evidence).`;
 }
@@ -188,7 +188,10 @@ function sentenceOf([first, ...others]: readonly { readonly name: string; readon
   return others.length === 0 ? text : `${text} ${plural(others.length, 'other test')} failed likewise.`;
 }
 
-/** Where a run stops at the first failure, some list the rest as skipped: what ran then has to run now. */
+/**
+ * Some frameworks stop at the first failure and list the rest as skipped. A test that ran in the last pass must run
+ * now.
+ */
 function countMissing(expected: SeenTests, present: SeenTests): number {
   const seen = new Set(present.testNos);
   const [skippedBefore, skippedNow] = [new Set(expected.skippedNos), new Set(present.skippedNos)];

@@ -6,8 +6,8 @@ import type { TestEvent } from './test-event.ts';
 type Source = LabelSource['source'];
 
 /**
- * Takes away what label monitors no longer say, and gives a test what those in `speaking` say. The others have said it
- * before: a label that a person took away does not come back by itself.
+ * Removes labels that no label monitor asserts any more, and adds those of the monitors in `speaking`. The other
+ * monitors asserted theirs earlier: a label that a person removed does not come back by itself.
  */
 export function settleLabels(
   state: TestState,
@@ -19,7 +19,7 @@ export function settleLabels(
   }: {
     readonly at: Instant;
     readonly speaking: (monitorId: string) => boolean;
-    /** Monitors that may be no more, for their names. */
+    /** Deleted or changed monitors, needed for their names. */
     readonly gone: readonly Monitor[];
   },
 ): { readonly state: TestState; readonly events: readonly TestEvent[] } {
@@ -44,7 +44,7 @@ export function settleLabels(
   return events.length === 0 ? { state, events } : { state: { ...state, labels }, events };
 }
 
-/** A person puts a label on, or takes it away from every source at once. */
+/** A person adds a label, or removes it from every source at once. */
 export function setLabel(
   state: TestState,
   act: { readonly label: string; readonly isOn: boolean; readonly actor: string; readonly at: Instant },
@@ -63,7 +63,6 @@ export function setLabel(
   return { state: { ...state, labels: state.labels.filter((other) => other.label !== label) }, events };
 }
 
-/** The names a test carries. */
 export function labelsOf(state: TestState): readonly string[] {
   return [...new Set(state.labels.map(({ label }) => label))].sort();
 }

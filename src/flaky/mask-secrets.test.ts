@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { maskSecrets } from './mask-secrets.ts';
 
-/** Made up of pieces, so that nobody takes this file for a leak. */
+/** Joined from pieces, so that secret scanners do not report this file. */
 const joined = (...parts: readonly string[]) => parts.join('');
 const LETTERS = 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY';
 

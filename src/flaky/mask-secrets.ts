@@ -1,12 +1,12 @@
 /**
- * Takes what looks like a secret out of a text before it is stored. Every pattern is anchored or bounded, so that a text
- * made to be slow is read in linear time.
+ * Masks likely secrets in a text before it is stored. Every pattern is anchored or bounded, so that hostile text is
+ * read in linear time.
  */
 const MASK = '***';
 
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,60}-----|$)/g;
 
-/** Tokens that say by their beginning whose they are. */
+/** Tokens with a prefix that names their issuer. */
 const TOKENS: readonly RegExp[] = [
   // JSON web tokens.
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,

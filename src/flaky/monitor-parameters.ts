@@ -1,6 +1,6 @@
 import type { MonitorParameters, MonitorType } from './core/monitor.ts';
 
-/** What a parameter accepts. Without `initial` it must be given; null as `initial` means that it may be unset. */
+/** The accepted values of a parameter. Without `initial` it is required; `initial: null` means that it may be unset. */
 export interface ParameterSpec {
   readonly kind: 'integer' | 'number';
   readonly min: number;
@@ -11,11 +11,11 @@ export interface ParameterSpec {
   readonly text: string;
 }
 
-/** Windows end where runs are no longer kept. */
+/** The longest retention of runs bounds every window. */
 const MAX_DAYS = 45;
 const MAX_HOURS = MAX_DAYS * 24;
 const MAX_MINUTES = MAX_HOURS * 60;
-/** As many failures as a test's state remembers one by one. */
+/** A test's state remembers as many failures one by one. */
 const MAX_COUNT = 100;
 
 const fraction = (text: string, initial?: number): ParameterSpec => ({

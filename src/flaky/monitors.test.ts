@@ -16,7 +16,9 @@ interface Line {
   readonly flaw?: 'FORK';
 }
 
-/** Plays lines (`+` passes, `-` fails, `~` is skipped), each character another commit and upload, an hour between lines. */
+/**
+ * Plays lines (`+` passes, `-` fails, `~` is skipped), each character another commit and upload, an hour between lines.
+ */
 class Story {
   readonly world: FlakyWorld;
   readonly told: string[] = [];
@@ -40,7 +42,7 @@ class Story {
     return this;
   }
 
-  /** The clock goes on; what expires meanwhile does. */
+  /** Advances the clock, and expires tests at their due times. */
   wait(hours: number): this {
     const until = this.at + hours * HOUR;
     for (let due = this.#due(); due !== null && due <= until; due = this.#due()) this.#expire(due);

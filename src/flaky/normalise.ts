@@ -1,6 +1,6 @@
-/** Takes out of a message what differs from run to run, so that the same failure reads the same. */
+/** Replaces the parts of a message that differ from run to run, so that the same failure reads the same. */
 
-/** A line in a file, told from a port of a host by the file's ending. */
+/** A line number in a file. The file's extension tells it from a port of a host. */
 const SOURCE_LINE =
   /(\.(?:[cm]?[jt]sx?|vue|svelte|py|java|kts?|scala|groovy|go|rb|rs|cs|fs|vb|php|cc?|cpp|cxx|hh?|hpp|swift|mm?|exs?|erl|clj|dart|lua|pl|sh|feature))(?:\(\d+(?:,\d+)?\)|:\d+(?::\d+)?)/g;
 
@@ -21,12 +21,12 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b0x[0-9a-f]+\b/gi, '<hex>'],
   [/@[0-9a-f]{5,16}\b/gi, '@<hex>'],
   [/\b(?=[0-9a-f]{0,64}\d)(?=[0-9a-f]{0,64}[a-f])[0-9a-f]{7,128}\b/gi, '<hex>'],
-  // Of a path the file's name stays, not where a machine keeps it.
+  // Keeps the file's name of a path, not the machine's folders.
   [/(?<![\w<])(?:file:\/\/)?(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]{1,100}){1,40}[\\/]([\w.@+~-]{1,100})/g, '<path>/$1'],
   [/(?<![\w./\\<])(?:\.{1,2}[\\/])?(?:[\w.@+-]{1,100}[\\/]){1,40}([\w@+-]{1,100}\.[A-Za-z]{1,5}\b)/g, '<path>/$1'],
   [/\bline \d+/gi, 'line <n>'],
   [/\b\d+(?:[.,]\d+)? ?(?:ns|us|µs|ms|millis(?:econd)?s?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/g, '<duration>'],
-  // Names made up for one run: tmp.Xa83kd, pytest-of-root-12, junit8273645.
+  // Names generated for one run: tmp.Xa83kd, pytest-of-root-12, junit8273645.
   [/\b((?:tmp|temp)[._-]?)(?=[\w-]{0,40}[\dA-Z])[\w-]{4,40}/g, '$1<name>'],
   [/(?<![\w.])[-+]?\d+(?:[.,_]\d+)*(?:e[-+]?\d+)?%?(?!\w)/gi, '<n>'],
   [/\d{3,}/g, '<n>'],

@@ -1,12 +1,13 @@
 /**
- * From the runs of an upload to what is known of their tests.
+ * Folds the runs of an upload into the states of their tests.
  *
- * For each upload the caller asks `scopeOf` once and then calls `observe` for each test. Beside the test's state it
- * needs one thing from the store, `earlier`: what other uploads of the same commit and job said of the test. Where
- * there is no other upload of that commit and job, that is nothing. Otherwise it is exactly
- *   - the failures that they hold, of any test of this upload (the index of failures by commit), and
- *   - for the tests that fail in this upload, whether they passed there.
- * For a test that passes here and passed there nothing need be read.
+ * For each upload the caller calls `scopeOf` once, and then `observe` for each test. Besides the test's state,
+ * `observe` needs one thing from the store, `earlier`: the outcomes of the test in other uploads of the same commit and
+ * job. Without other uploads of that commit and job it is empty. Otherwise it holds exactly
+ * - their failures, of any test of this upload (the index of failures by commit), and
+ * - for the tests that fail in this upload, whether they passed there.
+ *
+ * A test that passes here and passed there needs no read.
  */
 import type { Instant } from '../lib/clock.ts';
 import { matchesAnyBranch } from './core/branch-pattern.ts';
@@ -25,14 +26,14 @@ export interface UploadScope {
   readonly upload: UploadFacts;
   readonly at: Instant;
   readonly monitors: readonly Monitor[];
-  /** Those that look at the upload's branch. */
+  /** The monitors that match the upload's branch. */
   readonly looking: readonly Monitor[];
 }
 
 export interface Observed extends Changed<TestState> {
   /**
-   * False where only counts of passing runs changed, or nothing: such a state may be stored late, and counted again
-   * from the runs after a crash.
+   * False if only counts of passing runs changed, or nothing. Such a state may be stored late: after a crash it is
+   * counted again from the runs.
    */
   readonly isUrgent: boolean;
 }
@@ -42,7 +43,7 @@ export function scopeOf(upload: UploadFacts, monitors: readonly Monitor[], at: I
   return { upload, at, monitors, looking };
 }
 
-/** Folds the runs of one test in one upload in, and decides. `before` is undefined for a test never seen. */
+/** Folds the runs of one test in one upload, then decides. `before` is undefined for a new test. */
 export function observe(
   before: TestState | undefined,
   runs: readonly ObservedRun[],
@@ -51,7 +52,7 @@ export function observe(
 ): Observed {
   const { at, monitors } = scope;
   const known = before ?? newTestState(at);
-  // It counts in figures only: nobody can have a test called flaky from outside.
+  // The upload counts in figures only, so that no outsider can have a test called flaky.
   if (scope.upload.flaw !== null) return { state: known, events: [], isUrgent: before === undefined };
   const paths = notePaths(known.paths, runs, at);
   const seen = paths === undefined || paths === known.paths ? known : { ...known, paths };
@@ -64,18 +65,18 @@ export function observe(
     evaluated.events.length > 0 ||
     evaluated.state.nextCheckAt !== known.nextCheckAt ||
     state.passingMultiplicities !== known.passingMultiplicities ||
-    // Blocks of runs do not hold paths: what is counted by path is not counted from them again.
+    // Blocks of runs do not hold paths, so counts by path cannot be restored from them.
     state.paths !== known.paths ||
     (state.paths?.length ?? 0) > 1 ||
     runs.some((run) => run.conclusion !== 'SUCCESS');
   return { ...evaluated, isUrgent };
 }
 
-/** Counts without deciding. The order in which uploads are folded does not matter. */
+/** Counts without deciding. The order of uploads does not matter. */
 export function fold(state: TestState, batch: Batch, looking: readonly Monitor[]): TestState {
   const jobs = noteJob(state.jobs, batch.upload.job, batch.runs);
   const passingMultiplicities = noteMultiplicity(state.passingMultiplicities, batch.runs);
-  // Copied once at most: this is called for every run there is.
+  // Copies once at most: this code runs for every stored run.
   let changed: Record<string, MonitorState> | undefined;
   for (const monitor of looking) {
     const own = state.monitors[monitor.id];
@@ -95,7 +96,7 @@ function foldMonitor(own: MonitorState, batch: Batch, monitor: Monitor): Monitor
   return next === own.data ? own : { ...own, type: monitor.type, data: next };
 }
 
-/** Monitors that do not look at this branch decide anew only where something changed that all of them share. */
+/** Monitors of other branches decide again only if a fact changed that all monitors share. */
 function monitorsToAsk(state: TestState, known: TestState, scope: UploadScope): readonly Monitor[] {
   const isShared = state.jobs !== known.jobs || state.passingMultiplicities !== known.passingMultiplicities;
   return isShared ? scope.monitors : scope.looking;

@@ -1,12 +1,12 @@
 /**
- * Where far more tests fail than usual, not the tests but what they run on has failed: nothing of that says anything about
- * a test. What is usual is the median of the latest uploads of the same job, those of outages included: a suite that goes
- * on failing is not an outage for ever.
+ * If far more tests fail than usual, the infrastructure has failed, and the results say nothing about the tests. The
+ * usual share is the median of the latest uploads of the same job, outages included: a suite that keeps failing stops
+ * being an outage.
  */
 
 export interface OutageProtection {
   readonly isEnabled: boolean;
-  /** A fraction of the tests that ran, whatever is usual; null: far above what is usual. */
+  /** A fixed fraction of the tests that ran; null: far above the usual share. */
   readonly threshold: number | null;
 }
 
@@ -16,30 +16,30 @@ export interface TestCounts {
   readonly failed: number;
 }
 
-/** In a small suite some tests that share a cause are a large share. */
+/** In a small suite, a few tests with one cause are already a large share. */
 const LEAST_RAN = 20;
 const LEAST_FAILED = 10;
-/** A suite that hardly ever fails may well have so many failures by a real change. */
+/** In a suite that hardly ever fails, a real change may well cause this many failures. */
 const LEAST_SHARE = 0.15;
 const TIMES_USUAL = 5;
 
-/** The latest uploads that say what is usual. */
+/** Number of latest uploads that define the usual share. */
 export const USUAL_UPLOADS = 11;
 
-/** Whether the counts alone leave it open, so that what is usual has to be known. */
+/** Decides from the counts alone. If true, the caller must read the usual share. */
 export function mayBeOutage(counts: TestCounts, { isEnabled, threshold }: OutageProtection): boolean {
   if (!isEnabled || counts.ran === 0) return false;
   if (threshold !== null) return shareOf(counts) > threshold;
   return counts.ran >= LEAST_RAN && counts.failed >= LEAST_FAILED && shareOf(counts) >= LEAST_SHARE;
 }
 
-/** `before` are the latest uploads of the same job. Without any, nothing usually fails. */
+/** `before` are the latest uploads of the same job. Without any, the usual share is zero. */
 export function isOutage(counts: TestCounts, protection: OutageProtection, before: readonly TestCounts[]): boolean {
   if (!mayBeOutage(counts, protection)) return false;
   return protection.threshold !== null || shareOf(counts) >= limitFor(usualShare(before));
 }
 
-/** Several times the usual share; of a suite that usually fails a lot, half of what usually passes. */
+/** Several times the usual share. For a suite that usually fails a lot: half of the usually passing share. */
 function limitFor(usual: number): number {
   return Math.min(Math.max(LEAST_SHARE, TIMES_USUAL * usual), (1 + usual) / 2);
 }

@@ -22,7 +22,7 @@ export const MAX_LABEL_LENGTH = 64;
 type Fields = Readonly<Record<string, unknown>>;
 type Report = (path: string, message: string) => void;
 
-/** A monitor as the wire has it (snake case, units last). Every problem is reported at once. */
+/** Parses a monitor from the wire (snake case, units last). Reports all problems at once. */
 export function parseMonitor(
   input: unknown,
   given: { readonly id: string; readonly createdAt: Instant },
@@ -46,7 +46,6 @@ export function parseMonitor(
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'monitor', monitor: monitor as Monitor };
 }
 
-/** A monitor's parameters as the wire has them. */
 export function wireParameters(monitor: Monitor): Readonly<Record<string, number | null>> {
   const entries = Object.entries(monitor.parameters as Readonly<Record<string, number | null>>);
   return Object.fromEntries(entries.map(([name, value]) => [snakeCase(name), value]));
@@ -145,7 +144,7 @@ function rangeText(spec: ParameterSpec): string {
     : `${what} from ${spec.min} to ${spec.max}`;
 }
 
-/** What one parameter says about another. */
+/** Checks parameters that constrain each other. */
 function checkTogether(
   parsed: Readonly<Record<string, number | null>>,
   type: MonitorType,

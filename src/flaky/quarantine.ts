@@ -5,7 +5,7 @@ import type { Conclusion } from './core/run.ts';
 export interface QuarantineSettings {
   /** The master switch. */
   readonly isEnabled: boolean;
-  /** Flaky tests are quarantined without anybody asking. */
+  /** Flaky tests are quarantined without a person's decision. */
   readonly isAutomatic: boolean;
 }
 
@@ -18,7 +18,7 @@ export type QuarantineState =
   | { readonly isQuarantined: true; readonly by: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE'; readonly reason: string }
   | { readonly isQuarantined: false; readonly reason: string };
 
-/** What the settings, a person and the status make of a test together. Broken tests are never quarantined by themselves. */
+/** Combines settings, a person's override and the status. Broken tests are never quarantined automatically. */
 export function quarantineOf(
   status: HealthStatus,
   override: QuarantineOverride | null,
@@ -42,7 +42,7 @@ function hasExpired({ expiresAt }: QuarantineOverride, at: Instant): boolean {
   return expiresAt !== null && expiresAt <= at;
 }
 
-/** Whether a failing run stopped somebody for a test known to be unhealthy. */
+/** True if a failing run blocked a merge because of a test known to be unhealthy. */
 export function isBlockingRun(
   conclusion: Conclusion,
   test: { readonly status: HealthStatus; readonly isQuarantined: boolean },
@@ -50,10 +50,10 @@ export function isBlockingRun(
   return conclusion === 'FAILURE' && test.status !== 'HEALTHY' && !test.isQuarantined;
 }
 
-/** A quarantined test that somebody should look at. */
+/** A quarantined test, for the review of quarantines. */
 export interface QuarantinedTest {
   readonly quarantinedAt: Instant;
-  /** Since it was quarantined, as far back as runs are kept; skipped runs are no runs. */
+  /** Since the quarantine began, as far back as runs are kept, without skipped runs. */
   readonly passes: number;
   readonly failures: number;
   readonly lastRunAt: Instant | null;
@@ -64,7 +64,7 @@ export const REVIEW_AFTER_DAYS = 14;
 export const REVIEW_MINIMUM_PASSES = 50;
 const DAY_MS = 86_400_000;
 
-/** Whether quarantine has outlived its reason: the test always passes now, or no longer runs. */
+/** Finds quarantines that outlived their reason: the test always passes now, or no longer runs. */
 export function reviewOf(test: QuarantinedTest, at: Instant): 'ALWAYS_PASSES' | 'NEVER_RUNS' | undefined {
   const since = at - REVIEW_AFTER_DAYS * DAY_MS;
   if (test.quarantinedAt > since) return undefined;

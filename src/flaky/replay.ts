@@ -8,7 +8,7 @@ import { standing, withRetries } from './detectors/pass-on-retry.ts';
 import { evaluate, expire } from './evaluate.ts';
 import { fold, scopeOf } from './observe.ts';
 
-/** The runs of one test in one upload, or in a part of it, and when they were processed. */
+/** The runs of one test in one upload or part, with the time of processing. */
 export interface PastRuns {
   readonly upload: UploadFacts;
   readonly at: Instant;
@@ -16,8 +16,8 @@ export interface PastRuns {
 }
 
 /**
- * What monitors would remember and say of a test if these uploads were all there is. Stored runs do not say which try of
- * a case they were, nor in which of several suites: retries that need that are taken from what is remembered.
+ * The state of a test as if these uploads were the only ones. Stored runs carry neither their attempt number nor their
+ * suite path, so retries that need these come from the known state.
  */
 export function replay(
   known: TestState,

@@ -4,7 +4,7 @@ import type { Monitor } from './core/monitor.ts';
 const LONG_LIVED = ['main', 'master', 'develop', 'dev', 'release/*'];
 const WEEK_MINUTES = 7 * 24 * 60;
 
-/** What a new repository begins with. `makeId` is asked once for each monitor, in this order. */
+/** The monitors of a new repository. `makeId` is called once for each, in this order. */
 export function seedMonitors(makeId: () => string, createdAt: Instant): readonly Monitor[] {
   const common = { enabled: true, createdAt };
   const onLongLived = { ...common, branches: LONG_LIVED };

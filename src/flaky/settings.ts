@@ -3,15 +3,15 @@ import type { Monitor } from './core/monitor.ts';
 import { uuidV5 } from './identity/uuid-v5.ts';
 import { seedMonitors } from './seed-monitors.ts';
 
-/** What a repository says about its tests. */
+/** Test settings of a repository. */
 export interface TestSettings {
   readonly quarantineEnabled: boolean;
   readonly autoQuarantine: boolean;
   readonly infrastructureProtectionEnabled: boolean;
-  /** A fraction; null: far above what is usual. */
+  /** A fraction; null: far above the usual share. */
   readonly infrastructureFailureThreshold: number | null;
   readonly retentionDays: number;
-  /** With `{key}` where the ticket's key goes; null: none. */
+  /** `{key}` stands for the ticket's key; null: no template. */
   readonly ticketUrlTemplate: string | null;
 }
 
@@ -24,7 +24,10 @@ export const DEFAULT_TEST_SETTINGS: TestSettings = {
   ticketUrlTemplate: null,
 };
 
-/** The monitors of a repository that nobody changed: the same ones whenever and wherever they are asked for. */
+/**
+ * The monitors of a repository whose settings were never changed. Ids are derived, so every server computes the same
+ * ones.
+ */
 export function defaultMonitors(repositoryId: string, createdAt: Instant): readonly Monitor[] {
   let made = 0;
   const makeId = () => {

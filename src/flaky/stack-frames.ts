@@ -1,4 +1,4 @@
-/** Reads the frames of a stack trace, whichever language wrote it, without line numbers: a file's name and a function's. */
+/** Reads the frames of a stack trace of any known language, without line numbers: file name and function name. */
 
 const MAX_FRAMES = 3;
 const MAX_LINE_LENGTH = 1_000;
@@ -8,7 +8,7 @@ interface Frame {
   readonly isLibrary: boolean;
 }
 
-/** Code that is in everybody's traces, and says nothing about this failure. */
+/** Library code is in every trace, and says nothing about this failure. */
 const LIBRARY =
   /node_modules[\\/]|\bnode:|\binternal\/|site-packages|dist-packages|lib\/python|<frozen |[\\/]gems[\\/]|[\\/]vendor[\\/]|\/rustc\/|[\\/]\.cargo[\\/]|[\\/]go\/src[\\/]|\bgoexit\b|\btesting\.|testing\.go|\bruntime[./]|\bjava\.base[/.]|^(?:java|javax|jdk|sun|org\.junit|junit|org\.gradle|org\.apache\.maven|org\.hamcrest|org\.assertj|org\.mockito|kotlin|scala)\.|\b(?:System|NUnit|Xunit|Microsoft)\.|PHPUnit\\|\bstd::|\bcore::|\balloc::|__rust|rust_begin_unwind/;
 
@@ -51,7 +51,7 @@ const READERS: readonly Reader[] = [
 /** The frames nearest to the failure, own code before libraries. */
 export function topFrames(trace: string): readonly string[] {
   const lines = trace.split('\n');
-  // Python tells the outermost call first.
+  // Python prints the outermost call first.
   if (trace.includes('File "')) lines.reverse();
   const own: string[] = [];
   const libraries: string[] = [];
@@ -85,7 +85,7 @@ function baseName(path: string): string {
   return name.replace(/[?#].*$/, '').replace(/(?::\d+)+$/, '');
 }
 
-/** Compilers number what has no name: lambdas, closures, generated classes. */
+/** Compilers number unnamed code: lambdas, closures, generated classes. */
 function stableName(fn: string): string {
   return fn
     .replace(/^[\w.]+\//, '')

@@ -9,7 +9,7 @@ interface Vote extends Contribution {
   readonly since: Instant;
 }
 
-/** What classifies the test now: every active monitor that is switched on and not muted, and a person's flag. */
+/** The sources that classify the test now: every active monitor that is enabled and not muted, and a person's flag. */
 function votesOf(state: TestState, monitors: readonly Monitor[]): readonly Vote[] {
   const votes: Vote[] = [];
   for (const { id, type, enabled, action, name } of monitors) {
@@ -32,7 +32,7 @@ function votesOf(state: TestState, monitors: readonly Monitor[]): readonly Vote[
   return votes;
 }
 
-/** Writes history only where the composite changes: a second monitor of the same opinion is none. */
+/** Writes history only if the combined status changes: a second monitor with the same result adds no event. */
 export function settleStatus(
   state: TestState,
   monitors: readonly Monitor[],

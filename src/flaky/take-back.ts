@@ -7,17 +7,16 @@ import type { Changed, TestEvent } from './test-event.ts';
 
 export interface TakenBack {
   readonly uploadId: string;
-  /** When its runs were counted: what was detected before does not follow from them. */
+  /** When its runs were counted. Earlier detections do not follow from them. */
   readonly countedAt: Instant;
   readonly actor: string;
   readonly reason: string;
-  /** It failed in that upload. */
   readonly hasFailed: boolean;
 }
 
 /**
- * An upload is evidence no more. Counts are made again of the uploads that are left; a monitor that these alone would not
- * have made active, and that became so with the upload or since, is resolved at once.
+ * Withdraws an upload as evidence. Counts are rebuilt from the remaining uploads. A monitor that became active with the
+ * upload or later, and that the remaining uploads do not activate, is resolved at once.
  */
 export function takeBack(
   state: TestState,

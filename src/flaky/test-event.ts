@@ -3,16 +3,16 @@ import type { ResolutionCause } from './core/detector.ts';
 import type { HealthStatus, MonitorType } from './core/monitor.ts';
 import type { Evidence, LabelSource } from './core/state.ts';
 
-/** Why a monitor no longer speaks about a test. */
+/** Why a monitor stopped classifying a test. */
 export type EndCause = ResolutionCause | 'disabled' | 'deleted' | 'changed';
 
-/** What stands behind a status; a person's flag has no monitor. */
+/** A source of a status; a person's flag has no monitor. */
 export interface Contribution {
   readonly monitorId: string | null;
   readonly type: MonitorType | 'manual';
 }
 
-/** With its name as it is then: a history outlives its monitors. */
+/** The name is a copy, because the history outlives its monitors. */
 interface OfMonitor {
   readonly monitorId: string;
   readonly monitorName: string;
@@ -21,11 +21,11 @@ interface OfMonitor {
 interface OfLabel {
   readonly label: string;
   readonly source: LabelSource['source'];
-  /** Where a monitor acts. */
+  /** Set if a monitor acts. */
   readonly monitorName?: string;
 }
 
-/** What happened to a test, for its history and for webhooks. `actor` is null where nobody acted. */
+/** An event in a test's history, also sent to webhooks. `actor` is null if no person acted. */
 export type TestEvent = { readonly at: Instant; readonly actor: string | null } & (
   | (OfMonitor & {
       readonly kind: 'monitor_activated';

@@ -1,4 +1,4 @@
-/** What lists and answers show of a test, as it follows from what is remembered of it and what people decided. */
+/** The shown facts of a test, derived from its state and from people's decisions. */
 import type { Instant } from '../lib/clock.ts';
 import type { HealthStatus } from './core/monitor.ts';
 import type { TestState } from './core/state.ts';
@@ -8,7 +8,7 @@ import { type QuarantineOverride, type QuarantineSettings, quarantineOf } from '
 export interface TestRecord {
   readonly status: HealthStatus;
   readonly statusReason: string;
-  /** When it was set; of a test never classified, when it was first seen. */
+  /** When the status was set; for a test that was never classified, when it was first seen. */
   readonly statusAt: Instant;
   readonly quarantinedAt: Instant | null;
   readonly isFlagged: boolean;
@@ -28,7 +28,7 @@ export interface Recorded {
   readonly event: QuarantineChanged | undefined;
 }
 
-/** `quarantinedAt` is as it was before; it stays while the test stays quarantined. */
+/** `quarantinedAt` is the previous value; it is kept while the test stays quarantined. */
 export function recordTest(
   state: TestState,
   of: {

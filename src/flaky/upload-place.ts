@@ -1,4 +1,4 @@
-/** What an upload says of where its tests ran. */
+/** An upload's claim about where its tests ran. */
 export interface PlaceQuestion {
   readonly repositoryId: string;
   readonly sha: string;
@@ -6,13 +6,13 @@ export interface PlaceQuestion {
   readonly jobName: string | null;
 }
 
-/** Where its tests did run, as far as the queues of the repository and its forge know. */
+/** The verified origin of an upload, as far as the repository's queues and its forge know it. */
 export interface UploadPlace {
-  /** Whether the repository has the commit; null: there is none to ask, or it cannot be asked now. */
+  /** Whether the repository has the commit; null: there is no repository to ask, or the forge does not answer now. */
   readonly hasCommit: boolean | null;
-  /** The candidate whose commit and test branch these are. */
+  /** The candidate with this commit and test branch. */
   readonly candidateId: string | null;
-  /** Its check of the job's name, where exactly one required check has it. */
+  /** The required check of the candidate with the job's name, if exactly one matches. */
   readonly check: string | null;
 }
 

@@ -1,6 +1,9 @@
 import { matchesStarred } from '../../lib/starred.ts';
 
-/** Where a monitor looks: `*` stands for any run of characters, `/` included, `?` for exactly one; the rest is literal. */
+/**
+ * Branch patterns of monitors: `*` matches any run of characters, `/` included, `?` matches exactly one; the rest is
+ * literal.
+ */
 
 export const MAX_BRANCH_PATTERNS = 10;
 export const MAX_BRANCH_PATTERN_LENGTH = 255;
@@ -10,7 +13,7 @@ export function matchesAnyBranch(patterns: readonly string[], branch: string): b
 }
 
 export function matchesBranch(pattern: string, branch: string): boolean {
-  // By characters of people, of which one may be two of JavaScript.
+  // Spread by code points: `?` must match an emoji, which is two UTF-16 units.
   return matchesStarred([...pattern], [...branch], {
     isStar: (wanted) => wanted === '*',
     matches: (wanted, character) => wanted === '?' || wanted === character,

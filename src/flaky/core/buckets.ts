@@ -1,16 +1,16 @@
 /**
- * Counts of a rolling window, kept by slices of it. A slice counts until all of it is older than the window, so that a
- * window is never shorter than it says and at most one slice longer.
+ * Counts of a rolling window, kept in slices. A slice counts until all of it is older than the window, so the window is
+ * never shorter than configured and at most one slice longer.
  */
 import type { Instant } from '../../lib/clock.ts';
 
-/** More would follow the clock more closely, and make the state of every test larger. */
+/** More slices would follow the clock more closely, and make the state of every test larger. */
 const SLICES = 24;
 const MINUTE_MS = 60_000;
 
 /**
- * Slice number and two counts whose meaning is the monitor's, again and again, in the order of slices. Flat, because
- * there is one for each test: a hundred thousand small lists cost more than everything that is counted in them.
+ * Flat triples of slice number and two counts, ordered by slice; the monitor defines the meaning of the counts. One
+ * list exists per test: a hundred thousand nested lists would cost more memory than the counts in them.
  */
 export type Buckets = readonly number[];
 
@@ -20,14 +20,13 @@ export function sliceMs(windowMs: number): number {
   return Math.max(MINUTE_MS, Math.ceil(windowMs / SLICES / MINUTE_MS) * MINUTE_MS);
 }
 
-/** When a slice leaves the window. */
 export function leavesAt(slice: number, windowMs: number): Instant {
   return (slice + 1) * sliceMs(windowMs) + windowMs;
 }
 
 /**
- * The first instant after `at` at which a slice leaves and `isWanted` says yes to the counts that are left then. Called
- * for every run of a test that fails now and then: one pass, nothing made.
+ * Returns the first instant after `at` at which a slice leaves and `isWanted` accepts the remaining counts. This runs
+ * for every run of a test that sometimes fails, so it makes one pass and allocates nothing.
  */
 export function findLeaving(
   buckets: Buckets,
@@ -60,7 +59,7 @@ export function addToBuckets(
   return buckets.with(counted, (buckets[counted] as number) + 1);
 }
 
-/** Without those that have left. The same list where none has. */
+/** Drops slices that have left the window. Returns the same list if none has. */
 export function pruneBuckets(buckets: Buckets, windowMs: number, at: Instant): Buckets {
   let first = 0;
   while (first < buckets.length && leavesAt(buckets[first] as number, windowMs) <= at) first += WIDTH;

@@ -3,16 +3,16 @@ import type { Monitor, MonitorType } from './monitor.ts';
 import type { EarlierOutcome, ObservedRun, UploadFacts } from './run.ts';
 import type { Evidence, JobRecord, MonitorData } from './state.ts';
 
-/** The runs of one test in one upload, on a branch that the monitor looks at. */
+/** The runs of one test in one upload, on a branch that the monitor matches. */
 export interface Batch {
   readonly upload: UploadFacts;
   readonly runs: readonly ObservedRun[];
-  /** Of other uploads of the same commit and job. */
+  /** Outcomes from other uploads of the same commit and job. */
   readonly earlier: readonly EarlierOutcome[];
   readonly at: Instant;
 }
 
-/** What a decision may look at beside its own counts. */
+/** Input of a decision besides the monitor's own counts. */
 export interface DetectorInput {
   readonly at: Instant;
   readonly isActive: boolean;
@@ -31,17 +31,17 @@ export type Decision =
 export const SAME: Decision = { kind: 'same' };
 
 export interface Detector<Type extends MonitorType> {
-  /** Counts the runs in. `data` is null at first, or where it was counted under other parameters. */
+  /** Counts the runs. `data` is null at first, and after a change of parameters that needs new counts. */
   fold(data: MonitorData[Type] | null, batch: Batch, monitor: Monitor<Type>): MonitorData[Type] | null;
-  /** Whether what was counted fits the parameters; if not, it is counted anew. */
+  /** Tells whether the counts were made under these parameters; if not, counting starts again. */
   fits?(data: MonitorData[Type], monitor: Monitor<Type>): boolean;
   decide(data: MonitorData[Type], monitor: Monitor<Type>, situation: DetectorInput): Decision;
-  /** The next instant at which `decide` may say something else although nothing arrives. */
+  /** The next instant at which `decide` may change its answer without a new run. */
   nextAt(data: MonitorData[Type], monitor: Monitor<Type>, situation: DetectorInput): Instant | null;
 }
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** Runs named as evidence; a count monitor keeps as many as it counts. */
+/** Number of runs kept as evidence; a count monitor keeps as many as it counts. */
 export const KEPT_RUNS = 8;

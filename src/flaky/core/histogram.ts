@@ -1,6 +1,6 @@
 import type { Histogram } from './state.ts';
 
-/** Each step is a twentieth longer than the one before: 400 of them reach from a millisecond to a day and beyond. */
+/** Each step is 5% longer than the one before: 400 steps reach from a millisecond to more than a day. */
 const GROWTH = Math.log(1.05);
 
 export function addToHistogram(histogram: Histogram, durationMs: number): Histogram {
@@ -22,7 +22,7 @@ export function countOf(histogram: Histogram): number {
   return histogram.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** The duration that this fraction of the runs does not exceed, to within a fortieth. */
+/** The duration that this fraction of the runs does not exceed, to within 2.5%. */
 export function percentileMs(histogram: Histogram, fraction: number): number {
   let left = Math.max(1, Math.ceil(countOf(histogram) * fraction));
   for (const [step, count] of histogram) {

@@ -11,7 +11,7 @@ export const MONITOR_TYPES = [
 ] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];
 
-/** From the mildest to the most severe. */
+/** Ordered from the mildest to the most severe. */
 export const HEALTH_STATUSES = ['HEALTHY', 'FLAKY', 'BROKEN'] as const;
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
 
@@ -26,14 +26,16 @@ export interface MonitorParameters {
     readonly resolutionThreshold: number;
     readonly windowHours: number;
     readonly minimumSampleSize: number;
-    /** Null: a test that no longer runs stays as it is. */
+    /** Null: a test that no longer runs keeps its status. */
     readonly staleTimeoutHours: number | null;
   };
   readonly failure_count: {
     readonly failureCount: number;
     readonly windowMinutes: number;
     readonly resolutionTimeoutMinutes: number;
-    /** 1: failures are one until the test has passed again, as those of a regression are. 0: each one counts. */
+    /**
+     * 1: failures count once until the test has passed again, so that a regression counts once. 0: each failure counts.
+     */
     readonly passesBetween: number;
   };
   readonly new_test: { readonly newDays: number };
@@ -75,7 +77,7 @@ interface MonitorOf<Type extends MonitorType> {
 
 export type Monitor<Type extends MonitorType = MonitorType> = Type extends MonitorType ? MonitorOf<Type> : never;
 
-/** Monitors of a test's life and speed say nothing about its health. */
+/** Monitors of age, speed and skips say nothing about a test's health. */
 export const LABEL_ONLY_TYPES: ReadonlySet<MonitorType> = new Set([
   'new_test',
   'skipped_test',

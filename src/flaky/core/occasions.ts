@@ -1,32 +1,31 @@
 /**
- * On how many occasions a test failed.
+ * Counts the occasions on which a test failed.
  *
- * A regression fails on every commit and every try until it is fixed, in all jobs at once: however often that is, it is
- * one occasion. So a failure is another occasion only when the test has passed since the last one, in the same job of the
- * same branch. What came before what is known by slices of time: the pass must be in a slice after that of the last
- * occasion and before that of the failure.
+ * A regression fails on every commit and every retry until it is fixed, in all jobs at once. All of these failures are
+ * one occasion. So a failure starts a new occasion only if the test has passed since the last one, in the same job of
+ * the same branch. Order is known by slices of time: the pass must be in a slice after that of the last occasion and
+ * before that of the failure.
  *
- * When the oldest failures leave the window, or are forgotten, there are never more occasions than before: to begin later
- * makes every one of them later.
+ * Dropping the oldest failures never adds an occasion: a later start moves every occasion later.
  */
 import { compareRefs, compareTexts, type RunRef, type UploadFacts } from './run.ts';
 import { addSlice, nextSlice, pruneSlices, type SliceSet } from './slice-set.ts';
 
-/** A slice is an hour of a week. */
+/** One slice is an hour of a week. */
 const SLICES = 168;
 const KEPT_PLACES = 16;
 const MINUTE_MS = 60_000;
 
-/** In which slices the test passed in one job of one branch. */
+/** The slices in which the test passed in one job of one branch. */
 export interface PlacePasses extends OccasionKey {
   readonly slices: SliceSet;
 }
 
-/** Tests of one id in different suites pass and fail by themselves. */
+/** Tests of one id in different suites pass and fail independently. */
 interface OccasionKey {
   readonly branch: string;
   readonly job: string;
-  /** Absent: that of the outermost suite, or not told. */
+  /** Absent: the outermost suite, or the report did not say. */
   readonly path?: string;
 }
 
@@ -44,7 +43,7 @@ export function occasionSliceMs(windowMs: number): number {
   return Math.max(MINUTE_MS, Math.ceil(windowMs / SLICES / MINUTE_MS) * MINUTE_MS);
 }
 
-/** The same list where it was known. Slices before `since` are forgotten. */
+/** Returns the same list if the pass was known. Slices before `since` are dropped. */
 export function notePass(
   places: readonly PlacePasses[],
   upload: Upload,
@@ -59,7 +58,7 @@ export function notePass(
   return latestPlaces([...others, { ...here, slices: pruneSlices(slices, since) }]);
 }
 
-/** Of each job of a branch the latest failure in each of the last `limit` slices. */
+/** Keeps, for each job of a branch, the latest failure in each of the last `limit` slices. */
 export function keepOccasions(
   failures: readonly RunRef[],
   { sliceMs, limit }: { readonly sliceMs: number; readonly limit: number },
@@ -104,7 +103,7 @@ function hasPassed(
   return passed !== undefined && passed < before;
 }
 
-/** Where a test runs in ever other places, the oldest are forgotten: failures there are one occasion then. */
+/** A test that keeps running in new places loses the oldest ones: its failures there count as one occasion then. */
 function latestPlaces(places: readonly PlacePasses[]): readonly PlacePasses[] {
   const kept = places.length > KEPT_PLACES ? places.toSorted(byLastPass).slice(0, KEPT_PLACES) : places;
   return kept.toSorted(comparePlaces);
@@ -122,7 +121,7 @@ function comparePlaces(one: OccasionKey, other: OccasionKey): number {
   );
 }
 
-/** To the word. */
+/** Exact to one word of slices, which is enough for sorting. */
 function lastSlices({ slices }: PlacePasses): number {
   return slices.at(-2) ?? 0;
 }

@@ -1,19 +1,18 @@
 /**
- * Tests in suites inside each other may share an id: the reference client makes ids of the outermost suite only. Which of
- * them a run was is told by its suite path. What a quarantine was made of covers its own paths and no other.
+ * Tests in nested suites may share an id, because the reference client makes ids of the outermost suite only. The suite
+ * path of a run tells them apart. A quarantine covers the paths that it was based on and no other.
  */
 import type { Instant } from '../../lib/clock.ts';
 import type { ObservedRun, RunRef } from './run.ts';
 
-/** A path, and since when it is known. */
+/** A path, and when it was first seen. */
 export type KnownPath = readonly [path: string, since: Instant];
 
-/** What is remembered of a test, as far as it is about paths. */
 interface WithPaths {
   readonly paths?: readonly KnownPath[];
 }
 
-/** More are no longer told apart: those beyond are never covered. */
+/** Paths beyond the limit are not told apart and never covered by a quarantine. */
 const MAX_PATHS = 16;
 
 export function pathsOf({ paths }: WithPaths): readonly KnownPath[] {
@@ -22,7 +21,7 @@ export function pathsOf({ paths }: WithPaths): readonly KnownPath[] {
 
 const NO_PATHS: readonly KnownPath[] = [];
 
-/** The same list where nothing is new. Runs from lists do not tell their path. */
+/** Returns the same list if no path is new. Runs from lists have no path. */
 export function notePaths(
   known: readonly KnownPath[] | undefined,
   runs: readonly ObservedRun[],
@@ -36,7 +35,9 @@ export function notePaths(
   return paths;
 }
 
-/** The runs by path. Those that do not tell it are of the only one that others tell, else by themselves. */
+/**
+ * Groups the runs by path. Runs without a path join the only path that other runs have, else form a group of their own.
+ */
 export function groupByPath<Run extends { readonly path?: string | null }>(
   runs: readonly Run[],
 ): ReadonlyMap<string | null, readonly Run[]> {
@@ -49,19 +50,21 @@ export function groupByPath<Run extends { readonly path?: string | null }>(
   return new Map([[only, runs]]);
 }
 
-/** The path of runs that are stored without one; null where the test has several. */
+/** The path of runs that are stored without one; null if the test has several. */
 export function onlyPathOf(state: WithPaths): string | null {
   const [first, second] = pathsOf(state);
   return first === undefined || second !== undefined ? null : first[0];
 }
 
-/** Whether a run may count as evidence for a path: one that does not tell its own only where the test has no other. */
+/**
+ * Tells whether a run may count as evidence for a path. A run without a path counts only if the test has no other path.
+ */
 export function isOfPath(state: WithPaths, run: Pick<RunRef, 'path'>, path: string): boolean {
   if (run.path !== undefined && run.path !== null) return run.path === path;
   return pathsOf(state).every(([known]) => known === path);
 }
 
-/** Whether what a person decided at an instant was about this path too. */
+/** Tells whether a person's decision at this instant was about this path too. */
 export function wasKnown(state: WithPaths, path: string, at: Instant): boolean {
   return pathsOf(state).some(([known, since]) => known === path && since <= at);
 }

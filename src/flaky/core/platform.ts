@@ -6,8 +6,8 @@ import type { JobRecord } from './state.ts';
 const KEPT_JOBS = 16;
 
 /**
- * Notes in which jobs the test passes and fails. Passes are noted by the hour: a test that passes all day then changes
- * nothing that would have to be stored each time.
+ * Notes the jobs in which the test passes and fails. Passes are noted by the hour, so that a test that passes all day
+ * does not need a write each time.
  */
 export function noteJob(jobs: readonly JobRecord[], job: string, runs: readonly ObservedRun[]): readonly JobRecord[] {
   const known = jobs.find((record) => record.job === job);
@@ -23,8 +23,8 @@ export function noteJob(jobs: readonly JobRecord[], job: string, runs: readonly 
 }
 
 /**
- * Jobs in which the test fails and has not passed since, although it passes in another: it does not work on that
- * platform, and its failures there do not make it flaky. A pass in another job counts however old it is; so time alone
+ * Jobs in which the test fails and has not passed since, although it passes in another job. The test does not work on
+ * that platform, and its failures there do not make it flaky. A pass in another job counts at any age, so time alone
  * never makes a test flaky.
  */
 export function platformFailures(jobs: readonly JobRecord[], since: Instant): ReadonlySet<string> {

@@ -1,13 +1,13 @@
 /**
- * Pass on retry: what counts as the same test failing and passing on the same code.
+ * Pass on retry: the rules for "the same test failed and passed on the same code".
  *
- * Runs are compared within one commit, job and variant (a variant is another test). Between two uploads a failure in
- * one and nothing but passes in the other are certain. Within one upload, a case with failing `flakyFailure` children
- * that ended well is certain too. A case that only occurs several times may be several parametrised tests of one name,
- * of which one fails: there the passing occurrence must carry a later attempt number or a later timestamp than the
- * failing one, and even then it is no retry once the test was seen to pass with just as many occurrences. Such evidence
- * is kept with its number of occurrences, so that it can be withdrawn when a passing commit arrives later. Runs of other
- * suite paths are never compared: they are other tests.
+ * Runs are compared within one commit, job and variant (a variant is another test). A failure in one upload and only
+ * passes in another are certain. Within one upload, a case with failing `flakyFailure` children that ended well is
+ * certain too. A case that only occurs several times may be several parametrised tests of one name, one of which fails.
+ * There the passing occurrence must carry a later attempt number or a later timestamp than the failing one. Even then
+ * it is no retry once the test was seen to pass with just as many occurrences. Such evidence is kept with its number of
+ * occurrences, so that a passing commit that arrives later can withdraw it. Runs of different suite paths are different
+ * tests and are never compared.
  */
 import type { Instant } from '../../lib/clock.ts';
 import { groupByPath } from './paths.ts';
@@ -20,16 +20,16 @@ export interface RetryEvent extends RunRef {
   readonly multiplicity: number;
   /** The report itself counts attempts. */
   readonly isMarked: boolean;
-  /** The upload with the other of the two runs; null: both are of this one. */
+  /** The upload with the other of the two runs; null: both are in this one. */
   readonly otherUploadId: string | null;
 }
 
-/** Newest first, and in one order only. */
+/** Newest first. The order is total, so that it does not depend on the order of arrival. */
 export function compareRetries(one: RetryEvent, other: RetryEvent): number {
   return compareRefs(one, other) || other.failedAt - one.failedAt || other.passedAt - one.passedAt;
 }
 
-/** Beyond this a repeated case is a generator of cases, and never evidence. */
+/** A case repeated more often comes from a case generator, and is never evidence. */
 export const MAX_MULTIPLICITY = 32;
 
 export function findRetries(
@@ -46,7 +46,7 @@ export function findRetries(
   return found.filter((event) => event !== undefined);
 }
 
-/** How often the case occurs where all of its occurrences pass; undefined where that says nothing. */
+/** How often the case occurs if all of its occurrences pass; undefined if that says nothing. */
 export function passingMultiplicity(runs: readonly ObservedRun[]): number | undefined {
   if (runs.length < 2) return undefined;
   const cases = runs.filter(isCase);
@@ -81,7 +81,7 @@ function findBetweenUploads(
   const [there] = others.map((outcome) => ({ ...here, ...earlierRef(upload, outcome) })).sort(compareRefs);
   if (there === undefined) return undefined;
   const times = hasFailed ? { failedAt: here.at, passedAt: there.at } : { failedAt: there.at, passedAt: here.at };
-  // Of the two uploads the later one is named, whichever arrived first.
+  // The later of the two uploads is named, in whichever order they arrived.
   const [named, other] = [here, there].sort(compareRefs) as [RunRef, RunRef];
   return { ...named, ...times, multiplicity: 0, isMarked: false, otherUploadId: other.uploadId };
 }

@@ -3,17 +3,20 @@ import type { EvidenceFlaw } from './evidence.ts';
 
 export type Conclusion = 'SUCCESS' | 'FAILURE' | 'SKIPPED';
 
-/** What all runs of one upload have in common. */
+/** Facts that all runs of one upload share. */
 export interface UploadFacts {
   readonly id: string;
   readonly branch: string;
   readonly sha: string;
-  /** The job or check the runs belong to, platform legs told apart; '' where nobody said. */
+  /** The job or check of the runs, with platform legs told apart; '' if unknown. */
   readonly job: string;
-  /** Which try of that job, where CI says so. Two uploads of one try are parts of it, never a retry. */
+  /** Attempt number of that job, if CI reports it. Two uploads of one attempt are parts of it, never a retry. */
   readonly jobAttempt: number | null;
   readonly prNumber: number | null;
-  /** Why it is evidence for nothing, such as a fork's commit of which anybody can send anything; null: it is. */
+  /**
+   * Why the upload is evidence for nothing, such as a fork's commit, for which any fork can send results; null: it is
+   * evidence.
+   */
   readonly flaw: EvidenceFlaw | null;
 }
 
@@ -22,28 +25,31 @@ export interface ObservedRun {
   readonly conclusion: Conclusion;
   readonly startedAt: Instant;
   readonly durationMs: number | null;
-  /** The report's own count of tries, where it has one. */
+  /** The report's own attempt number, if it has one. */
   readonly attempt: number | null;
-  /** Failing child of a case (`flakyFailure`, `rerunFailure`): how the case itself ended. Null: a case of its own. */
+  /**
+   * Set on a failing child of a case (`flakyFailure`, `rerunFailure`): how the case itself ended. Null: a case of its
+   * own.
+   */
   readonly rerunOf: 'SUCCESS' | 'FAILURE' | null;
-  /** The suites around it below the outermost one; null or absent: not told. */
+  /** The suites around it below the outermost one; null or absent: unknown. */
   readonly path?: string | null;
 }
 
 /**
- * What another upload of the same commit and job said of the same test. Uploads that are
- * evidence for nothing say nothing.
+ * The outcome of the same test in another upload of the same commit and job. Uploads that are evidence for nothing are
+ * left out.
  */
 export interface EarlierOutcome {
   readonly uploadId: string;
   readonly branch: string;
   readonly prNumber: number | null;
   readonly jobAttempt: number | null;
-  /** It failed in that upload at least once; otherwise it only passed. */
+  /** True if it failed in that upload at least once; otherwise it only passed. */
   readonly hasFailed: boolean;
   /** The latest of its runs there. */
   readonly at: Instant;
-  /** Those of its paths that failed there; absent, or null among them: not told. */
+  /** The paths that failed there; absent, or null among them: unknown. */
   readonly failedPaths?: readonly (string | null)[];
 }
 
@@ -55,7 +61,7 @@ export interface RunRef {
   readonly job: string;
   readonly prNumber: number | null;
   readonly uploadId: string;
-  /** Absent: not told. */
+  /** Absent: unknown. */
   readonly path?: string | null;
 }
 
@@ -65,7 +71,7 @@ export function refOf(upload: UploadFacts, at: Instant, path?: string | null): R
   return path === undefined || path === null ? ref : { ...ref, path };
 }
 
-/** Latest first; what is equally late in an order that does not depend on which arrived first. */
+/** Latest first. Ties are ordered independently of arrival. */
 export function compareRefs(one: RunRef, other: RunRef): number {
   return (
     other.at - one.at ||
@@ -82,7 +88,7 @@ export function compareTexts(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** The latest so many of both. The same list where the new ones change nothing. */
+/** Merges both and keeps the latest `limit`. Returns the same list if the new ones change nothing. */
 export function keepLatest<Ref extends RunRef>(
   kept: readonly Ref[],
   added: readonly Ref[],

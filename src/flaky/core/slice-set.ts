@@ -1,13 +1,13 @@
 /**
- * A set of slices of time, 32 to a word: the number of the word and its bits, again and again, in order. There is one for
- * each test, and nearly all of its slices are in it.
+ * A set of time slices as a flat list of pairs: word number and 32 bits, in order. One set exists per test, and most of
+ * its slices are set.
  */
 export type SliceSet = readonly number[];
 
 const WORD_BITS = 5;
 const IN_WORD = (1 << WORD_BITS) - 1;
 
-/** The same set where the slice is in it. */
+/** Returns the same set if the slice is in it. */
 export function addSlice(set: SliceSet, slice: number): SliceSet {
   const word = slice >> WORD_BITS;
   const bit = 1 << (slice & IN_WORD);
@@ -18,7 +18,6 @@ export function addSlice(set: SliceSet, slice: number): SliceSet {
   return (bits & bit) === 0 ? set.with(index + 1, bits | bit) : set;
 }
 
-/** The first one after it. */
 export function nextSlice(set: SliceSet, after: number): number | undefined {
   for (let index = 0; index < set.length; index += 2) {
     const first = (set[index] as number) << WORD_BITS;
@@ -29,7 +28,7 @@ export function nextSlice(set: SliceSet, after: number): number | undefined {
   return undefined;
 }
 
-/** Without words that end before a slice. The same set where there are none. */
+/** Drops words that end before a slice. Returns the same set if there are none. */
 export function pruneSlices(set: SliceSet, before: number): SliceSet {
   let first = 0;
   while (first < set.length && (set[first] as number) < before >> WORD_BITS) first += 2;

@@ -1,10 +1,9 @@
 /**
- * What is remembered of one test: plain JSON, bounded whatever the test does, enough to fold the next upload in without
- * reading old runs.
+ * The state of one test: plain JSON, bounded in size, and enough to fold the next upload without reading old runs.
  *
- * `fold` (runs into counts) and `decide` (counts into active or not, at an instant) are apart. Folding commutes: the
- * order in which uploads arrive does not show in the counts. Deciding looks at the counts, the clock, and whether the
- * monitor is active, since a threshold for coming may differ from the one for going.
+ * `fold` (runs into counts) and `decide` (counts into active or not, at an instant) are separate. Folding commutes: the
+ * counts do not depend on the order of uploads. Deciding reads the counts, the clock, and whether the monitor is
+ * active, since the threshold to activate may differ from the one to resolve.
  */
 import type { Instant } from '../../lib/clock.ts';
 import type { Buckets } from './buckets.ts';
@@ -14,7 +13,7 @@ import type { KnownPath } from './paths.ts';
 import type { RetryEvent } from './retry.ts';
 import type { RunRef } from './run.ts';
 
-/** Durations by steps of a twentieth: step number and count. */
+/** Durations in steps of 5%: step number and count. */
 export type Histogram = readonly (readonly [step: number, count: number])[];
 
 export type RecentRun = readonly [at: Instant, hasFailed: 0 | 1];
@@ -23,7 +22,7 @@ export interface MonitorData {
   readonly pass_on_retry: {
     /** The latest, newest first. */
     readonly certain: readonly RetryEvent[];
-    /** The latest of each multiplicity and kind, for these may be withdrawn. */
+    /** The latest of each multiplicity and kind, because these may be withdrawn. */
     readonly repeated: readonly RetryEvent[];
   };
   readonly failure_rate: {
@@ -32,12 +31,12 @@ export interface MonitorData {
     readonly buckets: Buckets;
     readonly lastRunAt: Instant;
     readonly failures: readonly RunRef[];
-    /** The latest runs, newest first, where a test is called broken by them too. */
+    /** The latest runs, newest first. Kept only if the monitor also calls a test broken by them. */
     readonly recent?: readonly RecentRun[];
   };
   readonly failure_count: {
     readonly failures: readonly RunRef[];
-    /** What tells independent failures from those of one regression. */
+    /** These three tell independent failures from those of one regression. */
     readonly sliceMs: number;
     readonly occasions: readonly RunRef[];
     readonly passes: readonly PlacePasses[];
@@ -59,7 +58,7 @@ export interface MonitorData {
   };
 }
 
-/** Numbers that led to a detection, and the runs behind them. */
+/** Figures that led to a detection, and the runs behind them. */
 export interface Evidence {
   readonly runs: readonly RunRef[];
   readonly figures: Readonly<Record<string, number>>;
@@ -67,7 +66,7 @@ export interface Evidence {
 
 export interface Mute {
   readonly at: Instant;
-  /** Null: until somebody ends it. */
+  /** Null: until a person unmutes it. */
   readonly until: Instant | null;
   readonly actor: string;
   readonly reason: string | null;
@@ -79,7 +78,7 @@ export interface MonitorState {
   /** Null: not active. */
   readonly activeSince: Instant | null;
   readonly wasActive: boolean;
-  /** Why it is active, as a sentence, and on what evidence. */
+  /** Why it is active, as a sentence. */
   readonly reason: string;
   readonly evidence: Evidence | null;
   readonly mute: Mute | null;
@@ -98,7 +97,6 @@ export interface LabelSource {
   readonly since: Instant;
 }
 
-/** When a job last saw the test pass and fail. */
 export interface JobRecord {
   readonly job: string;
   readonly passedAt: Instant | null;
@@ -114,12 +112,12 @@ export interface TestState {
   readonly monitors: Readonly<Record<string, MonitorState>>;
   readonly flag: Flag | null;
   readonly labels: readonly LabelSource[];
-  /** How often one upload held the case with all of them passing, where more than once. */
+  /** Numbers of occurrences (above one) of the case in one upload in which all occurrences passed. */
   readonly passingMultiplicities: readonly number[];
   readonly jobs: readonly JobRecord[];
-  /** The suite paths its runs told, as they were first seen; absent: none did. */
+  /** The suite paths of its runs, by first sight; absent: no run had one. */
   readonly paths?: readonly KnownPath[];
-  /** When something changes although no run arrives; null: never. */
+  /** The next instant at which the state changes without a run; null: never. */
   readonly nextCheckAt: Instant | null;
 }
 

@@ -7,11 +7,14 @@ import { keepLatest, type RunRef, refOf } from '../core/run.ts';
 import type { MonitorData } from '../core/state.ts';
 import { durationWords } from '../core/words.ts';
 
-/** Whatever jobs there are, a test's state stays small. */
+/** Bounds a test's state, however many jobs run it. */
 const MAX_KEPT = 400;
 const MAX_OCCASIONS_KEPT = 200;
 
-/** One slice of a long regression after the other must not push out what came before it. */
+/**
+ * A long regression fails in slice after slice. Keeping more than one slice's worth stops it from pushing out older
+ * occasions.
+ */
 const OCCASIONS_KEPT = 3;
 
 const windowMsOf = (monitor: Monitor<'failure_count'>) => monitor.parameters.windowMinutes * MINUTE_MS;
@@ -47,7 +50,7 @@ export const failureCount: Detector<'failure_count'> = {
     const inWindow = data.failures.filter((failure) => failure.at > since);
     if (inWindow.length < parameters.failureCount) return SAME;
     const callsFlaky = monitor.action.kind === 'classify' && monitor.action.status === 'FLAKY';
-    // Failures on a platform where the test does not work make it no flaky one.
+    // Failures on a platform where the test does not work do not make it flaky.
     const platforms = callsFlaky ? platformFailures(jobs, since) : NO_PLATFORMS;
     const { failures, occasions } = withoutPlatforms(data, since, platforms);
     const hasPassesBetween = parameters.passesBetween > 0;
@@ -105,7 +108,10 @@ function reasonOf({ parameters }: Monitor<'failure_count'>): string {
   return `It failed on at least ${count} occasions ${within}, and passed between them.`;
 }
 
-/** As many as it counts, of each job: failures of a platform where the test never works must not push out the others. */
+/**
+ * Keeps as many as the monitor counts for each job: failures on a platform where the test never works must not push out
+ * the others.
+ */
 function latestOfEachJob(failures: readonly RunRef[], limit: number): readonly RunRef[] {
   const seen = new Map<string, number>();
   return failures.filter(({ job }) => {

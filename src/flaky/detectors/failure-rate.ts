@@ -72,10 +72,10 @@ interface Counts {
   readonly failures: number;
 }
 
-/** More say nothing about now. */
+/** Older runs say nothing about the present. */
 const MAX_RECENT = 20;
 
-/** A test that always fails is broken however seldom it runs. Flaky ones must show it within the window. */
+/** A test that always fails is broken however seldom it runs. A flaky test must show it within the window. */
 function recentRunsOf({ action, parameters }: RateMonitor): number {
   const isBroken = action.kind === 'classify' && action.status === 'BROKEN';
   return isBroken && parameters.minimumSampleSize <= MAX_RECENT ? parameters.minimumSampleSize : 0;
@@ -92,7 +92,7 @@ function keepRecent(
   return { recent: all.slice(0, limit) };
 }
 
-/** What is in the window or, where that is too little, the last runs. */
+/** Counts the window or, if that has too few runs, the last runs. */
 function countsOf(
   { recent = [] }: MonitorData['failure_rate'],
   monitor: RateMonitor,
@@ -105,7 +105,7 @@ function countsOf(
   return { passes: recent.length - failures, failures, isRecent: true };
 }
 
-/** Most tests never fail: for them nothing is added up. */
+/** Most tests never fail: this spares them the sum over all slices. */
 function hasFailuresInWindow({ failures, windowMs }: MonitorData['failure_rate'], at: Instant): boolean {
   const [last] = failures;
   return last !== undefined && last.at + windowMs + sliceMs(windowMs) > at;

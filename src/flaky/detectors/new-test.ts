@@ -1,7 +1,7 @@
 import { DAY_MS, type Detector, SAME } from '../core/detector.ts';
 import { counted } from '../core/words.ts';
 
-/** Only tests first seen while the monitor existed: making one does not call every old test new. */
+/** Covers only tests first seen while the monitor existed: creating a monitor must not call every old test new. */
 export const newTest: Detector<'new_test'> = {
   fold: (data, { at }) => (data !== null && data.firstSeenAt <= at ? data : { firstSeenAt: at }),
 

@@ -40,7 +40,7 @@ function addRetries(data: Data | null, retries: readonly RetryEvent[]): Data | n
   };
 }
 
-/** As if those of the monitors that look for retries had found these. */
+/** The state as if the pass-on-retry monitors had found these retries. */
 export function withRetries(state: TestState, monitors: readonly Monitor[], retries: readonly RetryEvent[]): TestState {
   if (retries.length === 0) return state;
   const found = monitors
@@ -78,7 +78,7 @@ function recoversAt(event: RetryEvent, monitor: Monitor<'pass_on_retry'>): numbe
 }
 
 function reasonOf({ sha, job }: RetryEvent): string {
-  // In which order is not known where reports name no times.
+  // The sentence names no order: it is unknown if the reports have no times.
   return `It failed and passed on commit ${sha.slice(0, 12)}${job === '' ? '' : ` in ${job}`}.`;
 }
 

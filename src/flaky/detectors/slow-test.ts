@@ -9,8 +9,8 @@ type SlowMonitor = Monitor<'slow_test'>;
 const windowMsOf = (monitor: SlowMonitor) => monitor.parameters.windowMinutes * MINUTE_MS;
 
 /**
- * Whether the duration at a percentile reaches the threshold follows from how many runs are below the threshold: the
- * durations themselves need not be kept, and the answer is exact.
+ * The number of runs below the threshold tells exactly whether the percentile reaches it, so the durations need not be
+ * kept.
  */
 export const slowTest: Detector<'slow_test'> = {
   fits: (data, monitor) => data.windowMs === windowMsOf(monitor) && data.thresholdMs === monitor.parameters.thresholdMs,

@@ -18,7 +18,7 @@ const DETECTORS: { readonly [Type in MonitorType]: Detector<Type> } = {
   timeout_inflation: timeoutInflation,
 };
 
-/** Monitor and data always are of one type here; the compiler cannot follow that through a table. */
+/** The compiler cannot see that monitor and data are always of one type here. */
 export function detectorOf(type: MonitorType): Detector<MonitorType> {
   return DETECTORS[type] as unknown as Detector<MonitorType>;
 }

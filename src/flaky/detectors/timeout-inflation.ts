@@ -10,7 +10,7 @@ type Buckets = Data['buckets'];
 
 const windowMsOf = (monitor: Monitor<'timeout_inflation'>) => monitor.parameters.windowHours * HOUR_MS;
 
-/** Failing runs that take far longer than passing ones: the test waits for something until it gives up. */
+/** Detects failing runs that take far longer than passing ones: the test waits for something until it times out. */
 export const timeoutInflation: Detector<'timeout_inflation'> = {
   fits: (data, monitor) => data.windowMs === windowMsOf(monitor),
 

@@ -2,23 +2,23 @@ import { cutBytes } from './variant.ts';
 
 const MAX_BRANCH_BYTES = 1_000;
 
-/** Whose runs these are: a merge queue's, a pull request's, a protected branch's, or anybody's. */
+/** The origin of runs: a merge queue, a pull request, a protected branch, or another branch. */
 export type BranchClass = 'MERGE' | 'PR' | 'PB' | 'NONE';
 
 export interface BranchFacts {
-  /** Cleaned. */
+  /** From `cleanBranch`. */
   readonly branch: string;
   readonly prNumber: number | null;
   readonly isMergeTrain: boolean;
 }
 
 export interface BranchRules {
-  /** First part of the names of our own test branches. */
+  /** Name prefix of our own test branches. */
   readonly testBranchPrefix: string;
   readonly stableBranches: readonly string[];
 }
 
-/** A branch as tests are counted by: without what git and CI put before its name. */
+/** The branch name that tests are counted by: without the prefixes of git and CI. */
 export function cleanBranch(branch: string): string {
   const bare = branch.replaceAll('refs/heads/', '').replaceAll('refs/', '').replaceAll('origin/', '');
   return cutBytes(bare.trim(), MAX_BRANCH_BYTES);

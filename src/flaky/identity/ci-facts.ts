@@ -1,19 +1,19 @@
 import { type BranchClass, type BranchRules, classifyBranch, cleanBranch } from './branch.ts';
 import { CI_PLATFORMS, type Env, type PlatformFacts, parsePrNumber } from './ci-platforms.ts';
 
-/** What the client's checkout says of the commit; empty: unknown. */
+/** Facts about the commit from the client's checkout; empty: unknown. */
 export interface CommitFacts {
   readonly branch: string;
   readonly message: string;
   readonly authorName: string;
   readonly authorEmail: string;
-  /** There was no checkout: somebody gave these on purpose, and they are better than the environment. */
+  /** The client had no checkout and its user passed these values, so they win over the environment. */
   readonly isUncloned: boolean;
 }
 
-/** Where a run took place. Empty: unknown. */
+/** The CI context of a run. Empty: unknown. */
 export interface CiFacts {
-  /** Null: none that is known. */
+  /** Null: no known platform. */
   readonly platform: string | null;
   readonly branch: string;
   readonly branchClass: BranchClass;
@@ -62,7 +62,7 @@ export function readCiFacts({ envs, commit, rules }: CiSources): CiFacts {
   };
 }
 
-/** The uploader's own option wins: whoever gives a number means it. */
+/** The uploader's explicit option wins over the platform's variable. */
 function readPrNumber(said: PlatformFacts, env: Env): number | null {
   return parsePrNumber(env('TRUNK_PR_NUMBER') ?? '') ?? parsePrNumber(said.prNumber ?? '');
 }

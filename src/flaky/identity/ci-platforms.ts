@@ -1,12 +1,12 @@
-// What each CI system calls things. A row reads variables through `env`, which answers undefined for empty ones.
+// The variables of each CI system. A row reads variables through `env`, which returns undefined for empty ones.
 
-/** One variable of the environment a run had; undefined: not set, or empty. */
+/** Reads one variable of the run's environment; undefined: not set, or empty. */
 export type Env = (name: string) => string | undefined;
 
-/** What a platform says about a run. Everything it does not say comes from the repository. */
+/** Facts about a run from its platform. Missing facts come from the repository. */
 export interface PlatformFacts {
   readonly branch?: string | undefined;
-  /** As it is there; only digits are a number. */
+  /** Unparsed: only digits are a number. */
   readonly prNumber?: string | undefined;
   readonly jobUrl?: string | undefined;
   readonly workflow?: string | undefined;
@@ -23,12 +23,12 @@ export interface PlatformFacts {
 
 export interface CiPlatform {
   readonly name: string;
-  /** The variable whose presence tells the platform. */
+  /** The variable whose presence identifies the platform. */
   readonly sign: string;
   readonly read: (env: Env) => PlatformFacts;
 }
 
-/** In the order in which they are looked for; several at once mean one that runs inside of another. */
+/** In order of precedence: if several signs are set, one system runs inside another. */
 export const CI_PLATFORMS: readonly CiPlatform[] = [
   { name: 'custom', sign: 'CUSTOM', read: readCustom },
   { name: 'cloud-build', sign: 'TRIGGER_NAME', read: readCloudBuild },
@@ -44,7 +44,7 @@ export const CI_PLATFORMS: readonly CiPlatform[] = [
   { name: 'gitlab', sign: 'GITLAB_CI', read: readGitLab },
   { name: 'drone', sign: 'DRONE', read: readDrone },
   { name: 'bamboo', sign: 'bamboo_buildNumber', read: readBamboo },
-  // Last, because others set a BUILD_ID as well.
+  // Last, because other systems set BUILD_ID too.
   { name: 'jenkins', sign: 'BUILD_ID', read: readJenkins },
 ];
 
@@ -170,7 +170,7 @@ function readCircle(env: Env): PlatformFacts {
   };
 }
 
-/** A build's own address shows no container of it; this one does. */
+/** The build's own URL does not show its containers; this one does. */
 function circleLink(env: Env): string | undefined {
   const project = /^https:\/\/circleci\.com\/gh\/([^/]+\/[^/]+)\//.exec(env('CIRCLE_BUILD_URL') ?? '')?.[1];
   const pipeline = [project, env('CIRCLE_PIPELINE_ID'), 'workflows', env('CIRCLE_WORKFLOW_ID')];
@@ -207,7 +207,7 @@ function people({ name, email }: { readonly name: string | undefined; readonly e
   return { actor: email ?? name, authorName: name, authorEmail: email, committerName: name, committerEmail: email };
 }
 
-/** CI systems write `false` and the like where there is none. */
+/** CI systems write `false` and the like if there is no pull request. */
 export function parsePrNumber(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }

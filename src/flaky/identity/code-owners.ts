@@ -1,12 +1,12 @@
 import { createIssueList, type Issue } from './issue.ts';
 import { compilePathPattern, matchesPath, type PathPattern } from './path-pattern.ts';
 
-/** GitHub: the last line that matches owns. GitLab: the last line of each section does, and sections add up. */
+/** GitHub: the last matching line owns. GitLab: the last matching line of each section owns, and sections add up. */
 export type CodeOwnersGrammar = 'github' | 'gitlab';
 
 export interface CodeOwners {
   readonly grammar: CodeOwnersGrammar;
-  /** Who owns the file at this path, relative to the root of the repository; nobody: empty. */
+  /** The owners of the file at this path, relative to the root of the repository; may be empty. */
   ownersOf(path: string): readonly string[];
   issues(): readonly Issue[];
 }
@@ -17,7 +17,7 @@ interface Rule {
   readonly owners: readonly string[];
 }
 
-/** In the order of the file; what stands before the first heading is a section too. */
+/** In file order. The lines before the first heading form a section too. */
 type Section = readonly Rule[];
 
 interface Heading {
@@ -31,9 +31,9 @@ const MAX_LINE_LENGTH = 4_000;
 const MAX_RULES = 50_000;
 const MAX_OWNERS = 100;
 const MAX_PATH_LENGTH = 1_000;
-/** A few seconds of matching for each upload; 5,000 honest lines and 20,000 files need a third of it. */
+/** A few seconds of matching for each upload; 5,000 ordinary lines and 20,000 files need a third of it. */
 const MAX_STEPS = 500_000_000;
-/** Tests of one file follow each other in reports. */
+/** Reports list the tests of one file together, so a small cache hits almost always. */
 const MAX_REMEMBERED = 10_000;
 
 const HEADING = /^\^?\[([^\]]*)\](?:\[\d+\])?(.*)$/;
@@ -41,7 +41,7 @@ const OWNER = /^(?:@@?[\w.-]+(?:\/[\w./-]+)?|[^\s@]+@[^\s@]+)$/;
 const FILE = 'CODEOWNERS';
 
 export interface CodeOwnersOptions {
-  /** Without one, a file with section headings is GitLab's and any other GitHub's. */
+  /** Absent: a file with section headings is GitLab's, any other GitHub's. */
   readonly grammar?: CodeOwnersGrammar | undefined;
   readonly maxSteps?: number;
 }
@@ -97,7 +97,7 @@ function parseHeading(line: string): Heading | undefined {
   const match = HEADING.exec(line);
   if (match === null || line.length > MAX_LINE_LENGTH) return undefined;
   const owners = words(match[2] ?? '');
-  // A pattern such as [ab]*.ts begins with a bracket too, but goes on without a space.
+  // A pattern such as [ab]*.ts also begins with a bracket, but has no space after it.
   if (!/^(?:\s|$)/.test(match[2] ?? '')) return undefined;
   return { name: (match[1] as string).trim().toLowerCase(), owners: owners.filter((word) => OWNER.test(word)) };
 }
@@ -115,7 +115,7 @@ function parseRule(line: string, grammar: CodeOwnersGrammar, warn: (message: str
   return { pattern: compile(excludes ? first.slice(1) : first, grammar), excludes, owners };
 }
 
-/** Words end at blanks that no backslash stands before. */
+/** Splits at blanks that are not escaped by a backslash. */
 function words(line: string): string[] {
   const found: string[] = [];
   let word = '';
@@ -136,8 +136,8 @@ function words(line: string): string[] {
 }
 
 /**
- * GitHub reads patterns like .gitignore: one with a slash within it begins at the root, one that names a folder owns what
- * is in it. On GitLab only a leading slash means the root, and only a trailing one a folder.
+ * GitHub reads patterns like .gitignore: a slash inside anchors the pattern at the root, and a folder's name owns its
+ * content. On GitLab only a leading slash means the root, and only a trailing one a folder.
  */
 function compile(pattern: string, grammar: CodeOwnersGrammar): PathPattern {
   const text = pattern.toLowerCase();
@@ -146,7 +146,7 @@ function compile(pattern: string, grammar: CodeOwnersGrammar): PathPattern {
   const fromRoot = text.startsWith('/') || (grammar === 'github' && inner.includes('/'));
   const name = fromRoot ? inner : `**/${inner}`;
   const last = inner.slice(inner.lastIndexOf('/') + 1);
-  // `docs/*` is the files of docs and not those of its folders; `docs` is everything in it.
+  // `docs/*` matches the files of docs and not those of its folders; `docs` matches everything in it.
   const opensFolders = grammar === 'github' && last !== '*';
   const segments = compilePathPattern(isFolder ? `${name}/**/*` : name, { classes: grammar === 'gitlab' }).segments;
   return { segments: opensFolders && !isFolder ? [...segments, 'globstar'] : segments };

@@ -1,21 +1,20 @@
-/** `error`: something of the upload is not used. `warning`: it is used, but may mislead. `info`: it could say more. */
+/** `error`: a part of the upload is not used. `warning`: it is used, but may mislead. `info`: it could say more. */
 export type IssueLevel = 'error' | 'warning' | 'info';
 
-/** What the list of uploads shows about a report, a bundle or what came with it. */
+/** An issue that the list of uploads shows about a report, a bundle or its attachments. */
 export interface Issue {
   readonly level: IssueLevel;
-  /** Which file of the upload; null: all of it. */
+  /** The file of the upload; null: all of it. */
   readonly file: string | null;
   readonly line: number | null;
-  /** What is wrong. */
   readonly message: string;
-  /** What to do about it. */
+  /** The advice to the reader. */
   readonly hint: string;
 }
 
 export interface IssueList {
   add(issue: Issue): void;
-  /** The first ones, and a last one that counts those left out. */
+  /** The first issues, and a last one that counts those left out. */
   list(): readonly Issue[];
 }
 

@@ -9,19 +9,23 @@ export interface LookupIdentifier {
   readonly className: string | null;
   readonly file: string | null;
   readonly variant: string | null;
-  /** The suites below `parentName` in which it failed; null or absent: not told. */
+  /** The suites below `parentName` in which it failed; null or absent: unknown. */
   readonly suitePaths?: readonly string[] | null;
 }
 
-/** The id a client sent, which is the only one it understands in an answer, and those it may be known by here. */
+/**
+ * `sent` is the client's own id, the only one it understands in an answer. `candidates` are the ids it may be stored
+ * under.
+ */
 export interface LookupIds {
   readonly sent: string;
   readonly candidates: readonly string[];
 }
 
 /**
- * A client sends the raw `id` attribute of the report where there is one, and ignores the variant then; the id of the same
- * test's runs is made from it. Without an attribute it sends the id itself, and the names give the same one.
+ * A client sends the raw `id` attribute of the report if there is one, and then ignores the variant; the stored id of
+ * the test is made from that attribute. Without an attribute the client sends the test id itself, and the names give
+ * the same one.
  */
 export function createLookupIds(scope: Omit<TestScope, 'variant'>): (identifier: LookupIdentifier) => LookupIds {
   const byVariant = new Map<string, ReturnType<typeof createTestIds>>();
@@ -30,7 +34,7 @@ export function createLookupIds(scope: Omit<TestScope, 'variant'>): (identifier:
     let ids = byVariant.get(variant);
     if (ids === undefined) {
       ids = createTestIds({ ...scope, variant });
-      // Requests have one variant; one with thousands is no reason to keep thousands.
+      // A request has one variant in practice; the cap bounds the cache against a request with thousands.
       if (byVariant.size < 16) byVariant.set(variant, ids);
     }
     const names = {

@@ -1,16 +1,16 @@
 import { matchesStarred } from '../../lib/starred.ts';
 
-// Globs over paths, for CODEOWNERS. No regular expressions: a pattern is somebody else's, and matching one must never take
+// Globs over paths, for CODEOWNERS. No regular expressions: users write the patterns, and matching one must never take
 // more than (length of the pattern) x (length of the path) steps.
 
-/** One character of a segment: itself, any one (`?`), any number (`*`), or one of a class (`[a-z]`). */
+/** One element of a segment: a literal character, any one (`?`), any number (`*`), or one of a class (`[a-z]`). */
 type Piece =
   | { readonly kind: 'literal'; readonly character: string }
   | { readonly kind: 'any' }
   | { readonly kind: 'star' }
   | { readonly kind: 'class'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 
-/** A segment is what stands between slashes; `globstar` is `**`, any number of segments. */
+/** A segment is the text between slashes; `globstar` is `**`, any number of segments. */
 type Segment = 'globstar' | { readonly literal: string } | { readonly pieces: readonly Piece[] };
 
 export interface PathPattern {
@@ -18,16 +18,16 @@ export interface PathPattern {
 }
 
 export interface PatternSyntax {
-  /** GitLab knows `[a-z]`; on GitHub brackets stand for themselves, as in the routes of some frameworks. */
+  /** GitLab supports `[a-z]`. On GitHub brackets are literal, as in the routes of some frameworks. */
   readonly classes: boolean;
 }
 
-/** Counts steps, so that many patterns on many paths cannot take for ever either. */
+/** Bounds the total work of many patterns on many paths. */
 export interface Steps {
   count: number;
 }
 
-/** `pattern` has no leading slash and is lower case already. A backslash takes the next character as it is. */
+/** `pattern` has no leading slash and is lower case already. A backslash escapes the next character. */
 export function compilePathPattern(pattern: string, syntax: PatternSyntax): PathPattern {
   const segments: Segment[] = [];
   for (const text of pattern.split('/')) {

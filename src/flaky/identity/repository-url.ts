@@ -1,7 +1,7 @@
 export interface RepositoryName {
   /** With its port, if it has one. */
   readonly host: string;
-  /** May have slashes: groups of GitLab. */
+  /** May contain slashes: groups of GitLab. */
   readonly owner: string;
   readonly name: string;
 }
@@ -10,8 +10,8 @@ const MAX_LENGTH = 2_000;
 const SCHEMES = new Set(['ssh', 'git', 'http', 'https', 'ftp', 'ftps']);
 
 /**
- * Reads `scheme://[user@]host/owner/name` and `user@host:owner/name`, so that both forms of one repository give the same
- * three names. Undefined: it is none of them, such as a local path.
+ * Reads `scheme://[user@]host/owner/name` and `user@host:owner/name`, so that both forms of one repository give the
+ * same three names. Undefined for any other text, such as a local path.
  */
 export function parseRepositoryUrl(url: string): RepositoryName | undefined {
   const text = url.trim();

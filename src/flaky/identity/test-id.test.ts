@@ -10,7 +10,7 @@ import { cutBytes, cutVariant } from './variant.ts';
 const WIDGETS = { org: 'acme', repository: { host: 'github.com', owner: 'acme', name: 'widgets' }, variant: '' };
 const ADDS: TestNames = { file: 'src/math.test.ts', classname: 'math', parent: 'math suite', name: 'adds', infoId: '' };
 
-/** The algorithm as it is written down, with Node's SHA-1. */
+/** The documented algorithm, with Node's SHA-1. */
 function referenceUuid(text: string): string {
   const hash = createHash('sha1').update(Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex')).update(text, 'utf8');
   const bytes = hash.digest().subarray(0, 16);
@@ -29,7 +29,7 @@ describe('test ids', () => {
   });
 
   it('are those of its other vectors [U1]', () => {
-    // These vectors are of a repository without host and owner; the prefix is all that differs.
+    // These vectors use a repository without host and owner; only the prefix differs.
     const example = (suffix: string) =>
       uuidV5(`example_org#example_repo#src/lib.rs#ExampleClass#parent/fact/path#example_name#JUNIT_TESTCASE${suffix}`);
     assert.equal(example(''), '06cb6db5-f807-5198-b072-af67a0636f8a');

@@ -7,7 +7,7 @@ export interface TestNames {
   /** The outermost suite. */
   readonly parent: string;
   readonly name: string;
-  /** The `id` attribute of the report, as it is there. */
+  /** The raw `id` attribute of the report. */
   readonly infoId: string;
 }
 
@@ -15,7 +15,7 @@ export interface TestScope {
   /** The organization's slug, as the client typed it. */
   readonly org: string;
   readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
-  /** Empty: none. */
+  /** Empty: no variant. */
   readonly variant: string;
 }
 
@@ -34,7 +34,8 @@ export function createTestIds({ org, repository, variant }: TestScope): TestIds 
     if (isUuidV5(test.infoId)) return variant === '' ? test.infoId : uuidV5(test.infoId + suffix);
     return uuidV5(`${ofRepository}${test.file}#${test.classname}#${test.parent}#${test.name}#${KIND}${suffix}`);
   };
-  // With a variant the uploader hashes twice: the first result is an id of version 5, and is hashed with it again.
+  // With a variant the uploader hashes twice: the first result is a version 5 UUID, which is hashed again with the
+  // variant.
   return variant === '' ? first : (test) => uuidV5(first(test) + suffix);
 }
 

@@ -4,10 +4,12 @@ import type { Issue } from './issue.ts';
 const MAX_NAME_BYTES = 1_000;
 const HOUR_MS = 3_600_000;
 const MAX_AGE_MS = 30 * 24 * HOUR_MS;
-/** Clocks differ. */
+/** Allows for clock differences between machines. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** A case as it was read, before what is missing is filled in. Instants and durations are null where the report has none. */
+/**
+ * A case as it was read, before missing values are filled in. Instants and durations are null if the report has none.
+ */
 export interface CaseFacts {
   readonly suite: string;
   readonly name: string;
@@ -22,13 +24,13 @@ export interface UploadFacts {
   readonly branch: string;
   readonly branchClass: BranchClass;
   readonly prNumber: number | null;
-  /** Null, here and below: whoever uploads is not asked. */
+  /** Null, here and below: this kind of upload does not carry the fact. */
   readonly authorName: string | null;
   readonly authorEmail: string | null;
   readonly commitMessage: string | null;
 }
 
-/** A finding of one rule. The same one about a thousand cases is one issue with a count. */
+/** A finding of one rule. A thousand cases with the same finding give one issue with a count. */
 export interface IdentityFinding {
   readonly level: Issue['level'];
   readonly message: string;
@@ -60,7 +62,7 @@ const FUTURE = finding('warning', 'A timestamp is in the future.', 'Check the cl
 const STALE = finding('warning', 'A timestamp is more than an hour old.', 'Upload reports right after the tests.');
 const OLD = finding('warning', 'A timestamp is more than a day old.', 'Is this the report of an earlier run?');
 
-/** What the rules say about one case; an error means that it is left out. */
+/** Checks one case; an error means that the case is left out. */
 export function checkCase(facts: CaseFacts, uploadedAt: number): readonly IdentityFinding[] {
   if (facts.name === '') return [NO_NAME];
   const found: IdentityFinding[] = [];
@@ -90,7 +92,7 @@ function isLong(text: string): boolean {
   return text.length > MAX_NAME_BYTES || new TextEncoder().encode(text).length > MAX_NAME_BYTES;
 }
 
-/** What the rules say about where an upload comes from. */
+/** Checks the origin of an upload. */
 export function checkUpload(facts: UploadFacts): readonly IdentityFinding[] {
   const found: IdentityFinding[] = [];
   const add = (isWrong: boolean, level: Issue['level'], message: string, hint: string) => {
@@ -117,12 +119,12 @@ export function checkUpload(facts: UploadFacts): readonly IdentityFinding[] {
 }
 
 export interface FindingCounts {
-  /** `line` is where the first one is. */
+  /** `line` is the position of the first one. */
   count(found: readonly IdentityFinding[], line: number | null): void;
   list(file: string | null): readonly Issue[];
 }
 
-/** Collects findings of many cases in the memory of a few. */
+/** Memory grows with the kinds of findings, not with the cases. */
 export function createFindingCounts(): FindingCounts {
   const counts = new Map<IdentityFinding, { count: number; readonly line: number | null }>();
   return {

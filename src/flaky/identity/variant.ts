@@ -1,13 +1,13 @@
 const MAX_VARIANT_BYTES = 64;
 
-/** A variant as the uploader cuts it: 64 bytes of UTF-8, never within a character. */
+/** Cuts a variant as the uploader does: 64 bytes of UTF-8, never within a character. */
 export function cutVariant(variant: string | null | undefined): string {
   return cutBytes(variant ?? '', MAX_VARIANT_BYTES);
 }
 
-/** The longest beginning of `text` that has at most `maxBytes` bytes of UTF-8 and ends with a whole character. */
+/** The longest prefix of `text` that has at most `maxBytes` bytes of UTF-8 and ends with a whole character. */
 export function cutBytes(text: string, maxBytes: number): string {
-  // No character has more bytes than three for each unit: most texts are short enough without counting.
+  // One UTF-16 unit takes at most three bytes, so most texts are short enough without counting.
   if (text.length * 3 <= maxBytes) return text;
   let bytes = 0;
   let end = 0;
