@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ForgeRepository } from './forge.ts';
 
-/** A tree that passed other commands under the same names has not passed these. Empty where there are none. */
+/**
+ * Part of the key of a passed tree: the same tree has to pass again when the commands change. Empty without commands.
+ */
 export function digestCommands(checks: ForgeRepository['checks']): string {
   if (checks.length === 0) return '';
   const commands = checks

@@ -4,12 +4,11 @@ export interface ForgeRepository {
   readonly host: string;
   readonly owner: string;
   readonly name: string;
-  /** What the forge itself knows it by, where it says: under the name may be another one by now. */
+  /** The forge's own id, if known. After a rename another repository may have the name. */
   readonly forgeId?: string;
-  /** Plain git only: path or URL of the bare repository. */
   readonly git: string | undefined;
-  /** Plain git by a path only: whether its hooks run when the queue changes a branch. */
+  /** Only for plain git by path: whether the repository's hooks run when the queue changes a branch. */
   readonly runHooks?: boolean;
-  /** What the built-in runner checks candidates with; where there is any, passing them is required. */
+  /** Commands that the built-in runner runs on candidates. Each is a required check. */
   readonly checks: readonly { readonly name: string; readonly command: string; readonly network?: boolean }[];
 }

@@ -6,117 +6,135 @@ import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 
 /**
- * What a forge with people on it has and plain git has not: CI that reports to it, people who comment and label, and
- * deliveries that say what happened. Answers are read at the time of the question. A forge that cannot answer throws
- * `FORGE_UNAVAILABLE`; one that is asked too much waits, and what people are told waits longer than what lands. Where a
- * fault is certain that nothing was done, not-done.ts knows it.
+ * Port to a forge with accounts, CI and webhooks, which plain git lacks. Every answer is read at the time of the call.
+ * A forge that cannot answer throws `FORGE_UNAVAILABLE`. When the rate limit is short, calls wait, and comments wait
+ * longer than landings. known-not-applied.ts recognizes faults after which certainly nothing was written.
  */
 export interface Hosting {
-  /** Checks the signature of a delivery, and says where one should look. Nothing else in it is believed. */
+  /** Verifies the signature of a webhook delivery and turns it into hints. Nothing else in the delivery is trusted. */
   readDelivery(delivery: Delivery): DeliveryAnswer;
-  /** Drops what was learned about a repository, or all of an owner's: permissions, protection or names changed. */
+  /** Drops cached permissions, protection rules and names of a repository, or of all repositories of an owner. */
   forget(owner: string, name?: string): void;
-  /** What is found under this name, which may be a former one, or another's by now. */
+  /** Looks up the name, which may be a former one or belong to another repository by now. */
   identify(repository: RepositoryName): Promise<RepositoryIdentity>;
-  /** The one with its `forgeId`, whatever it is called now. Undefined where it is gone, or hidden from us. */
+  /** Looks up `forgeId`, whatever its present name. Undefined when it was deleted, or the server may not see it. */
   findById(repository: ForgeRepository): Promise<RepositoryIdentity | undefined>;
 
-  /** Everything that deliveries would have told, in one look. Of another one than the `forgeId`, its name and id alone. */
+  /**
+   * Reads in one query what webhooks would have reported. When another repository has the name, the snapshot has its
+   * identity alone.
+   */
   poll(question: SnapshotQuery): Promise<ForgeSnapshot>;
-  /** Several at once, as `findPullRequest` of the forge finds one; those that are gone are not in the answer. */
+  /** Batch form of `findPullRequest`. The answer leaves out pull requests that do not exist. */
   findPullRequests(
     repository: ForgeRepository,
     numbers: readonly PrNumber[],
   ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>>;
-  /** What CI says about each commit: of every check the newest attempt. A commit without checks has an empty list. */
+  /** The newest attempt of every check of each commit. A commit without checks has an empty list. */
   readChecks(repository: ForgeRepository, commits: readonly Sha[]): Promise<ReadonlyMap<Sha, readonly CheckReport[]>>;
-  /** A comment as it is now, with what its author may do now and the pull request; undefined where it is gone. */
+  /**
+   * The comment as it is now, its author's present permission, and the pull request. Undefined when the comment was
+   * deleted.
+   */
   readComment(question: CommentQuestion): Promise<CommentFacts | undefined>;
-  /** Whether a pull request has a label now, and who put it there last. */
+  /** Whether a pull request has a label now, and which account added or removed it last. */
   readLabel(question: LabelQuestion): Promise<LabelFacts | undefined>;
   findPermission(repository: ForgeRepository, login: string): Promise<Permission>;
-  /** A run of CI that says of itself that it runs for a fork's pull request. */
+  /** The workflow run that an upload from a fork names as its proof. */
   findWorkflowRun(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
-  /** The open pull request of this repository whose head is this branch. */
+  /** Finds the open pull request whose head is this branch of the same repository. */
   findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
 
-  /** With `id`: replaces the text; answers undefined where that comment is gone. Without: a new comment. */
+  /**
+   * With `id`, replaces the text, and answers undefined when that comment was deleted. Without `id`, posts a new
+   * comment.
+   */
   writeComment(comment: CommentDraft): Promise<Written | undefined>;
-  /** The newest comment of ours that holds the marker: it may have been written while its answer got lost. */
+  /** The newest own comment with the marker. It finds a comment whose answer was lost. */
   findOwnComment(question: OwnCommentQuestion): Promise<Written | undefined>;
-  /** A short sign on somebody's comment that it was understood. */
+  /** Acknowledges a command with an emoji. */
   react(question: CommentQuestion, reaction: '+1' | 'eyes' | 'confused'): Promise<void>;
-  /** With `id`: changes it; answers undefined where it is gone. Without: a new one, unless one of ours with the same
-   * `externalId` is on that commit, which is then changed. */
+  /**
+   * With `id`, updates the check, and answers undefined when it is gone. Without `id`, updates the own check with the
+   * same `externalId` on that commit, or creates one.
+   */
   writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
-  /** A comment and a check as one act, where the forge has such a thing. What became of each is told by itself. */
+  /** Writes a comment and a check in one request where the forge supports it. Each has its own outcome. */
   writePaired(drafts: PairedDrafts): Promise<PairedAnswers>;
-  /** Adding what is there and removing what is not there change nothing. */
+  /** Idempotent: labels that are already added or removed stay as they are. */
   changeLabels(change: LabelChange): Promise<void>;
   /**
-   * A pull request whose commits were landed under other names: closed, and its branch deleted where the repository does
-   * so with merged ones and the branch still is at `headSha`. Again: no change.
+   * Closes a pull request whose commits landed under other ids. Deletes its branch when the repository deletes merged
+   * branches and the branch still is at `headSha`. Idempotent.
    */
   closeLanded(request: CloseRequest): Promise<void>;
 
-  /** What is missing before a queue on this branch can work, in sentences for the operator. */
+  /** Tells the operator in sentences what a queue on this branch still needs. */
   inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly SetupFinding[]>;
 }
 
 export interface Delivery {
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
 }
 
 export type DeliveryAnswer =
-  /** Not signed, or not with our secret. */
+  /** The signature is missing or wrong. */
   | { readonly kind: 'unsigned' }
-  /** Signed, and no delivery that can be read. */
+  /** The signature is right, but the body cannot be parsed. */
   | { readonly kind: 'unreadable'; readonly detail: string }
-  /** Empty where it is about nothing that concerns a queue. */
+  /** Empty when the delivery concerns no queue. */
   | { readonly kind: 'hints'; readonly hints: readonly WebhookHint[] };
 
-/** Where somebody should look. Two with the same `key` are one: what is found there is the same. `name` may be `*`: all of an owner's. */
+/**
+ * Tells the server what to read again. Two hints with the same `key` are stored as one. The name `*` means all
+ * repositories of the owner.
+ */
 export type WebhookHint = HintSubject & { readonly key: string; readonly owner: string; readonly name: string };
 
 export type HintSubject =
-  /** `headSha` is what it said its head was, at `changedAt` by the forge's clock: for forks that is remembered. */
+  /**
+   * `headSha` is the head that the webhook named, at `changedAt` by the forge's clock. A command on
+   * a fork's pull request is bound to it.
+   */
   | {
       readonly kind: 'pull_request';
       readonly number: PrNumber;
       readonly headSha: Sha | undefined;
       readonly changedAt?: Instant;
-      /** Only to find out whether it can be merged. */
+      /** Only the mergeability is still unknown. */
       readonly isUndecided?: true;
     }
   | { readonly kind: 'label'; readonly number: PrNumber; readonly label: string }
-  /** Acted upon once, however often it is told of. */
+  /** Each comment is carried out once, however many webhooks report it. */
   | {
       readonly kind: 'comment';
       readonly number: PrNumber;
       readonly commentId: string;
       readonly nodeId: string;
-      /** Who it said had written it. */
+      /** The author that the webhook named. */
       readonly author?: string;
     }
   | { readonly kind: 'branch'; readonly branch: string }
-  /** With a check: it has finished, in the attempt that began then. */
+  /** With `check`: that check finished, in the attempt that started at `startedAt`. */
   | { readonly kind: 'checks'; readonly sha: Sha; readonly check?: string; readonly startedAt?: Instant }
-  /** Protection, rulesets or permissions. */
+  /** Protection, rulesets or permissions changed. */
   | { readonly kind: 'rules' }
-  /** Renamed, transferred (both under the former name), deleted, or the app was installed, suspended or removed. */
+  /**
+   * The repository was renamed, transferred (both under the former name) or deleted, or the app was installed,
+   * suspended or removed.
+   */
   | { readonly kind: 'access' };
 
 export interface SnapshotQuery {
   readonly repository: ForgeRepository;
-  /** Targets of queues. */
+  /** Target branches of the queues. */
   readonly branches: readonly string[];
-  /** In the queues now. */
+  /** Pull requests in the queues now. */
   readonly entries: readonly PrNumber[];
-  /** Under test now. */
+  /** Candidate commits under test now. */
   readonly commits: readonly Sha[];
-  /** Open pull requests that changed after this instant are told with their latest comments and their labels. */
+  /** Open pull requests that changed after this instant come with their latest comments and their labels. */
   readonly since: Instant;
 }
 
@@ -125,15 +143,15 @@ export interface RepositoryName {
   readonly name: string;
 }
 
-/** As the forge spells it now, and what it knows it by. */
+/** The present name in the forge's spelling, and the forge's own id. */
 export interface RepositoryIdentity extends RepositoryName {
   readonly forgeId: string;
 }
 
 export interface ForgeSnapshot {
-  /** What was looked at; undefined where the forge did not say. */
+  /** The repository that the snapshot describes. Undefined when the forge did not say. */
   readonly identity?: RepositoryIdentity;
-  /** Undefined where there is no such branch. */
+  /** Undefined values are branches that do not exist. */
   readonly heads: ReadonlyMap<string, Sha | undefined>;
   readonly pullRequests: ReadonlyMap<PrNumber, PullRequestFacts | undefined>;
   readonly checks: ReadonlyMap<Sha, readonly CheckReport[]>;
@@ -146,7 +164,7 @@ export interface ChangedPullRequest {
   readonly baseBranch: string;
   readonly updatedAt: Instant;
   readonly labels: readonly string[];
-  /** Made after `since`; those that hold no command may be left out. */
+  /** Comments after `since`. The forge may leave out comments without a command. */
   readonly comments: readonly {
     readonly id: string;
     readonly nodeId: string;
@@ -157,16 +175,16 @@ export interface ChangedPullRequest {
 
 export interface CheckReport {
   readonly name: string;
-  /** The slug of the app that reports it; undefined for a commit status set by a person, or anybody with a token. */
+  /** The slug of the reporting app. Undefined for a commit status, which anyone with a token can set. */
   readonly app: string | undefined;
-  /** The same app's number, as text. */
+  /** The id of the same app, as text. */
   readonly appId?: string | undefined;
   readonly status: CheckStatus;
   readonly conclusion: CheckConclusion | undefined;
   readonly startedAt: Instant | undefined;
   readonly url: string | undefined;
   readonly summary: string | undefined;
-  /** How many of one name were taken together, also those that gave way. */
+  /** Number of reports under this name that were combined, including superseded ones. */
   readonly parts?: number;
 }
 
@@ -175,7 +193,7 @@ export type Permission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'ad
 export interface Person {
   readonly login: string;
   readonly isBot: boolean;
-  /** It is this server's own app or user. */
+  /** The account is this server's own app or user. */
   readonly isOwn: boolean;
 }
 
@@ -184,7 +202,7 @@ export interface CommentQuestion {
   readonly number: PrNumber;
   readonly id: string;
   readonly nodeId: string;
-  /** Whom it is thought to be by: saves a question where it is true. */
+  /** The expected author. Saves a query when it is right. */
   readonly author?: string;
 }
 
@@ -195,15 +213,15 @@ export interface CommentFacts {
   readonly createdAt: Instant;
   readonly isEdited: boolean;
   readonly pr: PullRequestFacts;
-  /** When the pull request changed last, by the forge's clock: its head was not pushed later. */
+  /** Last change of the pull request by the forge's clock. Its head was not pushed later than this. */
   readonly changedAt?: Instant | undefined;
   readonly retarget?: Retarget;
 }
 
-/** The last time that a pull request got another base branch. */
+/** The last change of a pull request's base branch. */
 export interface Retarget {
   readonly at: Instant;
-  /** Undefined where the forge did so itself, or does not remember. */
+  /** Undefined when the forge did it itself or no longer knows. */
   readonly by: Person | undefined;
 }
 
@@ -215,16 +233,16 @@ export interface LabelQuestion {
 
 export interface LabelFacts {
   readonly isPresent: boolean;
-  /** The last time it was put on or taken off; undefined where the forge does not remember. */
+  /** The last time the label was added or removed. Undefined when the forge no longer knows. */
   readonly last: LabelChanged | undefined;
   readonly pr: PullRequestFacts;
-  /** As of a comment. */
+  /** As in `CommentFacts`. */
   readonly changedAt?: Instant | undefined;
   readonly retarget?: Retarget;
 }
 
 export interface LabelChanged {
-  /** Forges tell whole seconds: two changes can have the same instant, but not the same name. */
+  /** Timestamps of forges have whole seconds, so two changes can share an instant. The id tells them apart. */
   readonly id: string;
   readonly by: Person;
   readonly permission: Permission;
@@ -232,14 +250,14 @@ export interface LabelChanged {
 }
 
 export interface WorkflowRunFacts {
-  /** What started it: `pull_request` is the only one a fork can prove itself with. */
+  /** The event that started the run. Only `pull_request` proves a fork. */
   readonly event: string;
   readonly isLive: boolean;
   readonly headSha: Sha;
   readonly prNumbers: readonly PrNumber[];
 }
 
-/** What the forge calls it: forges may have two names for one thing, and want now this one and now that one. */
+/** GitHub has two ids for one object: REST takes the number, GraphQL the node id. */
 export interface Written {
   readonly id: string;
   readonly nodeId?: string | undefined;
@@ -260,7 +278,7 @@ export interface CommentDraft {
   readonly number: PrNumber;
   readonly id: string | undefined;
   readonly nodeId?: string | undefined;
-  /** Markdown, ready to be shown. */
+  /** Rendered markdown. */
   readonly text: string;
 }
 
@@ -274,7 +292,7 @@ export interface CheckRunDraft {
   readonly repository: ForgeRepository;
   readonly id: string | undefined;
   readonly nodeId?: string | undefined;
-  /** False: nobody tried before, so that nobody needs to look for one. */
+  /** False when no earlier attempt can have written it. Then no search is needed. */
   readonly mayExist?: boolean;
   readonly headSha: Sha;
   readonly name: string;
@@ -282,7 +300,6 @@ export interface CheckRunDraft {
   readonly status: CheckStatus;
   readonly conclusion: 'SUCCESS' | 'FAILURE' | 'CANCELLED' | 'NEUTRAL' | undefined;
   readonly title: string;
-  /** Markdown. */
   readonly summary: string;
   readonly url: string | undefined;
   readonly startedAt: Instant;
@@ -302,13 +319,13 @@ export interface CloseRequest {
   readonly headSha: Sha;
 }
 
-/** What the queue on the branch wants, where there is one. */
+/** Settings of the queue on the branch, if there is one. */
 export type InspectedQueue = Pick<
   QueueSettings,
   'mergeMethod' | 'landingMode' | 'requiredStatuses' | 'createPrsForTestingBranches'
 >;
 
-/** What an operator is told about a connection before anybody waits in vain. */
+/** One line of the setup report for the operator. */
 export interface SetupFinding {
   readonly level: 'ok' | 'warning' | 'error';
   readonly code: string;

@@ -1,7 +1,7 @@
-/** Given as the cause of a fault: what was asked for was not even sent, or refused before it was begun. */
+/** Cause of a fault whose request was never sent, or was refused before it began. */
 export const KNOWN_NOT_APPLIED = { isKnownNotApplied: true } as const;
 
-/** True: certainly nothing was done. False: nobody knows. */
+/** True: certainly nothing was written. False: unknown. */
 export function isKnownNotApplied(error: unknown): boolean {
   if (!(error instanceof Error) || typeof error.cause !== 'object' || error.cause === null) return false;
   return 'isKnownNotApplied' in error.cause && error.cause.isKnownNotApplied === true;

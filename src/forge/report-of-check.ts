@@ -2,8 +2,8 @@ import { isReportedBy } from '../engine/required.ts';
 import type { CheckReport } from './hosting.ts';
 
 /**
- * What a commit's reports say about one check. Several may report under one name, and all of them count: it is pending
- * while one of them is, failed when one of them did. With `app`, only that app's word counts.
+ * Combines the reports of one check. Several apps may report under one name, and all of them count: the check is
+ * pending while one is pending, and fails when one fails. With `app`, only that app counts.
  */
 export function reportOfCheck(reports: readonly CheckReport[], name: string, app?: string): CheckReport | undefined {
   const combined = combineReports(
@@ -15,8 +15,8 @@ export function reportOfCheck(reports: readonly CheckReport[], name: string, app
 }
 
 /**
- * Began when the last of them did: an attempt of all of them is as new as its newest part, and newer than one of fewer. Of
- * forges, which tell whole seconds, a part that joins may have begun within the same one.
+ * The combined report starts with its latest part, so it is as new as its newest part. Timestamps have whole seconds,
+ * so `parts` makes a report with more parts newer than one with fewer.
  */
 export function combineReports(reports: readonly CheckReport[]): CheckReport | undefined {
   const [worst] = reports.toSorted((a, b) => badness(b) - badness(a));
@@ -26,7 +26,7 @@ export function combineReports(reports: readonly CheckReport[]): CheckReport | u
   return { ...worst, startedAt: starts.length === 0 ? undefined : Math.max(...starts), parts };
 }
 
-/** Pending before failed before passed. */
+/** Pending is worse than failed, failed is worse than passed. */
 export function isWorse(report: CheckReport, other: CheckReport): boolean {
   return badness(report) > badness(other);
 }
@@ -36,6 +36,6 @@ function badness({ status, conclusion }: CheckReport): number {
   if (status === 'IN_PROGRESS' || conclusion === undefined) return 4;
   if (conclusion === 'SUCCESS') return 0;
   if (conclusion === 'NEUTRAL' || conclusion === 'SKIPPED') return 1;
-  // What was cancelled is tried again; what failed would fail again.
+  // A cancelled check can be retried; a failed one would fail again.
   return conclusion === 'CANCELLED' || conclusion === 'STALE' ? 2 : 3;
 }

@@ -7,25 +7,25 @@ import type { BuildRequest, CandidateEntry } from '../forge.ts';
 import { mergeMessage, messageOf, squashMessage, withoutSkips } from './message.ts';
 import { formatOrigin, withTrailers } from './trailers.ts';
 
-/** Where the next entry goes on top. */
+/** The commit that the next entry is applied to. */
 export interface Tip {
   readonly sha: Sha;
   readonly tree: Sha;
 }
 
-/** What besides the entries decides how commits of a candidate look. */
+/** The settings that, beside the entries, decide the bytes of a candidate's commits. */
 export type Recipe = Pick<BuildRequest, 'candidateId' | 'mergeMethod' | 'plannedAt'>;
 
 export interface Application {
   readonly tip: Tip;
   readonly entry: CandidateEntry;
-  /** Heads of the entries that are in the tip: their commits are not this entry's. */
+  /** Heads of the entries already in the tip. A squash names no co-author from their commits. */
   readonly ahead: readonly Sha[];
 }
 
 const SLUICE = 'Sluice <sluice@localhost>';
 
-/** The tip with one more entry, as its own commit or commits; undefined where they conflict. */
+/** Applies one entry as its own commit or commits. Undefined when it conflicts with the tip. */
 export function applyEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   switch (recipe.mergeMethod) {
     case 'MERGE_COMMIT':
@@ -37,14 +37,14 @@ export function applyEntry(git: GitRepository, recipe: Recipe, application: Appl
   }
 }
 
-/** Whether `applyEntry` would find a conflict. */
+/** Tells whether `applyEntry` would answer undefined, without writing a commit. */
 export async function conflicts(git: GitRepository, recipe: Recipe, application: Application): Promise<boolean> {
   const { tip, entry } = application;
   if (recipe.mergeMethod === 'REBASE') return (await rebaseEntry(git, recipe, application)) === undefined;
   return (await git.testMerge({ target: tip.sha, head: entry.headSha })).kind !== 'clean';
 }
 
-/** A commit without changes: a test of what is there already needs a name of its own. */
+/** A test of the head itself needs a commit of its own, since CI reports by commit. */
 export async function addEmptyCommit(git: GitRepository, recipe: Recipe, tip: Tip): Promise<Tip> {
   const trailers = formatOrigin({ candidateId: recipe.candidateId, prNumber: undefined });
   const message = messageOf(['Test the head of the target'], trailers);
@@ -87,8 +87,8 @@ async function squashEntry(git: GitRepository, recipe: Recipe, application: Appl
 }
 
 /**
- * Every commit of the entry's own line, made again. One that brings nothing any more is left out, as `git rebase` does,
- * but an entry always gets a commit of its own.
+ * Replays every commit on the entry's first-parent line. As in `git rebase`, a commit that changes nothing any more is
+ * dropped. An entry whose commits are all dropped still gets one commit, because its trailers name the pull request.
  */
 async function rebaseEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry } = application;
@@ -131,9 +131,9 @@ async function replay(
   for (const [index, sha] of line.entries()) {
     const commit = await getCommit(git, sha);
     const [parent] = commit.parents;
-    // The line of this pull request began elsewhere: git refuses to merge such histories, and so do we.
+    // The pull request has a root commit of its own. Git refuses to merge unrelated histories, and so does Sluice.
     if (parent === undefined) return undefined;
-    // The tip has the parent of the first: they are merged as they are.
+    // The tip already contains the first commit's parent, so git finds the right merge base by itself.
     const target = index === 0 ? tip.sha : await writeStandIn(git, recipe, { tip, tree, parent });
     const merge = await git.merge({ target, head: sha });
     if (merge.kind !== 'clean') return undefined;
@@ -145,9 +145,9 @@ async function replay(
 }
 
 /**
- * Git before 2.40 cannot be told which base to merge with. It finds the parent of what is replayed as the base of the
- * merge with a commit that has what was made so far, and that parent. Where a merge of the target into the pull request
- * is replayed, its second parent is a base too, and what it brought from the target counts as there.
+ * Git before 2.40 has no `merge-tree --merge-base`. The stand-in has the replayed tree and the parent of the next
+ * commit, so git finds that parent as the merge base. When the next commit is itself a merge of the target branch, its
+ * second parent is a merge base too, and the changes it merged in count as already present.
  */
 function writeStandIn(
   git: GitRepository,

@@ -5,19 +5,18 @@ import { applyEntry, type Recipe, type Tip } from './apply-entry.ts';
 
 export interface Stack {
   readonly start: Tip;
-  /** In the start already. */
+  /** Entries that the start commit already contains. */
   readonly beneath: readonly CandidateEntry[];
   readonly entries: readonly CandidateEntry[];
 }
 
 export interface Assembled {
-  /** After each entry that could be applied. */
+  /** One tip after each applied entry. */
   readonly tips: readonly Tip[];
-  /** The one that could not; those after it were not tried. */
+  /** The first entry that conflicted. The entries after it are not tried. */
   readonly conflicting: CandidateEntry | undefined;
 }
 
-/** Puts entries on top of each other, in order. */
 export async function assemble(git: GitRepository, recipe: Recipe, stack: Stack): Promise<Assembled> {
   const ahead = await presentHeads(git, stack.beneath);
   const tips: Tip[] = [];
@@ -32,7 +31,7 @@ export async function assemble(git: GitRepository, recipe: Recipe, stack: Stack)
   return { tips, conflicting: undefined };
 }
 
-/** What landed long ago may be gone from the repository, in its own form. */
+/** The heads of entries that landed long ago may have been garbage-collected. */
 async function presentHeads(git: GitRepository, entries: readonly CandidateEntry[]): Promise<Sha[]> {
   const commits = await Promise.all(entries.map(({ headSha }) => git.findStoredCommit(headSha)));
   return commits.flatMap((commit) => (commit === undefined ? [] : [commit.sha]));

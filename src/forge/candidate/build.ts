@@ -19,7 +19,7 @@ export async function buildCandidate(git: GitRepository, request: BuildRequest):
   return { kind: 'built', sha, tree, sources };
 }
 
-/** A copy may be older than the request; then it is refreshed once for all that is missing. */
+/** The local copy may be older than the request. One refresh then fetches everything that is missing. */
 async function getBase(git: GitRepository, { base, parent, beneath, members }: BuildRequest): Promise<StoredCommit> {
   const heads = [...(parent === undefined ? beneath : []), ...members].map(({ headSha }) => headSha);
   const wanted = [base, ...(parent === undefined ? [] : [parent]), ...heads];
@@ -44,7 +44,10 @@ async function assembleCandidate(git: GitRepository, request: BuildRequest, base
   return { kind: 'tip', tip: tips.at(-1) ?? (await addEmptyCommit(git, request, start)) };
 }
 
-/** Base and beneath. What was built before is taken as it is; should it be lost, it is made again. */
+/**
+ * Answers the commit that the members are applied to. A parent that was built earlier is reused; one that was lost is
+ * built again.
+ */
 async function layFoundation(git: GitRepository, request: BuildRequest, base: Tip): Promise<Assembled> {
   const parent = request.parent === undefined ? undefined : await git.findStoredCommit(request.parent);
   if (parent !== undefined) return { tips: [parent], conflicting: undefined };
@@ -61,7 +64,7 @@ interface Conflict {
   readonly conflicting: CandidateEntry;
 }
 
-/** The entry ahead with which the conflict begins; undefined where it is there without any of them. */
+/** Finds the first entry ahead that makes the merge conflict. Undefined when it conflicts with the base alone. */
 async function findCulprit(
   git: GitRepository,
   request: BuildRequest,
@@ -77,6 +80,6 @@ async function findCulprit(
     without.push(entry.headSha);
     if (await conflicts(git, request, { tip, entry: conflicting, ahead: without })) return entry.prNumber;
   }
-  // The commit that was built on is not what these entries give; the last of them is the nearest to the truth.
+  // Only a `parent` that differs from base + beneath gets here. The nearest entry ahead is the best guess.
   return ahead.at(-1)?.prNumber;
 }

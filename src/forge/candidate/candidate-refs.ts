@@ -10,7 +10,7 @@ export interface Refusal {
   readonly detail: string;
 }
 
-/** Keeps a candidate's commit. No CI builds what is under this name. */
+/** This ref keeps the commit from being garbage-collected. It is no branch, so no CI builds it. */
 export function candidateRef({ candidateId }: { readonly candidateId: string }): string {
   return `refs/sluice/candidates/${checkedId(candidateId)}`;
 }
@@ -43,7 +43,7 @@ export async function discardCandidate(git: GitRepository, prefix: string, reque
   if (refusal !== undefined) throw new Fault('FORGE_UNAVAILABLE', refusal.detail);
 }
 
-/** Undefined when it is done. Nobody else has a reason to touch these refs, so there is nothing to look at again. */
+/** Undefined means success. Only Sluice writes these refs, so the result is not read back. */
 export async function changeOwnRefs(git: GitRepository, changes: readonly RefChange[]): Promise<Refusal | undefined> {
   const answer = await git.changeRefs(changes);
   switch (answer.kind) {

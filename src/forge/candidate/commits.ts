@@ -2,7 +2,7 @@ import type { GitRepository } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Sha } from '../../lib/sha.ts';
 
-/** They become words of commands: nothing else may. */
+/** Commit ids become arguments of git commands, so nothing else may pass for one. */
 export function checkShas(shas: readonly Sha[]): void {
   assert(
     shas.every((sha) => /^[0-9a-f]{40,64}$/.test(sha)),
@@ -10,7 +10,7 @@ export function checkShas(shas: readonly Sha[]): void {
   );
 }
 
-/** Those that the copy of the repository does not have. */
+/** The commits that the local copy of the repository lacks. */
 export async function listMissing(git: GitRepository, shas: readonly Sha[]): Promise<readonly Sha[]> {
   const wanted = [...new Set(shas)];
   const commits = await Promise.all(wanted.map((sha) => git.findStoredCommit(sha)));

@@ -73,7 +73,7 @@ describe('landing by a merge API', () => {
     return undefined;
   };
 
-  /** Something happens once, to the merge of this pull request. */
+  /** Runs `act` once, before the first merge of this entry. */
   function once(entry: CandidateEntry, act: () => MergeAnswer | undefined): NonNullable<MergeHooks['before']> {
     let isDone = false;
     return (_request, { prNumber }) => {
@@ -91,7 +91,7 @@ describe('landing by a merge API', () => {
       assert.deepEqual([answer.pushedSha, answer.pushedTree], [head(), request.tree]);
       assert.deepEqual(merges, [1, 2, 3]);
       assert.equal(answer.stopped, undefined);
-      // Asked again it is found, and nothing is merged.
+      // A second request finds the landing and merges nothing.
       assert.deepEqual(await land(request), answer);
       foreign();
       assert.deepEqual(await land({ ...request, isCalledOff: true }), answer);
@@ -245,7 +245,7 @@ describe('landing by a merge API', () => {
     const late = createMergeDesk(repository, request, {});
     const readTarget = async () => (reads++ < 4 ? base : late.readTarget());
     assert.equal((await land(request, { readTarget })).kind, 'landed');
-    // The answer got lost, and the pull request does not say yet that it is merged.
+    // The answer was lost, and the pull request is not shown as merged yet.
     base = head();
     const b = open('b');
     hooks = { after: () => NO_ANSWER };

@@ -5,11 +5,11 @@ import type { CandidateEntry, LandAnswer, LandingProblem, LandingStop, LandReque
 import type { LandingPlan } from './plan-landing.ts';
 
 /**
- * Lands a candidate by a merge API, one pull request after the other. Such an API knows the pull request's expected head
- * and nothing of the target's: what it made is read back after each, and must be the tree that was predicted, on exactly
- * the head before it. An answer is never believed to be the whole truth: before anything is tried again, or called
- * failed, the target and the pull request are asked. So nothing is merged twice, and what an earlier attempt did before
- * its answer got lost is found.
+ * Lands a candidate through a merge API, one pull request after the other. Such an API guards the head of the pull
+ * request but not the head of the target branch. So the branch is read back after each merge, and must have the
+ * predicted tree on exactly the previous head. An answer alone proves nothing: before a retry, and before an entry
+ * fails, the branch and the pull request are read again. So no entry is merged twice, and a merge whose answer was lost
+ * is found.
  */
 export async function landOneByOne(desk: MergeDesk, request: LandRequest): Promise<LandAnswer> {
   const { expectedHead, entries } = request;
@@ -30,16 +30,18 @@ export async function landOneByOne(desk: MergeDesk, request: LandRequest): Promi
   return whole(plan, request, landed);
 }
 
-/** What a forge with a merge API is asked, and what is seen of its target. */
+/** The forge operations that a landing needs. */
 export interface MergeDesk {
-  /** What the commits will be like. It depends on the request alone. */
+  /** Predicts the commits. The plan depends on the request alone. */
   plan(): Promise<LandingPlan>;
-  /** The target's head, read now; undefined where the branch is gone. */
+  /** Reads the head now. Undefined when the branch is gone. */
   readTarget(): Promise<Sha | undefined>;
   isAncestor(pair: { readonly ancestor: Sha; readonly descendant: Sha }): Promise<boolean>;
-  /** Of what was read last; undefined where nobody has it. */
+  /** Searches the commits of the last `readTarget`. */
   findCommit(sha: Sha): Promise<LineStep | undefined>;
-  /** First parents after `since`, oldest first; undefined where the line of `head` does not lead there. */
+  /**
+   * First parents after `since`, oldest first. Undefined when the first-parent line of `head` does not contain `since`.
+   */
   listLine(range: { readonly since: Sha; readonly head: Sha }): Promise<readonly LineStep[] | undefined>;
   merge(entry: CandidateEntry): Promise<MergeAnswer>;
   findState(prNumber: PrNumber): Promise<MergeState>;
@@ -54,34 +56,34 @@ export interface LineStep {
 
 export type MergeAnswer =
   | { readonly kind: 'merged'; readonly sha: Sha }
-  /** The forge says that its head is another one. */
+  /** The forge says that the pull request has another head. */
   | { readonly kind: 'head_moved'; readonly detail: string }
-  /** A no that does not change by itself. */
+  /** A retry would be refused again. */
   | { readonly kind: 'refused'; readonly reason: LandingProblem; readonly detail: string }
-  /** Nobody knows whether it was done or will be, or the forge asks to come again. `tries` where fewer are enough. */
+  /** The merge may or may not have happened, or the forge asks for a retry. `tries` lowers the number of attempts. */
   | { readonly kind: 'unclear'; readonly reason: LandingProblem; readonly detail: string; readonly tries?: number }
-  /** It was not looked at, and will not be for so long. */
+  /** The rate limit stopped the request before it was processed. */
   | { readonly kind: 'limited'; readonly waitMs: number; readonly detail: string };
 
 export type MergeState = Merged | { readonly kind: 'open'; readonly headSha: Sha } | { readonly kind: 'closed' };
 
 export interface Merged {
   readonly kind: 'merged';
-  /** The commit that the target was moved to; undefined where the forge does not say. */
+  /** The commit that the merge put on the target branch. Undefined when the forge does not say. */
   readonly sha: Sha | undefined;
-  /** Not by somebody else. */
+  /** False when a person or another app merged it. */
   readonly isOurs: boolean;
-  /** So long ago that git must show it. */
+  /** True when the merge is so old that git must show it by now. */
   readonly isSettled: boolean;
 }
 
 const MAX_TRIES = 10;
-/** Ten tries take about a minute. */
+/** With these waits, ten tries take about a minute. */
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 8_000;
-/** A limit of the forge lasts for an hour at most. */
+/** GitHub refills a rate limit within an hour. */
 const MAX_LIMITED_MS = 65 * 60_000;
-/** What was merged shows in git, and on the pull request, a moment later. */
+/** Git and the pull request show a merge up to some seconds late. */
 const LAG_TRIES = 5;
 const LAG_MS = 1_000;
 
@@ -89,9 +91,9 @@ interface Way {
   readonly desk: MergeDesk;
   readonly request: LandRequest;
   readonly entry: CandidateEntry;
-  /** The tree that the target must have afterwards. */
+  /** The tree that the target branch must have after the merge. */
   readonly predicted: Sha;
-  /** Where the target must be before. */
+  /** The head that the target branch must have before the merge. */
   readonly at: Sha;
 }
 
@@ -106,7 +108,7 @@ async function landNext(way: Way): Promise<Next> {
   for (;;) {
     const found = await lookForIt(way);
     if (found !== undefined) return found;
-    // After a try that nobody knows the end of, only its end counts.
+    // An earlier try may still take effect, so the entry can only be cancelled before the first one.
     if (tries === 0 && !(await isWanted(way.request))) return { kind: 'called_off' };
     const answer = await ask(way);
     if (answer.kind === 'merged') return verify(way, { ...answer, isOurs: true, isSettled: false });
@@ -127,7 +129,7 @@ async function landNext(way: Way): Promise<Next> {
 
 type Asked = Exclude<MergeAnswer, { kind: 'head_moved' }> | Extract<LandingStop, { kind: 'pull_request_moved' }>;
 
-/** A head that moved is believed only when it can be seen. */
+/** A moved head counts only once the pull request shows another head. Until then the merge is retried. */
 async function ask({ desk, entry }: Way): Promise<Asked> {
   const answer = await desk.merge(entry);
   if (answer.kind !== 'head_moved') return answer;
@@ -142,7 +144,7 @@ async function isWanted({ isCalledOff, isStillWanted }: LandRequest): Promise<bo
   return !isCalledOff && ((await isStillWanted?.()) ?? true);
 }
 
-/** What the target says: undefined while it is where the entry is to be put. */
+/** Finds out whether the entry is on the target branch already. Undefined when the branch has not moved. */
 async function lookForIt(way: Way): Promise<Next | undefined> {
   const { desk, entry, at } = way;
   const head = await desk.readTarget();
@@ -151,19 +153,19 @@ async function lookForIt(way: Way): Promise<Next | undefined> {
     const state = await desk.findState(entry.prNumber);
     if (state.kind === 'merged') return verify(way, state);
     const line = head === undefined ? undefined : await desk.listLine({ since: at, head });
-    // It may have been merged so shortly ago that the pull request does not say so yet.
+    // Right after a merge the pull request may not be shown as merged yet.
     const isLikeIt = line?.some((_, index) => isAsPredicted(way, line.slice(0, index + 1))) ?? false;
     if (isLikeIt && tries < LAG_TRIES) {
       await desk.wait(LAG_MS);
       continue;
     }
-    // Of a pull request that is closed and has come to the target, nobody can say any more that it was not merged.
+    // The pull request is closed and its predicted commits are on the branch, so it counts as merged.
     if (!isLikeIt || state.kind !== 'closed') return describeMove(desk, at, head);
     return verify(way, { kind: 'merged', sha: undefined, isOurs: true, isSettled: true });
   }
 }
 
-/** The forge has merged it: whether the target is what was predicted is read from git. */
+/** The forge says that the entry is merged. Git tells whether the target branch has the predicted tree. */
 async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promise<Next> {
   const { desk, entry, at } = way;
   const { prNumber } = entry;
@@ -172,7 +174,7 @@ async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promi
     const line = head === undefined ? undefined : await desk.listLine({ since: at, head });
     const part = line && findPart(way, line, said);
     const step = part?.at(-1);
-    // Whoever merges it past the queue has pushed to the target.
+    // A merge by a person is a push past the queue.
     if (!isOurs && head !== at) return describeMove(desk, at, head);
     if (part !== undefined && step !== undefined && head !== undefined) {
       if (isAsPredicted(way, part)) return { kind: 'landed', step };
@@ -183,7 +185,7 @@ async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promi
       continue;
     }
     if (!isOurs) {
-      // The target was known with it, or does not show it: what becomes of this entry does not depend on that.
+      // A person merged it, and the branch moved earlier or never shows it. The entry ends the same way in both cases.
       const detail = 'It was merged by somebody else.';
       return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
     }
@@ -192,12 +194,12 @@ async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promi
     if (head !== at) return describeMove(desk, at, head);
     const detail = `It is merged as ${said ?? 'an unknown commit'}, which is not on its target.`;
     if (isSettled) return { kind: 'refused', prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
-    // Whether it has landed cannot be said yet, and must not be guessed.
+    // The answer is unknown so far. The effect retries later.
     throw new Fault('FORGE_UNAVAILABLE', `#${prNumber} is merged, but its target did not move yet.`);
   }
 }
 
-/** The target was rewritten in between, and the entry was merged into what is there now. */
+/** Covers a target branch that was force-pushed meanwhile and then received the merge. */
 async function findElsewhere({ desk, entry, at }: Way, said: Sha | undefined, head: Sha | undefined) {
   const commit = said === undefined ? undefined : await desk.findCommit(said);
   if (commit === undefined || head === undefined) return undefined;
@@ -207,7 +209,9 @@ async function findElsewhere({ desk, entry, at }: Way, said: Sha | undefined, he
   return { kind: 'strayed', prNumber: entry.prNumber, sha, tree, head, isDescendant } as const;
 }
 
-/** The commits up to the one the forge names; where it names none, up to the first that is as predicted, or all. */
+/**
+ * Takes the commits up to the one the forge names. Without a name: up to the first that matches the prediction, or all.
+ */
 function findPart(way: Way, line: readonly LineStep[], said: Sha | undefined): readonly LineStep[] | undefined {
   if (line.length === 0) return undefined;
   if (said !== undefined) {
@@ -219,8 +223,8 @@ function findPart(way: Way, line: readonly LineStep[], said: Sha | undefined): r
 }
 
 /**
- * The commits are this entry's and nothing else. How a forge rebases is its own affair, and which commits it leaves out:
- * there it is the last tree that counts.
+ * Tells whether the commits are this entry's and nothing else. A forge may drop or rewrite commits in a rebase, so only
+ * the last tree counts there.
  */
 function isAsPredicted({ request, entry, predicted }: Way, part: readonly LineStep[]): boolean {
   const last = part.at(-1);
@@ -235,7 +239,7 @@ function isAsPredicted({ request, entry, predicted }: Way, part: readonly LineSt
   }
 }
 
-/** The last look before an entry is called failed: it must not have been merged after all. */
+/** Before an entry fails, one last read makes sure that it was not merged after all. */
 async function giveUp(way: Way, no: { readonly reason: LandingProblem; readonly detail: string }): Promise<Next> {
   const { desk, entry } = way;
   const { prNumber, headSha } = entry;
@@ -252,7 +256,7 @@ async function describeMove(desk: MergeDesk, from: Sha, head: Sha | undefined) {
   return { kind: 'target_moved', head, isDescendant } as const;
 }
 
-/** All of them: the last is what was tested, those before it are parts of that. */
+/** Every entry landed. The last commit has the tested tree; the commits before it are prefixes of it. */
 function whole(
   plan: Extract<LandingPlan, { kind: 'landed' }>,
   request: LandRequest,

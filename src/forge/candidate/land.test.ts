@@ -9,7 +9,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
 import { landCandidate } from './land.ts';
 
-/** More questions than a landing asks of git. */
+/** An upper bound on the git calls of one landing. */
 const MAX_QUESTIONS = 60;
 
 describe('a landing that somebody gets in the way of', () => {
@@ -33,7 +33,7 @@ describe('a landing that somebody gets in the way of', () => {
     return { ...tested, ...how, expectedHead: tested.base, entries: tested.members, ...more };
   }
 
-  /** Carries the landing out, and meddles just before the question with this number is asked of git. */
+  /** Lands the candidate, and calls `meddle` just before the git call with this number. */
   async function land(request: LandRequest, at = 0, meddle = async () => {}): Promise<LandAnswer> {
     const repository = await git.open({ id: 'app', location: { kind: 'path', path: bench.world.path } });
     let asked = 0;
@@ -48,11 +48,11 @@ describe('a landing that somebody gets in the way of', () => {
         };
       },
     }) as GitRepository;
-    // Where the target is being changed by somebody else, the effect is carried out again.
+    // A landing that meets another writer's lock throws, and the effect worker retries it.
     return landCandidate(watched, request).catch(() => landCandidate(watched, request));
   }
 
-  /** One landing for each question that a landing asks; `meddle` answers what must be on the target, if anything. */
+  /** Runs one landing per git call. `meddle` answers the head that the target branch must have, if any. */
   async function landAtEveryMoment(
     meddle: (entry: CandidateEntry) => Promise<Sha | undefined>,
     check: (seen: {
@@ -107,7 +107,7 @@ describe('a landing that somebody gets in the way of', () => {
     for (const [index, isShared] of [true, false, true, false].entries()) {
       bench.base = await head();
       const file = isShared ? 'a.txt' : `own-${index}.txt`;
-      // Far apart in one file, so that git merges them without a conflict.
+      // The two edits are far apart in one file, so git merges them without a conflict.
       const left = await bench.open('L', { files: { 'a.txt': lines({ 2: `left ${index}` }) } });
       const right = await bench.open('R', { files: { [file]: lines({ 35: `right ${index}` }) } });
       const request = await ask(right, { composedWith: [left.prNumber] });

@@ -16,14 +16,14 @@ export async function landCandidate(git: GitRepository, request: LandRequest): P
   if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved };
   const plan = await planLanding(git, request);
   if (plan.kind !== 'landed') return plan;
-  // A branch that cannot be cloned any more would be worse than one that waits.
+  // A missing object would leave a branch that cannot be cloned. A delayed landing is the lesser harm.
   await git.ensureWhole({ tip: plan.pushedSha, without: [expectedHead] });
   const answer = await moveTarget(git, request, plan.pushedSha);
   await git.refresh();
   return readBack(git, request, { plan, answer });
 }
 
-/** The pull requests are looked at again in the same transaction, where there are transactions. */
+/** The transaction that moves the branch also verifies the heads of the pull requests, if git can do that. */
 async function moveTarget(git: GitRepository, request: LandRequest, sha: Sha): Promise<RefAnswer> {
   const { targetBranch, expectedHead: expected } = request;
   const move: RefChange = { kind: 'set', ref: branchRef(targetBranch), sha, expected };
@@ -32,11 +32,11 @@ async function moveTarget(git: GitRepository, request: LandRequest, sha: Sha): P
   );
   const answer = await git.changeRefs([move, ...verifications]);
   if (answer.kind !== 'stale' || (await findMoved(git, request)) !== undefined) return answer;
-  // Where a pull request is a tag that leads to its commit, git cannot verify it. The target is guarded all the same.
+  // A pull request ref may be an annotated tag, which git cannot verify. The move of the branch is still guarded.
   return git.changeRefs([move]);
 }
 
-/** What git says about a push is not enough: the target itself is asked. */
+/** Git's answer to a push can be lost or wrong, so the branch is read back. */
 async function readBack(
   git: GitRepository,
   request: LandRequest,
@@ -56,7 +56,7 @@ async function readBack(
   throw new Fault('FORGE_UNAVAILABLE', 'The target branch is being changed by somebody else.');
 }
 
-/** The answer to an earlier request may have got lost after its push. */
+/** An earlier request may have pushed and lost its answer. */
 async function findEarlierLanding(
   git: GitRepository,
   request: LandRequest,
@@ -66,7 +66,7 @@ async function findEarlierLanding(
     return { kind: 'target_moved', head, isDescendant: false };
   }
   const moved = await describeMove(git, request, head);
-  // What was pushed has the expected head beneath it, and so has whatever was pushed on top of it.
+  // A landing has the expected head as an ancestor, and so has any later push on top of it.
   if (!moved.isDescendant) return moved;
   const plan = await planLanding(git, request);
   return plan.kind === 'landed' && (await isOnLine(git, plan.pushedSha, head)) ? plan : moved;

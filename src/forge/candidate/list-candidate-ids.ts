@@ -6,7 +6,7 @@ const KEPT = 'refs/sluice/candidates/';
 const KEPT_NAME = new RegExp(`^(${UUID})$`);
 const BRANCH_NAME = new RegExp(`^(?:head|pr-[0-9]+)/(${UUID})(?:-bisection)?$`);
 
-/** Names that only look like ours do no harm: whoever asks knows the ids. */
+/** A foreign ref of the same shape does no harm: the caller compares with the ids it knows. */
 export async function listCandidateIds(git: GitRepository, prefix: string): Promise<readonly string[]> {
   const ids = new Set<string>();
   for (const [folder, name] of [

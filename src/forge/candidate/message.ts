@@ -7,11 +7,14 @@ import { listTrailers, withTrailers } from './trailers.ts';
 export interface EntryMessage {
   readonly entry: CandidateEntry;
   readonly head: StoredCommit;
-  /** What the queue says about the commit. */
+  /** The trailers that name the candidate and the pull request. */
   readonly origin: readonly string[];
 }
 
-/** Title and body of the pull request, which on plain git are those of its head. Trailers of its author stay trailers. */
+/**
+ * Uses the pull request's title and body; on plain git these are its head's message. The author's own trailers stay
+ * trailers.
+ */
 export function squashMessage({ entry, head, origin }: EntryMessage, others: readonly string[]): Buffer {
   const body = bodyOf(head);
   const subject = findOverride(entry, body) ?? `${titleOf(entry)} (#${entry.prNumber})`;
@@ -30,8 +33,8 @@ export function messageOf(paragraphs: readonly string[], trailers: readonly stri
 }
 
 /**
- * CI passes over a push whose last commit says so in one of these ways. Then nobody would ever report, and whoever is tested
- * together with it would wait in vain. Bytes that are no ASCII stay as they are, whatever their encoding.
+ * Removes marks such as `[skip ci]`. CI skips a push whose last commit has one, so no check would ever report and the
+ * whole batch would wait. Only ASCII is changed, since the encoding may be anything.
  */
 export function withoutSkips(message: Buffer): Buffer {
   const text = message.toString('latin1');
@@ -41,7 +44,6 @@ export function withoutSkips(message: Buffer): Buffer {
   return asked === text ? message : Buffer.from(asked, 'latin1');
 }
 
-/** What follows the first line, without the empty lines around it. */
 function bodyOf(head: StoredCommit): string {
   const [, ...lines] = decodeMessage(head).trimStart().split('\n');
   return lines
@@ -50,7 +52,7 @@ function bodyOf(head: StoredCommit): string {
     .trimEnd();
 }
 
-/** Another title, on a line of its own. */
+/** A line `merge-commit-title: ...` in the body replaces the title. */
 function findOverride({ mergeTitle }: CandidateEntry, body: string): string | undefined {
   const [, title = ''] = /^merge-commit-title:[ \t]*(\S.*)$/m.exec(body) ?? [];
   return printable(mergeTitle ?? title) || undefined;
@@ -60,7 +62,9 @@ function titleOf({ title, prNumber }: CandidateEntry): string {
   return printable(title) || `Pull request ${prNumber}`;
 }
 
-/** One line for each person who is not named yet, by address: people write their names in many ways. */
+/**
+ * Adds one line per person who is not named yet. People are compared by address, since one person writes several names.
+ */
 function coAuthors(named: readonly string[], others: readonly string[]): readonly string[] {
   const emailOf = (person: string) => person.slice(person.lastIndexOf('<')).trim().toLowerCase();
   const seen = new Set(named.map(emailOf));

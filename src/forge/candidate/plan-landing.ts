@@ -9,8 +9,8 @@ import { findPartAfter, findTestedLine, foundationOf, type LineEntry } from './t
 export type LandingPlan = Extract<LandAnswer, { kind: 'landed' | 'not_composable' }>;
 
 /**
- * What has to be pushed onto exactly `expectedHead`. It depends on the request alone, so that it can be worked out again
- * to find out whether it was pushed.
+ * Works out what to push onto exactly `expectedHead`. The plan depends on the request alone, so a retry can work it out
+ * again and find that it was pushed.
  */
 export async function planLanding(git: GitRepository, request: LandRequest): Promise<LandingPlan> {
   const prNumbers = request.entries.map(({ prNumber }) => prNumber);
@@ -23,7 +23,7 @@ export async function planLanding(git: GitRepository, request: LandRequest): Pro
   const tip = tips.at(-1);
   if (tip === undefined) return refuse('There is nothing to land.');
   const remade = tips.map((each, index) => ({ ...each, prNumber: prNumbers[index] as PrNumber }));
-  // It was lost, and is the very same commit again.
+  // The tested commit was lost, and the rebuild gave the same one.
   if (tip.sha === request.sha) return landing('IDENTICAL', remade);
   if (tip.tree === request.tree) return landing('SAME_TREE', remade);
   if (request.composedWith.length === 0) return refuse('On the present head it would not be what was tested.');
@@ -33,8 +33,8 @@ export async function planLanding(git: GitRepository, request: LandRequest): Pro
 }
 
 /**
- * Why the tip is not the tested tree with the paths of the other side, or undefined when it is. The other side is what
- * the head has that the foundation of the tested commit has not.
+ * Answers why the tip is not the tested tree plus the other side's paths, or undefined when it is. The other side is
+ * everything between the commit beneath the tested entries and the present head.
  */
 async function findOverlap(
   git: GitRepository,
@@ -52,7 +52,7 @@ async function findOverlap(
   return isSum ? undefined : 'On the present head it would be more than what was tested and what has landed since.';
 }
 
-/** A path of the one side that is changed by the other too, or lies in a folder that is a file there. */
+/** Finds a path that both sides changed, or a folder of one side that is a file on the other. */
 function findSharedPath(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): string | undefined {
   for (const path of one.keys()) {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {

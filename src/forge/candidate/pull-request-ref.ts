@@ -7,7 +7,7 @@ export function pullRequestRef(number: PrNumber): string {
   return `refs/pull/${number}/head`;
 }
 
-/** Undefined for refs of other shapes, such as `refs/pull/07/head`. */
+/** Undefined for other refs, and for numbers such as `refs/pull/07/head`. */
 export function findPullRequestNumber(ref: string): PrNumber | undefined {
   const number = Number(/^refs\/pull\/([1-9]\d{0,9})\/head$/.exec(ref)?.[1]);
   return isPullRequestNumber(number) ? number : undefined;

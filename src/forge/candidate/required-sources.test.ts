@@ -47,7 +47,7 @@ test('what is no YAML, or more than anyone writes, is refused at once', () => {
   for (const text of [...texts, `a0: &a0 [x]\n${bomb}`, `x: ${'['.repeat(60_000)}`, `# ${'x'.repeat(65_536)}\n`]) {
     const before = process.cpuUsage();
     assert.equal(read(text), PARSING, text.slice(0, 60));
-    // Of this process, not by the clock: others on the machine take time, too.
+    // CPU time of this process, since other processes on the machine slow the clock time.
     const { user, system } = process.cpuUsage(before);
     assert.ok(user + system < 2_000_000, text.slice(0, 60));
   }

@@ -7,18 +7,18 @@ import type { BuildRequest } from '../forge.ts';
 
 type FileAnswer = Pick<RequiredSources, 'file' | 'fileProblem'>;
 
-/** The first that is there counts, whatever is in it. */
+/** The first file that exists counts, even when it is malformed. */
 const FILES = ['.sluice.yaml', '.trunk/trunk.yaml'];
 const MAX_BYTES = 64 * 1024;
 const MAX_ALIASES = 100;
 const MAX_NAMES = 100;
 const MAX_NAME_LENGTH = 255;
-/** The slug of an app, or its number. */
+/** An app is named by its slug or its id. */
 const APP = /^[a-z0-9][a-z0-9_-]{0,98}$/;
 
 const NOTHING_SAID: FileAnswer = { file: undefined, fileProblem: undefined };
 
-/** Read from the base: a change cannot loosen what it must pass. */
+/** The file is read from the base, so a pull request cannot loosen the checks that it must pass. */
 export async function readRequiredSources(
   git: GitRepository,
   { base, repository }: Pick<BuildRequest, 'base' | 'repository'>,
@@ -53,7 +53,7 @@ function parseYaml(bytes: Buffer): unknown {
     const document = parseDocument(text, { prettyErrors: false });
     return document.errors.length > 0 ? 'unreadable' : document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
-    // No UTF-8, more aliases than anyone writes, or nested deeper than the stack.
+    // The file is not UTF-8, has too many YAML aliases, or is nested too deep for the parser.
     return 'unreadable';
   }
 }
@@ -66,7 +66,7 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Plain git has no apps: a check that only one may report would be waited for in vain. */
+/** Plain git has no apps, so a check bound to an app could never be reported. */
 function onForge(answer: FileAnswer, { git }: BuildRequest['repository']): FileAnswer {
   const namesApp = answer.file?.some((status) => typeof status !== 'string') === true;
   return namesApp && git !== undefined ? problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES') : answer;
@@ -90,7 +90,7 @@ function unique(statuses: readonly RequiredStatus[]): readonly RequiredStatus[] 
   return statuses.filter((status, index) => names.indexOf(nameOf(status)) === index).map(toStatus);
 }
 
-/** Without what else is written there. */
+/** Drops unknown fields. */
 function toStatus(status: RequiredStatus): RequiredStatus {
   return typeof status === 'string' ? status : { name: status.name, app: status.app };
 }

@@ -9,14 +9,14 @@ export interface LineEntry extends Tip {
   readonly prNumber: PrNumber;
 }
 
-/** The first parents of a tested commit back to its base, as the entries they came from. */
+/** The first-parent line from the base to the tested commit, grouped by entry. */
 export interface TestedLine {
   readonly base: Sha;
-  /** Oldest first, each with its last commit. */
+  /** Oldest first. An entry is represented by its last commit. */
   readonly entries: readonly LineEntry[];
 }
 
-/** Undefined where the commit is gone or was not built by us on this base. */
+/** Undefined when the commit is gone, or Sluice did not build it on this base. */
 export async function findTestedLine(git: GitRepository, request: LandRequest): Promise<TestedLine | undefined> {
   const { base, sha, tree } = request;
   if ((await git.findStoredCommit(sha))?.tree !== tree) return undefined;
@@ -30,7 +30,7 @@ export async function findTestedLine(git: GitRepository, request: LandRequest): 
   return entries.at(-1)?.sha === sha ? { base, entries } : undefined;
 }
 
-/** The part of the line that is these pull requests and nothing else, when it is what follows `start`. */
+/** Answers the commits of exactly these pull requests, provided that they follow `start`. */
 export function findPartAfter(
   { base, entries }: TestedLine,
   start: Sha,
@@ -42,7 +42,7 @@ export function findPartAfter(
   return areSame(part, prNumbers) ? part : undefined;
 }
 
-/** What the pull requests at the end of the line were put on. The base where the line ends otherwise. */
+/** Answers the commit beneath the last `prNumbers` of the line, or the base when the line does not end with them. */
 export function foundationOf({ base, entries }: TestedLine, prNumbers: readonly PrNumber[]): Sha {
   const count = entries.length - prNumbers.length;
   if (count <= 0 || !areSame(entries.slice(count), prNumbers)) return base;

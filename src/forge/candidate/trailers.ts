@@ -1,7 +1,10 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findPullRequestNumber, pullRequestRef } from './pull-request-ref.ts';
 
-/** What the last commit of every entry in a candidate says at its end, so that it can be told whose it is. */
+/**
+ * The trailers on the last commit of every entry name the candidate and the pull request. Landing finds entries by
+ * them.
+ */
 export interface Origin {
   readonly candidateId: string;
   readonly prNumber: PrNumber | undefined;
@@ -18,10 +21,7 @@ export function formatOrigin({ candidateId, prNumber }: Origin): readonly string
   return [...ofPullRequest, `${CANDIDATE}: ${candidateId}`];
 }
 
-/**
- * The message with these lines among its trailers. Lines like those that Sluice writes itself go: a commit that was
- * picked from another branch may have brought some.
- */
+/** Adds these trailers. Older trailers of Sluice are removed: a cherry-picked commit may carry some. */
 export function withTrailers(message: Buffer, trailers: readonly string[]): Buffer {
   const { body, block } = split(message);
   const kept = block.filter((line) => !OURS.test(line));
@@ -44,8 +44,8 @@ export function findOrigin(message: Buffer): Origin | undefined {
 }
 
 /**
- * Trailers are the last paragraph, unless it is the only one. Each byte becomes a character, so that only ASCII may be
- * taken for space: what else counts as such may be the end of a letter.
+ * Trailers are the last paragraph, unless it is the only one. The message is decoded byte by byte, so only ASCII counts
+ * as white space: another byte may be half of a letter.
  */
 function split(message: Buffer): { readonly body: string; readonly block: readonly string[] } {
   const lines = message.toString('latin1').split('\n');

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import type { PullRequestNode } from './pull-request-text.ts';
 
-/** What is known of pull requests that GitHub blocks, from one look at a repository to the next. */
+/** Caches why pull requests are blocked, from one poll to the next. */
 export interface BlockedMemory {
-  /** Asks only about those of which something changed, and now and then about the others. */
+  /** Queries only pull requests that changed, and from time to time the others. */
   read(repositoryId: string, blocked: readonly PullRequestNode[], ask: AskReasons): Promise<Facts>;
   forget(): void;
 }
@@ -13,7 +13,7 @@ type Facts = ReadonlyMap<PrNumber, PullRequestFacts>;
 type AskReasons = (numbers: readonly PrNumber[]) => Promise<Facts>;
 
 interface BlockedOwner {
-  /** Of what a look sees of it. */
+  /** Hash of the polled fields. */
   readonly mark: string;
   readonly facts: PullRequestFacts | undefined;
   readonly askedIn: number;
@@ -25,9 +25,9 @@ interface Seen {
 }
 
 /**
- * Why one is blocked takes a question that is too large for many at once, and a hundred that wait for a review would be
- * asked about every minute. Not everything behind a reason shows in a look: so the reasons are asked for again after so
- * many looks, of a few in each.
+ * The reasons for a block take a query that is too large for many pull requests at once, and a hundred of them may wait
+ * for a review for days. Some reasons change without a change of the polled fields. So each is queried again after this
+ * many polls, a few in each poll.
  */
 const TRUSTED_FOR = 10;
 const ASKED_AGAIN_AT_ONCE = 20;
@@ -46,7 +46,7 @@ export function createBlockedMemory(): BlockedMemory {
         const old = numbers.includes(number) ? undefined : before.known.get(number);
         known.set(number, old ?? { mark: markOf(node), facts: asked.get(number), askedIn: looks });
       }
-      // What GitHub is still finding out is no reason to keep.
+      // GitHub is still computing the mergeability, so the answer is not cached.
       const found = [...known].filter(([, { facts }]) => facts?.mergeability !== 'IN_PROGRESS');
       memory.set(repositoryId, { looks, known: new Map(found) });
       return new Map([...known].flatMap(([number, { facts }]) => (facts === undefined ? [] : [[number, facts]])));

@@ -9,7 +9,7 @@ import type { AncestryQuestion, ForgeRepository, LineAnswer, LineQuestion } from
 import type { GithubClient } from './api/client.ts';
 import { fetchMissing, type GitAccess } from './git-access.ts';
 
-/** By git: it costs none of what the API allows. */
+/** Read with git, which does not count against the API's rate limit. */
 export async function findBranchHead(
   access: GitAccess,
   repository: ForgeRepository,
@@ -63,7 +63,7 @@ interface HeadsData {
   };
 }
 
-/** More open pull requests than any repository has. */
+/** A bound against endless paging. No repository has as many open pull requests. */
 const MAX_PAGES = 200;
 
 export async function listPullRequestHeads(

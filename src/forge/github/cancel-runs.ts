@@ -6,10 +6,13 @@ interface Runs {
   readonly workflow_runs: readonly { readonly id: number; readonly status: string | null; readonly head_sha: string }[];
 }
 
-/** More workflows for one commit than anybody has. */
+/** No commit has as many workflow runs. */
 const MOST = 100;
 
-/** Stops what GitHub's own CI still runs for a commit. It only saves time of machines: what cannot be stopped runs on. */
+/**
+ * Cancels the GitHub Actions runs of a commit. This only saves machine time, so a run that cannot be cancelled
+ * continues.
+ */
 export async function cancelRuns(client: GithubClient, repository: ForgeRepository, sha: Sha): Promise<void> {
   const { permissions, isApp } = await client.installation(repository);
   if (isApp && permissions['actions'] !== 'write') return;
@@ -28,7 +31,7 @@ export async function cancelRuns(client: GithubClient, repository: ForgeReposito
       route: 'POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel',
       parameters: { run_id: run.id },
       urgency: 'talk',
-      // It has ended by itself meanwhile, or is not ours to stop.
+      // The run has ended meanwhile, or the app may not cancel it.
       accept: [403, 404, 409],
     });
   }

@@ -24,7 +24,7 @@ import { ensureDraft } from './draft-pull-request.ts';
 import { fetchMissing, type GitAccess } from './git-access.ts';
 import type { Protection } from './protection.ts';
 
-/** The list is asked for again and again; what changes after this one is in the next. */
+/** The pollers list often. A change that this list misses is in the next one. */
 const LIST_MAX_AGE_MS = 1_000;
 
 export interface CandidateParts {
@@ -52,7 +52,7 @@ export async function buildCandidate(parts: CandidateParts, request: BuildReques
   return { ...answer, sources: await withProtection(parts, request, answer.sources) };
 }
 
-/** Asked only where it counts: the file goes before it. */
+/** Queried only when it counts: a file in the repository has precedence. */
 async function withProtection(
   { protection }: CandidateParts,
   { repository, targetBranch }: BuildRequest,
@@ -75,7 +75,7 @@ export async function publishCandidate(parts: CandidateParts, request: PublishRe
   return refusal === undefined ? answer : { kind: 'refused', ...refusal };
 }
 
-/** A draft pull request ends with its branch: GitHub closes it. */
+/** GitHub closes a draft pull request when its branch is deleted. */
 export async function discardCandidate(
   { access, client, testBranchPrefix }: CandidateParts,
   request: DiscardRequest,
@@ -85,7 +85,7 @@ export async function discardCandidate(
   if (unfinished !== undefined) await cancelRuns(client, repository, unfinished);
 }
 
-/** Fetched, not listed: of a fetch GitHub sends only the refs that are asked for, and their commits are here anyway. */
+/** Fetched instead of listed: for a fetch GitHub sends only the refs that match, and their commits are here already. */
 export function listCandidateIds(
   { access, testBranchPrefix }: CandidateParts,
   repository: ForgeRepository,
@@ -106,7 +106,7 @@ export async function checkOut({ access }: CandidateParts, request: CheckOutRequ
   });
 }
 
-/** The repository as landing looks at it: each refresh brings the target and the pull requests, and nothing else. */
+/** The repository with a refresh that fetches only the target branch and the pull requests of this landing. */
 export async function focusOnLanding(git: GitRepository, request: LandRequest): Promise<GitRepository> {
   const { expectedHead, base, sha, tree, entries, targetBranch } = request;
   const heads: readonly Sha[] = entries.map(({ headSha }) => headSha);

@@ -5,7 +5,7 @@ import { keyOf } from './api/installations.ts';
 import type { GitAccess } from './git-access.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 
-/** The sentence to show when a repository cannot be used, or undefined when it can. */
+/** Answers a sentence when the repository cannot be used, or undefined when it can. */
 export async function checkAccess(
   { client, access }: { readonly client: GithubClient; readonly access: GitAccess },
   repository: ForgeRepository,
@@ -13,7 +13,7 @@ export async function checkAccess(
   client.forget(repository.owner, repository.name);
   try {
     const { fullName, isArchived, ...found } = await client.resolve(repository);
-    // Deliveries come with this name; in which letters, GitHub does not care.
+    // Webhooks carry GitHub's name for the repository. GitHub ignores case.
     if (keyOf(found) !== keyOf(repository)) return `GitHub calls this repository ${fullName}.`;
     if (isArchived) return `The repository ${fullName} is archived: nothing can be merged there.`;
     const problem = await access.findProblem(repository);
@@ -24,7 +24,7 @@ export async function checkAccess(
   }
 }
 
-/** What git says of a permission names none. */
+/** Git's error does not name the missing permission. */
 async function describeMissing(client: GithubClient, repository: ForgeRepository): Promise<string | undefined> {
   const { isApp, permissions } = await client.installation(repository);
   return isApp ? describeNoContents(permissions) : undefined;

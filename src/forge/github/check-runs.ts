@@ -4,7 +4,7 @@ import type { GithubClient } from './api/client.ts';
 
 const MAX_TITLE = 250;
 const MAX_SUMMARY = 60_000;
-/** GitHub refuses longer ones. */
+/** GitHub refuses longer descriptions. */
 const MAX_DESCRIPTION = 140;
 
 interface CheckRunData {
@@ -13,7 +13,10 @@ interface CheckRunData {
   readonly external_id: string | null;
 }
 
-/** Only apps have check runs. For a token the same is said with a commit status, which has no id and is set anew. */
+/**
+ * Only apps can write check runs. With a token, a commit status is written instead. It has no id, so each update is a
+ * new status.
+ */
 export async function writeCheck(client: GithubClient, draft: CheckRunDraft): Promise<Written | undefined> {
   const { isApp } = await client.installation(draft.repository);
   if (!isApp) return writeStatus(client, draft);
@@ -70,7 +73,7 @@ function bodyOf(draft: CheckRunDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** As GraphQL takes it. */
+/** The same draft as GraphQL input. */
 export function checkInputOf(draft: CheckRunDraft) {
   const { name, externalId, status, conclusion, title, summary, url, startedAt, completedAt } = draft;
   return {

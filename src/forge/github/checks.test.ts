@@ -47,7 +47,7 @@ const only = (contexts: readonly Context[]) => {
   return reports[0];
 };
 
-/** What the queue makes of what was read at one time after the other. */
+/** The conclusion after the queue has read these contexts one after the other. */
 function told(...readings: readonly (readonly Context[])[]) {
   let checks: readonly Check[] = [];
   for (const contexts of readings) {
@@ -123,7 +123,8 @@ describe('what CI says, as GitHub tells it', () => {
   it('on a commit under test, a workflow that a stranger starts again undoes no failure [G13]', () => {
     const conclusionOf = (contexts: readonly Context[]) => reportsOfTest(contexts).map(({ conclusion }) => conclusion);
     const draft = { suite: 'CS_1', workflow: 'W', event: 'pull_request', startedAt: at('12:00') };
-    // A fork's pull request with the same head, made later: its run has no secrets, and skips what needs them.
+    // A pull request from a fork with the same head starts a later run. It has no secrets and skips the jobs that need
+    // them.
     const forked = run({ ...draft, suite: 'CS_2', conclusion: 'SKIPPED', startedAt: at('12:30') });
     assert.deepEqual(conclusionOf([run({ ...draft, conclusion: 'FAILURE' }), forked]), ['FAILURE']);
     assert.deepEqual(conclusionOf([forked, run({ ...draft, status: 'IN_PROGRESS', conclusion: null })]), [undefined]);
@@ -217,7 +218,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(told([run({})], [run({}), failed]), 'FAILURE');
     assert.equal(told([run({})], [run({}), status({ state: 'FAILURE' })]), 'FAILURE');
     assert.equal(told([run({})], [run({}), waiting]), undefined);
-    // What was read before and is told late changes nothing.
+    // A late answer with an older state changes nothing.
     assert.equal(told([run({}), failed], [run({})]), 'FAILURE');
   });
 

@@ -9,7 +9,9 @@ import { combineReports, isWorse } from '../report-of-check.ts';
 import type { GithubClient } from './api/client.ts';
 import { inHalves } from './in-halves.ts';
 
-/** What CI says about a commit, as GraphQL tells it. `state` is left out: asked beside `contexts`, it is another. */
+/**
+ * Checks and statuses of a commit in GraphQL's form. `state` is not queried: beside `contexts` it gives another value.
+ */
 export interface Rollup {
   readonly contexts: {
     readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
@@ -46,15 +48,15 @@ export interface StatusNode {
   readonly creator: { readonly __typename: string; readonly login: string } | null;
 }
 
-/** A commit has more than a hundred where a matrix is large. */
+/** A large matrix has more than a hundred checks on one commit. */
 const PAGE = 100;
-/** Nobody waits for a commit with more checks than this. */
+/** A bound against endless paging. */
 const MAX_PAGES = 20;
 const COMMITS_AT_ONCE = 20;
 const MAX_SUMMARY = 1_000;
 const MAX_URL = 2_000;
 
-/** `required` is what to add to each context: whether a pull request needs it. */
+/** `required` adds a field to each context: whether a pull request requires the check. */
 export function contextsText(required = '', after?: string): string {
   const from = after === undefined ? '' : `, after: ${JSON.stringify(after)}`;
   return `contexts(first: ${PAGE}${from}) { pageInfo { hasNextPage endCursor } nodes { __typename
@@ -63,7 +65,6 @@ export function contextsText(required = '', after?: string): string {
     ... on StatusContext { context state createdAt targetUrl description ${required} creator { __typename login } } } }`;
 }
 
-/** Whether that pull request needs the check. */
 export function isRequiredText(number: PrNumber): string {
   return `isRequired(pullRequestNumber: ${number})`;
 }
@@ -74,7 +75,7 @@ export function commitText(sha: Sha, after?: string, required?: string): string 
 
 export type CommitAnswer = { readonly statusCheckRollup?: Rollup | null } | null;
 
-/** The newest attempt of every check, one for each app that reports under a name. */
+/** The newest attempt of every check. Apps that report under the same name count separately. */
 export async function readChecks(
   client: GithubClient,
   repository: ForgeRepository,
@@ -102,29 +103,26 @@ export async function readReports(
 
 function reportsIn({ contexts, isWhole }: Contexts = NO_CONTEXTS): readonly CheckReport[] {
   const reports = reportsOfTest(contexts);
-  // What failed may be among those that nobody read: then nothing is known to have passed.
+  // An unread page may contain a failure, so no check counts as passed.
   return isWhole ? reports : reports.filter((report) => !hasPassed(report));
 }
 
 export interface Contexts {
   readonly contexts: readonly Context[];
-  /** False where there are more of them than anybody reads, or GitHub did not tell all of them. */
+  /** False when there are more pages than the limit, or GitHub left some out. */
   readonly isWhole: boolean;
 }
 
 export const NO_CONTEXTS: Contexts = { contexts: [], isWhole: true };
 
-/** A commit, and what the first answer said of it. */
+/** A commit with the first page of its contexts. */
 export interface Begun {
   readonly sha: Sha;
   readonly first: Rollup | null | undefined;
   readonly required?: string;
 }
 
-/**
- * Goes on with the pages that the first answers left out. The next page of all commits is one question: otherwise a look
- * would be as many questions as there are commits with more than one page.
- */
+/** Reads the further pages. One query reads the next page of all commits; a query per commit would be too many. */
 export async function readContexts(
   client: GithubClient,
   repository: ForgeRepository,
@@ -140,7 +138,7 @@ export async function readContexts(
 
 interface Reading extends Begun {
   readonly contexts: Context[];
-  /** The last one that was read; null: it was asked for, and GitHub did not tell it. */
+  /** The page that was read last. Null: GitHub did not return the requested page. */
   page: Rollup | null | undefined;
 }
 
@@ -186,17 +184,16 @@ function contextsIn(rollup: Rollup | null | undefined): readonly Context[] {
 }
 
 /**
- * Contexts hold what was superseded, too. Attempts of one check are those of one suite, or of one workflow started by one
- * kind of event; of them the newest counts. What is left under one name is several checks, and all of them count.
+ * Contexts include superseded attempts. Attempts of one check share a suite, or a workflow and a kind of event; the
+ * newest of them counts. Several checks may remain under one name, and all of them count.
  */
 export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] {
   return combine(newestOfEach(contexts, originOf).map(({ report }) => report));
 }
 
 /**
- * The same of a commit that is under test. Anybody can open a pull request from a fork whose head it is, and so start its
- * workflows again, without secrets. That must not undo what failed: a further suite only takes the place of what was
- * cancelled.
+ * The same for a commit under test. Anyone can open a pull request from a fork with this head and so run its workflows
+ * again, without secrets. Such a run must not hide a failure, so a further suite replaces only cancelled checks.
  */
 export function reportsOfTest(contexts: readonly Context[]): readonly CheckReport[] {
   const newest = new Set(newestOfEach(contexts, originOf).map(({ context }) => context));
@@ -204,7 +201,7 @@ export function reportsOfTest(contexts: readonly Context[]): readonly CheckRepor
   const isCounted = (each: (typeof ofSuites)[number]) => newest.has(each.context) || !isCancelled(each.report);
   const passedOver = ofSuites.filter((each) => !isCounted(each)).map(({ report }) => report);
   return combine(ofSuites.filter(isCounted).map(({ report }) => report)).map((report) => {
-    // They were parts before they were cancelled: what is left must not seem older than all of them were.
+    // Cancelled parts still count, so that the combined report does not look older than before.
     const former = passedOver.filter(({ name, app }) => name === report.name && app === report.app).length;
     return { ...report, parts: (report.parts ?? 1) + former };
   });
@@ -245,8 +242,8 @@ function isCancelled({ conclusion }: CheckReport): boolean {
 }
 
 /**
- * An attempt that has not begun is newer than any that has. Of two that began within one second nobody knows which was the
- * first: the worse counts, and one that was cancelled gives way, as to a newer one.
+ * An attempt that has not started is newer than any that has. When two started within one second their order is
+ * unknown: the worse one counts, and a cancelled one is replaced.
  */
 function isNewer(report: CheckReport, known: CheckReport): boolean {
   const [began, before] = [report, known].map(({ startedAt }) => startedAt ?? Number.POSITIVE_INFINITY);
@@ -273,7 +270,7 @@ function checkRunReport(run: CheckRunNode): CheckReport {
   };
 }
 
-/** REQUESTED, WAITING and PENDING wait for a runner or for somebody's approval. */
+/** REQUESTED, WAITING and PENDING wait for a runner or for an approval. */
 const CHECK_STATUS: Readonly<Record<string, CheckStatus>> = {
   COMPLETED: 'COMPLETED',
   IN_PROGRESS: 'IN_PROGRESS',
@@ -295,7 +292,7 @@ const CONCLUSIONS: Readonly<Record<string, CheckConclusion>> = {
   TIMED_OUT: 'TIMED_OUT',
 };
 
-/** A word that GitHub invents later is no pass. */
+/** An unknown conclusion is no pass. */
 function conclusionOf(word: string | null): CheckConclusion {
   return CONCLUSIONS[word ?? ''] ?? 'ERROR';
 }
@@ -309,8 +306,8 @@ const STATES: Readonly<Record<string, CheckConclusion | undefined>> = {
 };
 
 /**
- * Set again it is a new one, so what was only pending must not look like an attempt that ran: it is QUEUED. Set with an
- * app's token it is that app's word; otherwise anybody's.
+ * Each update of a status is a new status, so a pending one is QUEUED: it must not look like an attempt that ran. A
+ * status set by an app counts as that app's; any other has no app.
  */
 function statusReport(node: StatusNode): CheckReport {
   const conclusion = Object.hasOwn(STATES, node.state) ? STATES[node.state] : 'ERROR';
@@ -325,7 +322,10 @@ function statusReport(node: StatusNode): CheckReport {
   };
 }
 
-/** Set several times within one second, it is as many attempts: what ended is newer than what waits, and what failed newest. */
+/**
+ * Several updates within one second count as several attempts. A finished status is newer than a pending one, and a
+ * failed one is newest.
+ */
 function withinSecond(createdAt: Instant | undefined, conclusion: CheckConclusion | undefined): Instant | undefined {
   if (createdAt === undefined || conclusion === undefined) return createdAt;
   return createdAt + (conclusion === 'SUCCESS' ? 1 : 2);

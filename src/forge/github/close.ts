@@ -17,7 +17,7 @@ interface CloseAnswer {
   };
 }
 
-/** One that was pushed to since has something that did not land: it stays as it is. */
+/** A head that moved has commits that did not land, so that pull request stays open. */
 export async function closeLanded(client: GithubClient, request: CloseRequest): Promise<void> {
   const { repository, number, headSha } = request;
   const { owner, name } = repository;
@@ -46,7 +46,7 @@ async function close(client: GithubClient, repository: ForgeRepository, number: 
   });
 }
 
-/** Other pull requests may need it: those that are based on it, or come from it too. */
+/** Keeps a branch that is the base or the head of another open pull request. */
 async function deleteBranch(client: GithubClient, repository: ForgeRepository, branch: string): Promise<void> {
   const { owner, name } = repository;
   const { data } = await client.graphql<{
@@ -65,7 +65,7 @@ async function deleteBranch(client: GithubClient, repository: ForgeRepository, b
     route: 'DELETE /repos/{owner}/{repo}/git/refs/{ref}',
     parameters: { ref: `heads/${branch}` },
     urgency: 'talk',
-    // Gone already, or protected.
+    // The branch is gone or protected.
     accept: [403, 404, 409, 422],
   });
 }

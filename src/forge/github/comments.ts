@@ -32,7 +32,7 @@ interface CommentAnswer {
   };
 }
 
-/** One question for the comment, what its author may do, and the pull request: commands are frequent. */
+/** Commands are frequent, so one query reads the comment, its author's permission and the pull request. */
 export async function readComment(tools: FactsTools, question: CommentQuestion): Promise<CommentFacts | undefined> {
   const { client } = tools;
   const { repository, number, nodeId, author: hint = '' } = question;
@@ -92,7 +92,7 @@ export async function writeComment(
         }),
     urgency: 'talk',
     accept: [404, 410],
-    // A conversation that was locked takes no comments; what else is forbidden is somebody's mistake.
+    // A locked conversation takes no comments. Any other 403 is a missing permission and throws.
     acceptMessage: /locked/i,
   });
   return status < 300 ? writtenOf(data) : undefined;
@@ -108,7 +108,7 @@ interface ListedComment extends CommentData {
   readonly user: { readonly login: string } | null;
 }
 
-/** Oldest first is the only order there is; a pull request with more comments than this has lost ours. */
+/** GitHub lists comments oldest first only. On a pull request with more pages, the own comment is not found. */
 const MAX_PAGES = 30;
 
 export async function findOwnComment(

@@ -89,7 +89,7 @@ describe('the GitHub forge', () => {
     const before = callsOf(fake);
     const built = await build([entryOf(pr)]);
     const afterBuild = callsOf(fake);
-    // Only the rules of the branch, for the checks that it requires.
+    // The one request reads the branch rules, for the required checks.
     assert.ok(afterBuild - before <= 1);
     await forge.findBranchHead(repository, 'main');
     await forge.publishCandidate({ ...built, ...partsOf(built) });
@@ -241,7 +241,7 @@ describe('the GitHub forge', () => {
     const pr = await fake.openPullRequest(app);
     await build([entryOf(pr)]);
     fake.rename(app, 'renamed');
-    // What was learned about it stands until somebody says that it changed, or git does not find it.
+    // The cached name stays until a webhook reports the rename or git fails to find the repository.
     await assert.rejects(forge.findBranchHead(repository, 'main'), unavailable(/has moved to another address/));
     assert.equal(await forge.findBranchHead(repository, 'main'), app.refs.get('refs/heads/main'));
     await build([entryOf(pr)]);
@@ -313,7 +313,7 @@ describe('the GitHub forge', () => {
 
     test('is there, and goes away with installation, permission or repository', LIMIT, async () => {
       assert.equal(await check(), undefined);
-      // It does not tell large letters from small ones.
+      // GitHub ignores case.
       assert.equal(await check({ name: 'App' }), undefined);
       assert.match(
         (await check({ name: 'none' })) ?? '',

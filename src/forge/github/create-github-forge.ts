@@ -26,22 +26,21 @@ import { createReadDelivery } from './webhook.ts';
 import { findWorkflowRun } from './workflow-run.ts';
 
 export interface GithubForgeOptions extends ClientOptions {
-  /** Where copies of repositories are kept. */
+  /** Folder for the local copies of repositories. */
   readonly directory: string;
   readonly testBranchPrefix?: string;
   readonly clock: Timing;
   readonly log: Log;
-  /** How long a question waits for git. */
+  /** How long a caller waits for a git fetch before it gets an error. */
   readonly remoteWaitMs?: number;
 }
 
-/** One GitHub: github.com, or an Enterprise host. */
 export interface GithubForge extends Forge {
   readonly hosting: Hosting;
   readonly client: GithubClient;
 }
 
-/** Where people are: pull requests, checks and merges by the API, commits and branches by git. */
+/** Pull requests, checks and merges go through the API; commits and branches go through git. */
 export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: GithubForgeOptions): GithubForge {
   const { directory, clock, remoteWaitMs } = options;
   const client = createGithubClient(options);

@@ -26,7 +26,7 @@ interface World {
   readonly protection: Protection;
   readonly hosting: Hosting;
   facts(pr: PullRequest): Promise<PullRequestFacts | undefined>;
-  /** How many questions were sent by this. */
+  /** Number of requests that `act` sent. */
   countCalls(act: () => Promise<unknown>): Promise<number>;
 }
 
@@ -341,7 +341,7 @@ describe('looking around', () => {
     );
     assert.equal(await countCalls(tested), 3);
     const waiting = () => hosting.poll({ ...question, entries: prs.map(numberOf), commits: [] });
-    // The look, what holds them, and two further pages.
+    // The poll, the block reasons, and two further pages.
     assert.equal(await countCalls(waiting), 4);
   });
 
@@ -368,7 +368,7 @@ describe('looking around', () => {
       [...(await ask()).pullRequests.values()].map((pr) => pr?.blockReasons),
       [['changesRequested'], ['reviewRequired']],
     );
-    // What does not show in a look is seen some looks later.
+    // A change that no polled field shows is found some polls later.
     let calls = 0;
     for (let looks = 0; looks < 10; looks += 1) calls += await countCalls(ask);
     assert.equal(calls, 12);
@@ -572,7 +572,7 @@ describe('labels, checks and branches on GitHub', () => {
     const { github, repository, hosting, countCalls } = await world();
     const pr = await github.openPullRequest(repository);
     const first = await hosting.writeCheck(aCheck(pr));
-    // Its answer was lost: it is found by what it is for.
+    // The first answer was lost. The check is found by its external id.
     assert.deepEqual(await hosting.writeCheck({ ...aCheck(pr), status: 'IN_PROGRESS' }), first);
     const done = {
       ...aCheck(pr),
@@ -690,7 +690,7 @@ describe('when GitHub has a bad day', () => {
     const { github, client } = await world({ tokenLifetimeMs: 60_000 });
     await client.installationToken(APP);
     github.rotateKey(github.app);
-    // Its tokens live too short to be kept, so that the next question needs the key.
+    // Its tokens are too short-lived to be cached, so the next request needs the key.
     await assert.rejects(client.installationToken(APP), /GitHub refuses the GitHub App's id and private key/);
   });
 
@@ -743,7 +743,7 @@ describe('when GitHub has a bad day', () => {
     }, /rate limit for this installation is used up until \d\d:\d\d UTC/);
     assert.ok(told > 20 && told < 36, String(told));
     assert.equal(github.limits.refused, 0);
-    // What is read has some left.
+    // Reads have a reserve left.
     assert.equal(await hosting.findPermission(APP, 'ada'), 'write');
   });
 });

@@ -10,8 +10,8 @@ export interface DraftRequest extends Pick<PublishRequest, 'repository' | 'targe
 }
 
 /**
- * Opens a draft pull request for a test branch, or finds that it was opened before: GitHub allows one for a branch and a
- * base, and says so. Answers why it may not be opened, or undefined when it is there.
+ * Opens a draft pull request for a test branch. Idempotent: GitHub allows one per branch and base, and refuses a second
+ * with "already exists". Answers the refusal, or undefined on success.
  */
 export async function ensureDraft(client: GithubClient, request: DraftRequest): Promise<Refusal | undefined> {
   const { repository, branch, body, targetBranch } = request;
@@ -27,7 +27,7 @@ export async function ensureDraft(client: GithubClient, request: DraftRequest): 
   if (/already exists/i.test(sentences)) return undefined;
   const detail = `GitHub does not open a draft pull request for the test branch: ${bareText(sentences)}`;
   if (/draft/i.test(sentences)) return { reason: 'START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED', detail };
-  // A branch that was just pushed may not be seen everywhere yet.
+  // GitHub may not see a branch that was pushed a moment ago.
   throw new Fault('FORGE_UNAVAILABLE', detail);
 }
 

@@ -40,7 +40,7 @@ function reportMany(): void {
   for (let index = 0; index < 150; index += 1) report(`job ${index}`, 'success');
 }
 
-/** Nothing is left to say of the commit when somebody asks for more. */
+/** GitHub answers null for the commit when a further page is requested. */
 function losePages(asked: 'for more' | 'after the first' = 'for more'): void {
   const { client } = tools;
   let questions = 0;

@@ -17,7 +17,7 @@ export interface FactsTools {
   readonly protection: Protection;
 }
 
-/** With everything that may hold one: not more than GitHub answers in time. */
+/** GitHub does not answer more pull requests with all block reasons in time. */
 const DETAILED_AT_ONCE = 20;
 
 export async function findPullRequest(
@@ -27,7 +27,7 @@ export async function findPullRequest(
   return (await findPullRequests(tools, repository, [number])).get(number);
 }
 
-/** Of nodes that are blocked, the reasons are asked for where they are not known; most looks need no further question. */
+/** Block reasons are queried only for blocked nodes without a cached answer. Most polls need no further query. */
 export async function factsOfNodes(
   tools: FactsTools & { readonly blocked: BlockedMemory },
   repository: ForgeRepository,
@@ -107,7 +107,7 @@ async function factsWith(
       rules,
     });
   const first = judge(undefined);
-  // Only what nothing else explains is worth another question.
+  // The rules cost another query, so they are read only when nothing else explains the block.
   const readiness = first.blockReasons.includes('other')
     ? judge(await protection.readRules(repository, node.baseRefName))
     : first;
@@ -123,7 +123,7 @@ export function factsOf(node: PullRequestNode, readiness: Readiness): PullReques
     headSha: node.headRefOid,
     baseBranch: node.baseRefName,
     title: printable(node.title),
-    // Whose account was deleted is a ghost on GitHub's pages, too.
+    // GitHub shows the author of a deleted account as "ghost" too.
     author: loginOf(node.author),
     url: node.url,
     status: statusOf(node),
@@ -142,7 +142,7 @@ function statusOf({ state, isDraft }: PullRequestNode): PullRequestFacts['status
   return isDraft ? 'draft' : 'open';
 }
 
-/** On a line of its own, in lower case; the first of several. */
+/** Matches lower case on a line of its own. The first match counts. */
 function mergeTitleIn(body: string): string | undefined {
   const title = printable(/^merge-commit-title:[ \t]*(\S.*)$/m.exec(body)?.[1] ?? '');
   return title === '' ? undefined : title;
@@ -153,7 +153,7 @@ function headOf(node: PullRequestDetails) {
   return commit?.oid === node.headRefOid ? commit : undefined;
 }
 
-/** Of those of which somebody wants to know them. */
+/** Only the heads whose checks the caller needs. */
 function readHeadChecks(
   { client }: FactsTools,
   repository: ForgeRepository,
@@ -167,7 +167,7 @@ function readHeadChecks(
   return readContexts(client, repository, heads);
 }
 
-/** The target's head, where the pull request's contains it. */
+/** The head of the target branch, when the pull request contains it. */
 function findContainedTarget(node: PullRequestDetails): Sha | undefined {
   const targetHead = node.baseRef?.target?.oid;
   if (node.state !== 'OPEN' || targetHead === undefined) return undefined;
@@ -178,7 +178,7 @@ function findContainedTarget(node: PullRequestDetails): Sha | undefined {
 function upToDateOf(node: PullRequestDetails, targetHead: Sha, checks: Contexts): UpToDate | undefined {
   const head = headOf(node);
   if (head === undefined) return undefined;
-  // What failed may be among those that nobody read: then nothing is known to have passed.
+  // An unread page may contain a failure, so no check counts as passed.
   const reports = checks.isWhole ? reportsOf(checks.contexts) : [];
   return { targetHead, tree: head.tree.oid, passedChecks: reports.filter(hasPassed).map(passedCheck) };
 }

@@ -7,35 +7,38 @@ import type { ForgeRepository } from '../forge.ts';
 import type { GithubClient, ResolvedRepository } from './api/client.ts';
 import { another } from './api/unavailable.ts';
 
-/** Git over https, with the tokens of the client. */
+/** Git over https, with the client's tokens. */
 export interface GitAccess {
-  /** The repository as it is copied here so far: nothing is fetched before the question, except what it fetches. */
+  /** Opens the local copy without a fetch. The callback fetches what it needs. */
   ask<Answer>(repository: ForgeRepository, question: (git: GitRepository) => Promise<Answer>): Promise<Answer>;
-  /** Why git cannot reach it, or undefined when it can. */
+  /** Answers why git cannot reach the repository, or undefined when it can. */
   findProblem(repository: ForgeRepository): Promise<string | undefined>;
 }
 
-/** All branches and pull requests of a large repository would be a hundred times what a queue needs. */
+/**
+ * A queue needs about a hundredth of the branches and pull requests of a large repository, so only its own refs are
+ * mirrored.
+ */
 const SCOPE = ['refs/sluice/*'];
 
 export function createGitAccess(git: Git, client: GithubClient): GitAccess {
   const { webUrl } = client.connection;
-  /** What each repository was asked with last. */
+  /** The token that was last used for each repository. */
   const tokens = new Map<string, string>();
 
-  /** Nothing is read from, or shown to, another repository that has its name. */
+  /** Refuses another repository that has taken over the name. */
   async function resolveOwn(repository: ForgeRepository): Promise<ResolvedRepository> {
     const { forgeId } = repository;
     const known = await client.resolve(repository);
     if (forgeId === undefined || forgeId === String(known.id)) return known;
-    // What was learned minutes ago may be what has changed.
+    // The cached name may be outdated.
     client.forget(repository.owner, repository.name);
     const found = await client.resolve(repository);
     if (forgeId !== String(found.id)) throw another(repository, String(found.id));
     return found;
   }
 
-  /** Git follows no redirects with a token: it is told what the repository is called now. */
+  /** Git does not follow redirects with a token, so the URL has the present name. */
   async function sourceOf(repository: ForgeRepository): Promise<GitSource> {
     const { owner, name } = await resolveOwn(repository);
     const authorize = async () => {
@@ -48,7 +51,7 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
     return { id: repository.id, location: { kind: 'url', url, authorize, scope: SCOPE, isHttpAllowed } };
   }
 
-  /** Name, installation or token may be others by now. */
+  /** The name, the installation or the token may have changed. */
   async function drop(repository: ForgeRepository): Promise<void> {
     const token = tokens.get(repository.id);
     try {
@@ -78,8 +81,8 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
 }
 
 /**
- * Commits by their names. GitHub hands out every commit of the repository and its forks that way: also of a pull request
- * whose ref lags behind, and of one that was forced away; and there is no ref here that would have to be removed.
+ * Fetches commits by id. GitHub serves every commit of the repository and its forks this way, including a head whose
+ * pull request ref lags behind and one that was forced away. No local ref is left to clean up.
  */
 export async function fetchMissing(
   git: GitRepository,

@@ -67,7 +67,7 @@ describe('what a repository on GitHub is known by', () => {
       const other = await github.createRepository('acme/app', { roles: { ada: 'admin' } });
       const found = await look();
       assert.deepEqual(found.identity, { owner: 'acme', name: 'app', forgeId: String(other.id) });
-      // Nothing that is there is about ours.
+      // The repository under the old name is another one, so its data is left out.
       assert.deepEqual([found.heads.size, found.changed.length], [0, 0]);
       assert.deepEqual(await hosting.findById(repository), moved);
       github.deleteRepository(app);
@@ -96,7 +96,7 @@ describe('what a repository on GitHub is known by', () => {
     await assert.rejects(forge.findBranchHead(repository, 'main'), refused);
     await assert.rejects(forge.publishCandidate({ repository, targetBranch: 'main', sha, ...parts }), refused);
     assert.deepEqual([...github.refs(other).keys()], ['refs/heads/main']);
-    // Whoever registers means the one that is there.
+    // A registration without `forgeId` means the repository that has the name now.
     const { forgeId: _, ...asked } = repository;
     assert.equal(await forge.checkAccess(asked), undefined);
   });

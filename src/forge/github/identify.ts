@@ -3,7 +3,7 @@ import type { RepositoryIdentity } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import type { RepositoryName } from './api/unavailable.ts';
 
-/** Costs nothing where it was asked a moment ago; whoever heard of a change has that forgotten first. */
+/** Answers from the cache of the client. A caller that learned of a rename clears it first. */
 export async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
   const { owner, name, id } = await client.resolve(repository);
   return { owner, name, forgeId: String(id) };
@@ -15,7 +15,7 @@ interface RepositoryData {
   readonly owner: { readonly login: string };
 }
 
-/** As whoever we are under the name it is known by: an installation sees all repositories of one owner. */
+/** Uses the installation of the known name: an installation sees all repositories of one owner. */
 export async function findById(
   client: GithubClient,
   { owner, name, forgeId }: ForgeRepository,

@@ -1,6 +1,6 @@
 import { isOverwhelmed } from './api/unavailable.ts';
 
-/** GitHub gives up on what takes it ten seconds. Where it did, the same is asked in two parts. */
+/** GitHub gives up on a query after ten seconds. Then the query is split in two. */
 export async function inHalves<Item, Answer>(
   items: readonly Item[],
   ask: (items: readonly Item[]) => Promise<readonly Answer[]>,

@@ -16,7 +16,7 @@ export interface InspectOptions {
   readonly testBranchPrefix: string;
 }
 
-/** What is missing before a queue on this branch can work. Reads only, and asks late: landings go first. */
+/** Checks the setup of a queue on this branch. It only reads, at the lowest urgency, so landings go first. */
 export async function inspect(
   { client, testBranchPrefix }: InspectOptions,
   repository: ForgeRepository,
@@ -72,19 +72,19 @@ async function readRules(reader: GithubReader, us: Us, branch: string): Promise<
   return { branch, protection, rules, rulesets: await reader.readRulesets(rules), login, isApp, appId, way };
 }
 
-/** A client id stands for an app too, and says nothing of its number. */
+/** A client id also identifies an app, but it is not the app's number. */
 function appIdOf({ connection: { auth } }: GithubClient): number | undefined {
   return auth.kind === 'app' && /^\d+$/.test(auth.appId) ? Number(auth.appId) : undefined;
 }
 
 interface Required {
   readonly statuses: readonly RequiredStatus[];
-  /** The queue says that nothing is required. */
+  /** The queue requires no checks. */
   readonly isNone: boolean;
   readonly findings: readonly SetupFinding[];
 }
 
-/** The same three sources, in the same order, as when a candidate is built. */
+/** Uses the same three sources in the same order as a candidate build. */
 async function findRequired(
   reader: GithubReader,
   rules: BranchRules,
@@ -127,7 +127,7 @@ interface RuledCheck {
   readonly integration_id?: number | null;
 }
 
-/** -1 is any app. */
+/** GitHub writes -1 for any app. */
 function toStatus(name: string, app: number | null | undefined): RequiredStatus {
   return app === undefined || app === null || app < 0 ? name : { name, app: String(app) };
 }

@@ -39,7 +39,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
   });
   const { pullRequest } = data.repository;
   if (pullRequest === null) return undefined;
-  // GitHub does not tell labels apart by case.
+  // GitHub ignores case in label names.
   const isIt = (other: { readonly name: string } | null | undefined) =>
     other?.name.toLowerCase() === label.toLowerCase();
   const last = (pullRequest.timelineItems.nodes ?? []).findLast((event) => isIt(event?.label));

@@ -26,7 +26,7 @@ type Tested = BuildRequest & { readonly sha: Sha; readonly tree: Sha };
 
 const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-/** Of a busy machine, too. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 4_000;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
@@ -37,11 +37,10 @@ describe('landing on GitHub', () => {
   let git: Git;
   let client: GithubClient;
   let entries: readonly CandidateEntry[];
-  /** Called before a merge is sent, with its number. */
   let beforeMerge: (prNumber: number) => Promise<void> | void;
-  /** Called before GitHub is asked how the pull requests are. */
+  /** Called before the states of the pull requests are read. */
   let beforeLook: () => Promise<unknown>;
-  /** Nobody waits in here: time passes as soon as somebody would. */
+  /** The clock jumps ahead whenever a timer is set, so no test waits. */
   let skippedMs: number;
   let waits: number[];
   const clock: Timing = {

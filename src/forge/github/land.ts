@@ -19,15 +19,15 @@ import type { GithubClient } from './api/client.ts';
 import { readMergeAnswer } from './merge-answer.ts';
 
 export interface LandingParts {
-  /** Its `refresh` copies the target and the heads of the entries. */
+  /** Its `refresh` fetches the target branch and the heads of the entries. */
   readonly git: GitRepository;
   readonly client: Pick<GithubClient, 'request' | 'graphql' | 'installation'>;
   readonly clock: Timing;
 }
 
-/** What an entry brought is at the beginning; what somebody pushed on top may be anything. */
+/** An entry's commits are the first ones. Any number of pushed commits may follow. */
 const MAX_LINE = 2_000;
-/** Git shows a merge at once; clocks may differ. */
+/** Git shows a merge at once. The margin allows for clock skew. */
 const SETTLED_MS = 5 * 60_000;
 const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
@@ -37,7 +37,7 @@ export async function landOnGithub(parts: LandingParts, request: LandRequest): P
   return (await findUnready(parts, request)) ?? landCandidate(parts.git, request);
 }
 
-/** A push asks nobody whether the pull requests are still open, and their refs stay when they are closed. */
+/** A push does not check whether the pull requests are still open, and their refs stay after they are closed. */
 async function findUnready({ git, client }: LandingParts, request: LandRequest): Promise<LandAnswer | undefined> {
   const { repository, entries, targetBranch, expectedHead, isCalledOff } = request;
   const isMoved = async () => (await git.findCommit(branchRef(targetBranch)))?.sha !== expectedHead;
@@ -55,7 +55,7 @@ async function findUnready({ git, client }: LandingParts, request: LandRequest):
     if (facts?.state === 'MERGED' && facts.baseRefName === targetBranch) {
       await git.refresh();
       if (await isMoved()) return undefined;
-      // The target was known with it, or does not show it: what becomes of this entry does not depend on that.
+      // A person merged it, and the branch moved earlier or never shows it. The entry ends the same way in both cases.
       const detail = 'It was merged by somebody else.';
       return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
     }
@@ -102,7 +102,7 @@ function createDesk(parts: LandingParts, request: LandRequest): MergeDesk {
   };
 }
 
-/** Sent once. That nothing came back does not mean that nothing was done. */
+/** Sent once: a merge without an answer may have happened. */
 async function merge(
   { client, clock }: LandingParts,
   request: LandRequest,
@@ -151,7 +151,7 @@ async function findState(
     urgency: 'land',
     accept: [404],
   });
-  // Merged into another branch is closed for this one.
+  // A merge into another branch counts as closed here.
   if (status === 404 || data.base.ref !== targetBranch) return { kind: 'closed' };
   if (data.merged === true) return readMerged(parts, repository, data);
   return data.state === 'open' ? { kind: 'open', headSha: data.head.sha as Sha } : { kind: 'closed' };
@@ -167,7 +167,7 @@ async function readMerged(
     kind: 'merged',
     sha: (merge_commit_sha ?? undefined) as Sha | undefined,
     isOurs: merged_by === null || merged_by === undefined || bareLogin(merged_by.login) === bareLogin(login),
-    // A time that cannot be read is no reason to wait for ever.
+    // A merge time that cannot be parsed counts as old, so that nothing waits for it forever.
     isSettled: !(Date.parse(merged_at ?? '') > clock.now() - SETTLED_MS),
   };
 }
@@ -177,7 +177,7 @@ function bareLogin(login: string): string {
   return login.toLowerCase().replace(/\[bot\]$/, '');
 }
 
-/** A server that stops does not wait: whatever was done by then is found by the next one. */
+/** A stopping server does not wait. The next server finds what was merged. */
 function wait(clock: Timing, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

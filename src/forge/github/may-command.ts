@@ -1,4 +1,4 @@
-/** Whether a comment holds a command somewhere: only then is it worth a look. */
+/** A cheap filter: only a comment that passes it is read and parsed. */
 export function mayCommand(body: string): boolean {
   return /\/(sluice|trunk)\b/i.test(body);
 }

@@ -4,13 +4,13 @@ import type { MergeAnswer } from '../candidate/land-one-by-one.ts';
 import type { RestAnswer } from './api/client.ts';
 import { messageIn } from './api/exchange.ts';
 
-/** GitHub often has not worked out yet that a pull request can be merged onto what it has just merged itself. */
+/** Right after a merge, GitHub often has not computed yet that the next pull request is mergeable. */
 const TRIES_OF_NOT_MERGEABLE = 4;
 const LIMIT_MS = 60_000;
 const PROTECTION =
   /protected branch|rule violation|required status|status checks?\b.*\b(?:expected|required|failing|pending)|approving review|review.*required|changes? (?:have been |were )?requested|code owner|not authorized to (?:push|merge)|verified signature|must be signed|conversation|merge queue|linear history|out[- ]of[- ]date|not up to date|deployment|branch is locked/i;
 
-/** What GitHub means by its answer to a merge. It says most of it in words only. */
+/** Interprets GitHub's answer to a merge. Most reasons are only in the message. */
 export function readMergeAnswer({ status, data, headers }: RestAnswer<unknown>): MergeAnswer {
   const detail = messageIn(data) || `GitHub answered ${status}.`;
   if (status === 200) return readSuccess(data);
@@ -18,7 +18,7 @@ export function readMergeAnswer({ status, data, headers }: RestAnswer<unknown>):
   if (status === 429 || (status === 403 && /rate limit|abuse detection/i.test(detail))) {
     return { kind: 'limited', waitMs: waitOf(headers), detail };
   }
-  // Nobody can merge anything: that is not this pull request's fault.
+  // No pull request can be merged now, so this one is not to blame.
   if (status === 401 || (status === 403 && /suspended/i.test(detail)) || status < 400) {
     throw new Fault('FORGE_UNAVAILABLE', `GitHub does not take merges now (${status}): ${detail}`);
   }
@@ -36,7 +36,7 @@ function readSuccess(data: unknown): MergeAnswer {
   return { kind: 'unclear', reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
 }
 
-/** The one status for almost every no. */
+/** GitHub answers 405 to almost every refusal. */
 function readNotAllowed(detail: string): MergeAnswer {
   if (/in progress/i.test(detail)) {
     return { kind: 'unclear', reason: 'GITHUB_API_MERGE_ALREADY_IN_PROGRESS', detail };

@@ -1,7 +1,7 @@
 import type { Person } from '../hosting.ts';
 import type { Installation } from './api/installations.ts';
 
-/** Somebody as GraphQL names them; null where the account is gone. */
+/** An account in GraphQL's form. Null when it was deleted. */
 export interface Actor {
   readonly __typename: string;
   readonly login: string;
@@ -9,13 +9,13 @@ export interface Actor {
 
 export const ACTOR = '{ __typename login }';
 
-/** As people see it: GraphQL leaves out what marks an app. */
+/** The login as GitHub's pages show it. GraphQL leaves out the `[bot]` of an app. */
 export function loginOf(actor: Actor | null): string {
   if (actor === null) return 'ghost';
   return actor.__typename === 'Bot' ? `${actor.login}[bot]` : actor.login;
 }
 
-/** Accounts that were imported, or are gone, have names that somebody else may have. */
+/** The login of an imported or deleted account may belong to another person by now. */
 export function isAccount(actor: Actor | null): boolean {
   return actor?.__typename === 'User' || actor?.__typename === 'Bot';
 }

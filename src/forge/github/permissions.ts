@@ -2,14 +2,14 @@ import type { ForgeRepository } from '../forge.ts';
 import type { Permission } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 
-/** What one person may do, for a query that asks for more; `$login` must be a variable of it. */
+/** Reads one person's permission as part of a larger query, which must declare `$login`. */
 export const COLLABORATOR = 'collaborators(first: 1, login: $login) { edges { permission node { login } } }';
 
 export interface Collaborators {
   readonly edges: readonly ({ readonly permission: string; readonly node: { readonly login: string } } | null)[] | null;
 }
 
-/** Undefined where the answer is about somebody else, or was refused. */
+/** Undefined when GitHub refused the field or answered with another person. */
 export function permissionIn(collaborators: Collaborators | null | undefined, login: string): Permission | undefined {
   if (collaborators?.edges === null || collaborators?.edges === undefined) return undefined;
   const [edge] = collaborators.edges;
@@ -17,7 +17,7 @@ export function permissionIn(collaborators: Collaborators | null | undefined, lo
   return edge.node.login.toLowerCase() === login.toLowerCase() ? wordOf(edge.permission) : undefined;
 }
 
-/** Apps have no permission of this kind: who may use a queue is settled for them by name. */
+/** Apps have no such permission. The queue's settings name the apps that may use it. */
 export async function findPermission(
   client: GithubClient,
   { owner, name }: ForgeRepository,
@@ -32,7 +32,7 @@ export async function findPermission(
     accept: [404],
   });
   if (status === 404) return 'none';
-  // Roles of an organization's own have names of their own; what they are based on is told beside.
+  // An organization's custom role has its own name. GitHub names the built-in role beneath it in `permission`.
   const known = [data.role_name, data.permission].map(wordOf).find((word) => word !== undefined);
   return known ?? 'none';
 }

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A GitHub with more open pull requests than anybody makes for a test, the one that changed last first. */
+/** A GitHub with a large number of open pull requests, the last changed first. */
 async function world(
   open: number,
   updatedAt: (index: number) => number,

@@ -51,20 +51,20 @@ type Answer = {
 
 const ENTRIES_AT_ONCE = 100;
 const FEWEST_AT_ONCE = 10;
-/** For so many entries, one commit: each has up to a hundred checks. */
+/** A commit has up to a hundred checks, so it takes the place of this many entries. */
 const ENTRIES_FOR_COMMIT = 5;
-/** What was too much while GitHub was in trouble need not be too much for ever. */
+/** After this many successful polls the batch size grows again, since GitHub may only have been slow for a while. */
 const GOOD_LOOKS = 30;
 /**
- * Few change within a minute: further pages are asked for only where all of one did. After an outage of hours that may be
- * hundreds, and among them is somebody's command.
+ * Few pull requests change within a minute. A further page is read only when all of one page changed. After an outage
+ * of hours that may be hundreds, and one of them may carry a command.
  */
 const CHANGED_AT_ONCE = 25;
 const MAX_CHANGED_PAGES = 40;
 const COMMENTS_AT_ONCE = 10;
-/** GitHub takes no more ids. */
+/** GitHub accepts at most this many ids. */
 const BODIES_AT_ONCE = 100;
-/** So many comments on one pull request between two looks are no conversation. */
+/** A bound for one pull request between two polls. */
 const MAX_COMMENTS = 100;
 
 export interface Looker {
@@ -73,8 +73,8 @@ export interface Looker {
 }
 
 /**
- * GitHub gives up on a query after ten seconds, and works out for each entry whether it can be merged. Where it gave up,
- * the next look at that repository asks about half as many at once; after many that went well, about twice as many.
+ * GitHub gives up on a query after ten seconds, and computes the mergeability of each entry. After a timeout the next
+ * poll of that repository asks for half as many entries at once, and after many successful polls for twice as many.
  */
 export function createLooker(tools: FactsTools): Looker {
   const paces = new Map<string, Pace>();
@@ -100,7 +100,7 @@ export function createLooker(tools: FactsTools): Looker {
 }
 
 interface Pace {
-  /** How many entries. */
+  /** Number of entries in one query. */
   readonly atOnce: number;
   readonly goodLooks: number;
 }
@@ -116,10 +116,10 @@ function faster({ atOnce, goodLooks }: Pace): Pace {
 
 type PollTools = FactsTools & { readonly blocked: BlockedMemory };
 
-/** What changes when the reasons for which one is blocked may have. */
+/** These fields change when the block reasons may have changed. */
 const SIGNS = 'updatedAt last: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }';
 
-/** One query, and more only where something is too large for one. */
+/** One query, and more only for what does not fit. */
 async function look(tools: PollTools, question: SnapshotQuery, entriesAtOnce: number): Promise<ForgeSnapshot> {
   const { client } = tools;
   const { repository, branches, since } = question;
@@ -139,7 +139,7 @@ async function look(tools: PollTools, question: SnapshotQuery, entriesAtOnce: nu
       ]),
     );
     identity ??= await identityOf(client, repository, answers[0]);
-    // What it says of its pull requests is about others than ours.
+    // Another repository has the name, so its pull requests are left out.
     if (identity !== undefined && isAnother(repository, identity)) return { identity, ...NOTHING };
   }
   const [first] = answers;
@@ -160,7 +160,7 @@ async function identityOf(
   answer: Answer | undefined,
 ): Promise<RepositoryIdentity | undefined> {
   if (answer === undefined) return undefined;
-  // Beyond 32 bits GraphQL has no number to say. What was learned minutes ago may be of another by now.
+  // GraphQL has no integers beyond 32 bits, so the id comes from REST. The cached id may belong to another repository.
   const id = answer.databaseId ?? (await client.resolve({ owner, name }, { isAsked: true })).id;
   return { owner: answer.owner.login, name: answer.name, forgeId: String(id) };
 }
@@ -234,8 +234,8 @@ async function changedSince(
 }
 
 /**
- * Nearly all comments are no commands. Who obeys reads each of them again, with everything about it: where there are
- * several, one question finds out which of them are worth that.
+ * Few comments are commands, and the command handler reads each comment again with all its facts. For several comments,
+ * one query of the bodies finds those worth that.
  */
 async function withoutTalk(
   client: GithubClient,
@@ -262,11 +262,11 @@ async function askCommands(
     variables: { ids },
     urgency: 'read',
   });
-  // In the order of the ids; null where one is gone.
+  // GraphQL answers in the order of the ids, with null for deleted comments.
   return ids.filter((_, index) => mayCommand(data.nodes[index]?.body ?? ''));
 }
 
-/** What we said ourselves is never obeyed: there is no need to read it again. */
+/** The server never carries out its own comments. */
 function withoutOwn(own: string, pr: ChangedPullRequest): ChangedPullRequest {
   return { ...pr, comments: pr.comments.filter(({ author }) => author !== own) };
 }

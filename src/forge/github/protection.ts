@@ -5,22 +5,22 @@ import type { ForgeRepository } from '../forge.ts';
 import type { GithubClient } from './api/client.ts';
 import { keyOf } from './api/installations.ts';
 
-/** What a branch demands of those who change it: classic protection and rulesets together, as GitHub applies them. */
+/** The combined rules of classic protection and rulesets for one branch. */
 export interface BranchRules {
-  /** With the app that must report it, where one is named: a slug, or a number as text. */
+  /** A check may name the app that must report it, by slug or by number as text. */
   readonly checks: readonly RequiredStatus[];
-  /** Pull requests must contain the branch's head. */
+  /** Pull requests must contain the head of the branch. */
   readonly isStrict: boolean;
   readonly restrictsUpdates: boolean;
   readonly needsResolvedThreads: boolean;
-  /** Whether all rules are of kinds that follow from checks, reviews and threads. */
+  /** True when checks, reviews and threads decide all rules. */
   readonly isJudgeable: boolean;
-  /** Classic protection could be read only in part: the App lacks Administration: read. */
+  /** The App lacks Administration: read, so classic protection is only partly visible. */
   readonly isPartial: boolean;
 }
 
 export interface Protection {
-  /** As of at most a minute ago. */
+  /** Up to a minute old. */
   readRules(repository: ForgeRepository, branch: string): Promise<BranchRules>;
   forget(owner: string, name?: string): void;
 }
@@ -41,7 +41,7 @@ interface Kept {
 
 export function createProtection({ client, clock }: ProtectionOptions): Protection {
   const kept = new BoundedCache<string, Kept>(MAX_KEPT);
-  // Asked for before somebody said that rules changed, and answered after: not kept.
+  // An answer that was requested before `forget` is not cached.
   let generation = 0;
 
   return {
@@ -56,7 +56,7 @@ export function createProtection({ client, clock }: ProtectionOptions): Protecti
       });
       return rules;
     },
-    // Rules change rarely: nobody minds that all are read again.
+    // Rules change rarely, so clearing the whole cache costs little.
     forget() {
       generation += 1;
     },
@@ -91,7 +91,7 @@ interface ClassicRule {
     | null;
 }
 
-/** What GitHub shows of classic protection to those who may not see it. */
+/** The part of classic protection that GitHub shows without Administration: read. */
 interface VisibleRule {
   readonly requiredStatusCheckContexts: readonly (string | null)[] | null;
   readonly requiresConversationResolution: boolean;
@@ -121,7 +121,7 @@ async function askRules(client: GithubClient, { owner, name }: ForgeRepository, 
   );
 }
 
-/** Kinds of rules that say nothing about whether a pull request is ready, or that are judged by other means. */
+/** Kinds of rules that do not affect readiness, or that other fields decide. */
 const JUDGEABLE = new Set([
   'CREATION',
   'DELETION',
@@ -180,7 +180,7 @@ function rulesetChecks({ parameters }: RuleNode): readonly RequiredStatus[] {
   );
 }
 
-/** A name that is required both of an app and of anybody is required of that app. */
+/** A check required both from one app and from any app is required from that app. */
 function requiredOf(statuses: readonly RequiredStatus[]): readonly RequiredStatus[] {
   const byKey = new Map(statuses.map((status) => [JSON.stringify(status), status]));
   const ofApps = new Set(statuses.flatMap((status) => (typeof status === 'string' ? [] : [status.name])));

@@ -3,7 +3,7 @@ import type { Sha } from '../../lib/sha.ts';
 import { contextsText, isRequiredText, type Rollup } from './checks.ts';
 import { ACTOR, type Actor } from './people.ts';
 
-/** A pull request as GraphQL tells it, and the words to ask for it. */
+/** A pull request in GraphQL's form, with the query text for it. */
 export interface PullRequestNode {
   readonly id: string;
   readonly number: PrNumber;
@@ -23,7 +23,7 @@ export interface PullRequestNode {
   readonly author: Actor | null;
 }
 
-/** What is asked of one at a time, or of those that are blocked. */
+/** Further fields, for one pull request or for blocked ones. */
 export interface PullRequestDetails extends PullRequestNode {
   readonly baseRef: { readonly target: { readonly oid: Sha } | null } | null;
   readonly reviewThreads: ReviewThreads;
@@ -31,7 +31,7 @@ export interface PullRequestDetails extends PullRequestNode {
   readonly recent: { readonly nodes: readonly ({ readonly commit: RecentCommit } | null)[] | null };
 }
 
-/** Asked for where somebody said something: a push changes it, too. */
+/** Read with comments and labels. A push changes `updatedAt` too, so it bounds the time of the last push. */
 export interface Changed {
   readonly updatedAt: string;
 }
@@ -51,7 +51,7 @@ interface RecentCommit {
   readonly parents: { readonly nodes: readonly ({ readonly oid: Sha } | null)[] | null };
 }
 
-/** GraphQL takes no larger ones, and no repository has them. */
+/** GraphQL refuses numbers beyond 32 bits. */
 export function isAskable(number: PrNumber): boolean {
   return number < 2 ** 31;
 }
@@ -60,8 +60,8 @@ export const FACTS = `id number title body url state isDraft mergeable mergeStat
   headRefOid headRefName baseRefName headRepository { id } author ${ACTOR}`;
 
 /**
- * Commits with their parents say whether the head contains the target's: then, and only then, the target's head is the
- * parent of a commit of the pull request.
+ * Parents of the last commits tell whether the head contains the target branch's head: it does exactly when that head
+ * is the parent of a commit of the pull request.
  */
 export function detailsText(number: PrNumber): string {
   return `${FACTS} baseRef { target { oid } }

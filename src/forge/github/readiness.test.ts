@@ -59,7 +59,7 @@ function run(name: string, conclusion: string | null, more: Partial<CheckRunNode
   };
 }
 
-/** As facts.ts asks: rules are read only where nothing else explains the block. */
+/** Like facts.ts, reads the rules only when nothing else explains the block. */
 function judge(pr: PullRequestNode, block: Partial<Block> = {}): Readiness {
   return readinessOf(pr) ?? readinessOfBlocked(pr, { ...BLOCK, ...block });
 }
@@ -68,7 +68,7 @@ const STATES = ['BEHIND', 'BLOCKED', 'CLEAN', 'DIRTY', 'DRAFT', 'HAS_HOOKS', 'UN
 const MERGEABLES = ['CONFLICTING', 'MERGEABLE', 'UNKNOWN'] as const;
 const DECISIONS = [null, 'APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED'];
 
-/** Said in another way than the code does. */
+/** Computes the expected result in a different way than the code under test. */
 function expected(state: string, mergeable: string, decision: string | null): string {
   if (state === 'DRAFT') return mergeable === 'CONFLICTING' ? 'draft conflict' : 'draft';
   if (state === 'DIRTY' || mergeable === 'CONFLICTING') return 'conflict';
@@ -151,7 +151,7 @@ describe('what blocks a pull request', () => {
     const own = run('Sluice (main)', null, { checkSuite: { id: 'CS', app, workflowRun: null } });
     assert.deepEqual(reasons({ contexts: [own] }), ['other']);
     assert.deepEqual(reasons({ contexts: [own, run('test', null)] }), ['awaitingCheck']);
-    // Somebody else's of that name is somebody else's.
+    // A check run of another app with that name counts.
     assert.deepEqual(reasons({ contexts: [run('Sluice (main)', 'FAILURE')] }), ['failingCheck']);
   });
 

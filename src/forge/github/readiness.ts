@@ -13,19 +13,19 @@ export interface Readiness {
   readonly failingChecks?: readonly string[];
 }
 
-/** What lies behind GitHub's BLOCKED, as far as it is known. */
+/** The known reasons behind GitHub's BLOCKED. */
 export interface Block extends Contexts {
   readonly hasOpenThreads: boolean;
   readonly isUpToDate: boolean;
-  /** How our own check runs are told from others: they never count. */
+  /** Identifies the server's own check runs, which never count. */
   readonly ownLogin: string;
-  /** Undefined until somebody asked. */
+  /** Undefined until they were read. */
   readonly rules: BranchRules | undefined;
 }
 
 const READY: Readiness = { mergeability: 'MERGEABLE', blockReasons: [] };
 
-/** Undefined for one that is BLOCKED: `readinessOfBlocked` says why. */
+/** Undefined for BLOCKED. `readinessOfBlocked` then finds the reasons. */
 export function readinessOf(pr: PullRequestNode): Readiness | undefined {
   if (pr.state !== 'OPEN') return notReady('closed');
   const isConflicting = pr.mergeable === 'CONFLICTING' || pr.mergeStateStatus === 'DIRTY';
@@ -48,10 +48,10 @@ export function readinessOf(pr: PullRequestNode): Readiness | undefined {
 }
 
 /**
- * GitHub works the state out for whoever asks, and names no reason. A rule that restricts updates blocks every pull request
- * for everybody but actors that are exempt from it; one who may bypass it reads BLOCKED and may merge all the same. Since
- * that rule is how a target is kept for the queue alone, a pull request for which nothing else is left open counts as
- * mergeable. Where a rule is in force that cannot be judged from here, it does not.
+ * GitHub computes BLOCKED for the requester and names no reason. A rule that restricts updates blocks every pull
+ * request for all but exempt actors, and an actor that may bypass it still reads BLOCKED. Such a rule is the way to
+ * reserve a target branch for the queue. So a pull request without another open requirement counts as mergeable, unless
+ * a rule is in force that cannot be judged here.
  */
 export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
   const checks = judgeChecks(block);
@@ -62,11 +62,14 @@ export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness
   if (rules?.isStrict === true && !block.isUpToDate) return notReady('behind');
   if (rules === undefined || !rules.restrictsUpdates || !rules.isJudgeable) return notReady('other');
   if (rules.needsResolvedThreads && block.hasOpenThreads) return notReady('other');
-  // What is required may be among the checks that nobody read.
+  // A required check may be on an unread page.
   return block.isWhole ? READY : notReady('awaitingCheck');
 }
 
-/** Its author can begin and resolve as many as it takes to push somebody else's out of sight: then one counts as open. */
+/**
+ * An author can open and resolve enough threads to push another person's thread off the first page. So a thread beyond
+ * that page counts as open.
+ */
 export function hasOpenThread({ totalCount, nodes }: ReviewThreads): boolean {
   const resolved = (nodes ?? []).filter((thread) => thread?.isResolved === true);
   return resolved.length < totalCount;
@@ -77,12 +80,11 @@ function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReaso
   return reviewDecision === 'REVIEW_REQUIRED' ? ['reviewRequired'] : [];
 }
 
-/** More than that nobody reads. */
 const MAX_NAMES = 100;
 
 interface CheckBlock {
   readonly reasons: readonly BlockReason[];
-  /** Once all of them have ended: one by one they would be news each time. */
+  /** Filled once all checks have ended, so that the explanation does not change with each of them. */
   readonly failing: readonly string[];
 }
 
@@ -91,7 +93,7 @@ function judgeChecks({ contexts, ownLogin, rules }: Block): CheckBlock {
   const reports = reportsOf(others);
   const marked = others.filter(({ isRequired }) => isRequired === true).map((context) => reportOf(context).name);
   const required = rules?.checks ?? [];
-  // What is required and was never reported is not among the contexts.
+  // A required check that was never reported is not among the contexts.
   const judged = [...new Set([...required, ...marked])].map((status) => ({
     name: nameOf(status),
     reason: findReason(reports, status),

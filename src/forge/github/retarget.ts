@@ -12,19 +12,19 @@ interface RetargetNode {
   readonly actor?: Actor | null;
 }
 
-/** Asked for by themselves: among other events, many of them would push those out of sight. */
+/** Queried separately: among other events, enough of them would push these off the page. */
 export const RETARGETS = `retargets: timelineItems(last: 1, itemTypes:
   [BASE_REF_CHANGED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT]) { nodes {
     ... on BaseRefChangedEvent { createdAt actor ${ACTOR} } ... on AutomaticBaseChangeSucceededEvent { createdAt } } }`;
 
-/** Where a base was merged and its branch deleted, GitHub chooses another one itself: nobody meant that. */
+/** GitHub itself retargets a pull request when its base was merged and deleted. That is no act of a person. */
 export function retargetOf({ retargets }: Retargeted, own: Installation): { readonly retarget?: Retarget } {
   const last = retargets.nodes?.at(-1);
   if (last === null || last === undefined) return {};
   const actor = last.actor ?? null;
   return {
     retarget: {
-      // One whose time cannot be read may have been a moment ago.
+      // A time that cannot be parsed counts as just now.
       at: instantOf(last.createdAt) ?? Number.POSITIVE_INFINITY,
       by: isAccount(actor) ? personOf(actor, own) : undefined,
     },

@@ -11,12 +11,12 @@ interface Event {
   readonly ownAppId: number | undefined;
 }
 
-/** A repository, or all of an owner's. */
+/** One repository, or all of an owner with the name `*`. */
 type WebhookRepository = RepositoryName;
 
 type Read = (event: Event) => readonly WebhookHint[];
 
-/** What a delivery says about something that concerns a queue. Events that are not here concern none. */
+/** Turns a webhook into hints for queues. Other events yield none. */
 export function hintsOf(event: string, payload: Payload, ownAppId: number | undefined): readonly WebhookHint[] {
   const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
   return read?.({ payload, action: textAt(payload, 'action'), ownAppId }) ?? [];
@@ -46,7 +46,7 @@ const READERS: Readonly<Record<string, Read>> = {
   team_add: ofRules,
 };
 
-/** They change nothing that a queue goes by. */
+/** These actions change nothing that a queue depends on. */
 const IDLE_ACTIONS: readonly (string | undefined)[] = [
   ...['assigned', 'unassigned', 'locked', 'unlocked', 'milestoned', 'demilestoned', 'enqueued', 'dequeued'],
   ...['auto_merge_enabled', 'auto_merge_disabled', 'review_requested', 'review_request_removed'],
@@ -62,7 +62,7 @@ function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
   return [hint(place, `label ${number} ${label}`, { kind: 'label', number: number as PrNumber, label })];
 }
 
-/** Reviews and resolved conversations change whether it may be merged. */
+/** Reviews and resolved threads change whether the pull request can be merged. */
 function ofReview({ payload }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number');
@@ -72,7 +72,7 @@ function ofReview({ payload }: Event): readonly WebhookHint[] {
 function aboutPullRequest(place: WebhookRepository, number: number, payload: Payload): WebhookHint {
   const headSha = shaAt(payload, 'pull_request', 'head', 'sha');
   const changedAt = instantOf(textAt(payload, 'pull_request', 'updated_at'));
-  // Heads are heard of one by one: what is told late of a former one takes no other's place.
+  // The key contains the head, so a late webhook about an older head does not replace a newer hint.
   return hint(place, `pull_request ${number} ${headSha ?? ''}`, {
     kind: 'pull_request',
     number: number as PrNumber,
@@ -81,7 +81,7 @@ function aboutPullRequest(place: WebhookRepository, number: number, payload: Pay
   });
 }
 
-/** Only new comments command, and only those that hold a command somewhere are worth a look. */
+/** Only new comments can command, and only those with a command in the text yield a hint. */
 function ofComment({ payload, action, ownAppId }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'issue', 'number');
@@ -109,7 +109,7 @@ function ofComment({ payload, action, ownAppId }: Event): readonly WebhookHint[]
   return [{ ...about, ...place, key: `comment:${id}` }];
 }
 
-/** Tags are not branches. A branch that is deleted is pushed to, too. */
+/** Tags yield no hint. GitHub also reports the deletion of a branch as a push. */
 function ofPush({ payload }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(textAt(payload, 'ref') ?? '')?.[1];
@@ -118,7 +118,7 @@ function ofPush({ payload }: Event): readonly WebhookHint[] {
     : [hint(place, `branch ${branch}`, { kind: 'branch', branch })];
 }
 
-/** That one began is seen by the next look; that one finished is what somebody waits for. */
+/** Only finished checks yield a hint. The next poll sees a check that started. */
 function ofCheckRun({ payload, ownAppId }: Event): readonly WebhookHint[] {
   const run = dig(payload, 'check_run');
   if (textAt(run, 'status') !== 'completed' || isOwn(dig(run, 'app'), ownAppId)) return [];
@@ -154,7 +154,7 @@ function ofFinished({ payload, action, ownAppId }: Event, subject: string): read
   return ofCheck(payload, { sha: shaAt(of, 'head_sha'), check: undefined, startedAt: undefined });
 }
 
-/** We know it by the name it had: under that name it is asked for, and answers what it is called now. */
+/** The server knows the repository by its former name. A lookup of that name answers the present one. */
 function ofRepository({ payload, action }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   if (place === undefined) return [];
@@ -180,7 +180,7 @@ function accessTo(place: WebhookRepository): readonly WebhookHint[] {
   return [hint(place, 'access', { kind: 'access' })];
 }
 
-/** Rules and permissions of an organization are those of all its repositories. */
+/** An organization's rules and permissions apply to all its repositories. */
 function ofRules({ payload }: Event): readonly WebhookHint[] {
   const owner = textAt(payload, 'organization', 'login');
   const place = placeOf(payload) ?? (owner === undefined ? undefined : { owner, name: '*' });
@@ -191,7 +191,7 @@ function hint(place: WebhookRepository, about: string, facts: HintSubject): Webh
   return { ...facts, ...place, key: `${place.owner}/${place.name} ${about}` };
 }
 
-/** Of a push, older servers say the owner's name only. */
+/** In a push, older servers send only the owner's `name`. */
 function placeOf(payload: Payload): WebhookRepository | undefined {
   const name = textAt(payload, 'repository', 'name');
   const owner = textAt(payload, 'repository', 'owner', 'login') ?? textAt(payload, 'repository', 'owner', 'name');

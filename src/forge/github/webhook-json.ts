@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** No payload of GitHub is nested nearly as deep. */
+/** A bound against deeply nested input. GitHub's payloads are much flatter. */
 const MAX_DEPTH = 64;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -9,7 +9,10 @@ const CLOSING = new Set([0x5d, 0x7d]);
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** The payload of a signed delivery, or the sentence why it cannot be read. A repository's webhook may be set to send a form. */
+/**
+ * Answers the payload of a signed delivery, or a sentence why it cannot be read. A repository's webhook may be set to
+ * send a form.
+ */
 export function parsePayload(body: Buffer, contentType: string): Payload | string {
   const json = contentType.startsWith('application/x-www-form-urlencoded') ? fromForm(body) : body;
   if (!isUtf8(json)) return 'It is not UTF-8.';
@@ -44,14 +47,14 @@ export function isObject(value: unknown): value is Payload {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What is found going down these names; undefined where there is no such thing. */
+/** Follows the names down. Undefined when one is missing. */
 export function dig(value: unknown, ...names: readonly string[]): unknown {
   let found = value;
   for (const name of names) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
   return found;
 }
 
-/** Texts longer than any name, ref or id at GitHub are as if they were not there; so are those no store can keep. */
+/** Undefined for a text that is longer than any name, ref or id of GitHub, or that a store cannot keep. */
 export function textAt(value: unknown, ...names: readonly string[]): string | undefined {
   const found = dig(value, ...names);
   const isUsable =

@@ -23,7 +23,7 @@ function deliver(event: string, payload: unknown, headers: Record<string, string
   return read({ body, headers: { 'x-hub-signature-256': sign(body), 'x-github-event': event, ...headers } });
 }
 
-/** As texts that can be read: kind, then what it is about. */
+/** Formats hints as text: kind, then key. */
 function told(event: string, payload: unknown): string[] {
   const answer = deliver(event, payload);
   assert.equal(answer.kind, 'hints');

@@ -4,11 +4,13 @@ import { hintsOf } from './webhook-events.ts';
 import { parsePayload } from './webhook-json.ts';
 
 export interface WebhookOptions {
-  /** Asked for every delivery: it may be changed while the server runs. Without one, nothing is believed. */
+  /**
+   * Read for every delivery, since the operator may change it at run time. Without a secret every delivery is refused.
+   */
   readonly secret: () => string | undefined;
-  /** Told that something is signed otherwise: by a stranger, or because the secret was changed at the forge. */
+  /** Called after a wrong signature: by a stranger, or because the secret was changed at the forge. */
   readonly onMismatch?: () => void;
-  /** What our own app did is no news. */
+  /** Events that the own app caused are ignored. */
   readonly ownAppId: number | undefined;
 }
 
@@ -30,7 +32,7 @@ function readDelivery({ secret, ownAppId, onMismatch }: WebhookOptions, delivery
   return { kind: 'hints', hints: hintsOf(event, payload, ownAppId) };
 }
 
-/** The older SHA-1 signature, which GitHub sends beside this one, proves nothing. */
+/** GitHub also sends a SHA-1 signature, which is too weak to trust. */
 function isSigned(body: Buffer, secret: string, signature: string | undefined): boolean {
   const given = /^sha256=([0-9a-f]{64})$/.exec(signature ?? '')?.[1];
   const expected = createHmac('sha256', secret).update(body).digest();

@@ -17,7 +17,7 @@ interface Pull {
   readonly head?: { readonly sha?: string; readonly ref?: string; readonly repo?: { readonly id?: number } | null };
 }
 
-/** What a run is, as GitHub says it now; undefined where this repository has no such run. */
+/** Reads the run now. Undefined when this repository has no such run. */
 export async function findWorkflowRun(
   client: GithubClient,
   repository: ForgeRepository,
@@ -36,12 +36,12 @@ export async function findWorkflowRun(
     event: run.event,
     isLive,
     headSha: run.head_sha as Sha,
-    // Nothing else about a run that proves nothing is asked for.
+    // Further reads are needed only for a run that can be a proof.
     prNumbers: isLive && run.event === 'pull_request' ? await findPullRequests(client, repository, run) : [],
   };
 }
 
-/** A run does not list pull requests of forks: they are found by their heads. */
+/** GitHub does not list pull requests of forks on a run, so they are found by their head. */
 async function findPullRequests(
   client: GithubClient,
   repository: ForgeRepository,

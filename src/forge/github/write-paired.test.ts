@@ -61,7 +61,7 @@ async function world(options: { readonly auth?: 'token'; readonly isRead?: false
     ended,
     texts: () => github.listComments(pr).map(({ body }) => body),
     checks: () => github.listChecks(repository, pr.headSha).map(({ status, conclusion }) => `${status} ${conclusion}`),
-    /** What was asked since the beginning. */
+    /** Names of the requests since the start of the test. */
     asked: () => [...client.calls()].flatMap(([name, count]) => Array(count - (started.get(name) ?? 0)).fill(name)),
   };
 }

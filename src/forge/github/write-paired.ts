@@ -9,7 +9,7 @@ import type { FactsTools } from './facts.ts';
 type PairedKind = 'comment' | 'check';
 type Answer = Readonly<Record<PairedKind, Payload | null>>;
 
-/** Of four mutations: each answers with one of these. */
+/** Union of the answers of four mutations. */
 interface Payload {
   readonly commentEdge?: { readonly node: CommentNode | null } | null;
   readonly issueComment?: CommentNode | null;
@@ -23,12 +23,12 @@ interface CommentNode {
 
 interface Field {
   readonly type: string;
-  /** With its alias, the same for making and changing: problems name it. */
+  /** The alias is the same for creating and updating, since problems name it. */
   readonly text: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** One request for both, as GraphQL allows; where it does not, or not everything is known by the names it wants, two. */
+/** Writes both in one GraphQL request. Falls back to two requests when GraphQL refuses it or a node id is unknown. */
 export async function writeBoth(tools: FactsTools, drafts: PairedDrafts): Promise<PairedAnswers> {
   const { client } = tools;
   const { repository } = drafts.comment;
@@ -74,7 +74,7 @@ function commentField({ client }: FactsTools, draft: CommentDraft): Field | unde
   return subjectId === undefined ? undefined : { type: 'AddCommentInput', text, input: { subjectId, body } };
 }
 
-/** One that may be there already is looked for first, as when it is written alone. */
+/** A check that may exist already is searched for first, as in a single write. */
 async function checkField({ client }: FactsTools, draft: CheckRunDraft): Promise<Field | undefined> {
   const { repository, headSha, id, nodeId, mayExist } = draft;
   const isNew = id === undefined && mayExist === false;
@@ -86,7 +86,7 @@ async function checkField({ client }: FactsTools, draft: CheckRunDraft): Promise
   return { type, text, input: isNew ? { ...same, headSha } : { ...same, checkRunId: nodeId } };
 }
 
-/** Undefined where GitHub says that it did not do it: asked for alone, it says why in a way that is understood. */
+/** Undefined when GitHub refused this part. The single write then gives the precise reason. */
 function outcomeOf(
   { data, problems }: GraphqlAnswer<Partial<Answer> | undefined>,
   part: PairedKind,
@@ -100,7 +100,7 @@ function outcomeOf(
     (own.length > 0 ? own.every(isRefusal) : data === undefined && problems.length > 0 && problems.every(isUnbegun));
   if (isRefused) return undefined;
   const message = (own[0] ?? problems[0])?.message ?? 'its answer says nothing about it';
-  // It may have been done all the same: whoever tries again looks first.
+  // GitHub may have executed it. The retry searches for it first.
   throw new Fault('FORGE_UNAVAILABLE', `GitHub could not say what became of the ${part}: ${message}`);
 }
 
@@ -110,7 +110,7 @@ function isRefusal({ type, message }: GitHubProblem): boolean {
   return type === undefined ? /locked/i.test(message) : REFUSALS.includes(type);
 }
 
-/** An older server that does not know a field, for one, carries nothing out. */
+/** A query that GitHub refuses as a whole executes nothing, for example when an older server lacks a field. */
 function isUnbegun({ type, message }: GitHubProblem): boolean {
   return type === undefined ? !isPassing(message) : REFUSALS.includes(type);
 }
@@ -118,7 +118,7 @@ function isUnbegun({ type, message }: GitHubProblem): boolean {
 function writtenIn({ commentEdge, issueComment, checkRun }: Payload): Written | undefined {
   const comment = commentEdge?.node ?? issueComment;
   if (comment) return writtenOf(comment.id, comment.fullDatabaseId);
-  // Numbers of checks may be larger than GraphQL's own; the address ends with them.
+  // GraphQL cannot return ids of checks beyond 32 bits. The URL ends with the id.
   return checkRun ? writtenOf(checkRun.id, checkRun.databaseId ?? /\d+$/.exec(checkRun.url)?.[0]) : undefined;
 }
 

@@ -131,10 +131,7 @@ describe('candidates in a repository on this machine', () => {
     assert.equal(await bench.git('rev-parse', 'main'), bench.base);
   });
 
-  /**
-   * Takes an object away, or puts something else in its place, until it is restored. It has a file of its own as long as
-   * nobody packs the repository.
-   */
+  /** Removes or replaces an object until it is restored. The object is a loose file because the test never packs. */
   async function lose(object: string, content?: Buffer): Promise<() => Promise<void>> {
     const sha = await bench.git('rev-parse', object);
     const file = join(bench.world.path, 'objects', sha.slice(0, 2), sha.slice(2));
@@ -190,7 +187,7 @@ describe('candidates at a remote', () => {
   test('a push whose answer is lost is found by asking again', async () => {
     const entry = await bench.open('x', { files: { x: 'x\n' } });
     const built = await bench.build([entry]);
-    // The remote's process dies after the refs are changed and before it says so.
+    // The hook kills the remote's process after the refs changed and before the answer.
     await install('post-receive', 'kill -9 $PPID');
     const lost = await bench.world.forge.landCandidate(landRequest(built)).catch(isUnavailable);
     await rm(join(bench.world.path, 'hooks', 'post-receive'));

@@ -8,7 +8,6 @@ import { createPlainWorld, hasEnded, type PlainWorld, runGit, writeHook } from '
 import { until as untilWithin } from '../../../test/e2e/harness.ts';
 import type { BuildAnswer, BuildRequest, Forge, ForgeRepository, HookNews, LandRequest } from '../forge.ts';
 
-/** Far longer than a hook of a test takes on a busy machine. */
 const PATIENCE_MS = 30_000;
 const until = <T>(what: string, ask: () => Promise<T | undefined>) => untilWithin(what, PATIENCE_MS, ask);
 

@@ -11,8 +11,8 @@ const SSH = new RegExp(`^ssh://${USER}?${HOST}(?::\\d{1,5})?/\\S+$`, 'i');
 const SCP = new RegExp(`^${USER}${HOST}:(?![:-])\\S+$`, 'i');
 
 /**
- * Reads the `git` value of a repository. Only what is listed here is accepted: some of git's transports run commands,
- * and a value that starts with a dash would be taken for an option.
+ * Reads the `git` value of a repository. Only the forms listed here are accepted, because some git transports run
+ * commands, and a leading dash would be read as an option.
  */
 export function parseLocation(value: string | undefined): ParsedLocation {
   if (value === undefined || value === '') return refuse('A plain git repository needs a path or URL.');
@@ -26,12 +26,12 @@ export function parseLocation(value: string | undefined): ParsedLocation {
     );
   }
   if (/^file:/i.test(value)) return parseFileUrl(value);
-  // Git takes whatever has a colon before its first slash for a remote.
+  // Git reads a colon before the first slash as host:path.
   if (/^[^/]*:/.test(value)) return refuse('Only a path, file:///, ssh://, git@host:path and https:// are accepted.');
   return { kind: 'path', path: resolve(value) };
 }
 
-/** A path in another form, with `%20` for a space as git reads it. */
+/** Git decodes `%20` in such a URL, so this does too. */
 function parseFileUrl(value: string): ParsedLocation {
   const [, path] = /^file:\/\/(?:localhost)?(\/.*)$/i.exec(value) ?? [];
   const decoded = path === undefined ? undefined : decode(path);

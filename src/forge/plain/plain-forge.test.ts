@@ -310,7 +310,7 @@ describe('plain git', () => {
     let sshCommand: string | undefined;
 
     beforeEach(async () => {
-      // Stands in for ssh: runs what the far side would, and counts.
+      // This script replaces ssh: it runs the remote command locally and counts the calls.
       const script = join(world.folder, 'ssh');
       await writeFile(
         script,

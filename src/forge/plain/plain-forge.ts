@@ -37,18 +37,18 @@ import { type ParsedLocation, parseLocation } from './location.ts';
 import type { Standing } from './pull-request.ts';
 import { pullRequestFacts } from './pull-request.ts';
 
-/** The list is asked for again and again; what changes after this one is in the next. */
+/** The pollers list often. A change that this list misses is in the next one. */
 const LIST_MAX_AGE_MS = 1_000;
 
-/** Commits do not change: a copy that has them is new enough, however old. */
+/** Commits never change, so a copy that has them is fresh enough at any age. */
 const ANY_AGE = Infinity;
 
 export interface PlainForgeOptions extends Omit<GitOptions, 'onHooks'> {
-  /** First part of the names of test branches. */
+  /** Prefix of the test branch names. */
   readonly testBranchPrefix?: string;
 }
 
-/** A forge without forge software: pull request N is the ref `refs/pull/N/head` of a bare repository. */
+/** A forge without forge software. Pull request N is the ref `refs/pull/N/head` of a bare repository. */
 export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: PlainForgeOptions): Forge {
   const listeners = new Set<(news: HookNews) => void>();
   const onHooks = (news: HookNews) => {
@@ -103,7 +103,7 @@ class PlainForge implements Forge {
       const missing = await listMissing(git, [ancestor, descendant]);
       if (missing.length > 0) await git.refresh();
       await getCommit(git, descendant);
-      // What is not in the history of the repository at all, such as a head that was forced away, is before nothing.
+      // A commit that the repository does not have, such as a head that was forced away, is no ancestor.
       const isLost = (await listMissing(git, [ancestor])).length > 0;
       return !isLost && git.isAncestor({ ancestor, descendant });
     };
@@ -112,7 +112,7 @@ class PlainForge implements Forge {
 
   async hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean> {
     checkShas([sha]);
-    // What came within the last second may be missed; to fetch for every unknown commit would let anybody have us do that.
+    // Commits of the last second may be missed. A fetch for every unknown commit would let any caller trigger fetches.
     const ask = async (git: GitRepository) => (await listMissing(git, [sha])).length === 0;
     return (await this.#read(repository, ask, ANY_AGE)) || this.#read(repository, ask, LIST_MAX_AGE_MS);
   }
@@ -190,14 +190,13 @@ class PlainForge implements Forge {
       await opened.refresh(maxAgeMs);
       return await question(opened);
     } catch (error) {
-      // The folder may have been moved or replaced: what was learned about it when it was opened may be wrong now.
+      // The folder may have been moved or replaced, so the cached facts about it may be wrong.
       if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') opened.forget();
       throw error;
     }
   }
 }
 
-/** A location is parsed once, not for every question. */
 const locations = new BoundedCache<string, ParsedLocation>(1_000);
 
 function locationOf(git: string): ParsedLocation {
@@ -219,8 +218,8 @@ async function findBranch(git: GitRepository, branch: string): Promise<Commit | 
 }
 
 /**
- * Asking for ancestry takes a process, so it is asked only where the answer can be yes: merging what is already there
- * changes nothing. The reverse does not hold, as an empty commit shows.
+ * The ancestry question starts a git process, so it is asked only where the answer can be yes: a merge of an ancestor
+ * changes nothing. An empty commit changes nothing either, so that alone is no proof.
  */
 async function getStanding(git: GitRepository, { head, target }: { head: Commit; target: Commit }): Promise<Standing> {
   if (head.sha === target.sha) return 'merged';

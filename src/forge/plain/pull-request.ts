@@ -25,7 +25,7 @@ export function pullRequestFacts({ number, targetBranch, head, standing }: PullR
     headSha: head.sha,
     baseBranch: targetBranch,
     ...wordsOf(head),
-    // There is no page to link to; the ref is what one can fetch.
+    // Plain git has no page to link to. The ref can at least be fetched.
     url: pullRequestRef(number),
     status: standing === 'merged' ? 'merged' : 'open',
     mergeability: standing === 'clean' ? 'MERGEABLE' : 'NOT_MERGEABLE',
@@ -33,7 +33,7 @@ export function pullRequestFacts({ number, targetBranch, head, standing }: PullR
   };
 }
 
-/** A commit is the same object as long as git remembers it: what people read of it is made once. */
+/** The same commit is the same object while git caches it, so its title and author are formatted once. */
 const words = new WeakMap<Commit, Pick<PullRequestFacts, 'title' | 'author'>>();
 
 function wordsOf(head: Commit): Pick<PullRequestFacts, 'title' | 'author'> {

@@ -1,4 +1,4 @@
-/** What the App needs, and what for. `sluice github setup` asks for it, and `sluice github check` looks whether it is there. */
+/** Permissions of the GitHub App. `sluice github setup` requests them, and `sluice github check` verifies them. */
 export const PERMISSIONS = {
   metadata: { access: 'read', label: 'Metadata', why: 'is part of everything' },
   contents: { access: 'write', label: 'Contents', why: 'test branches are pushed and pull requests merged' },
@@ -15,7 +15,7 @@ export const PERMISSIONS = {
   workflows: { access: 'write', label: 'Workflows', why: 'pull requests that change workflows are tested too' },
 } as const satisfies Record<string, { access: 'read' | 'write'; label: string; why: string }>;
 
-/** What the App must be told about. */
+/** Webhook events that the App subscribes to. */
 export const EVENTS = [
   'branch_protection_rule',
   'check_run',

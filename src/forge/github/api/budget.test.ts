@@ -112,7 +112,7 @@ describe('what may be asked of GitHub', () => {
     const { clock, budget, started, ask } = world();
     const refused = { status: 403, headers: {}, message: 'You have exceeded a secondary rate limit' };
     for (const minutes of [1, 2, 4, 8, 15, 15]) {
-      // Two that were under way together are refused together.
+      // Two requests in flight at once are refused at once.
       const turns = [await budget.take(TALK)];
       const other = budget.take(TALK);
       await clock.advance(1_000);
@@ -153,7 +153,6 @@ describe('what may be asked of GitHub', () => {
       budget.limits().map(({ resource, remaining }) => [resource, remaining]),
       [['graphql', 0]],
     );
-    // REST has a limit of its own.
     await learn(budget, fine());
   });
 

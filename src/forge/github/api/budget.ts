@@ -3,43 +3,45 @@ import { Fault } from '../../../lib/fault.ts';
 import { KNOWN_NOT_APPLIED } from '../../known-not-applied.ts';
 
 /**
- * How much may be asked of GitHub, for one installation.
- *
- * Octokit's throttling plugin is not used. It has one write a second for merges and GraphQL reads too, three seconds
- * between merges, no order among those who wait, its limits are shared by all connections of a process, and its clock is
- * the machine's. Its retry plugin sends acts again whose answer was lost.
+ * Rate limiting for one installation. Octokit's throttling plugin is not used: it allows one write a second and counts
+ * merges and GraphQL reads as writes, waits three seconds between merges, has no priorities, shares its limits among
+ * all connections of a process, and uses the machine's clock. Octokit's retry plugin repeats writes whose answer was
+ * lost.
  */
 export interface Budget {
-  /** Waits for its turn. Throws where the wait would be longer than anybody should hold a question. */
+  /** Waits for a slot. Throws when the wait would exceed `maxWaitMs`. */
   take(need: Need): Promise<Turn>;
-  /** What is known about the limits, for logs. */
+  /** The known limits, for logs. */
   limits(): readonly Limit[];
   close(): void;
 }
 
-/** What lands goes first; what people are told waits first. */
+/** Landings go first. Comments and checks wait first. */
 export type Urgency = 'land' | 'read' | 'talk';
 
 export interface Need {
   readonly urgency: Urgency;
   readonly resource: Resource;
-  /** It makes or changes something that people see. */
+  /** The request changes something on GitHub. */
   readonly isAct: boolean;
 }
 
 export type Resource = 'core' | 'graphql';
 
 export interface Turn {
-  /** To be called once, with what came back; undefined where nothing did. Answers whether it was refused for a limit. */
+  /**
+   * Must be called once, with the answer, or undefined when none arrived. Tells whether a rate limit refused the
+   * request.
+   */
   end(answer: AnswerFacts | undefined): boolean;
 }
 
 export interface AnswerFacts {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
-  /** GitHub's own sentence, where it refused. */
+  /** GitHub's message, when it refused. */
   readonly message: string;
-  /** Of GraphQL, which answers 200 to what it refuses. */
+  /** GraphQL answers 200 even when the rate limit refused the query. */
   readonly isLimited?: boolean;
 }
 
@@ -52,27 +54,27 @@ export interface Limit {
 
 export interface BudgetOptions {
   readonly clock: Timing;
-  /** Between acts that tell people something: GitHub asks for a second. */
+  /** Minimum time between writes of comments and checks. GitHub asks for one second. */
   readonly paceMs?: number;
   readonly maxWaitMs?: number;
 }
 
 const PACE_MS = 1_000;
 const MAX_WAIT_MS = 30_000;
-/** GitHub refuses more than 100 at once of all clients of an installation. */
+/** GitHub allows 100 concurrent requests per installation, for all clients together. */
 const MAX_AT_ONCE = 20;
-/** What GitHub asks to wait for where it does not say how long. */
+/** GitHub's documentation says one minute when there is no `retry-after`. */
 const SECONDARY_WAIT_MS = 60_000;
 /**
- * GitHub lets an installation write some hundred things an hour, and then refuses everybody for a while. Were people told
- * the next thing as soon as that is over, hardly anything could land in between.
+ * GitHub allows an installation some hundred writes an hour, and then refuses all its requests for a while. If comments
+ * resumed at once after each refusal, few landings would get through. So comments back off exponentially up to this.
  */
 const MAX_SILENCE_MS = 15 * 60_000;
-/** Its clock and ours are not the same. */
+/** Allows for clock skew between GitHub and the server. */
 const RESET_LEEWAY_MS = 1_000;
-/** Where a limit should be refilled by our clock, and is not. */
+/** The limit should have been refilled by the server's clock, and was not. */
 const AHEAD_WAIT_MS = 10_000;
-/** The share of the limit that is left to those who are more urgent. */
+/** The share of each limit that is reserved for more urgent requests. */
 const RESERVED: Readonly<Record<Urgency, number>> = { land: 0, read: 0.05, talk: 0.15 };
 const ORDER: readonly Urgency[] = ['land', 'read', 'talk'];
 
@@ -88,12 +90,12 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
   let waiters: readonly Waiter[] = [];
   let blockedUntil: Instant = 0;
   let nextActAt: Instant = 0;
-  /** How often in a row what people should be told met a secondary limit, and until when they are told nothing. */
+  /** Backoff of comments and checks after consecutive secondary limits. */
   let silence = { times: 0, until: 0 as Instant };
   let isClosed = false;
   let cancelTimer = (): void => undefined;
 
-  /** When this one could start, were it alone. */
+  /** The earliest start of a request, with `paced` writes ahead of it. */
   function freeAt(need: Need, paced: number): Instant {
     const now = clock.now();
     const limit = limits.get(need.resource);
@@ -135,7 +137,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
     waiters = behind === -1 ? [...waiters, waiter] : waiters.toSpliced(behind, 0, waiter);
   }
 
-  /** Those that were under way together count once. */
+  /** Requests that were in flight together count as one refusal. */
   function fallSilent(waitMs: number): void {
     const now = clock.now();
     if (now < silence.until) return;
@@ -151,7 +153,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
       return false;
     }
     const waitMs = secondsOf(headers['retry-after']);
-    // A limit that is used up says when it is refilled; a secondary one says how long to wait, or nothing.
+    // An exhausted primary limit names its reset time. A secondary limit sends `retry-after`, or nothing.
     const isUsedUp = waitMs === undefined && known?.remaining === 0;
     if (isUsedUp && known.resetAt > clock.now()) return true;
     blockedUntil = Math.max(blockedUntil, clock.now() + (waitMs ?? (isUsedUp ? AHEAD_WAIT_MS : SECONDARY_WAIT_MS)));
@@ -197,7 +199,7 @@ function isPaced({ isAct, urgency }: Need): boolean {
   return isAct && urgency === 'talk';
 }
 
-/** Answers overtake each other: within one hour, less is newer. */
+/** Answers arrive out of order. Within one period, the lower remaining count is the newer one. */
 function newerOf(known: Limit | undefined, told: Limit): Limit {
   return known?.resetAt === told.resetAt && known.remaining < told.remaining ? known : told;
 }
@@ -208,7 +210,7 @@ function limitOf(resource: Resource, headers: AnswerFacts['headers']): Limit | u
     return undefined;
   }
   const told = headers['x-ratelimit-resource'];
-  // Searches and the like have limits of their own, and nobody searches here.
+  // Search and other resources have limits of their own, and Sluice does not use them.
   if (told !== undefined && told !== 'core' && told !== 'graphql') return undefined;
   return {
     resource: told ?? resource,
@@ -231,7 +233,7 @@ function secondsOf(value: string | number | undefined): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
-/** Nothing is used up: there is only much to say, one thing a second. */
+/** The limit is not exhausted. The writes in the queue, one a second, take too long. */
 function crowded(until: Instant): Fault {
   const detail = `More waits to be said on GitHub than can be before ${timeOf(until)} UTC.`;
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: KNOWN_NOT_APPLIED });
@@ -250,7 +252,7 @@ export function exhausted(until: Instant): Fault {
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: { ...KNOWN_NOT_APPLIED, limitedUntil: until } });
 }
 
-/** Where a limit is why nothing was asked: until when. */
+/** The time until which the rate limit blocked this request. */
 export function limitedUntil({ cause }: Fault): Instant | undefined {
   if (typeof cause !== 'object' || cause === null || !('limitedUntil' in cause)) return undefined;
   return typeof cause.limitedUntil === 'number' ? cause.limitedUntil : undefined;

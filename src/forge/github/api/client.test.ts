@@ -60,7 +60,7 @@ async function world(
   const logged: string[] = [];
   const client = createGithubClient({
     connection: githubConnection({ host: 'github.com', apiUrl: github.url, auth, ...(reload && { reload }) }),
-    // Waits of the retries are no part of what is tested here.
+    // Retries wait one millisecond here, since their delays are not under test.
     clock: { now: () => Date.now(), after: (ms, act) => systemClock.after(Math.min(ms, 1), act) },
     paceMs: 0,
     log: createJsonLog('debug', (line) => logged.push(line)),
@@ -73,7 +73,7 @@ async function world(
   return { github, client, logged };
 }
 
-/** Answers one after the other; the last for ever. */
+/** Gives one answer after the other, and repeats the last. */
 function inTurn(...said: readonly Said[]): () => Said {
   let turn = 0;
   return () => said[Math.min(turn++, said.length - 1)] ?? 'reset';

@@ -28,38 +28,41 @@ import {
   tooMuch,
 } from './unavailable.ts';
 
-/** The only way to GitHub's API. What it throws is a Fault, and says nothing that must not be read. */
+/** The only access to GitHub's API. It throws Faults whose texts contain no secrets. */
 export interface GithubClient {
   readonly connection: GithubConnection;
-  /** The present one: it may be rotated as keys are. */
+  /** The present secret. The operator may rotate it. */
   webhookSecret(): string | undefined;
-  /** Something was not signed with it: it is read again soon, where it can be. */
+  /** A signature did not match, so the secret may have been rotated. Reads it again soon, if the connection allows. */
   rereadWebhookSecret(): void;
   request<Data = unknown>(call: RestCall): Promise<RestAnswer<Data>>;
   graphql<Data>(question: GraphqlQuestion): Promise<GraphqlAnswer<Data>>;
-  /** Several acts as one. They are done one after the other, each of them or not: the problems say which ones were not. */
+  /**
+   * Sends several mutations as one request. GitHub executes them in order, each on its own. The problems name those
+   * that failed.
+   */
   mutate<Data>(mutation: GraphqlMutation): Promise<GraphqlAnswer<Partial<Data> | undefined>>;
-  /** What GraphQL calls pull requests, as far as it has been heard. */
+  /** Node ids of pull requests that earlier answers contained. */
   readonly pullRequestIds: PullRequestIds;
-  /** For git: good for ten minutes at least. */
+  /** A token for git. Valid for at least ten minutes. */
   installationToken(repository: RepositoryName): Promise<string>;
-  /** Somebody refused it: the next one is another. */
+  /** Drops a token that GitHub refused, so the next call gets a new one. */
   dropToken(repository: RepositoryName, token: string): Promise<void>;
   installation(repository: RepositoryName): Promise<Installation>;
-  /** What a repository is called now; it may have been renamed since it was registered. */
+  /** The present name of a repository. It may have been renamed since it was registered. */
   resolve(repository: RepositoryName, how?: Resolving): Promise<ResolvedRepository>;
-  /** Asks as the App itself. */
+  /** Sends the request as the App itself, not as an installation. */
   appRequest<Data = unknown>(call: AppCall): Promise<RestAnswer<Data>>;
   forget(owner: string, name?: string): void;
-  /** How often each route, or query by name, was asked; refused and unchanged answers included. */
+  /** Number of requests per route or named query, including refused and unmodified answers. */
   calls(): ReadonlyMap<string, number>;
-  /** Of every installation asked so far. */
+  /** The limits of every installation that was used so far. */
   limits(): readonly Limit[];
   close(): void;
 }
 
 export interface Resolving {
-  /** Asks also where the answer of a few minutes ago is known. */
+  /** Bypasses the cache of a few minutes. */
   readonly isAsked?: boolean;
 }
 
@@ -69,11 +72,11 @@ export interface RestCall {
   readonly route: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly urgency: Urgency;
-  /** Statuses that are answered like success; `any`: all of them. */
+  /** These statuses do not throw. `any` accepts every status. */
   readonly accept?: readonly number[] | 'any';
-  /** A 403 that says this is answered, too. */
+  /** A 403 with this message does not throw either. */
   readonly acceptMessage?: RegExp;
-  /** Asked often and rarely different: what was answered last is kept, and asked for only if it changed. */
+  /** For frequent reads that rarely change: sends an ETag and reuses the last answer. */
   readonly isRepeated?: boolean;
 }
 
@@ -88,7 +91,7 @@ export interface GraphqlQuestion {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly urgency: Urgency;
-  /** Fields that may not be readable: they are null then, and told among the problems. */
+  /** Fields that GitHub may forbid. They are null then, and named in the problems. */
   readonly mayBeForbidden?: readonly string[];
 }
 
@@ -115,12 +118,12 @@ export interface ClientOptions {
   readonly clock: Timing;
   readonly log: Log;
   readonly timeoutMs?: number;
-  /** See budget.ts; tests do not want to wait. */
+  /** See budget.ts. Tests shorten it. */
   readonly paceMs?: number;
   readonly maxWaitMs?: number;
 }
 
-/** A merge of a large repository takes GitHub itself longer than ten seconds at times. */
+/** GitHub sometimes takes more than ten seconds to merge in a large repository. */
 const TIMEOUT_MS = 30_000;
 const MAX_KEPT_ANSWERS = 500;
 const RESOLVED_MS = 10 * 60_000;
@@ -141,7 +144,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
 
   function count(name: string): void {
     calls.set(name, (calls.get(name) ?? 0) + 1);
-    log.debug({ host, route: name }, 'GitHub is asked.');
+    log.debug({ host, route: name }, 'GitHub request');
   }
 
   function line(octokit: Octokit, id: number | 'app'): RequestLine {
@@ -152,7 +155,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
 
   const installations = createInstallations({ host, credentials, octokitOptions, line, now: () => clock.now() });
 
-  /** An installation that gives no token may have been removed and made anew. */
+  /** When the installation gives no token, the App may have been removed and installed again. */
   async function connect(repository: RepositoryName) {
     const installation = await installations.find(repository);
     try {
@@ -165,7 +168,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
     }
   }
 
-  /** A token that is refused was not used: whatever was asked is asked again, once, with another. */
+  /** GitHub ignored a request with a refused token, so it is sent once more with a fresh one. */
   async function ask(repository: RepositoryName, asked: Ask): Promise<Received> {
     const { installation, token } = await connect(repository);
     const octokit = octokits.get(installation.id) ?? new Octokit(octokitOptions);

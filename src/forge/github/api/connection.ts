@@ -1,20 +1,20 @@
 import { Fault } from '../../../lib/fault.ts';
 
-/** How this server reaches one GitHub: github.com, or an Enterprise host. */
+/** Connection to github.com or to one Enterprise host. */
 export interface GithubConnection {
-  /** What `repo.host` says, in lower case. */
+  /** The value of `repo.host`, in lower case. */
   readonly host: string;
-  /** Of REST, without a slash at the end. */
+  /** REST base URL, without a trailing slash. */
   readonly apiUrl: string;
-  /** Where people and git go, without a slash at the end. */
+  /** Base URL for browsers and git, without a trailing slash. */
   readonly webUrl: string;
   readonly auth: GithubAuth;
-  /** Reads the credentials again: asked when GitHub refuses those at hand, as it does after a key was rotated. */
+  /** Reads the credentials again after GitHub refused them, as happens when a key was rotated. */
   readonly reload?: () => Promise<GithubAuth>;
 }
 
 export type GithubAuth =
-  /** Without a webhook secret no delivery is believed: events are only polled. */
+  /** Without a webhook secret every delivery is refused, and the poller is the only source of events. */
   | { readonly kind: 'app'; readonly appId: string; readonly privateKey: string; readonly webhookSecret?: string }
   | { readonly kind: 'token'; readonly token: string; readonly webhookSecret?: string };
 
@@ -26,7 +26,7 @@ export interface ConnectionParts {
   readonly reload?: () => Promise<GithubAuth>;
 }
 
-/** URLs follow from the host; given ones may be http, which is never assumed. */
+/** URLs derive from the host and use https. Only an explicit URL may use http. */
 export function githubConnection({ host, auth, apiUrl, webUrl, reload }: ConnectionParts): GithubConnection {
   const name = host.toLowerCase();
   return {
@@ -38,7 +38,7 @@ export function githubConnection({ host, auth, apiUrl, webUrl, reload }: Connect
   };
 }
 
-/** Enterprise hosts have GraphQL beside REST, not beneath it. */
+/** On Enterprise hosts GraphQL is at /api/graphql, beside /api/v3. */
 export function graphqlUrlOf(apiUrl: string): string {
   return apiUrl.endsWith('/api/v3') ? apiUrl.replace(/\/v3$/, '/graphql') : `${apiUrl}/graphql`;
 }

@@ -1,12 +1,12 @@
 import type { Instant } from '../../../lib/clock.ts';
 import type { GithubAuth, GithubConnection } from './connection.ts';
 
-/** The credentials that GitHub took last. */
+/** The credentials that GitHub accepted last. */
 export interface Credentials {
   current(): GithubAuth;
-  /** Those at hand were refused: reads them again. Answers whether they are others now. */
+  /** Reads the credentials again after a refusal. Answers whether they changed. */
   refresh(refused: GithubAuth): Promise<boolean>;
-  /** The webhook secret at hand did not fit: it may have been changed. Anybody can cause it, so it is read now and then only. */
+  /** Reads the webhook secret again after a mismatch. Anyone can send a wrong signature, so this is rate-limited. */
   rereadSecret(now: Instant): void;
 }
 
@@ -25,7 +25,7 @@ export function createCredentials({ auth, reload }: GithubConnection): Credentia
   return {
     current: () => current,
     async refresh(refused) {
-      // Many are refused at once; one reads for all.
+      // Many requests are refused at once. The first one reads for all.
       if (!isSame(current, refused)) return true;
       reading ??= read().finally(() => {
         reading = undefined;

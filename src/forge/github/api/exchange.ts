@@ -4,23 +4,23 @@ import type { Log } from '../../../lib/log.ts';
 import { type Budget, exhausted, type Resource, type Urgency } from './budget.ts';
 import { bareText } from './unavailable.ts';
 
-/** One question to GitHub, and what came back. */
+/** One request to GitHub. */
 export interface Ask {
-  /** A method with a path or URL, as octokit takes it. */
+  /** A method with a path or URL, in octokit's form. */
   readonly route: string;
-  /** How it is counted, where that is not the route. */
+  /** The name for counting, when it is not the route. */
   readonly name?: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly urgency: Urgency;
   readonly resource: Resource;
-  /** It changes something. Sent again only where GitHub said that it was not carried out. */
+  /** The request changes something. It is retried only when GitHub said that it was not executed. */
   readonly isAct: boolean;
 }
 
 export type Received =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly data: unknown }
-  /** Nobody knows whether it was carried out. */
+  /** GitHub may or may not have executed the request. */
   | { readonly kind: 'lost'; readonly detail: string };
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -32,11 +32,11 @@ export interface RequestLine {
   readonly timeoutMs: number;
   readonly count: (route: string) => void;
   readonly log: Log;
-  /** Nobody waits for an answer any more. */
+  /** Aborted when the client closes. */
   readonly closing: AbortSignal;
 }
 
-/** Each of these is after a wait that the budget allowed. */
+/** The budget inserts a wait before each retry. */
 const MAX_REFUSED = 5;
 const RETRY_MS = [500, 2_000];
 
@@ -50,15 +50,12 @@ export async function exchange(line: RequestLine, ask: Ask): Promise<Received> {
       throw error;
     });
     const isLimited = turn.end(received.kind === 'answer' ? factsOf(received) : undefined);
-    // Of several acts at once, some may have been carried out before the limit was met.
+    // Some mutations of a batch may have been executed before the limit was hit, so the batch is not repeated.
     const isRefused = isLimited && !(ask.isAct && isPartlyDone(received));
     const waitMs = RETRY_MS[failed];
     if (isRefused) {
       refused += 1;
-      line.log.warn(
-        { route: ask.name ?? ask.route, refused },
-        'GitHub answers no more for now: its rate limit is used up.',
-      );
+      line.log.warn({ route: ask.name ?? ask.route, refused }, 'GitHub rate limit reached');
       if (refused > MAX_REFUSED) throw exhausted(line.clock.now());
     } else if (!ask.isAct && isTransient(received) && waitMs !== undefined) {
       failed += 1;
@@ -77,7 +74,7 @@ async function send({ octokit, timeoutMs, closing }: RequestLine, ask: Ask): Pro
       request: { signal: AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]) },
     });
     const isWhole = status === 204 || (typeof data === 'object' && data !== null);
-    // Octokit hands on what it could read of a body that broke off.
+    // Octokit returns a truncated body as if it were complete.
     if (!isWhole && status !== 202) return { kind: 'lost', detail: 'the answer broke off or is no JSON' };
     return { kind: 'answer', status, headers: headers as Headers, data };
   } catch (error) {
@@ -88,7 +85,7 @@ async function send({ octokit, timeoutMs, closing }: RequestLine, ask: Ask): Pro
   }
 }
 
-/** Octokit throws every status from 300 on, with the answer in the error. */
+/** Octokit throws on every status from 300 on. The error carries the response. */
 function responseOf(error: unknown): Received | undefined {
   if (typeof error !== 'object' || error === null || !('response' in error)) return undefined;
   const { response } = error;
@@ -114,12 +111,12 @@ function isPartlyDone(received: Received): boolean {
   return typeof parts === 'object' && parts !== null && Object.values(parts).some((part) => part !== null);
 }
 
-/** GraphQL's way of saying 502. */
+/** GraphQL reports a passing server error as a message with status 200. */
 export function isPassing(message: string): boolean {
   return /something went wrong|timed? ?out|try again|temporarily/i.test(message);
 }
 
-/** Of a query that asks for too much at once, GraphQL says so instead of giving up, and may answer a part. */
+/** GraphQL reports a query that is too large as an error, sometimes with a partial answer. */
 export function isTooMuch({ type, message }: GitHubProblem): boolean {
   return type === undefined ? isPassing(message) : /^(RESOURCE_LIMITS|MAX_NODE_LIMIT)_EXCEEDED$/.test(type);
 }
@@ -130,7 +127,7 @@ export interface GitHubProblem {
   readonly message: string;
 }
 
-/** Errors of GraphQL, which come with a status of 200. */
+/** GraphQL errors come with status 200. */
 export function problemsIn(data: unknown): readonly GitHubProblem[] {
   if (typeof data !== 'object' || data === null || !('errors' in data) || !Array.isArray(data.errors)) return [];
   return data.errors.map(({ type, path, message }: Record<string, unknown>) => ({
@@ -140,7 +137,7 @@ export function problemsIn(data: unknown): readonly GitHubProblem[] {
   }));
 }
 
-/** GitHub's own sentence in an answer that is a refusal. */
+/** The message of a refusal. */
 export function messageIn(data: unknown): string {
   if (typeof data === 'string') return bareText(data);
   if (typeof data !== 'object' || data === null || !('message' in data)) return '';

@@ -14,25 +14,25 @@ import {
   suspended,
 } from './unavailable.ts';
 
-/** What we are on a repository: an installation of the App, or the user of a token. */
+/** The identity on a repository: an installation of the App, or the user of a token. */
 export interface Installation {
   /** 0 for a token. */
   readonly id: number;
   readonly isApp: boolean;
-  /** As GraphQL names us: an App has its slug, without `[bot]`. */
+  /** The login in GraphQL's form: an App has its slug, without `[bot]`. */
   readonly login: string;
-  /** Empty for a token, which does not say. */
+  /** Empty for a token, whose permissions GitHub does not list. */
   readonly permissions: Readonly<Record<string, string>>;
 }
 
 export interface Installations {
   find(repository: RepositoryName): Promise<Installation>;
-  /** Good for some minutes at least. */
+  /** Valid for several minutes at least. */
   token(installation: Installation, repository: RepositoryName): Promise<string>;
-  /** It was refused. */
+  /** Called after GitHub refused the token. */
   dropToken(installation: Installation, token: string): Promise<void>;
   forget(owner: string, name?: string): void;
-  /** Asks as the App itself, not as one of its installations. */
+  /** Sends the request as the App itself, not as an installation. */
   askAsApp(ask: Pick<Ask, 'route' | 'parameters'>): Promise<Received>;
 }
 
@@ -49,7 +49,7 @@ interface Token {
   readonly expiresAt: Instant;
 }
 
-/** A git command that begins with a token should end before it does. */
+/** A git command that starts with a token should finish before the token expires. */
 const RENEW_MS = 10 * 60_000;
 const UNREADABLE = 'its answer cannot be read';
 const TOKEN: Installation = { id: 0, isApp: false, login: '', permissions: {} };
@@ -76,7 +76,7 @@ export function createInstallations(options: InstallationsOptions): Installation
       return await exchange(line(appOctokit(auth), 'app'), asked);
     } catch (error) {
       if (error instanceof Fault) throw error;
-      // Whatever cannot be made of the key is told without a word of it.
+      // The parser's error may quote the key, so it is not passed on.
       throw refusedCredentials('app', 'the private key cannot be read.');
     }
   }
@@ -127,7 +127,8 @@ export function createInstallations(options: InstallationsOptions): Installation
   async function mint({ id }: Installation, repository: RepositoryName): Promise<Token> {
     const auth = credentials.current();
     if (auth.kind === 'token') return { token: auth.token, expiresAt: Number.POSITIVE_INFINITY };
-    // Asked for by ourselves: the auth package shares a pending answer among all hosts with equal installation ids.
+    // Not requested through the auth package: it shares pending answers among all hosts whose installation ids are
+    // equal.
     const received = await askAsApp({
       route: 'POST /app/installations/{installation_id}/access_tokens',
       parameters: { installation_id: id },
@@ -177,7 +178,7 @@ export function createInstallations(options: InstallationsOptions): Installation
   };
 }
 
-/** To an App of an unknown id GitHub says that it is not there, as to anything else that is not. */
+/** GitHub answers 404 to an App id that it does not know. */
 function isRefused(status: number, message: string): boolean {
   return status === 401 || (status === 404 && /^integration not found/i.test(message));
 }
@@ -193,7 +194,7 @@ export function keyOf({ owner, name }: RepositoryName): string {
   return `${owner}/${name}`.toLowerCase();
 }
 
-/** One asks for all who want to know at the same time; what failed is asked again. */
+/** Concurrent callers share one request. Failures are not cached. */
 function remembered<Key, Value>(known: Map<Key, Promise<Value>>, key: Key, ask: () => Promise<Value>): Promise<Value> {
   const there = known.get(key);
   if (there !== undefined) return there;

@@ -3,11 +3,11 @@ import { BoundedCache } from '../../../git/bounded-cache.ts';
 import { keyOf } from './installations.ts';
 import type { RepositoryName } from './unavailable.ts';
 
-/** What was read in passing is remembered, so that writing needs no question; whoever does not find it can do without. */
+/** Node ids that were read in passing, so that a write needs no extra query. Callers must cope with a missing id. */
 export interface PullRequestIds {
   keep(repository: RepositoryName, pr: { readonly number: PrNumber; readonly id: string }): void;
   find(repository: RepositoryName, number: PrNumber): string | undefined;
-  /** Another repository may have the name by now. */
+  /** After a rename, another repository may have the name. */
   forget(owner: string, name?: string): void;
 }
 

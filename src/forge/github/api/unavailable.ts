@@ -1,13 +1,11 @@
 import { Fault } from '../../../lib/fault.ts';
 
-/** A repository by the name it is asked for. */
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;
 }
 
 export interface RefusedAnswer {
-  /** What was asked. */
   readonly route?: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -16,7 +14,7 @@ export interface RefusedAnswer {
 
 const MAX_LENGTH = 300;
 
-/** What others wrote, short and on one line, without anything that looks like a credential. */
+/** Shortens text from GitHub to one line and removes anything that resembles a credential. */
 export function bareText(text: string): string {
   return text
     .slice(0, 2_000)
@@ -41,7 +39,7 @@ export function notInstalled({ owner, name }: RepositoryName): Fault {
   );
 }
 
-/** It was deleted or renamed, and somebody gave its name to another one, which is none of ours. */
+/** The repository was deleted or renamed, and another one that is not registered here has its name. */
 export function another({ owner, name, forgeId }: RepositoryName & { readonly forgeId?: string }, id: string): Fault {
   return new Fault(
     'FORGE_UNAVAILABLE',
@@ -65,7 +63,7 @@ export function refusedCredentials(kind: 'app' | 'token', message: string): Faul
   return new Fault('FORGE_UNAVAILABLE', `GitHub refuses ${what}: ${bareText(message).replace(/\.$/, '')}. ${fix}`);
 }
 
-/** A sentence that says what to do about a status that nobody expected. */
+/** Turns an unexpected status into a sentence that tells the operator what to do. */
 export function refusedAnswer(repository: RepositoryName, kind: 'app' | 'token', answer: RefusedAnswer): Fault {
   const { status } = answer;
   const message = bareText(answer.message);
@@ -78,12 +76,14 @@ export function refusedAnswer(repository: RepositoryName, kind: 'app' | 'token',
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: { status } });
 }
 
-/** It was asked for more than GitHub answers at once. */
+/** The query is larger than GitHub answers at once. */
 export function tooMuch(detail: string): Fault {
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: { isTooMuch: true } });
 }
 
-/** GitHub did not get ready in time, or says that it would not: with less to answer, it may. One that is down says 503. */
+/**
+ * GitHub timed out or refused the size of the query, so a smaller one may succeed. GitHub answers 503 when it is down.
+ */
 export function isOverwhelmed(error: unknown): boolean {
   if (!(error instanceof Fault) || typeof error.cause !== 'object' || error.cause === null) return false;
   return 'isTooMuch' in error.cause || ('status' in error.cause && [502, 504].includes(Number(error.cause.status)));
@@ -100,7 +100,7 @@ export function forbidden(
   return new Fault('FORGE_UNAVAILABLE', `${who} may not do this on ${owner}/${name}: ${bareText(message)}.${what}`);
 }
 
-/** Where a whole repository is not there, its installation is what is missing. */
+/** When the repository itself is not found, the App is usually not installed on it. */
 function notFound(repository: RepositoryName, kind: 'app' | 'token', route: string | undefined): Fault {
   const { owner, name } = repository;
   if (route !== undefined && route !== 'GET /repos/{owner}/{repo}') {
@@ -113,7 +113,7 @@ function notFound(repository: RepositoryName, kind: 'app' | 'token', route: stri
   return new Fault('FORGE_UNAVAILABLE', `There is no repository ${owner}/${name}, or the token may not see it.`);
 }
 
-/** What the App must be granted to read a field of GraphQL, which does not say so itself. */
+/** GraphQL does not say which permission a forbidden field needs. */
 const NEEDED: Readonly<Record<string, string>> = {
   statusCheckRollup: 'checks: read and statuses: read',
   branchProtectionRule: 'administration: read',

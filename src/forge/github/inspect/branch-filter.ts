@@ -1,13 +1,12 @@
-/** Filters of branches as workflows have them: `*` stays within a part of the name, `**` does not, `!` takes out. */
+/** Branch filters of workflows: `*` does not match a slash, `**` does, `!` excludes. */
 
 interface Token {
   readonly fits: (char: string) => boolean;
-  /** May be left out. */
   readonly isOptional: boolean;
   readonly isRepeated: boolean;
 }
 
-/** The last pattern that fits decides; a list that only takes out lets nothing in. */
+/** The last matching pattern decides. A list of exclusions alone matches nothing. */
 export function isIncluded(patterns: readonly string[], branch: string): boolean {
   let isIn = false;
   for (const pattern of patterns) {
@@ -17,7 +16,7 @@ export function isIncluded(patterns: readonly string[], branch: string): boolean
   return isIn;
 }
 
-/** Follows all ways at once, so that no pattern takes long. */
+/** Tracks all alternatives at once, so no pattern causes exponential backtracking. */
 function fits(pattern: string, text: string): boolean {
   const tokens = tokenise(pattern);
   let at = withSkips(tokens, new Set([0]));
@@ -36,7 +35,7 @@ function fits(pattern: string, text: string): boolean {
 
 function withSkips(tokens: readonly Token[], from: ReadonlySet<number>): ReadonlySet<number> {
   const reached = new Set(from);
-  // A set is walked through what is added to it meanwhile too.
+  // Iterating a Set also visits elements that are added during the loop.
   for (const index of reached) if (tokens[index]?.isOptional) reached.add(index + 1);
   return reached;
 }

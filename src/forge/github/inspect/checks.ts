@@ -2,7 +2,7 @@ import type { RequiredStatus } from '../../../engine/required-status.ts';
 import type { SetupFinding } from '../../hosting.ts';
 import { isNameOf, runsOn, type Workflow } from './workflow.ts';
 
-/** A check that was seen on a recent commit of the target. */
+/** A check on a recent commit of the target branch. */
 export interface SeenCheck {
   readonly name: string;
   /** Undefined for a commit status. */
@@ -15,13 +15,13 @@ export interface CheckFacts {
   readonly workflows: readonly Workflow[];
   readonly seen: readonly SeenCheck[];
   readonly branch: string;
-  /** A name such as test branches have. */
+  /** An example of a test branch name. */
   readonly testBranch: string;
   readonly prefix: string;
   readonly hasDraftPullRequests: boolean;
 }
 
-/** Whether each required check can appear on a test branch, before anybody waits for it in vain. */
+/** Finds required checks that can never report on a test branch, before a candidate waits for one. */
 export function inspectChecks(facts: CheckFacts): readonly SetupFinding[] {
   if (facts.required.length === 0) {
     const text = `No check is required for ${facts.branch} anywhere, so every pull request would fail to start. Name checks with the queue's requiredStatuses ([] if nothing should be tested), in .sluice.yaml, or in a ruleset of ${facts.branch}.`;

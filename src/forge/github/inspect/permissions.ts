@@ -14,7 +14,9 @@ export function inspectPermissions(given: Granted): readonly SetupFinding[] {
   }));
 }
 
-/** Where git cannot be used: all that is missing in one sentence, so that it is granted once. Undefined where git can be. */
+/**
+ * Names all missing permissions in one sentence, so that the operator grants them once. Undefined when git can be used.
+ */
 export function describeNoContents(given: Granted): string | undefined {
   const missing = findMissing(given);
   if (!missing.some(([name]) => name === 'contents')) return undefined;

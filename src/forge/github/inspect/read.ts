@@ -4,20 +4,20 @@ import type { SeenCheck } from './checks.ts';
 import type { Methods, Protection, Rule, Ruleset } from './rules.ts';
 import { parseWorkflow, type Workflow } from './workflow.ts';
 
-/** Beyond these nobody looks: an inspection must not eat the budget of the landings. */
+/** These bounds keep an inspection from using up the rate limit of landings. */
 const MAX_WORKFLOWS = 30;
 const MAX_RULESETS = 20;
 const MAX_FILE = 256 * 1024;
 
-/** What an inspection asks GitHub. Whatever may not be read, or is not there, is told as absent. */
+/** The reads of an inspection. Data that is missing or forbidden is answered as absent. */
 export interface GithubReader {
   readRepository(): Promise<(Methods & { readonly archived?: boolean }) | undefined>;
   hasBranch(branch: string): Promise<boolean>;
   readProtection(branch: string): Promise<Protection | undefined>;
-  /** Of a branch that need not exist. */
+  /** The branch need not exist. */
   readRules(branch: string): Promise<readonly Rule[]>;
   readRulesets(rules: readonly Rule[]): Promise<ReadonlyMap<number, Ruleset>>;
-  /** The first of them that is there. */
+  /** Answers the first path that exists. */
   readFile(
     paths: readonly string[],
     branch: string,

@@ -1,6 +1,6 @@
 import type { InspectedQueue, SetupFinding } from '../../hosting.ts';
 
-/** What GitHub says about who may do what to a branch, as far as it matters here. */
+/** Branch protection as far as an inspection needs it. */
 export interface Protection {
   readonly required_status_checks?: {
     readonly strict?: boolean;
@@ -30,7 +30,7 @@ export interface Rule {
 export interface Ruleset {
   readonly id: number;
   readonly name: string;
-  /** Told only to whoever may change the ruleset. */
+  /** GitHub shows this only to accounts that may change the ruleset. */
   readonly bypass_actors?: readonly BypassActor[];
   readonly current_user_can_bypass?: string;
 }
@@ -46,12 +46,12 @@ export interface BranchRules {
   readonly protection: Protection | undefined;
   readonly rules: readonly Rule[];
   readonly rulesets: ReadonlyMap<number, Ruleset>;
-  /** Our own slug (an app) or login (a token). */
+  /** Slug of the own app, or login of the token's user. */
   readonly login: string;
   readonly isApp: boolean;
-  /** The number of our app, where it is known. */
+  /** Number of the own app, if known. */
   readonly appId: number | undefined;
-  /** How the branch is moved: by merging pull requests, which some may bypass rules for that may not push. */
+  /** Some actors may bypass rules by merging a pull request but not by a push. */
   readonly way: 'merge' | 'push';
 }
 
@@ -65,7 +65,7 @@ const error = (code: string, text: string): SetupFinding => ({ level: 'error', c
 const warning = (code: string, text: string): SetupFinding => ({ level: 'warning', code, text });
 const ok = (code: string, text: string): SetupFinding => ({ level: 'ok', code, text });
 
-/** Everything about the target that keeps the queue from landing, or lets others go around it. */
+/** Finds rules that keep the queue from landing, and gaps that let others push past it. */
 export function inspectTarget(
   rules: BranchRules,
   methods: Methods,
@@ -80,7 +80,7 @@ export function inspectTarget(
   ];
 }
 
-/** GitHub says what whoever asks may do; the list of others is told to few. */
+/** GitHub shows the requester's own right to bypass. Few may see the list of other actors. */
 export function mayBypass({ rulesets, appId, way }: BranchRules, { ruleset_id }: Rule): boolean {
   const ruleset = rulesets.get(ruleset_id ?? -1);
   const own = ruleset?.bypass_actors?.find(
@@ -104,7 +104,7 @@ function nameOf({ rulesets }: BranchRules, { ruleset_id }: Rule): string {
   return name === undefined ? 'A ruleset' : `The ruleset "${name}"`;
 }
 
-/** Who else could move the target behind the queue's back. */
+/** Tells which other actors could push to the target branch. */
 function inspectUpdates(of: BranchRules): readonly SetupFinding[] {
   const { branch, protection } = of;
   const updates = ofType(of, 'update');
@@ -197,7 +197,7 @@ function inspectLocks(of: BranchRules, mode: string): readonly SetupFinding[] {
   return findings;
 }
 
-/** What a push of tested commits must get past. */
+/** Finds rules that a push of tested commits would violate. */
 function inspectPush(of: BranchRules): readonly SetupFinding[] {
   const findings = ofType(of, 'pull_request')
     .filter((rule) => !mayBypass(of, rule))
@@ -250,7 +250,7 @@ function inspectMethods(of: BranchRules, methods: Methods, queue: InspectedQueue
   return [error('MERGE_METHOD_NOT_ALLOWED', text)];
 }
 
-/** Rules that a branch which Sluice makes, moves and deletes must not have. */
+/** Sluice creates, force-pushes and deletes test branches, so these rules must not cover them. */
 const BLOCKING = [
   'creation',
   'update',

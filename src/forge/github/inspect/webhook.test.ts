@@ -14,7 +14,7 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** Of GitHub only what an App asks about itself. */
+/** This server answers only the requests of an App about itself. */
 let server: Server;
 let answers: Readonly<Record<string, unknown>> = {};
 

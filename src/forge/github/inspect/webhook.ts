@@ -9,10 +9,10 @@ interface DeliveryRecord {
   readonly status?: string;
 }
 
-/** So many of the last are looked at. */
+/** Number of recent deliveries that are read. */
 const LOOKED_AT = 30;
 
-/** Whether events arrive. Without them everything still happens, only later. */
+/** Tells whether webhooks arrive. Without them the poller still finds every change, only later. */
 export async function inspectWebhook(client: GithubClient): Promise<readonly SetupFinding[]> {
   if (client.webhookSecret() === undefined) {
     const text =
@@ -67,7 +67,7 @@ async function inspectDeliveries(client: GithubClient): Promise<readonly SetupFi
   return [{ level: 'warning', code: 'WEBHOOK_UNSTEADY', text }];
 }
 
-/** What somebody had sent again counts as it went then: GitHub lists the newest first. */
+/** A redelivery replaces its first attempt. GitHub lists the newest first. */
 function newestOfEach(attempts: readonly DeliveryRecord[]): readonly DeliveryRecord[] {
   const seen = new Set<string>();
   return attempts.filter(({ guid }) => {
@@ -88,7 +88,7 @@ function resultOf({ status_code: code = 0, status }: DeliveryRecord): string {
   return `${code > 0 ? `was answered with ${code}` : 'was not answered'} (${status ?? 'no reason given'})`;
 }
 
-/** The rest of the URL may hold what nobody else should read. */
+/** The path of the URL may contain a secret. */
 async function findHost(client: GithubClient): Promise<string | undefined> {
   const { status, data } = await client.appRequest<{ readonly url?: unknown } | null>({
     route: 'GET /app/hook/config',

@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 import { isIncluded } from './branch-filter.ts';
 
-/** What a workflow file says about when it runs, and the names under which its jobs report. */
+/** The triggers of a workflow file, and the check names of its jobs. */
 export interface Workflow {
   readonly path: string;
   readonly push: BranchFilter | undefined;
@@ -12,16 +12,16 @@ export interface Workflow {
 export interface BranchFilter {
   readonly branches: readonly string[] | undefined;
   readonly ignored: readonly string[] | undefined;
-  /** It runs for some changes only. */
+  /** The trigger has a path filter. */
   readonly hasPaths: boolean;
   readonly isForTagsOnly: boolean;
 }
 
 export interface Job {
-  /** With `${{ ... }}` in it where it is computed. */
+  /** A computed name contains `${{ ... }}`. */
   readonly name: string;
   readonly hasMatrix: boolean;
-  /** The jobs of another workflow, reported behind a slash. */
+  /** The job calls a reusable workflow, whose jobs report as `job / inner job`. */
   readonly isCall: boolean;
 }
 
@@ -29,11 +29,11 @@ const MAX_ALIASES = 100;
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** Undefined where the file is no workflow that anybody could read. */
+/** Undefined when the file is not a readable workflow. */
 export function parseWorkflow(path: string, text: string): Workflow | undefined {
   const root = parse(text);
   if (!isMapping(root)) return undefined;
-  // Readers of YAML 1.1 take `on` for a truth.
+  // YAML 1.1 parsers read the key `on` as true.
   const triggers = root['on'] ?? root['true'];
   return {
     path,
@@ -49,7 +49,7 @@ export function runsOn(filter: BranchFilter | undefined, branch: string): boolea
   return filter.ignored === undefined || !isIncluded(filter.ignored, branch);
 }
 
-/** Whether a check of this name can be a job's. */
+/** Tells whether a job can report a check of this name. */
 export function isNameOf({ name, hasMatrix, isCall }: Job, check: string): boolean {
   const literals = name.split(/\$\{\{.*?\}\}/s);
   const first = literals[0] ?? '';
