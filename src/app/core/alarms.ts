@@ -6,10 +6,10 @@ import type { Store } from '../../storage/store.ts';
 import type { App } from './app.ts';
 import type { LoadedQueue } from './queue-host.ts';
 
-/** How long an alarm is shown, and how many of a queue. The log and the counters have them all. */
+/** The API shows the newest alarms of a queue only. The log and the metrics have all of them. */
 const SHOWN_MS = 7 * 24 * 3_600_000;
 const SHOWN = 10;
-/** Queues are read all the time, alarms are rare: one of another server shows up after this. */
+/** Queues are read often and alarms are rare. So an alarm that another server raised shows up within a second. */
 const FRESH_MS = 1_000;
 
 export type RecentAlarms = readonly AlarmRow[];
@@ -28,7 +28,7 @@ function cacheOf(store: Store): Map<QueueId, CachedAlarms> {
   return known;
 }
 
-/** Keeps it, and logs it when it is news: the same `id` is the same alarm. */
+/** Stores the alarm, and logs it when it is new: two alarms with the same `id` are one. */
 export async function raise(
   { store, clock, log }: App,
   { id: queueId, queue }: LoadedQueue,
@@ -39,7 +39,6 @@ export async function raise(
   if (answer === 'raised') log.error({ alarm: code, queue: queueId, branch: queue.branch }, text);
 }
 
-/** What alarms of this code were raised for is over. */
 export async function endAlarms(
   { store, clock, log }: App,
   { id, queue }: LoadedQueue,
@@ -47,10 +46,12 @@ export async function endAlarms(
 ): Promise<void> {
   await store.alarms.end({ queueId: id, code, at: clock.now() });
   cacheOf(store).delete(id);
-  log.info({ alarm: code, queue: id, branch: queue.branch }, 'alarm over');
+  log.info({ alarm: code, queue: id, branch: queue.branch }, 'alarm ended');
 }
 
-/** Of each of the queues, newest first. The same alarms are the same list, so that what shows them is made once. */
+/**
+ * The alarms of each queue, newest first. Unchanged alarms are the same list, so that the reply made of it is cached.
+ */
 export async function listRecentAlarms(
   { store, clock }: App,
   queueIds: readonly QueueId[],

@@ -23,43 +23,41 @@ export interface App {
   readonly outages: Outages;
   readonly hints: WakeSignal;
   readonly log: Log;
-  /** The server's own address, for links in what is written elsewhere. Undefined: no links. */
+  /** The server's own address, for links in comments and check runs. Undefined: no links. */
   readonly publicUrl?: string | undefined;
-  /** Watches whether given-out upload addresses are used. */
+  /** Logs upload addresses that clients asked for and never used. */
   readonly unusedUploads?: { watch(given: IssuedUploadUrl): void };
-  /** Where backups go that are named without a folder. */
+  /** Holds backups that are named without a folder. */
   readonly backupFolder: string;
 }
 
-/** Turns the secret that came with a request into a caller. */
 export interface Auth {
-  /** Undefined for a secret that is unknown, revoked or expired. Synchronous when the token is remembered. */
+  /** Undefined for a secret that is unknown, revoked or expired. Synchronous when the token is cached. */
   find(secret: string): Caller | undefined | Promise<Caller | undefined>;
-  /** After a token was made, revoked or replaced. */
+  /** Empties the cache: a token was created, revoked or replaced. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** An address that a client was given to upload a bundle to. */
 export interface IssuedUploadUrl {
   readonly uploadId: string;
   readonly expiresAt: Instant;
   readonly organization: string;
-  /** Of this server, as the client was told. */
+  /** The server's address, as the client was given it. */
   readonly address: string;
 }
 
 /** The thread that processes uploads. */
 export interface Ingest {
-  /** Something waits for it: an upload, or settings that changed. */
+  /** An upload or changed settings wait. */
   wake(): void;
-  /** Nothing is processed while `action` replaces what is stored; what was kept in memory is forgotten. */
+  /** Processes nothing while `action` replaces the stored data, and then drops its caches. */
   withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
-  /** Calls back when results tied to a candidate have been stored by this server; answers how to stop listening. */
+  /** Calls back when this server has stored results of a candidate's check; returns a function that unsubscribes. */
   onCheckResults(
     listener: (result: { readonly repositoryId: string; readonly candidateId: string; readonly check: string }) => void,
   ): () => void;
 }
 
-/** `local` is plain git; every other host is a forge that somebody connected. */
+/** `local` is plain git; every other host is a forge that an operator connected. */
 export type Forges = ReadonlyMap<string, Forge>;

@@ -11,15 +11,15 @@ export interface QueuePlace {
   readonly queueId: QueueId;
 }
 
-/** As hosts are stored: nobody tells letters apart in them. What is no name of plain git does not become one. */
+/** Hosts are stored in lower case. The host of plain git is case-sensitive: "LOCAL" must not become "local". */
 export function withSmallHost(ref: RepositoryRef): RepositoryRef {
   const host = ref.host.toLowerCase();
   return host === PLAIN_GIT_HOST ? ref : { ...ref, host };
 }
 
 /**
- * Finds repositories and queues by name. Where this server is the only writer it remembers what it found, and every use
- * case that changes a repository or a set of queues says so; where others write too it asks the store each time.
+ * Finds repositories and queues by name. Where this server is the only writer, it caches what it found, and every use
+ * case that changes a repository or a set of queues calls `forget`. On a shared store it reads the store each time.
  */
 export class Directory {
   readonly #store: Store;
@@ -28,7 +28,7 @@ export class Directory {
   readonly #quarantined: QuarantineLookup;
   #generation = 0;
 
-  /** `forges` may come to hold more while the server runs. */
+  /** `forges` may grow while the server runs. */
   constructor(store: Store, forges: ReadonlyMap<string, Forge>) {
     this.#store = store;
     this.#forges = forges;
@@ -36,8 +36,9 @@ export class Directory {
   }
 
   /**
-   * Forges with people on them do not tell large letters from small ones in names; plain git does, and so may whatever
-   * nobody connected.
+   * Hosted forges ignore case in names. Plain git does not, and neither may a host that is not connected, so those
+   * names
+   * are compared exactly.
    */
   async findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
     const exact = await this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
@@ -46,12 +47,11 @@ export class Directory {
     if (exact !== undefined) return exact;
     const { repositories } = this.#store;
     const small = withSmallHost(ref);
-    // Not remembered: one name can be spelled in more ways than there is room for.
+    // Not cached: a caller could fill the memory with spellings of one name.
     if (this.#forges.get(small.host)?.hosting !== undefined) return repositories.findSpelled(organizationId, small);
     return small.host === ref.host ? undefined : repositories.find(organizationId, small);
   }
 
-  /** The one that the forge knows by this id. */
   async findRepositoryAtForge(
     organizationId: OrganizationId,
     { host, forgeId }: { readonly host: string; readonly forgeId: string },
@@ -60,7 +60,7 @@ export class Directory {
     return all.find((repository) => repository.host === host && repository.forgeId === forgeId);
   }
 
-  /** Of all organizations. Forges do not tell large letters from small ones in names; `*` is any name. */
+  /** Repositories of all organizations, compared without case as hosted forges do. `*` is any name. */
   async findRepositoriesAt({ host, owner, name }: RepositoryRef): Promise<readonly Repository[]> {
     const isMeant = (repository: Repository) =>
       repository.host === host &&
@@ -77,7 +77,7 @@ export class Directory {
   async findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
     const repository = await this.findRepository(organizationId, ref);
     if (repository === undefined) return undefined;
-    // The repository may have been read before somebody changed it: only the id is kept.
+    // Only the id is cached: the repository may have been read before another request changed it.
     const queueId = await this.#remember(`q\n${repository.id}\n${branch}`, async () => {
       const row = await this.#store.queues.find(repository.id, branch);
       return row?.id;
@@ -106,12 +106,12 @@ export class Directory {
     this.#generation += 1;
   }
 
-  async #remember<T>(key: string, ask: () => Promise<T>): Promise<T> {
+  async #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
     const known = this.#known.get(key);
     if (known !== undefined) return known as T;
     const generation = this.#generation;
-    const answer = await ask();
-    // What was asked before somebody changed it may be old; what was not found may be there a moment later.
+    const answer = await read();
+    // An answer that was read before `forget` may be outdated, and a missing row may be stored a moment later.
     const isSure = answer !== undefined && generation === this.#generation;
     if (isSure && !this.#store.isShared) this.#known.set(key, answer);
     return answer;

@@ -5,21 +5,21 @@ import type { EntryId } from '../../engine/queue.ts';
 import type { QueueId } from '../../storage/queues.ts';
 
 /**
- * A pull request has one entry in a queue, ever: its id follows from the two, so that nobody has to look whether it was
- * here before, and nobody can look too early.
+ * A pull request has one entry in a queue, ever. Its id is a hash of the two, so that two servers make the same one
+ * without a read of the store.
  */
 export function entryIdOf(queueId: QueueId, prNumber: PrNumber): EntryId {
   return uuidOf(`${queueId}/${prNumber}`) as EntryId;
 }
 
-/** The API's testRunId: it follows from the queue and the candidate's number in it. */
+/** The API's testRunId: a hash of the queue and the candidate's number in it. */
 export function candidateIdOf(queueId: QueueId, candidate: CandidateNumber): string {
   return uuidOf(`${queueId}/candidate/${candidate}`);
 }
 
 function uuidOf(text: string): string {
   const digest = hash('sha256', text);
-  // Version 8 of RFC 9562: a UUID whose bits are ours to choose.
+  // Version 8 of RFC 9562 leaves the bits of a UUID to the application.
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`];
   return `${parts.join('-')}-${digest.slice(20, 32)}`;
 }

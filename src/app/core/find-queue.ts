@@ -16,7 +16,7 @@ export interface FoundQueue extends LoadedQueue {
   readonly repository: Repository;
 }
 
-/** A repository of another organization, or one the token is not for, is as if it were not there. */
+/** A repository of another organization, or one outside the token's limits, counts as not found. */
 export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
   const repository = await app.directory.findRepository(caller.organization.id, ref);
   return repository !== undefined && maySee(caller, repository) ? repository : repositoryNotFound(ref);
@@ -33,7 +33,7 @@ export async function findQueue(app: App, caller: Caller, ref: QueueRef): Promis
   const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
   const loaded = place && maySee(caller, place.repository) ? await app.queues.find(place.queueId) : undefined;
   if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
-  // It is not there: say what of it is missing.
+  // The refusal says which of the two is missing, the repository or the queue.
   const repository = await findRepository(app, caller, ref.repo);
   return isRefusal(repository) ? repository : queueNotFound(ref);
 }
@@ -56,13 +56,13 @@ export function getForge(app: App, host: string): Forge {
   throw new Fault('FORGE_UNAVAILABLE', `This server has no connection to ${host}. ${hint}`);
 }
 
-/** Whoever asks a forge or acts there comes through here: where nothing may be done, it faults with the reason. */
+/** Every call to a forge takes its repository from here: a blocked repository faults with the reason. */
 export function toForgeRepository(repository: Repository): ForgeRepository {
   if (repository.blockedReason !== null) throw new Fault('FORGE_UNAVAILABLE', repository.blockedReason);
   return describeRepository(repository);
 }
 
-/** Also where nothing may be done there: for whoever finds out whether that is still so. */
+/** Also describes a blocked repository, for the poll that finds out whether it is still blocked. */
 export function describeRepository(repository: Repository): ForgeRepository {
   const { id, host, owner, name, git, forgeId, runHooks, checks } = repository;
   return { id, host, owner, name, git: git ?? undefined, runHooks, checks, ...(forgeId !== null && { forgeId }) };

@@ -2,10 +2,10 @@ import type { Forge, ForgeRepository, LineCommit } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 
-/** A line is not followed further. */
+/** A longer history is not read further. */
 export const MAX_COMMITS = 10_000;
 
-/** What a move of the target brought or took, in a sentence; undefined where the forge cannot say now. */
+/** Says in a sentence which commits a push added to the target branch or removed. Undefined while the forge is away. */
 export async function describeMove(
   forge: Forge,
   { repository, from, to }: { readonly repository: ForgeRepository; readonly from: Sha; readonly to: Sha },
@@ -17,7 +17,7 @@ export async function describeMove(
     if (line.kind === 'merged') return `It was at ${from}, which was merged into what is there now.`;
     return `It was at ${from}, which its line does not lead to any more: history was rewritten.`;
   } catch (error) {
-    // The alarm itself must not wait for a forge that is away.
+    // The alarm must not wait for a forge that is away.
     if (error instanceof Fault) return undefined;
     throw error;
   }

@@ -4,29 +4,29 @@ import type { Instant } from '../../lib/clock.ts';
 import type { HintRow } from '../../storage/hints.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 
-/** Longer ones would be too long for an index. */
+/** A longer key would not fit into an index. */
 const MAX_KEY_LENGTH = 500;
-/** A commit's checks often finish together, and what they belong to right after them. */
+/** The checks of a commit often finish together, and the pull request changes right after them. */
 const SETTLING_MS = 2_000;
 
-/** How far a repository was looked at without being told of anything. */
+/** How far the poller has read a repository. */
 export interface PollState {
   readonly repositoryId: RepositoryId;
-  /** What changed after it has not been seen. */
+  /** Changes after this instant have not been read. */
   readonly since: Instant;
 }
 
 export const POLL_KIND = 'look';
 
-/** Our clock may be ahead of the forge's. */
+/** This server's clock may be ahead of the forge's. */
 export const CLOCK_LEEWAY_MS = 60_000;
 
-/** Of a repository that was never looked at: what changed from about now on is new. */
+/** A repository that was never polled starts at about now: older changes are not new. */
 export function firstPoll(repositoryId: RepositoryId, now: Instant): PollState {
   return { repositoryId, since: now - CLOCK_LEEWAY_MS };
 }
 
-/** One of our repositories, which several organizations may have, and which may be renamed before somebody looks. */
+/** Names one of our repositories by id: several organizations may have it, and it may be renamed before the poll. */
 export interface StoredHintBody {
   readonly repositoryId: RepositoryId;
   readonly hint: WebhookHint;

@@ -3,19 +3,18 @@ import { backoffMs } from '../../lib/backoff.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { App } from './app.ts';
 
-/** A server that dies in the middle of its work keeps the others from it for this long; one that lives renews it. */
+/** A living server renews its leases. The work of a server that died stays locked for at most this long. */
 export const LEASE_MS = 20_000;
 const RENEW_EVERY_MS = 5_000;
 
 export interface Held {
-  /** Of those that were this server's before it started again; all others' where it is the only server. */
+  /** Ends the leases of this holder, left from before a restart. Undefined: the leases of every holder. */
   endLeases(holder: string | undefined): Promise<unknown>;
-  /** Whatever is held now. */
   renew(until: Instant): Promise<void>;
   isAnyHeld(): boolean;
 }
 
-/** Keeps the leases of a server alive for as long as it lives, and frees those of its former life. */
+/** Renews the leases of a server while it lives, and ends those left from before its restart. */
 export class Leases {
   readonly #app: Pick<App, 'clock' | 'log' | 'store'>;
   readonly #held: Held;
@@ -32,12 +31,12 @@ export class Leases {
     try {
       await this.#held.endLeases(this.#app.store.isShared ? holder : undefined);
     } catch (error) {
-      // They end by themselves, only later.
-      this.#app.log.warn({ err: error }, 'could not end the leases of a server that died');
+      // They run out by themselves, only later.
+      this.#app.log.warn({ err: error }, 'could not end leases left from before the restart');
     }
   }
 
-  /** From now on they are renewed only while something is held. */
+  /** From now on, leases are renewed only while work is still held. */
   stopping(): void {
     this.#isStopped = true;
   }
@@ -54,19 +53,19 @@ export class Leases {
     try {
       if (this.#held.isAnyHeld()) await this.#held.renew(this.#app.clock.now() + LEASE_MS);
     } catch (error) {
-      // The next renewal may still be in time; if not, another server does the same work, and no harm.
+      // The next renewal may still be in time. If not, another server repeats the work, which is safe.
       this.#app.log.warn({ err: error }, 'could not renew leases');
     }
     if (!this.#isStopped || this.#held.isAnyHeld()) this.#renewLater();
   }
 }
 
-/** The same for the same attempt, so that a run can be repeated; different for different work. */
+/** The same delay for the same attempt, so that a simulated run can be repeated; another one for other work. */
 export function delayOf(id: string, attempts: number, retry: { readonly firstMs: number; readonly capMs: number }) {
   return backoffMs(attempts, { ...retry, spread: spreadOf(`${id} ${attempts}`) });
 }
 
-/** From 0 to 1, the same for the same text: what begins together need not come back together. */
+/** From 0 to 1, the same for the same text. It spreads retries of work that failed at the same time. */
 export function spreadOf(text: string): number {
   return Number.parseInt(hash('sha256', text).slice(0, 8), 16) / 0xffffffff;
 }

@@ -39,14 +39,14 @@ export function organizationNotFound(slug: string): Refusal {
   );
 }
 
-/** Reads one page. `asked` is everything that makes the query what it is: a token of one query is none of another. */
+/** Reads one page. `asked` is the whole query: a page token is valid only for the query that returned it. */
 export async function listPage<List extends { readonly totalRows: number }>(
   app: App,
   of: {
     readonly repository: Repository;
     readonly asked: unknown;
     readonly page: PageQuery;
-    /** Of what is listed; that of test results unless given. */
+    /** The watermark of the listed rows. Absent: that of the test results. */
     readonly getWatermark?: () => Promise<number>;
   },
   list: (query: TestListQuery, firstPageAt: Instant) => Promise<List>,

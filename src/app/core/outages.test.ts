@@ -7,7 +7,7 @@ import { findEntry } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { PlainGitPoller } from '../forge-events/reconcile.ts';
 
-/** More than are looked at at once. */
+/** More than are polled at once. */
 const MANY = 40;
 
 /** A forge on which some pull requests cannot be read. */

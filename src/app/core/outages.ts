@@ -1,17 +1,17 @@
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 
-/** Something that this server cannot find out at present. */
+/** A forge or a part of it that this server cannot read at present. */
 export interface Outage {
   readonly text: string;
   readonly since: Instant;
 }
 
-/** What has left the queue is not looked at again, and nobody says that its outage ended. */
+/** An entry that left the queue is not polled again, so that no poll ends its outage. */
 const FORGOTTEN_MS = 10 * 60_000;
 const KEPT = 1_000;
 
-/** What this server looks at again and again, in vain: of repositories and of entries, by their ids. */
+/** Repositories and entries that this server polls in vain, by their ids. */
 export class Outages {
   readonly #outages = new Map<string, Outage & { readonly seenAt: Instant }>();
 
@@ -33,7 +33,7 @@ export class Outages {
   }
 }
 
-/** What is no fault of the world is for the log alone. */
+/** The API shows faults of the forge. Other errors go to the log alone. */
 function textOf(error: unknown): string {
   return error instanceof Fault ? error.detail : 'An error that the log of the server tells more about.';
 }

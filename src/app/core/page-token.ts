@@ -4,7 +4,6 @@ import type { Instant } from '../../lib/clock.ts';
 const LIFETIME_MS = 24 * 3_600_000;
 const SIGNATURE_BYTES = 16;
 
-/** Which page of which query, as of which watermark. */
 export interface PagePosition {
   readonly watermark: number;
   readonly pageIndex: number;
@@ -12,8 +11,9 @@ export interface PagePosition {
 }
 
 /**
- * Page tokens are opaque to clients and cannot be made or altered by them: they carry a signature over the position and
- * over everything that the query asked for, with a key that all servers share.
+ * Page tokens are opaque to clients, who cannot make or alter them. Each is signed over the position and the whole
+ * query
+ * with a key that all servers share.
  */
 export class PageTokens {
   readonly #key: Uint8Array;
@@ -30,7 +30,7 @@ export class PageTokens {
   /** Undefined for a token that is forged, cut, of another query or page size, or older than a day. */
   parse(query: unknown, token: string, now: Instant): PagePosition | undefined {
     const bytes = Buffer.from(token, 'base64url');
-    // The decoder passes over what it does not know: only the exact text that was handed out counts.
+    // The base64 decoder skips unknown characters: only the exact text that was issued is valid.
     if (bytes.length <= SIGNATURE_BYTES || bytes.toString('base64url') !== token) return undefined;
     const body = bytes.subarray(SIGNATURE_BYTES);
     if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), this.#sign(query, body))) return undefined;

@@ -1,6 +1,6 @@
 import type { Timing } from '../../lib/clock.ts';
 
-/** Does something again and again, one round after the other. A round must not throw. */
+/** Runs a task in rounds, one after the other. A round must not throw. */
 export class PeriodicTask {
   readonly #clock: Timing;
   readonly #times: { readonly firstMs: number; readonly everyMs: number };
@@ -20,25 +20,25 @@ export class PeriodicTask {
   }
 
   start(): void {
-    this.#goOn(this.#times.firstMs);
+    this.#schedule(this.#times.firstMs);
   }
 
-  /** A round under way ends by itself; whoever closes the forges ends one that hangs. */
+  /** Waits for the round under way. Closing the forges, before or meanwhile, ends a round that hangs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();
     await this.#underWay;
   }
 
-  #goOn(delayMs: number): void {
+  #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     this.#cancel = this.#clock.after(delayMs, () => {
-      this.#underWay = this.#round(() => this.#isStopped).finally(() => this.#goOn(this.#times.everyMs));
+      this.#underWay = this.#round(() => this.#isStopped).finally(() => this.#schedule(this.#times.everyMs));
     });
   }
 }
 
-/** A few at a time: one that waits for somebody else holds up only its own place. */
+/** Acts on `atOnce` items at a time. An item that waits for the forge holds up only its own slot. */
 export async function forEachAtOnce<Item>(
   atOnce: number,
   items: Iterable<Item>,

@@ -5,7 +5,7 @@ import { QuarantineLookup } from './quarantine-lookup.ts';
 
 const REPOSITORY = 'r' as RepositoryId;
 
-/** As the store would: a set, and a number that grows with it. */
+/** A set with a version that grows with it, as the store keeps it. */
 function createTests() {
   let version = 0;
   let ids: readonly string[] = [];

@@ -8,14 +8,16 @@ export interface QuarantinedIds {
 
 type QuarantineStore = Pick<TestStore, 'getQuarantineVersion' | 'listQuarantinedIds'>;
 
-/** Ten thousand ids are about a megabyte. */
+/** Ten thousand ids take about a megabyte of memory. */
 const MAX_REPOSITORIES = 200;
 
-/** Keeps the ids of quarantined tests, and asks the store only whether they are still the same ones. */
+/** Caches the ids of quarantined tests, and asks the store only whether their version is still the same. */
 export class QuarantineLookup {
   readonly #store: { readonly tests: QuarantineStore };
   readonly #known = new Map<RepositoryId, QuarantinedIds>();
-  /** Many ask at once when something changed: one reads for all who came before it began. */
+  /**
+   * Reads under way, by repository and version: many requests come at once when the set changed, and share one read.
+   */
   readonly #reading = new Map<string, Promise<QuarantinedIds>>();
 
   constructor(store: { readonly tests: QuarantineStore }) {
@@ -29,13 +31,13 @@ export class QuarantineLookup {
     return this.#read(repositoryId, version);
   }
 
-  /** After everything was replaced: the same number may mean another set then. */
+  /** After a restore the same version may mean another set. */
   forget(): void {
     this.#known.clear();
     this.#reading.clear();
   }
 
-  /** Whoever saw this version needs what was read after it was there: those who saw it share one reading. */
+  /** A caller that saw this version needs a read that began after it. All callers that saw it share one. */
   #read(repositoryId: RepositoryId, version: number): Promise<QuarantinedIds> {
     const key = `${repositoryId} ${version}`;
     const present = this.#reading.get(key);

@@ -25,8 +25,8 @@ import type {
 import { candidateIdOf } from './entry-id.ts';
 
 /**
- * The one place that knows how a queue looks in the store. Lists of targets are stored once, under their digest, and
- * rows name the digest: an entry with 100,000 targets must not drag them through every change of its state.
+ * How a queue is stored. A list of targets is stored once, under its digest, and rows name the digest: an entry with
+ * 100,000 targets must not write them again with every change of its state.
  */
 
 type StoredTargets = { readonly from?: 'fork' } & (
@@ -34,7 +34,7 @@ type StoredTargets = { readonly from?: 'fork' } & (
   | { readonly kind: 'list'; readonly digest: string; readonly count: number }
 );
 
-/** What a queue's own row holds: everything that has no row of its own and does not follow from what has. */
+/** The queue's own row: everything that has no row of its own and cannot be derived from those rows. */
 type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
 
 type StoredEntry = Omit<Entry, 'targets'> & { readonly targets?: StoredTargets };
@@ -44,7 +44,7 @@ export function encodeQueue(queue: Queue): string {
   return JSON.stringify(stored satisfies StoredQueue);
 }
 
-/** Whatever the row does not have yet, because it is newer than the row, is as in a queue that was just created. */
+/** A field that is newer than the row gets its value from a new queue. */
 export function decodeQueue(snapshot: QueueSnapshot): Queue {
   const stored = JSON.parse(snapshot.queue.body) as StoredQueue;
   const sets = indexTargetSets(snapshot.targetSets);
@@ -52,7 +52,7 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
   return indexed({
     ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
     ...stored,
-    // A row that is older than the distinction may have begun; there was one way to land then.
+    // Rows from before `isBegun` may have begun to land, and there was only one landing mode then.
     landing: stored.landing && {
       ...stored.landing,
       isBegun: stored.landing.isBegun ?? true,
@@ -64,7 +64,7 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
   });
 }
 
-/** The queue as it is after the rows that changed since. */
+/** Applies the rows that changed since `known` was loaded. */
 export function updateQueue(known: Queue, snapshot: QueueSnapshot): Queue {
   const sets = indexTargetSets(snapshot.targetSets);
   const fresh = decodeQueue({ ...snapshot, entries: [], candidates: [], targetSets: [] });
@@ -76,7 +76,7 @@ export function updateQueue(known: Queue, snapshot: QueueSnapshot): Queue {
       after === undefined ? deleteIn(queue.entries, row.prNumber) : setIn(queue.entries, row.prNumber, after);
     queue = { ...queue, entries, index: reindex(queue, before, after) };
   }
-  // What an entry needs, and so the list it waits in, depends on these two.
+  // An entry's list in the index depends on these two.
   const isSame =
     fresh.settings.mode === known.settings.mode && fresh.submissionsBeforeParallel === known.submissionsBeforeParallel;
   return isSame ? queue : indexed(queue);
@@ -114,7 +114,7 @@ export function encodeCandidate(
   };
 }
 
-/** JSON leaves out what is undefined; the engine compares, and wants it there. */
+/** JSON leaves out undefined fields; the engine compares candidates and needs them present. */
 export function decodeCandidate(row: CandidateRow): Candidate {
   return { ...NO_CANDIDATE, ...(JSON.parse(row.body) as Candidate) };
 }
@@ -153,21 +153,20 @@ export function encodeEffect(
   };
 }
 
-/** What follows quickly from one another is told once. */
+/** Changes that follow each other within this time update the page once. */
 const UPDATE_PAGE_AFTER_MS = 1_500;
 
-/** A judgement waits for results while the other checks of its candidate run, and for those of no other check. */
+/** Effects of one stream run in order. A judgement waits for results, so that it must not hold up its candidate. */
 function streamOf(effect: Effect): string {
   if (effect.kind === 'update_page') return `update_page ${effect.prNumber}`;
   if (effect.kind === 'judge_check') return `judgement ${effect.candidate} ${effect.check}`;
-  // An alarm ends after it was raised.
+  // Raising and ending an alarm must keep their order.
   if (effect.kind === 'raise_alarm' || effect.kind === 'end_alarm') return 'alarm';
   if (effect.kind === 'readmit_entry') return `readmit ${effect.prNumber}`;
   if (effect.kind === 'review_required') return `review ${effect.candidate}`;
   return `candidate ${effect.candidate}`;
 }
 
-/** The version of the queue that asked for the effect. */
 export function versionOfEffect({ id }: Pick<EffectRow, 'id'>): number {
   return Number(id.split('/')[1]);
 }
@@ -198,7 +197,7 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
   return new Map(rows.map((row) => [row.digest, JSON.parse(row.body) as string[]]));
 }
 
-/** JSON leaves out what is undefined, and older rows do not have everything: that is as in an entry just submitted. */
+/** JSON leaves out undefined fields, and older rows lack newer ones: both get the values of a new entry. */
 export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   return {
@@ -209,7 +208,7 @@ export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   };
 }
 
-/** One that ended, or is only shown: what its targets weigh need not be read to say how many there are. */
+/** For an entry that is only shown: the count of its targets is enough, so the list is not read. */
 export function decodeShownEntry(row: EntryRow): Entry {
   const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
   const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
@@ -248,7 +247,7 @@ export function decodeEvent(row: EventRow, sets: TargetSets): QueueEvent {
   return (targets === undefined ? event : { ...event, targets: decodeTargets(targets, sets) }) as QueueEvent;
 }
 
-/** What a timeline shows of a transition. */
+/** The body of a transition, as timelines show it. */
 export interface StoredTransition {
   readonly reason: string;
   readonly text: string;

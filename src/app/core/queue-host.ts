@@ -33,7 +33,7 @@ import {
   updateQueue,
 } from './queue-codec.ts';
 
-/** A queue as it was stored last. */
+/** A queue as it was last stored. */
 export interface LoadedQueue {
   readonly id: QueueId;
   readonly repositoryId: RepositoryId;
@@ -42,8 +42,8 @@ export interface LoadedQueue {
 }
 
 /**
- * Makes the event from the queue as it is when its turn comes; undefined where there is nothing to do any more. May be
- * called again when another server was faster.
+ * Makes the event from the queue as it is when the event's turn comes. Undefined: nothing is left to do. It is called
+ * again when another server committed first.
  */
 export type MakeEvent = (queue: Queue) => QueueEvent | undefined;
 
@@ -52,16 +52,16 @@ export interface RunResult {
   /** The queue after the event, as stored. */
   readonly queue: Queue;
   readonly ended: readonly Entry[];
-  /** There was something to store, and it is stored, the effect that is done included. */
+  /** The event changed the queue and is stored, together with the end of the effect it answers. */
   readonly isStored: boolean;
 }
 
 export interface RunOptions {
-  /** The effect this event is the answer to: both are stored together. */
+  /** The effect that this event answers: both are stored together. */
   readonly doneEffect?: string;
 }
 
-/** Is told what was stored. */
+/** Called after each commit with the stored queue and its number of new effects. */
 export type Listener = (loaded: LoadedQueue, effects: number) => void;
 
 interface Waiting {
@@ -77,16 +77,17 @@ interface EventLine {
   isRunning: boolean;
 }
 
-/** Where several events came together, more are on their way: waiting for them saves most of their commits. */
+/** When several events come together, more follow soon: one commit for all of them saves most of the writes. */
 const GATHER_MS = 3;
 
-/** More than this at once would hold the thread too long between two looks at the network. */
+/** A larger batch would block the event loop for too long. */
 const BATCH_LIMIT = 256;
 
 /**
- * Runs events through the engine: load, step, commit, again when stale. Events of one queue run one after another; those
- * that arrive while a commit is under way are stepped together and stored in one transaction. Nobody is answered, and
- * nothing is shown to readers, before it is stored.
+ * Runs events through the engine: load, step, commit, again when stale. Events of one queue run one after another.
+ * Those
+ * that arrive during a commit are stepped together and stored in one transaction. Callers get their answer, and readers
+ * see the new queue, only after the commit.
  */
 export class QueueHost {
   readonly #store: Store;
@@ -107,7 +108,7 @@ export class QueueHost {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The queue as it is now, or undefined where there is none (any more). */
+  /** Undefined where the queue does not exist (any more). */
   async find(queueId: QueueId): Promise<LoadedQueue | undefined> {
     const line = this.#line(queueId);
     if (line.loaded !== undefined && !this.#store.isShared) return line.loaded;
@@ -123,17 +124,16 @@ export class QueueHost {
     return promise;
   }
 
-  /** The queue was deleted. */
   forget(queueId: QueueId): void {
     this.#lines.delete(queueId);
   }
 
   /**
-   * Runs `action`, which replaces what is stored, while no commit is under way: a version that happens to be the same
-   * afterwards must not let through what was decided before. Events that arrive meanwhile wait.
+   * Runs `action`, which replaces the stored data, while no commit is under way. Events wait meanwhile: the restored
+   * version may happen to equal the old one, and would let through a decision made on the old data.
    */
   async withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
-    // One after the other: the first must not let events through while the second goes on.
+    // One at a time: the end of the first must not let events through while the second still runs.
     while (this.#gate !== undefined) await this.#gate;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;
@@ -147,12 +147,12 @@ export class QueueHost {
     }
   }
 
-  #tell(loaded: LoadedQueue, effects: number): void {
+  #notify(loaded: LoadedQueue, effects: number): void {
     for (const listener of this.#listeners) {
       try {
         listener(loaded, effects);
       } catch {
-        // It is stored, whatever a listener makes of it; each looks again by itself after a while.
+        // The commit is stored in any case, and each listener polls by itself after a while.
       }
     }
   }
@@ -167,7 +167,7 @@ export class QueueHost {
 
   async #refresh(queueId: QueueId, line: EventLine): Promise<LoadedQueue | undefined> {
     const known = line.loaded;
-    // A commit that failed meanwhile made the line forget what it had: the queue is still there.
+    // A commit that failed meanwhile cleared `line.loaded`, but the queue still exists.
     if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) {
       return line.loaded ?? known;
     }
@@ -179,7 +179,7 @@ export class QueueHost {
       this.#lines.delete(queueId);
       return undefined;
     }
-    // A commit of our own may have been stored while the question was under way: the newest answer counts.
+    // Our own commit may have been stored during the read: the newer version counts.
     if (line.loaded !== undefined && line.loaded.version >= snapshot.queue.version) return line.loaded;
     const queue = known === undefined ? decodeQueue(snapshot) : updateQueue(known.queue, snapshot);
     const { version, repositoryId } = snapshot.queue;
@@ -207,7 +207,7 @@ export class QueueHost {
       await run;
     } catch (error) {
       line.loaded = undefined;
-      // The store refused the whole of it because of one: each then stands or falls alone.
+      // The store rejected the whole batch because of one event: each is tried alone.
       if (batch.length > 1 && !(error instanceof Fault)) {
         for (const waiting of batch) await this.#settle(queueId, line, [waiting]);
       } else for (const waiting of batch) waiting.reject(error);
@@ -228,7 +228,7 @@ export class QueueHost {
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
         line.loaded = attempt.after;
         const effects = attempt.commit?.effects.length ?? 0;
-        if (attempt.commit !== undefined) this.#tell(attempt.after, effects);
+        if (attempt.commit !== undefined) this.#notify(attempt.after, effects);
         attempt.answer();
         return;
       }
@@ -239,12 +239,12 @@ export class QueueHost {
 
 interface Attempt {
   readonly after: LoadedQueue;
-  /** Undefined where every event was refused: there is nothing to store. */
+  /** Undefined where every event was refused. */
   readonly commit: QueueCommit | undefined;
   readonly answer: () => void;
 }
 
-/** Steps a batch in memory. An event that throws (a bug) is rejected alone and leaves no trace in the others. */
+/** Steps a batch in memory. An event that throws (a bug) is rejected alone; the others are not affected. */
 function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   const draft = new CommitDraft(loaded);
   const answers = batch.map((waiting) => {
@@ -270,7 +270,7 @@ function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   };
 }
 
-/** Refused and ignored events leave no trace, except results of CI, which are recorded whatever they are about. */
+/** Refused and ignored events are not stored, except CI results, which are recorded even for ended candidates. */
 function isWorthStoring(before: Queue, event: QueueEvent, { outcome, queue }: Step): boolean {
   switch (outcome.kind) {
     case 'refused':
@@ -288,7 +288,7 @@ function nothing(queue: Queue): RunResult {
   return { outcome: APPLIED, queue, ended: [], isStored: false };
 }
 
-/** Collects what several steps of one queue change: every event and transition, and each row as it is at the end. */
+/** Collects the changes of several steps of one queue: every event and transition, and each row in its last state. */
 class CommitDraft {
   readonly #loaded: LoadedQueue;
   readonly #events: EventRow[] = [];
@@ -336,7 +336,7 @@ class CommitDraft {
     this.version = version;
   }
 
-  /** Those that changed, those that ended, and those whose pass is not remembered any more. */
+  /** Adds candidates that changed, that ended, and whose pass is no longer kept. */
   #addCandidates(result: Step, version: number): void {
     const { queue } = result;
     const changed = new Map<number, Candidate>();
@@ -379,7 +379,7 @@ class CommitDraft {
   }
 }
 
-/** A parked queue names the event that did it. */
+/** A parked queue names the event that parked it. */
 export function markParked({ queue, outcome }: Pick<Step, 'queue' | 'outcome'>, eventId: number): Queue {
   if (outcome.kind !== 'parked' || queue.parked === undefined || queue.parked.eventId !== undefined) return queue;
   return { ...queue, parked: { ...queue.parked, eventId } };

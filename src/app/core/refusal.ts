@@ -1,10 +1,10 @@
 import type { RefusalCode } from '../../contract/errors.ts';
 
-/** An expected no: the caller asked for something that cannot be had. Codes are the API's and never change. */
+/** An expected no. Codes are part of the API and never change. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly code: RefusalCode;
-  /** A sentence that says what to do. */
+  /** A sentence that says how to go on. */
   readonly detail: string;
   readonly errors?: readonly FieldError[];
 }

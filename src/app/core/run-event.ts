@@ -4,7 +4,7 @@ import { type FoundQueue, formatRef } from './find-queue.ts';
 import type { MakeEvent, RunResult } from './queue-host.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
-/** Runs an event through the queue and turns the engine's no, or a queue that is gone, into a refusal. */
+/** Runs an event through the queue. A no of the engine and a deleted queue become a refusal. */
 export async function runEvent(app: App, found: FoundQueue, makeEvent: MakeEvent): Promise<RunResult | Refusal> {
   const result = await app.queues.run(found.id, makeEvent);
   if (result === undefined) {

@@ -1,26 +1,29 @@
 import type { Instant } from '../../lib/clock.ts';
 
-/** Rung when a forge told of something: whoever looks need not wait for the time to come. Also when each was last heard of. */
+/**
+ * Wakes the hint worker when a webhook arrived, so that it need not wait for its next poll. Keeps the time of each
+ * forge's last webhook.
+ */
 export class WakeSignal {
   readonly #listeners = new Set<() => void>();
-  readonly #lastHeardAt = new Map<string, Instant>();
+  readonly #lastWebhookAt = new Map<string, Instant>();
 
   wake(): void {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Answers how to stop listening. */
+  /** Returns a function that unsubscribes. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A delivery of this host that was signed. */
+  /** Only webhooks with a valid signature are recorded. */
   recordWebhook(host: string, at: Instant): void {
-    this.#lastHeardAt.set(host, at);
+    this.#lastWebhookAt.set(host, at);
   }
 
   lastWebhookAt(host: string): Instant | undefined {
-    return this.#lastHeardAt.get(host);
+    return this.#lastWebhookAt.get(host);
   }
 }

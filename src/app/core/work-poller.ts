@@ -1,69 +1,68 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { App } from './app.ts';
 
-/** Also without being told of any work: another server may have stored some and died. */
+/** Polls also without a wake: another server may have stored work and died. */
 const POLL_EVERY_MS = 5_000;
 
 export interface WorkSource {
-  /** What is looked for, for the log. */
+  /** Names the work in the log. */
   readonly what: string;
-  /** Takes what is due; what it takes goes on by itself. */
+  /** Claims the work that is due and starts it, without waiting for its end. */
   claim(): Promise<void>;
   findNextDueAt(): Promise<Instant | undefined>;
-  /** While every hand is busy there is no use in looking: whoever is done wakes. */
+  /** All workers are busy: a poll would find no free one, and the first that ends wakes the poller. */
   isBusy(): boolean;
 }
 
-/** Looks for stored work: when it is woken, when some falls due, and now and then in any case. One look at a time. */
+/** Polls the store for work: on a wake, when work falls due, and every few seconds. One poll at a time. */
 export class WorkPoller {
   readonly #app: Pick<App, 'clock' | 'log'>;
-  readonly #watched: WorkSource;
+  readonly #source: WorkSource;
   #cancel: (() => void) | undefined;
-  #isLooking = false;
-  #looking: Promise<void> = Promise.resolve();
-  #shouldLookAgain = false;
+  #isPolling = false;
+  #polling: Promise<void> = Promise.resolve();
+  #shouldPollAgain = false;
   #isStopped = false;
 
   constructor(app: Pick<App, 'clock' | 'log'>, source: WorkSource) {
     this.#app = app;
-    this.#watched = source;
+    this.#source = source;
   }
 
-  /** There may be something to do. */
   wake(): void {
-    this.#shouldLookAgain = true;
-    if (this.#isLooking || this.#isStopped) return;
-    this.#isLooking = true;
-    this.#looking = this.#look();
+    this.#shouldPollAgain = true;
+    if (this.#isPolling || this.#isStopped) return;
+    this.#isPolling = true;
+    this.#polling = this.#poll();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();
-    await this.#looking;
+    await this.#polling;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     this.#cancel?.();
-    while (this.#shouldLookAgain && !this.#isStopped) {
-      this.#shouldLookAgain = false;
+    while (this.#shouldPollAgain && !this.#isStopped) {
+      this.#shouldPollAgain = false;
       try {
-        await this.#watched.claim();
+        await this.#source.claim();
       } catch (error) {
-        // The store is away for a moment; the next look finds whatever was left.
-        this.#app.log.warn({ err: error }, `could not look for ${this.#watched.what}`);
+        // The store is away for a moment; the next poll finds the same work.
+        this.#app.log.warn({ err: error }, `could not poll for ${this.#source.what}`);
       }
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
     if (!this.#isStopped) await this.#sleep();
   }
 
   async #sleep(): Promise<void> {
     const { clock } = this.#app;
-    const dueAt = await this.#watched.findNextDueAt().catch(() => undefined);
-    if (this.#isStopped || this.#isLooking) return;
+    const dueAt = await this.#source.findNextDueAt().catch(() => undefined);
+    if (this.#isStopped || this.#isPolling) return;
     const delayMs = Math.min(POLL_EVERY_MS, Math.max(1, (dueAt ?? Number.POSITIVE_INFINITY) - clock.now()));
     this.#cancel?.();
-    this.#cancel = clock.after(this.#watched.isBusy() ? POLL_EVERY_MS : delayMs, () => this.wake());
+    this.#cancel = clock.after(this.#source.isBusy() ? POLL_EVERY_MS : delayMs, () => this.wake());
   }
 }

@@ -3,7 +3,7 @@ import type { Gauge } from '../../lib/exposition.ts';
 import type { App } from '../core/app.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 
-/** Every code has a series from the start: an alarm that comes is then an increase of something. */
+/** Every code has a series from the start, so that the first alarm shows as an increase. */
 export async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promise<Gauge> {
   const rows = await store.alarms.count(queues.map(({ id }) => id));
   const counts = new Map(rows.map(({ queueId, code, count }) => [`${queueId} ${code}`, count]));
@@ -25,7 +25,6 @@ export async function countAlarms({ store }: App, queues: readonly FoundQueue[])
   };
 }
 
-/** 1 while a queue holds because its target branch is to blame. */
 export function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
   return {
     type: 'gauge',

@@ -33,7 +33,7 @@ export async function cancelPullRequest(
   if (result.code !== 'PULL_REQUEST_NOT_IN_QUEUE') return result;
   const ended = await findEndedEntry(app, found, prNumber);
   if (ended === undefined) return neverSubmitted(input);
-  // Asking twice is not an error: what was asked for is so.
+  // Cancelling twice is not an error.
   if (ended.state === 'CANCELLED') return viewEntry(found.id, found.queue, ended);
   return refuse('PULL_REQUEST_NOT_IN_QUEUE', `Pull request #${prNumber} already left the queue: it is ${ended.state}.`);
 }

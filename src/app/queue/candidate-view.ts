@@ -7,7 +7,6 @@ import type { RequiredSource } from '../../engine/required.ts';
 import { nameOf } from '../../engine/required-status.ts';
 import { formatInstant } from '../../lib/clock.ts';
 
-/** A candidate as the API shows it. */
 export interface CandidateView {
   readonly testRunId: string;
   readonly requiredStatuses: readonly string[];
@@ -36,7 +35,7 @@ export interface CheckRunView {
   readonly quarantine?: CheckQuarantineView;
 }
 
-/** What quarantine makes of a failed check. */
+/** Whether quarantine excuses a failed check. */
 export interface CheckQuarantineView {
   readonly verdict: QuarantineVerdict;
   readonly reason?: string;
@@ -48,7 +47,7 @@ export interface FailedTestView {
   readonly id: string;
   readonly name: string;
   readonly isExcused: boolean;
-  /** Why it is not. */
+  /** Why the test is not excused. */
   readonly reason?: string;
 }
 
@@ -58,13 +57,13 @@ export interface TestedPullRequestView {
   readonly title: string;
 }
 
-/** What a candidate does not know of itself. */
+/** Everything a view needs beside the candidate itself. */
 export interface CandidateContext {
   readonly testRunId: string;
   readonly testBranch: string;
   readonly queue: Queue;
   readonly entries: ReadonlyMap<PrNumber, Entry>;
-  /** Undefined where they were not uploaded for every pull request in it, or are too many to show. */
+  /** Undefined where a pull request of the candidate has none uploaded, or where there are too many to show. */
   readonly impactedTargets: readonly string[] | undefined;
   readonly impactedTargetsForTestedPrs: readonly string[] | undefined;
 }
@@ -96,7 +95,7 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
   };
 }
 
-/** Before the commit is built, only an override of the queue says what will be required. */
+/** Before the commit is built, only the queue's own setting can name required checks. */
 function viewRequired(
   { required }: Candidate,
   { settings }: Queue,
@@ -114,7 +113,7 @@ export function viewCheck(check: Check): CheckRunView {
     name,
     url: url ?? '',
     status,
-    // ERROR is a word of commit statuses; existing clients know a check that ended so as one that failed.
+    // ERROR exists only for commit statuses; existing clients know it as a failure.
     ...(conclusion === undefined ? {} : { conclusion: conclusion === 'ERROR' ? 'FAILURE' : conclusion }),
     ...(startedAt === undefined ? {} : { startedAt: formatInstant(startedAt) }),
     ...(summary === undefined ? {} : { summary }),

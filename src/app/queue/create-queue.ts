@@ -32,7 +32,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   if (head === undefined) return branchNotFound(input);
   const at = app.clock.now();
   const isTold = forge.hosting !== undefined;
-  // Where people look at pull requests, what landed should show as merged.
+  // On a hosted forge a landed pull request should show as merged.
   const landingMode = isTold ? 'API' : 'PUSH';
   const settings = { ...DEFAULT_SETTINGS, landingMode, ...input.settings } as const;
   const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING', { isTold });
@@ -48,12 +48,12 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
   app.directory.forget();
   if (created !== 'created') return queueExists(input);
-  // From here on the queue knows where its target is: what is submitted first is tested at once.
+  // With a known head, the first submitted entry is tested at once.
   await observeTargetBranch(app, { ...row, queue, repository }, head);
   return viewQueue(queue, []);
 }
 
-/** What the settings table cannot know: a setting may make no sense on a forge. */
+/** Some settings make no sense on plain git, which the settings table does not know. */
 export function checkChanges(settings: Partial<QueueSettings>, repository: Repository): Refusal | undefined {
   const errors: FieldError[] = checkSettings(settings).map(({ name, message }) => ({ path: `/${name}`, message }));
   if (repository.host === PLAIN_GIT_HOST && settings.landingMode === 'API') {

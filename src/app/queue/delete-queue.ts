@@ -12,7 +12,7 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): Pr
       const what = count === 1 ? 'a pull request' : `${count} pull requests`;
       return refuse('QUEUE_NOT_EMPTY', `The queue still has ${what}. Cancel or merge every one of them first.`);
     }
-    // Whoever submits between the look and the deletion moves the version: then look again.
+    // A submission since the read above changes the version: read again.
     const outcome = await app.store.queues.delete(found.id, found.version, app.clock.now());
     if (outcome === 'stale') continue;
     app.queues.forget(found.id);

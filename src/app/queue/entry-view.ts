@@ -9,7 +9,6 @@ import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 
-/** An entry as lists show it. */
 export interface ListEntryView {
   readonly id?: string;
   readonly state?: EntryState;
@@ -26,7 +25,6 @@ export interface ListEntryView {
   readonly prAuthor: string;
 }
 
-/** The whole record of one entry. */
 export interface EntryView extends ListEntryView {
   readonly readiness?: ReadinessView;
   readonly forceEnqueued: boolean;
@@ -48,7 +46,7 @@ export interface ExplanationReasonView extends Omit<ExplanationReason, 'testRun'
   readonly reasons: readonly ExplanationReasonView[];
 }
 
-/** The proof that what landed is what was tested. */
+/** The proof that the landed tree is the tested one. */
 export interface LandedView extends Omit<Landed, 'candidate' | 'at'> {
   readonly testRunId: string;
   readonly waived: NonNullable<Landed['waived']>;
@@ -62,7 +60,7 @@ export interface ReadinessView {
   readonly gitHubMergeability: Mergeability;
 }
 
-/** How many, not which: a list of 100,000 has no place in a status. */
+/** Only the count: a list may have 100,000 targets. */
 export interface ImpactedTargetsView {
   readonly impactsAll: boolean;
   readonly count: number | null;
@@ -99,7 +97,7 @@ export function viewListEntry(entry: Entry): ListEntryView {
   };
 }
 
-/** An entry never changes, it is replaced; beside it, only what readiness reads of the queue is in its view. */
+/** Entries are immutable; beside the entry, the view depends only on these two facts of the queue. */
 const views = new WeakMap<
   Entry,
   { readonly settings: Queue['settings']; readonly before: number; readonly view: EntryView }
@@ -127,7 +125,7 @@ function makeView(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
   };
 }
 
-/** Only what the queue itself landed out of a run of tests was verified by one. */
+/** Only an entry that the queue landed out of a candidate was verified by one. */
 function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string | null {
   if (landed === undefined || landed.kind === 'UNPROVEN' || because.reason !== 'MERGE_GRAPH_MERGE') return null;
   return candidateIdOf(queueId, landed.candidate);
@@ -152,14 +150,14 @@ export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {
   return rows.map((row) => ({ at: formatInstant(row.at), state: row.to as EntryState, ...decodeTransition(row) }));
 }
 
-/** What keeps failing is more important than what is waited for. */
+/** Failing effects come before the reasons to wait. */
 export function viewExplanation(
   { id, queue }: { readonly id: QueueId; readonly queue: Queue },
   entry: Entry,
   of: {
     readonly now: Instant;
     readonly trouble: readonly ExplanationReason[];
-    /** Of an entry that ended: the candidate it ended with. */
+    /** The candidate that an ended entry ended with. */
     readonly last: Candidate | undefined;
   },
 ): ExplanationView {

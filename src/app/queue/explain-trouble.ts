@@ -8,7 +8,7 @@ import type { App } from '../core/app.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 import { decodeEffect } from '../core/queue-codec.ts';
 
-/** What keeps failing of that which an entry waits for. The engine does not know: to it, the world has not answered yet. */
+/** Says which effects and polls keep failing while an entry waits for them. To the engine they are only unanswered. */
 export async function explainTrouble(
   app: Pick<App, 'store' | 'clock' | 'outages'>,
   { id, repository, queue }: Pick<FoundQueue, 'id' | 'repository' | 'queue'>,
@@ -19,10 +19,10 @@ export async function explainTrouble(
   const now = app.clock.now();
   const ofEffects = effects
     .flatMap((effect) => explainEffect(queue, entry, { effect, now }))
-    // Its own first.
+    // The entry's own candidate comes first.
     .toSorted((a, b) => Number(b.testRun === entry.candidate) - Number(a.testRun === entry.candidate));
   const outage = app.outages.find(entry.id) ?? app.outages.find(repository.id);
-  // What bars a repository is stored, so that also servers tell of it that did not look themselves.
+  // A blocked repository is stored as such, so that servers that did not poll it also say so.
   const why = outage?.text ?? repository.blockedReason;
   if (why === null) return ofEffects;
   const text = `Whether it has changed cannot be found out: ${why} It is looked at again and again.`;
@@ -51,7 +51,7 @@ function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): 
   return [reason('TRYING_AGAIN', `${begin} ${whenOf(effect.dueAt - now)}`, { testRun })];
 }
 
-/** What is no fault of the world is for the log alone. */
+/** The API shows faults of the forge. Other errors go to the log alone. */
 function problemOf(lastError: string): string {
   const [, detail] = /^[A-Z_]+: (.*)/s.exec(lastError) ?? [];
   return detail ?? 'something went wrong that the log of the server tells more about';
@@ -69,7 +69,7 @@ function subjectOf({ prNumber }: Entry, { members }: Candidate): string {
   return members.map((member) => `#${member.prNumber}`).join(', ');
 }
 
-/** Its own, one that it is built on, or the test of the head by itself. */
+/** The candidate has the entry, is beneath the entry's own candidate, or tests the head of the target branch. */
 function waitsFor(queue: Queue, entry: Entry, candidate: Candidate): boolean {
   if (candidate.members.length === 0) return true;
   if (candidate.members.some(({ prNumber }) => prNumber === entry.prNumber)) return true;
@@ -78,7 +78,7 @@ function waitsFor(queue: Queue, entry: Entry, candidate: Candidate): boolean {
   return candidate.members.some(({ prNumber }) => beneath.has(prNumber));
 }
 
-/** Then they run now, whatever was wrong before. */
+/** The checks run now, whatever went wrong before. */
 function hasBegun({ checks }: Candidate): boolean {
   return checks.some(({ status }) => status === 'IN_PROGRESS');
 }

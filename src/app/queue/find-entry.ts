@@ -5,12 +5,12 @@ import { type FoundQueue, formatRef, type QueueRef } from '../core/find-queue.ts
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
-/** The pull request's entry: live from memory, ended from the store. */
+/** Live entries are in memory, ended ones in the store. */
 export async function findAnyEntry(app: App, found: FoundQueue, prNumber: PrNumber): Promise<Entry | undefined> {
   return findEntry(found.queue, prNumber) ?? (await findEndedEntry(app, found, prNumber));
 }
 
-/** The same for several pull requests, with one question to the store. */
+/** Reads the ended ones with one query. */
 export async function findAnyEntries(
   app: App,
   found: FoundQueue,

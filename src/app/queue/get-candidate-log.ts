@@ -13,7 +13,7 @@ import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-d
 
 export interface GetCandidateLog {
   readonly testRunId: string;
-  /** Where the test run must be; undefined: wherever the caller may see it. */
+  /** The queue that must have the test run. Undefined: any queue that the caller may see. */
   readonly queue: { readonly repo: RepositoryRef; readonly targetBranch: string } | undefined;
   readonly check: string | undefined;
   /** In bytes, as `nextOffset`. */
@@ -41,7 +41,7 @@ export async function getCandidateLog(
   const checks = listChecks(candidate, repository);
   const check = input.check ?? chooseCheck(checks, candidate.checks);
   if (check === undefined || !checks.some(({ name }) => name === check)) return unknownCheck(check, checks);
-  // Whether more can come is known before the log is read: what came in between is in the answer, or in the next one.
+  // Read before the log: output that is written in between is in this answer or in the next one.
   const isOver = hasEnded(candidate, check);
   const part = await app.store.logs.read({ candidateId, check }, input.offset, MAX_BYTES);
   const { bytes, size } = part ?? { bytes: new Uint8Array(), size: 0 };
@@ -62,7 +62,7 @@ interface FoundTestRun {
   readonly repository: Repository;
 }
 
-/** A test run that the caller may not see is as if it were not there. */
+/** A test run that the caller may not see counts as not found. */
 async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Promise<FoundTestRun | Refusal> {
   const named = input.queue && (await findQueue(app, caller, input.queue));
   if (isRefusal(named)) return named;
@@ -85,7 +85,7 @@ function presentState(queue: Queue, row: CandidateRow): Candidate {
   return findCandidate(queue, row.number as CandidateNumber) ?? decodeCandidate(row);
 }
 
-/** Those that reported, then those that will: required ones and the runner's own. */
+/** Checks that reported, then the open ones: required checks and those of the built-in runner. */
 function listChecks({ checks, required }: Candidate, repository: Repository): CandidateLogView['checks'] {
   const reported = new Set(checks.map(({ name }) => name));
   const names = [...(required?.names ?? []), ...repository.checks.map(({ name }) => name)];
@@ -93,7 +93,7 @@ function listChecks({ checks, required }: Candidate, repository: Repository): Ca
   return [...checks.map(viewCheck), ...open.map((name) => ({ name, url: '' }))];
 }
 
-/** Where nobody named one: people look for what failed. */
+/** The default is the first check that failed. */
 function chooseCheck(checks: CandidateLogView['checks'], reported: readonly Check[]): string | undefined {
   const failed = reported.find((check) => verdictOfCheck(check) === 'failed');
   return (failed ?? checks[0])?.name;
@@ -111,13 +111,13 @@ function unknownCheck(check: string | undefined, checks: CandidateLogView['check
   return refuse('VALIDATION_FAILED', `check ${message}.`, [{ path: '/check', message }]);
 }
 
-/** Nothing is written any more. */
+/** No output follows any more. */
 function hasEnded({ state, checks }: Candidate, name: string): boolean {
   if (state === 'passed' || state === 'failed' || state === 'abandoned') return true;
   return checks.find((check) => check.name === name)?.status === 'COMPLETED';
 }
 
-/** How many of the bytes are there without the last character where that is cut in two. */
+/** The number of bytes without a last character that is cut in two. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] as number;
@@ -127,7 +127,7 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Of the UTF-8 sequence that the byte begins. */
+/** The length of the UTF-8 sequence that the byte begins. */
 function lengthOf(lead: number): number {
   if (lead >= 0xf0 && lead <= 0xf4) return 4;
   if (lead >= 0xe0 && lead <= 0xef) return 3;

@@ -14,15 +14,18 @@ import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
 const WINDOW_MS = 3_600_000;
 const BOUNDS_SECONDS = [60, 300, 600, 900, 1800, 3600, 5400, 7200];
 
-/** One queue's main or bisection line, with what happened in it during the last hour. */
+/** The main or bisection line of one queue, with its transitions of the last hour. */
 interface MetricLine {
   readonly labels: Labels;
-  /** Live entries by state, as they are now. */
+  /** Live entries by state, now. */
   readonly counts: Readonly<Record<string, number>>;
   readonly transitions: readonly TransitionRow[];
 }
 
-/** The nine families of the reference and ours (alarms, hints), from the queues as they are and the transitions of the last hour, however long the history is. */
+/**
+ * The nine families of Trunk's API and our own (alarms, hints). They need the queues in memory and the transitions of
+ * the last hour, so that their cost does not grow with the history.
+ */
 export async function getMergeQueueMetrics(
   app: App,
   caller: Caller,
@@ -60,7 +63,7 @@ function linesOf({ repository, queue }: FoundQueue, transitions: readonly Transi
   ];
 }
 
-/** Entries that a failed batch took out of the line, until they are cleared or to blame. */
+/** Entries that a failed batch took out of the line, until the search clears or blames them. */
 function countBisected({ entries }: Queue): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { bisection, state } of valuesOf(entries)) {

@@ -34,7 +34,7 @@ export async function getMergeQueueTestingDetails(
   );
 }
 
-/** The branch of a bisection's run ends with a word that is no part of the id. */
+/** The test branch of a bisection ends with a suffix that is no part of the id. */
 export function parseCandidateId(given: string): string {
   return given.toLowerCase().replace(/-bisection$/, '');
 }
@@ -46,7 +46,7 @@ export function candidateNotFound(named: string): Refusal {
   );
 }
 
-/** Possible repairs, the line, front first, then runs of bisections, then tests of the branch itself. */
+/** The order of the reply: repairs, the main line from its front, bisections, tests of the target branch itself. */
 const PURPOSES = ['repair', 'main', 'bisection', 'head'] as const;
 
 function inProgress({ queue }: FoundQueue): Candidate[] {
@@ -59,7 +59,7 @@ export async function describeCandidate(app: App, found: FoundQueue, candidate: 
   return view as CandidateView;
 }
 
-/** An answer with more targets than this would be of no use to anybody: whoever has no room any more shows none. */
+/** Limits the size of one reply: a candidate whose targets do not fit any more shows none. */
 const MAX_SHOWN_TARGETS = 1_000_000;
 
 async function describeCandidates(
@@ -92,7 +92,7 @@ async function describeCandidates(
   return views;
 }
 
-/** What pull requests impact, as it is uploaded now: of live ones from the queue, of the others from the store. */
+/** Impacted targets as uploaded by now: those of live entries from the queue, others from the store. */
 class TargetLists {
   readonly #app: App;
   readonly #found: FoundQueue;
@@ -104,7 +104,9 @@ class TargetLists {
     this.#found = found;
   }
 
-  /** All targets of several pull requests; undefined where those of one are not uploaded, or where there is no room. */
+  /**
+   * All targets of several pull requests. Undefined where one has none uploaded, or where the reply has no room left.
+   */
   async unite(members: readonly Member[]): Promise<readonly string[] | undefined> {
     if (members.length === 0) return undefined;
     const union = new Set<string>();
@@ -116,7 +118,7 @@ class TargetLists {
       else for (const target of targets.targets) union.add(target);
       if (!isAll && union.size > this.#room) return undefined;
     }
-    // The word that uploads of it use: an empty list would say the opposite.
+    // Uploads use the same word. An empty list would say the opposite.
     if (isAll) return ['ALL'];
     this.#room -= union.size;
     return [...union].sort();

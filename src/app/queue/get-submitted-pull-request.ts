@@ -85,14 +85,14 @@ async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: 
   };
 }
 
-/** The candidate that an entry which left the queue ended with. */
+/** The candidate that an ended entry ended with. */
 async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry): Promise<Candidate | undefined> {
   if (isLive(state) || because.candidate === undefined) return undefined;
   const row = await app.store.queues.findCandidate(id, because.candidate);
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
-/** Of the open pull requests: the branch of one that has left may be another's by now. */
+/** Only open pull requests are searched: another one may have taken over the branch of a closed one. */
 async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Promise<PrNumber | Refusal> {
   const { hosting } = getForge(app, repository.host);
   if (hosting === undefined) return withoutBranches(repository, branch);

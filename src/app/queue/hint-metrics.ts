@@ -2,18 +2,18 @@ import type { Gauge } from '../../lib/exposition.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 
-/** Whether anybody keeps up with what forges tell. None where no repository is on a forge that tells anything. */
+/** Shows whether the workers keep up with webhooks. None where no repository is on a hosted forge. */
 export async function countHints(app: App, repositories: readonly Repository[]): Promise<readonly Gauge[]> {
   const hosts = [...new Set(repositories.map(({ host }) => host))];
-  const telling = hosts.filter((host) => app.forges.get(host)?.hosting !== undefined);
-  if (telling.length === 0) return [];
+  const hosted = hosts.filter((host) => app.forges.get(host)?.hosting !== undefined);
+  if (hosted.length === 0) return [];
   const now = app.clock.now();
   const due = new Map((await app.store.hints.countDue(now)).map((each) => [each.host, each]));
   const gauge = (name: string, help: string, measure: (host: string) => number): Gauge => ({
     type: 'gauge',
     name,
     help,
-    samples: telling.map((host) => ({ labels: { repo_host: host }, value: measure(host) })),
+    samples: hosted.map((host) => ({ labels: { repo_host: host }, value: measure(host) })),
   });
   return [
     gauge(

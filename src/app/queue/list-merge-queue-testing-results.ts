@@ -55,7 +55,7 @@ export async function listMergeQueueTestingResults(
   return { testingResults: rows.map((row) => viewResult(row, lives.get(row.entryId) ?? [])), totalItems: total };
 }
 
-/** Whole timelines, oldest first: what an attempt was part of is said by what came before and after it. */
+/** Loads whole timelines, oldest first: an attempt is classified by the transitions before and after it. */
 async function loadLives(app: App, rows: readonly TransitionRow[]) {
   const ids = [...new Set(rows.map(({ entryId }) => entryId))];
   const lives = await Promise.all(
@@ -102,7 +102,7 @@ function outcomeOf(row: TransitionRow): TestingResultView['outcome'] {
     case 'FAILED':
       return 'FAILED';
     case 'PENDING':
-      // The way back into the line out of a bisection.
+      // The entry returns from a bisection.
       return decodeTransition(row).reason === 'BISECTION_TEST_RUN_PASSED' ? 'PASSED' : 'INTERRUPTED';
     case 'MERGED':
       return 'INTERRUPTED';

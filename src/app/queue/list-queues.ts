@@ -38,7 +38,7 @@ interface QueueList {
   readonly queues: readonly QueueSummary[];
 }
 
-/** The answer for the same queues is the same object, found by the first of them. */
+/** Caches the reply by the first of its queues. */
 const lists = new WeakMap<Queue, { readonly of: readonly Shown[]; readonly list: QueueList }>();
 
 function summarizeAll(found: readonly Shown[]): QueueList {
@@ -69,7 +69,7 @@ export async function selectRepositories(
 export async function loadQueues(app: App, repositories: readonly Repository[]): Promise<FoundQueue[]> {
   const found: FoundQueue[] = [];
   for (const repository of repositories) {
-    // Together: on a shared store each of them is a question.
+    // In parallel: on a shared store each of them is a query.
     const queueIds = await app.directory.listQueueIds(repository.id);
     for (const loaded of await Promise.all(queueIds.map((queueId) => app.queues.find(queueId)))) {
       if (loaded !== undefined) found.push({ ...loaded, repository });
@@ -78,7 +78,7 @@ export async function loadQueues(app: App, repositories: readonly Repository[]):
   return found;
 }
 
-/** A queue never changes, it is replaced, and belongs to one repository for good. */
+/** A queue is immutable and belongs to one repository for good. */
 const summaries = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly summary: QueueSummary }>();
 
 function summarize({ repository, queue, alarms }: Shown): QueueSummary {

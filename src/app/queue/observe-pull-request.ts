@@ -4,7 +4,7 @@ import type { App } from '../core/app.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 import { findTargets } from './pull-request-facts.ts';
 
-/** Tells the queue how the pull request of an entry is now, if that is news to it; undefined: it is gone. */
+/** Records the present state of an entry's pull request if it changed. Undefined: the pull request is gone. */
 export async function observePullRequest(
   app: App,
   found: FoundQueue,
@@ -15,7 +15,7 @@ export async function observePullRequest(
   const { prNumber } = entry;
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
   await app.queues.run(found.id, (queue) => {
-    // Somebody told the queue something newer while we looked: the next look compares with that.
+    // The entry got newer facts during the read: the next poll compares with those.
     if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
     return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
   });
@@ -25,7 +25,7 @@ function isSame(entry: Entry, pr: PullRequestFacts): boolean {
   return JSON.stringify(entry.pr) === JSON.stringify(isAdmitted(entry) ? asItWas(entry.pr, pr) : pr);
 }
 
-/** Every landing makes a forge find out again about all others, and nobody asks it of those that are admitted. */
+/** Each landing makes the forge recompute mergeability of every pull request, which an admitted entry does not need. */
 function asItWas(
   { mergeability, blockReasons, failingChecks }: PullRequestFacts,
   pr: PullRequestFacts,

@@ -12,7 +12,7 @@ export function findPullRequest(app: App, found: FoundQueue, number: PrNumber): 
   return forge.findPullRequest({ repository: toForgeRepository(repository), number, targetBranch: queue.branch });
 }
 
-/** What was uploaded for exactly this head commit. */
+/** The targets uploaded for exactly this head commit. */
 export async function findTargets(
   app: App,
   queueId: QueueId,

@@ -11,12 +11,12 @@ export type QueueConfigView = Omit<QueueSettings, 'bisectionConcurrency'> & {
   readonly state: QueueState;
   readonly branch: string;
   readonly bisectionConcurrency: number;
-  /** The queue stopped itself because a promise would have been broken: why, and the event that did it. */
+  /** The queue stopped itself because a step would have broken an invariant: why, and the event of that step. */
   readonly parked?: { readonly reason: string; readonly eventId: number };
   readonly hold?: HoldView;
 };
 
-/** The target branch is to blame: nothing else is tested, and nobody is removed for a failure. */
+/** The target branch is to blame: the queue tests nothing else, and removes no entry for a failure. */
 export interface HoldView {
   readonly kind: 'RED_BRANCH' | 'BROKEN_CONFIGURATION';
   readonly since: string;
@@ -26,12 +26,12 @@ export interface HoldView {
   readonly nextTestAt?: string;
 }
 
-/** What an operator should hear about, newest first. */
+/** Alarms for the operator, newest first. */
 export interface AlarmView {
   readonly at: string;
   readonly code: string;
   readonly text: string;
-  /** When what it was raised for was over. */
+  /** When the cause of the alarm ended. */
   readonly endedAt?: string;
 }
 
@@ -72,7 +72,7 @@ export function viewAlarms(alarms: RecentAlarms): AlarmView[] {
   }));
 }
 
-/** A queue never changes, it is replaced, and so are its alarms: its view is made once, however often it is asked for. */
+/** Queues are immutable, and so are lists of alarms: the view is made once for each pair. */
 const views = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly view: QueueView }>();
 
 export function viewQueue(queue: Queue, alarms: RecentAlarms): QueueView {
@@ -83,7 +83,7 @@ export function viewQueue(queue: Queue, alarms: RecentAlarms): QueueView {
   return view;
 }
 
-/** Every live entry: those under test, passed or held, then the pending ones, then those not ready; each in order. */
+/** Every live entry: under test, passed or held first, then pending, then not ready; each in order. */
 function makeView(queue: Queue, alarms: RecentAlarms): QueueView {
   return {
     ...viewQueueConfig(queue),

@@ -2,7 +2,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 
-/** Asks where the target is, and tells the queue if that is news to it. */
+/** Reads the head of the target branch from the forge, and records it in the queue if it changed. */
 export async function readTargetBranch(app: App, found: FoundQueue): Promise<void> {
   const { repository, queue } = found;
   const head = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), queue.branch);
@@ -10,8 +10,8 @@ export async function readTargetBranch(app: App, found: FoundQueue): Promise<voi
 }
 
 /**
- * Tells the queue where its target was seen. `found` is the queue as it was before the forge was asked: a head seen before
- * the queue moved its target last is no news, and the engine passes it over.
+ * Records the head of the target branch that the forge returned. `found` is the queue as it was before the read: the
+ * engine ignores a head that was read before the queue's own last landing.
  */
 export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha | undefined): Promise<void> {
   const { head, landing, heads } = found.queue;

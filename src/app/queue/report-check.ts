@@ -19,10 +19,10 @@ export interface ReportCheck {
   readonly check: Omit<Check, 'reportedAt'>;
 }
 
-/** CI knows the branch, and with it the id, or only the commit. */
+/** CI knows the test branch, whose name ends with the id, or only the commit. */
 export type TestRunName = { readonly testRunId: string } | { readonly sha: Sha };
 
-/** Takes a result of CI. Whatever it is worth, it is recorded; what the run stands at after it is the answer. */
+/** Stores a CI result, also one of an ended candidate, and returns the candidate as it is after it. */
 export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Promise<CandidateView | Refusal> {
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
@@ -44,12 +44,12 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   return describeCandidate(app, { ...found, queue: result.queue, repository }, candidate);
 }
 
-/** What the built-in runner is to find out is not for others to say. */
+/** Only the built-in runner reports the checks that it runs. */
 function isOwnCheck({ checks }: Repository, row: CandidateRow, name: string): boolean {
   return decodeCandidate(row).required?.commands !== '' && checks.some((check) => check.name === name);
 }
 
-/** A token says nothing about the app that would use it. */
+/** A required check may name its app. A token does not prove which app uses it. */
 function findApp(row: CandidateRow, name: string): string | undefined {
   const { required } = decodeCandidate(row);
   return required && appFor(required, name);
@@ -80,7 +80,7 @@ function notFound(of: TestRunName): Refusal {
   );
 }
 
-/** As it is after the report: in the queue, or ended by it or before. */
+/** The candidate after the report: live, or ended by it or before. */
 async function getCandidate(app: App, queueId: QueueId, queue: Queue, number: CandidateNumber): Promise<Candidate> {
   const live = findCandidate(queue, number);
   if (live !== undefined) return live;

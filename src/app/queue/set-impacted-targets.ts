@@ -48,12 +48,12 @@ export async function setImpactedTargets(
   if (isRefusal(result)) return result;
   const entry = await findAnyEntry(app, { ...found, queue: result.queue }, prNumber);
   if (entry !== undefined) return viewEntry(found.id, result.queue, entry);
-  // What somebody with a token said stays, and is what a fork is told.
+  // Targets uploaded with a token have precedence, and are returned to the fork.
   const kept = from === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha });
   return viewUnsubmitted({ prNumber, sha, targets: kept ?? targets, pr, at });
 }
 
-/** Without a token, for a workflow run that proves which pull request it is for. */
+/** Needs no token: the workflow run proves which pull request it is for. */
 export async function setImpactedTargetsOfFork(
   app: App,
   { runId, proofs }: { readonly runId: string; readonly proofs: ForkProofs },
@@ -67,7 +67,7 @@ export async function setImpactedTargetsOfFork(
   const callers = await proofs.prove({ repo: input.repo, runId, prNumber: input.prNumber, sha });
   if (isRefusal(callers)) return callers;
   let answer: EntryView | Refusal = queueNotFound(input);
-  // Each organization that has the repository has a queue of its own.
+  // Each organization that has this repository has a queue of its own.
   for (const caller of callers) {
     const next = await setImpactedTargets(app, caller, input, 'fork');
     if (isRefusal(answer)) answer = next;
@@ -75,7 +75,7 @@ export async function setImpactedTargetsOfFork(
   return answer;
 }
 
-/** Somebody who names the commit can upload while the forge does not answer: nothing of it is needed then. */
+/** An upload that names the commit needs nothing from the forge, so that it succeeds while the forge is away. */
 async function findPullRequestIfReachable(
   app: App,
   found: FoundQueue,
@@ -94,12 +94,12 @@ function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
   if (given.length > MAX_TARGETS) return TOO_MANY_TARGETS;
   const targets = [...new Set(given)].sort();
   const hash = createHash('sha256');
-  // A NUL cannot be part of a target, so no two lists run together to the same bytes.
+  // A target cannot contain NUL, so two different lists never hash the same bytes.
   for (const target of targets) hash.update(target).update('\0');
   return { kind: 'list', digest: hash.digest('hex'), count: targets.length, targets };
 }
 
-/** The record of a pull request that was never submitted: what is known of it, without a state. */
+/** The record of a pull request that was never submitted. It has no state. */
 function viewUnsubmitted(of: {
   readonly prNumber: PrNumber;
   readonly sha: Sha;

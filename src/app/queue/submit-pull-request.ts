@@ -26,14 +26,14 @@ import { readTargetBranch } from './read-target-branch.ts';
 
 export interface SubmitPullRequest extends QueueRef {
   readonly prNumber: PrNumber;
-  /** Undefined or null: as it is, or the default. */
+  /** Undefined or null: unchanged, or the default for a new entry. */
   readonly priority: string | number | null | undefined;
   readonly noBatch: boolean | undefined;
-  /** It mends a red branch. Undefined: as it is. */
+  /** It repairs a red branch. Undefined: unchanged. */
   readonly repair?: boolean | undefined;
-  /** The head that is meant. Undefined: the one it has. */
+  /** The expected head. Undefined: any. */
   readonly sha?: Sha | undefined;
-  /** What a person at the forge meant: it was read with their words. */
+  /** The facts that were read together with a person's comment or label: they define the meant head. */
   readonly meant?: PullRequestFacts;
 }
 
@@ -46,7 +46,7 @@ export async function submitPullRequest(
   if (isRefusal(priority)) return priority;
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  // Nobody looks after the target of an empty queue: what is submitted first is tested on the head as it is now.
+  // The target branch of an empty queue is not polled: the first entry is tested on its present head.
   const [pr] = await Promise.all([
     input.meant ?? findPullRequest(app, found, input.prNumber),
     found.queue.entries.size === 0 ? readTargetBranch(app, found) : undefined,
@@ -76,7 +76,7 @@ export async function submitPullRequest(
         },
   );
   if (isRefusal(result)) return result;
-  // It may have landed while it was looked at.
+  // The entry landed during the read.
   if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
   if (pr.mergeability === 'IN_PROGRESS') await requestPullRequestPoll(app, found.repository, pr.number);
   const isFinal = targets !== undefined && targets.from === undefined;
@@ -86,9 +86,9 @@ export async function submitPullRequest(
 }
 
 /**
- * A squashed or rebased commit does not lead to the head of its pull request: only the record tells that it landed. So a
- * submission that is repeated because its answer got lost lands nothing twice. A target that lost the commit may have it
- * again.
+ * A squashed or rebased commit is not a descendant of the pull request's head: only the record tells that it landed. So
+ * a client that repeats a submission after a lost answer lands nothing twice. If the target branch lost the commit, the
+ * pull request may land again.
  */
 async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
   const entry = await findEndedEntry(app, found, pr.number);
@@ -99,14 +99,14 @@ async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Pro
   return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
 }
 
-/** Undefined also where the entry is here with the same head: the engine then keeps what it knows of it. */
+/** Also undefined for a known entry with the same head: the engine keeps its targets. */
 async function findNewTargets(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<ImpactedTargets | undefined> {
   const { number: prNumber, headSha: sha } = pr;
   if (findEntry(found.queue, prNumber)?.pr.headSha === sha) return undefined;
   return findTargets(app, found.id, { prNumber, sha });
 }
 
-/** Targets stored after we looked and before the entry was there would otherwise wait for the next upload. */
+/** Targets stored between the read above and the submission would otherwise wait for the next upload. */
 async function takeTargetsThatCameMeanwhile(
   app: App,
   caller: Caller,

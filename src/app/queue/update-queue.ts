@@ -11,8 +11,9 @@ import { type QueueConfigView, viewQueueConfig } from './queue-view.ts';
 
 export interface UpdateQueue extends QueueRef, QueueChanges {
   /**
-   * A setting that reads as another one while unset goes on to read as it does now, and a required check that is named
-   * without the app that must report it goes on to need that app.
+   * For clients that do not know every setting: an unset setting that follows another one keeps its present value, and
+   * a
+   * required check that is named without its app keeps that app.
    */
   readonly keepsUnnamedSettings: boolean;
 }
@@ -32,7 +33,7 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
     state,
   }));
   if (isRefusal(result)) return result;
-  // Whoever sets a queue going wants what was given up to be tried again.
+  // Setting the queue to RUNNING also retries parked effects.
   if (state === 'RUNNING') await app.store.queues.unparkEffects(found.id, app.clock.now());
   return viewQueueConfig(result.queue);
 }
