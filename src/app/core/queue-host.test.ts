@@ -46,25 +46,25 @@ describe('QueueRunner', () => {
         return store.queues.commit(each);
       },
     };
-    const runner = new QueueHost({ ...store, queues }, systemClock);
+    const host = new QueueHost({ ...store, queues }, systemClock);
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
-    await Promise.all(numbers.map((number) => runner.run(id, () => submitted(number))));
+    await Promise.all(numbers.map((number) => host.run(id, () => submitted(number))));
     assert.equal(commits, 1);
     const events = await store.queues.listEvents(id, 1, 1000);
     assert.deepEqual(
       events.map((event) => event.version),
       numbers.map((number) => number + 1),
     );
-    assert.equal((await runner.find(id))?.version, 101);
+    assert.equal((await host.find(id))?.version, 101);
   });
 
   it('what is read back from the store is what was in memory, targets included', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueHost(store, systemClock);
-    await runner.run(id, () => submitted(1));
-    await runner.run(id, () => submitted(2));
-    const result = await runner.run(id, () => ({
+    const host = new QueueHost(store, systemClock);
+    await host.run(id, () => submitted(1));
+    await host.run(id, () => submitted(2));
+    const result = await host.run(id, () => ({
       kind: 'pull_request_cancelled',
       at: NOON,
       actor: 'ada',
@@ -93,9 +93,9 @@ describe('QueueRunner', () => {
   it('a bug in one event leaves the others alone', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueHost(store, systemClock);
-    const good = runner.run(id, () => submitted(1));
-    const bad = runner.run(id, () => {
+    const host = new QueueHost(store, systemClock);
+    const good = host.run(id, () => submitted(1));
+    const bad = host.run(id, () => {
       throw new Error('a bug');
     });
     await assert.rejects(bad, /a bug/);
@@ -108,14 +108,14 @@ describe('QueueRunner', () => {
     let isBroken = true;
     const commit: Store['queues']['commit'] = (each) =>
       isBroken ? Promise.reject(new Fault('STORE_UNAVAILABLE', 'The disk is full.')) : store.queues.commit(each);
-    const runner = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
+    const host = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
     await assert.rejects(
-      runner.run(id, () => submitted(1)),
+      host.run(id, () => submitted(1)),
       /disk is full/,
     );
-    assert.equal((await runner.find(id))?.queue.entries.size, 0);
+    assert.equal((await host.find(id))?.queue.entries.size, 0);
     isBroken = false;
-    assert.equal((await runner.run(id, () => submitted(1)))?.queue.entries.size, 1);
+    assert.equal((await host.run(id, () => submitted(1)))?.queue.entries.size, 1);
   });
 
   it('an event that the store refuses leaves the others alone', async () => {
@@ -125,28 +125,28 @@ describe('QueueRunner', () => {
       each.entries.some((entry) => entry.prNumber === 2)
         ? Promise.reject(new Error('a constraint'))
         : store.queues.commit(each);
-    const runner = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
-    const results = await Promise.allSettled([1, 2, 3].map((number) => runner.run(id, () => submitted(number))));
+    const host = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
+    const results = await Promise.allSettled([1, 2, 3].map((number) => host.run(id, () => submitted(number))));
     assert.deepEqual(
       results.map((result) => result.status),
       ['fulfilled', 'rejected', 'fulfilled'],
     );
-    assert.equal((await runner.find(id))?.queue.entries.size, 2);
+    assert.equal((await host.find(id))?.queue.entries.size, 2);
   });
 
   it('lets no event through while the store is replaced, also when that happens twice at once [D5]', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueHost(store, systemClock);
+    const host = new QueueHost(store, systemClock);
     const log: string[] = [];
     const replace = (name: string) =>
-      runner.withWritesPaused(async () => {
+      host.withWritesPaused(async () => {
         log.push(`${name} begins`);
         await new Promise((resolve) => setImmediate(resolve));
         log.push(`${name} ends`);
       });
     const both = [replace('one'), replace('two')];
-    const event = runner.run(id, () => {
+    const event = host.run(id, () => {
       log.push('event');
       return submitted(1);
     });
@@ -157,10 +157,10 @@ describe('QueueRunner', () => {
   it('a queue that is gone answers nothing', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
-    const runner = new QueueHost(store, systemClock);
-    await runner.find(id);
+    const host = new QueueHost(store, systemClock);
+    await host.find(id);
     await store.queues.delete(id, 1, NOON);
-    assert.equal(await runner.run(id, () => submitted(1)), undefined);
-    assert.equal(await runner.find(id), undefined);
+    assert.equal(await host.run(id, () => submitted(1)), undefined);
+    assert.equal(await host.find(id), undefined);
   });
 });

@@ -4,7 +4,7 @@ import { findCandidate } from '../../engine/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf, toCandidateEntries } from './effect-run.ts';
 
-/** The one it is built on is being built itself; that takes as long as a merge, or until git answers again. */
+/** The parent candidate is being built. That takes as long as a merge, or until git answers again. */
 function parentDelayMs(ageMs: number): number {
   return Math.min(5_000, Math.max(25, Math.floor(ageMs / 4)));
 }
@@ -19,7 +19,7 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
   return { kind: 'event', event: toEvent(candidate, await build(run, candidate, parent)) };
 }
 
-/** The same request gives the same commit, so building it again only reads what is required of it now. */
+/** The same request builds the same commit, so that a second build only reads what is required of it now. */
 export async function reviewRequired(run: EffectRun, effect: ReviewRequired): Promise<EffectAnswer> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
   if (candidate?.state !== 'testing') return DONE;

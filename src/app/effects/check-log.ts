@@ -1,14 +1,14 @@
 import type { LogKey } from '../../storage/logs.ts';
 import type { App } from '../core/app.ts';
 
-/** The beginning of a log is kept, and its end; what is between them is left out where it is longer than both. */
+/** A long log keeps its beginning and its end. */
 const MAX_HEAD_BYTES = 2 * 1024 * 1024;
 const MAX_TAIL_BYTES = 2 * 1024 * 1024;
-/** Written at once when there is so much, and otherwise soon. */
+/** Output is written when a chunk is full, or after a short time. */
 const CHUNK_BYTES = 64 * 1024;
 const SOON_MS = 200;
 
-/** The output of a check on its way into the store, in few pieces and never more than is kept. */
+/** Writes the output of a check to the store in few pieces, within the size limits. */
 export class CheckLog {
   readonly #app: Pick<App, 'store' | 'clock' | 'log'>;
   readonly #key: LogKey;
@@ -19,14 +19,14 @@ export class CheckLog {
   #writing: Promise<void> = Promise.resolve();
   #cancel: (() => void) | undefined;
 
-  /** `size` is what the log holds already, of an attempt that was interrupted. */
+  /** `size` is the stored size, left from an interrupted attempt. */
   constructor(app: Pick<App, 'store' | 'clock' | 'log'>, key: LogKey, size: number) {
     this.#app = app;
     this.#key = key;
     this.#room = Math.max(0, MAX_HEAD_BYTES - size);
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when more output can be taken. */
   async add(bytes: Buffer): Promise<void> {
     const head = bytes.subarray(0, this.#room);
     this.#room -= head.length;
@@ -38,7 +38,7 @@ export class CheckLog {
     else this.#cancel ??= this.#app.clock.after(SOON_MS, () => void this.#write());
   }
 
-  /** Everything, and a last line, is in the store. */
+  /** Resolves when everything and a last line are stored. */
   async end(line: string): Promise<void> {
     const { leftOut, bytes } = this.#tail.take();
     if (leftOut > 0) this.#unwritten.push(Buffer.from(`\n[${leftOut} bytes are left out here]\n`));
@@ -61,13 +61,13 @@ export class CheckLog {
     try {
       await this.#app.store.logs.append(this.#key, bytes, this.#app.clock.now());
     } catch (error) {
-      // A check is worth more than its log: its result still counts.
-      this.#app.log.warn({ err: error, ...this.#key }, 'could not keep the output of a check');
+      // The result of a check counts also without its log.
+      this.#app.log.warn({ err: error, ...this.#key }, 'could not store the output of a check');
     }
   }
 }
 
-/** The last bytes of many. */
+/** Keeps the last bytes. */
 class Tail {
   readonly #limit: number;
   #chunks: Buffer[] = [];
@@ -79,7 +79,7 @@ class Tail {
   }
 
   add(bytes: Buffer): void {
-    // A copy: what was read together with it need not be kept.
+    // A copy, so that the rest of the read buffer can be freed.
     this.#chunks.push(Buffer.from(bytes.subarray(-this.#limit)));
     this.#leftOut += Math.max(0, bytes.length - this.#limit);
     this.#size += Math.min(bytes.length, this.#limit);

@@ -4,7 +4,7 @@ import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
 import type { EffectRun } from './effect-run.ts';
 
-/** What a check is told about what it checks. */
+/** The environment variables of a check. */
 export function checkVariables(
   { found, forge, repository }: EffectRun,
   candidate: Candidate,
@@ -24,7 +24,7 @@ export function checkVariables(
     SLUICE_CHECK: name,
     SLUICE_COMMIT: candidate.commit?.sha ?? '',
     SLUICE_BASE_COMMIT: candidate.base.sha,
-    // All that is in it, and those among them that are tested here for the first time.
+    // All pull requests in the commit, and those tested in it for the first time.
     SLUICE_PULL_REQUESTS: compositionOf(candidate)
       .map(({ prNumber }) => prNumber)
       .join(' '),

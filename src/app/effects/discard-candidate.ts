@@ -26,7 +26,7 @@ export async function discardCandidate(run: EffectRun, effect: DiscardCandidate)
   });
 }
 
-/** Its commit, where CI was shown it and has not said everything: one failure decides, and the other checks go on. */
+/** The commit, if CI still runs checks on it: one failure decides a candidate while its other checks continue. */
 function findUnfinished(candidate: Candidate) {
   const { state, testingSince, sameTreeAs, commit } = candidate;
   const isShown = testingSince !== undefined && sameTreeAs === undefined;

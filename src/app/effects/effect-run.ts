@@ -9,29 +9,29 @@ import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 
-/** What an effect finds when its turn comes. */
+/** The context of one effect, read when it is claimed. */
 export interface EffectRun {
   readonly app: App;
   readonly found: LoadedQueue;
   readonly forge: Forge;
   readonly repository: ForgeRepository;
-  /** What the built-in runner has to run for every candidate. */
+  /** The commands that the built-in runner runs for every candidate. */
   readonly checks: readonly RunnerCheck[];
-  /** Why this server may not run them. */
+  /** The reason why this server may not run them. */
   readonly checksBlocked: string | undefined;
-  /** Globs of the test reports that these leave behind. */
+  /** Globs of the test reports that the commands write. */
   readonly junit: readonly string[];
 }
 
-/** What comes of it: an event for the queue, nothing, or another turn later. */
+/** The outcome: an event for the queue, nothing, or another attempt later. */
 export type EffectAnswer =
   | { readonly kind: 'event'; readonly event: WithoutInstant<CandidateEvent | RemovedPullRequestObserved> }
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number };
 
 /**
- * Something that takes minutes or hours, and keeps no hand busy meanwhile. It ends early when the server stops, or when
- * another server does the same.
+ * An effect that takes minutes or hours. It occupies no worker meanwhile. It ends early when the server stops, or when
+ * another server took over its lease.
  */
 export interface LongEffect {
   readonly kind: 'long_running';
@@ -42,24 +42,24 @@ type WithoutInstant<E> = E extends unknown ? Omit<E, 'at'> : never;
 
 export const DONE: EffectAnswer = { kind: 'done' };
 
-/** Hooks of a repository may take minutes: what waits for them keeps no hand busy. */
+/** Hooks of a repository may take minutes: an effect that waits for them occupies no worker. */
 export async function waitForHooks(
   { repository }: EffectRun,
   act: () => Promise<EffectAnswer | LongEffect>,
 ): Promise<EffectAnswer | LongEffect> {
   if (repository.runHooks !== true) return act();
-  const goOn = async (stop: AbortSignal) => {
+  const runToEnd = async (stop: AbortSignal) => {
     const answer = await act();
     return answer.kind === 'long_running' ? answer.run(stop) : answer;
   };
-  return { kind: 'long_running', run: goOn };
+  return { kind: 'long_running', run: runToEnd };
 }
 
 export function placeOf({ found, repository }: EffectRun, candidate: CandidateNumber) {
   return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate) };
 }
 
-/** A candidate, live or ended. */
+/** Also finds an ended candidate. */
 export async function loadCandidate(run: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const live = findCandidate(run.found.queue, number);
   if (live !== undefined) return live;
@@ -67,7 +67,7 @@ export async function loadCandidate(run: EffectRun, number: CandidateNumber): Pr
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
-/** Entries as they go into a commit; one that has landed is read from the store. */
+/** The entries as commits need them. Landed ones are read from the store. */
 export async function toCandidateEntries(run: EffectRun, members: readonly Member[]): Promise<CandidateEntry[]> {
   const ended = members.filter((member) => getIn(run.found.queue.entries, member.prNumber) === undefined);
   const rows = await findRows(run, ended);

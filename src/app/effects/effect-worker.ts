@@ -20,30 +20,33 @@ import { readmitEntry } from './readmit-entry.ts';
 import { startChecks } from './start-checks.ts';
 import { updatePage } from './update-page.ts';
 
-/** How many effects this server carries out at once. */
+/** Effects that this server runs at once. */
 const AT_ONCE = 8;
-/** As long as a commit takes to be seen by the server that makes it. */
+/** The store may show a new effect before this server's own commit has returned. */
 const COMMIT_MS = 5;
 const RETRY = { firstMs: 500, capMs: 60_000 };
-/** What fails by a bug of ours is shown and left alone after so many attempts; what the world refuses is tried on. */
+/**
+ * An effect that fails by a bug of ours is parked after this many attempts. Faults of the forge are retried for ever.
+ */
 const MAX_BUG_ATTEMPTS = 5;
-/** About half an hour. What is told later tells of everything; nothing waits for it, and nobody need look at it. */
+/** About half an hour. A later update writes everything anew, so that giving up one needs no operator. */
 const MAX_PAGE_ATTEMPTS = 35;
 
 /**
- * Carries out what the engine asked for: claims effects with a lease, does each at least once, and stores what came of it
- * as an event together with the effect's end. Effects of one candidate keep their order; all others run side by side.
- * What takes long, as the checks of the built-in runner do, goes on without keeping others waiting.
+ * Runs the effects that the engine asked for: claims them with a lease, runs each at least once, and stores the
+ * resulting
+ * event together with the effect's end. Effects of one stream keep their order; all others run in parallel. Long
+ * effects, such as the checks of the built-in runner, occupy no slot.
  */
 export class EffectWorker {
   readonly #app: App;
   readonly #holder: string;
   readonly #underWay = new Set<Promise<void>>();
-  /** Those that go on without keeping a hand busy. */
+  /** Long effects under way. */
   readonly #longRunning = new Set<Promise<void>>();
-  /** Of every effect that is this server's now, how to end it early. */
+  /** Ends an effect of this server early, by the effect's id. */
   readonly #held = new Map<string, AbortController>();
-  readonly #lookout: WorkPoller;
+  readonly #poller: WorkPoller;
   readonly #leases: Leases;
   #isStopped = false;
 
@@ -51,7 +54,7 @@ export class EffectWorker {
     this.#app = app;
     this.#holder = holder;
     const { queues } = app.store;
-    this.#lookout = new WorkPoller(app, {
+    this.#poller = new WorkPoller(app, {
       what: 'effects',
       claim: () => this.#claim(),
       findNextDueAt: () => queues.findNextEffectDueAt(),
@@ -75,15 +78,14 @@ export class EffectWorker {
     this.#isStopped = true;
     this.#leases.stopping();
     for (const stop of this.#held.values()) stop.abort();
-    await this.#lookout.stop();
+    await this.#poller.stop();
     await Promise.all(this.#underWay);
     await Promise.all(this.#longRunning);
     this.#leases.end();
   }
 
-  /** There may be something to do. */
   wake(): void {
-    this.#lookout.wake();
+    this.#poller.wake();
   }
 
   async #claim(): Promise<void> {
@@ -93,9 +95,9 @@ export class EffectWorker {
     const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
     const effects = await this.#app.store.queues.claimEffects(claim);
     for (const effect of effects) {
-      // Its lease ran out while this server did not come to renew it: it is under way here, and this server's again.
+      // This server was too late to renew the lease, and has claimed its own effect again: it is still running here.
       if (this.#held.has(effect.id)) continue;
-      const run = (this.#isStopped ? this.#giveBack(effect) : this.#carryOut(effect)).finally(() => {
+      const run = (this.#isStopped ? this.#release(effect) : this.#run(effect)).finally(() => {
         this.#underWay.delete(run);
         this.wake();
       });
@@ -103,12 +105,12 @@ export class EffectWorker {
     }
   }
 
-  /** It came when this server was told to stop: another need not wait for the end of the lease. */
-  async #giveBack(effect: StoredEffect): Promise<void> {
+  /** Claimed while the server stops: another server need not wait for the end of the lease. */
+  async #release(effect: StoredEffect): Promise<void> {
     await this.#settle(effect, async () => ({ kind: 'postpone', dueAt: this.#app.clock.now() }));
   }
 
-  async #carryOut(effect: StoredEffect): Promise<void> {
+  async #run(effect: StoredEffect): Promise<void> {
     const stop = new AbortController();
     this.#held.set(effect.id, stop);
     const first = await this.#settle(effect, () => this.#attempt(effect));
@@ -117,25 +119,25 @@ export class EffectWorker {
       return;
     }
     if (this.#isStopped) stop.abort();
-    const goingOn = this.#settle(effect, async () => this.#conclude(effect, await first.run(stop.signal)))
+    const longRun = this.#settle(effect, async () => this.#conclude(effect, await first.run(stop.signal)))
       .then(() => undefined)
       .finally(() => {
         this.#held.delete(effect.id);
-        this.#longRunning.delete(goingOn);
+        this.#longRunning.delete(longRun);
         this.wake();
       });
-    this.#longRunning.add(goingOn);
+    this.#longRunning.add(longRun);
   }
 
-  /** Stores what came of it. What goes on is not settled yet, and is the answer. */
+  /** Stores the outcome. A long effect is returned instead, because it is not settled yet. */
   async #settle(effect: StoredEffect, work: () => Promise<Attempt>): Promise<LongEffect | undefined> {
     try {
       const attempt = await work().catch((error: unknown) => this.#settlementFor(effect, error));
       if (attempt?.kind === 'long_running') return attempt;
       if (attempt !== undefined) await this.#app.store.queues.settleEffect(effect.id, this.#holder, attempt);
-      if (attempt?.kind === 'park') await this.#tellOfParked(effect, attempt.error);
+      if (attempt?.kind === 'park') await this.#alarmOfParked(effect, attempt.error);
     } catch (error) {
-      // Its lease ends by itself, and then it is tried again.
+      // The lease runs out, and the effect is tried again.
       this.#app.log.warn({ err: error, effect: effect.id }, 'could not settle an effect');
     }
     return undefined;
@@ -146,16 +148,16 @@ export class EffectWorker {
     const found = await app.queues.find(effect.queueId);
     const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
     if (found === undefined || repository === undefined) return { kind: 'done' };
-    // Stored, and not shown yet by the runner that stores it: what it asks for is not in this queue.
+    // The store already shows the effect, but the queue in memory is not updated yet.
     if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
     const asked = decodeEffect(effect);
-    const inVain = repository.blockedReason === null ? undefined : answerWhereBlocked(found.queue, asked);
-    if (inVain !== undefined) return this.#conclude(effect, inVain);
+    const blocked = repository.blockedReason === null ? undefined : answerWhereBlocked(found.queue, asked);
+    if (blocked !== undefined) return this.#conclude(effect, blocked);
     const forge = getForge(app, repository.host);
     const { checks, junit } = repository;
     const checksBlocked = explainBlockedChecks(app, repository);
     const run = { app, found, forge, repository: toForgeRepository(repository), checks, checksBlocked, junit };
-    const answer = await carryOut(run, asked, effect.id);
+    const answer = await runEffect(run, asked, effect.id);
     return answer.kind === 'long_running' ? answer : this.#conclude(effect, answer);
   }
 
@@ -173,11 +175,11 @@ export class EffectWorker {
   async #renew(until: Instant): Promise<void> {
     const ids = [...this.#held.keys()];
     const kept = new Set(await this.#app.store.queues.renewLeases(this.#holder, ids, until));
-    // Another server took it over while this one did not come to renew it.
+    // Another server took over a lease that this one was too late to renew.
     for (const id of ids) if (!kept.has(id)) this.#held.get(id)?.abort();
   }
 
-  async #tellOfParked({ id, queueId, kind, attempts }: StoredEffect, error: string): Promise<void> {
+  async #alarmOfParked({ id, queueId, kind, attempts }: StoredEffect, error: string): Promise<void> {
     const found = await this.#app.queues.find(queueId);
     if (found === undefined) return;
     const text = `The queue's work "${kind}" failed ${attempts + 1} times by a bug of Sluice and is not tried again: ${error}. What needs it waits; setting the queue to RUNNING tries it once more.`;
@@ -186,13 +188,13 @@ export class EffectWorker {
 
   #settlementFor(effect: StoredEffect, error: unknown): EffectSettlement {
     const { clock, log } = this.#app;
-    // Nothing failed: the next server does it.
+    // No failure: the next server runs it.
     if (error instanceof Fault && error.code === 'SHUTTING_DOWN') return { kind: 'postpone', dueAt: clock.now() };
     const isBug = !(error instanceof Fault);
     const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 2_000);
     log.warn({ err: error, effect: effect.id, kind: effect.kind, attempts: effect.attempts + 1 }, 'an effect failed');
     if (effect.kind === 'update_page' && effect.attempts + 1 >= (isBug ? MAX_BUG_ATTEMPTS : MAX_PAGE_ATTEMPTS)) {
-      log.error({ effect: effect.id, error: text }, 'people are not told how their pull request stands');
+      log.error({ effect: effect.id, error: text }, 'pull request page not updated, giving up');
       return { kind: 'done' };
     }
     if (isBug && effect.attempts + 1 >= MAX_BUG_ATTEMPTS) return { kind: 'park', at: clock.now(), error: text };
@@ -200,10 +202,10 @@ export class EffectWorker {
   }
 }
 
-/** How to settle an effect; undefined where that is done already. */
+/** How to settle an effect. Undefined: it is settled already. */
 type Attempt = EffectSettlement | LongEffect | undefined;
 
-function carryOut(run: EffectRun, effect: Effect, id: string): Promise<EffectAnswer | LongEffect> {
+function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAnswer | LongEffect> {
   switch (effect.kind) {
     case 'build_candidate':
       return buildCandidate(run, effect);

@@ -39,7 +39,7 @@ const [FIRST, SECOND] = [1 as CandidateNumber, 2 as CandidateNumber];
 const [A, B] = [1 as PrNumber, 2 as PrNumber];
 const DONE = { kind: 'done' };
 
-/** The fake forge, and what it was asked. */
+/** Records the requests to the fake forge. */
 class WatchedForge extends FakeForge {
   readonly builds: BuildRequest[] = [];
   readonly landings: LandRequest[] = [];
@@ -61,7 +61,7 @@ class WatchedForge extends FakeForge {
   }
 }
 
-/** A queue on a repository in memory; effects are carried out only by the test. */
+/** A queue on a repository in memory; only the test runs effects. */
 class World {
   now = NOON;
   readonly repository = new FakeRepository(() => this.now);
@@ -179,7 +179,7 @@ class World {
   }
 }
 
-/** Also where it goes on for a while. */
+/** Runs also a long landing to its end. */
 async function landToEnd(run: EffectRun, effect: LandCandidate): Promise<EffectAnswer> {
   const answer = await landCandidate(run, effect);
   return answer.kind === 'long_running' ? answer.run(new AbortController().signal) : answer;
@@ -272,7 +272,7 @@ describe('landing a candidate', () => {
     assert.deepEqual(world.forge.landings, []);
   });
 
-  /** The forge was asked, and nobody knows what came of it. */
+  /** The forge was asked, and its answer got lost. */
   async function begin(): Promise<void> {
     world.forge.isBroken = true;
     await assert.rejects(land(await world.run()));

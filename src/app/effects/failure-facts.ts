@@ -15,12 +15,13 @@ import type { WantedEvidence } from './waiver-evidence.ts';
 
 type Facts = Omit<FailureFacts, 'maxFailing' | 'evidence'> & WantedEvidence;
 
-/** All that the judgement of one failed check needs to know. */
+/** Collects everything that the judgement of a failed check needs. */
 export async function collectFailureFacts(run: EffectRun, candidate: Candidate, check: string): Promise<Facts> {
   const { app, found } = run;
   const repository = await app.directory.findRepositoryById(found.repositoryId);
   const candidateId = candidateIdOf(found.id, candidate.number);
-  // First what waits, then what is there: what is processed in between is seen at the next look.
+  // Waiting uploads are counted before the results are read: one that is processed in between is found by the next
+  // poll.
   const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check);
   const results = await app.store.testIngest.findCheckResults(found.repositoryId, candidateId, check);
   const tests = repository === undefined ? new Map() : await loadTests(run, repository, results);
@@ -36,19 +37,19 @@ export async function collectFailureFacts(run: EffectRun, candidate: Candidate, 
   };
 }
 
-/** The built-in runner hands in what the check left behind before it reports how the check ended. */
+/** The built-in runner stores the reports before it reports the result of the check. */
 function isOfRunner({ checks }: EffectRun, { required }: Candidate, check: string): boolean {
   return required?.commands !== '' && checks.some(({ name }) => name === check);
 }
 
-/** Nobody ever uploaded anything here: there is nothing to wait for. */
+/** The repository never had an upload, so that there are no results to wait for. */
 async function isWithoutResults({ app, found }: EffectRun): Promise<boolean> {
   return (await app.store.uploads.getWatermark(found.repositoryId)) === 0;
 }
 
 /**
- * An upload does not say in which run of a check it was made. Of the built-in runner it is known: it hands in what a run
- * left behind after that run began, and before the next one does.
+ * An upload does not say which run of a check made it. For the built-in runner it is known: it stores the reports of a
+ * run before the next run begins.
  */
 async function isOfSeveralRuns(
   run: EffectRun,
@@ -76,7 +77,7 @@ async function findLastPass(
   return isWaiting ? { isWaiting, isWhole: false, uploadIds: [], testNos: [] } : null;
 }
 
-/** Of the youngest entry in it; of the head by itself, when its test was planned. */
+/** The latest admission of its entries. For a test of the head alone, the time it was planned. */
 async function findAdmission({ app, found }: EffectRun, candidate: Candidate): Promise<Instant> {
   const members = compositionOf(candidate);
   const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
@@ -108,7 +109,7 @@ async function loadTests(
   return new Map(known.map((each) => [each.test.id, toFailedTest(each, settings, app.clock.now())]));
 }
 
-/** Settings that changed, or a decision that has ended, count at once: the test follows them a moment later. */
+/** Changed settings and expired decisions count at once, also before the stored state of the test follows them. */
 function toFailedTest({ test, memory }: KnownTest, settings: StoredTestSettings, now: Instant): FailedTest {
   const isBehind = memory.settingsVersion !== settings.version;
   const state = decodeState(memory.state);

@@ -9,20 +9,22 @@ import { newUpload } from '../uploads/new-upload.ts';
 import { UploadBodies } from '../uploads/upload-body.ts';
 import type { EffectRun } from './effect-run.ts';
 
-/** A store that is away for longer keeps the check's result waiting as well: this much is no use waiting for. */
+/** While the store is away for longer, the check's result cannot be stored either. */
 const MAX_TRIES = 4;
 const RETRY = { firstMs: 200, capMs: 2_000, spread: 1 };
-const MAX_TOLD = 5;
+const MAX_LISTED = 5;
 
-/** Stores the test reports that a check left behind as an upload of its own; answers what to say in its log. */
+/** Stores the test reports of a check as an upload. Returns lines for the check's log. */
 export async function handInReports(
   run: EffectRun,
   of: { readonly candidate: Candidate; readonly check: string; readonly left: LeftFiles },
 ): Promise<string> {
   const { files, problems } = of.left;
-  const told = problems.slice(0, MAX_TOLD).map((problem) => `[Sluice] Test reports: ${problem}\n`);
-  const more = problems.length - told.length;
-  const notes = [...told, ...(more > 0 ? [`[Sluice] Test reports: ${more} more could not be taken.\n`] : [])].join('');
+  const listed = problems.slice(0, MAX_LISTED).map((problem) => `[Sluice] Test reports: ${problem}\n`);
+  const more = problems.length - listed.length;
+  const notes = [...listed, ...(more > 0 ? [`[Sluice] Test reports: ${more} more could not be taken.\n`] : [])].join(
+    '',
+  );
   if (files.length === 0) return `${notes}[Sluice] No test report was found (${run.junit.join(', ')}).\n`;
   const stored = await insist(run, () => store(run, of));
   if (!stored) return `${notes}[Sluice] The test reports could not be stored.\n`;
@@ -30,7 +32,7 @@ export async function handInReports(
   return `${notes}[Sluice] ${files.length} ${files.length === 1 ? 'report' : 'reports'} handed to ingestion.\n`;
 }
 
-/** Reports are worth less than the result of the check: what cannot be stored for a while is let go. */
+/** The result of the check matters more than its reports: after a few failed tries the reports are dropped. */
 async function insist({ app }: EffectRun, act: () => Promise<unknown>): Promise<boolean> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
@@ -56,7 +58,7 @@ async function store(
       for await (const bytes of file.read()) await writer.write(bytes);
     }
   });
-  // A failure is not excused by half of the results: such reports count, but not as those of the check.
+  // Incomplete results must not excuse a failure: such an upload counts, but not as that of the check.
   const isTied = left.problems.length === 0;
   const fields = { ...fieldsOf(run, { candidate, check, isTied }), checkoutRoot: left.root };
   const { repositoryId } = run.found;
@@ -64,7 +66,7 @@ async function store(
   await app.store.uploads.create(upload, upload.receivedAt);
 }
 
-/** On the test branch: so they count as results of the queue, and not as those of the target. */
+/** The test branch as their branch: the results count for the queue, and not for the target branch. */
 function fieldsOf(
   { found, forge }: EffectRun,
   { candidate, check, isTied }: { readonly candidate: Candidate; readonly check: string; readonly isTied: boolean },

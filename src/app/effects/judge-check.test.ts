@@ -63,7 +63,7 @@ class Judged {
     await settle();
   }
 
-  /** Known to be flaky, by what somebody said long ago, and quarantined since then. */
+  /** A person called them flaky long ago, and they are quarantined since then. */
   async storeTests(...ids: readonly string[]): Promise<void> {
     await this.setTests({ autoQuarantine: true });
     for (const id of ids) await this.change(id, { quarantinedAt: id === FLAKY ? 0 : null });
@@ -124,7 +124,7 @@ class Judged {
     await settle();
   }
 
-  /** The candidate as it is, or as it ended. */
+  /** Also finds an ended candidate. */
   async candidate(number: CandidateNumber): Promise<Candidate> {
     const { app, store, queueId } = this.#world;
     const found = await app.queues.find(queueId);
@@ -455,7 +455,7 @@ describe('the facts of a judgement', () => {
   it('[V15] deny where the only evidence is of the commit of an earlier candidate', async () => {
     const { world, judged } = await begin();
     const { sha } = (await judged.candidate(SECOND)).commit ?? {};
-    // Nobody can say how that ended: the same is tested again, as another candidate.
+    // An unknown result: the same entries are tested again, as another candidate.
     await judged.report(SECOND, 'CANCELLED');
     await world.clock.pass(10);
     assert.ok(sha !== undefined && sha !== (await judged.candidate(THIRD)).commit?.sha);
@@ -479,7 +479,7 @@ describe('the facts of a judgement', () => {
     await judged.report(THIRD, 'FAILURE', start - 2_000);
     await world.clock.pass(100);
     assert.equal((await judged.verdict(THIRD))?.isWaived, true);
-    // Another try fails, and what it found is not uploaded yet.
+    // Another run fails, and its results are not uploaded yet.
     await judged.report(THIRD, 'FAILURE', start - 1_000);
     await world.clock.pass(100);
     assert.match(`${(await judged.verdict(THIRD))?.reason}`, /ran more than once/);
@@ -546,7 +546,7 @@ describe('the facts of a judgement', () => {
   });
 });
 
-/** Called flaky for one pass on retry, seen there: on the target, unless it says where. */
+/** Flaky for one pass on retry, seen on the target branch unless another place is given. */
 async function stateWith(
   world: World,
   seen: Partial<Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>>,

@@ -10,15 +10,15 @@ import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effe
 import { collectFailureFacts } from './failure-facts.ts';
 import { findWaiverEvidence } from './waiver-evidence.ts';
 
-/** Another server may have stored the results; this one hears of them by looking. */
-const LOOK_EVERY_MS = 1_000;
-/** The queue stops waiting by itself: the answer must be there before, because it says more. */
+/** Another server may store the results: this one polls for them. */
+const POLL_EVERY_MS = 1_000;
+/** The queue stops waiting at its own deadline. The judgement must come before it, because it says more. */
 const MARGIN_MS = 2_000;
-/** Where more seems to be left, the clock was put back. A little less is two servers whose clocks differ. */
+/** More time left than this means that the clock was set back. The margin allows for clocks of two servers. */
 const MOST_LEFT_MS = 2 * JUDGEMENT_MS;
 const MAX_TRIES = 5;
 
-/** Waits until the results of a failed check are there, or until nobody waits for them, and says what they mean. */
+/** Waits for the results of a failed check until the queue's deadline, and stores what they mean. */
 export async function judgeCheck(run: EffectRun, effect: JudgeCheck): Promise<LongEffect> {
   return { kind: 'long_running', run: (stop) => judge(run, effect, stop) };
 }
@@ -28,16 +28,16 @@ async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Pro
   const news = listen(run, effect);
   try {
     for (;;) {
-      const heard = news.next();
-      const judgement = await look(run, effect);
+      const stored = news.next();
+      const judgement = await judgeNow(run, effect);
       if (judgement === undefined) return DONE;
       const leftMs = effect.until - MARGIN_MS - app.clock.now();
       if (judgement.kind !== 'open' || leftMs <= 0 || leftMs > MOST_LEFT_MS) {
-        await tell(run, effect, toFinding(judgement));
+        await storeFinding(run, effect, toFinding(judgement));
         return DONE;
       }
       if (stop.aborted) return { kind: 'later', delayMs: 0 };
-      await waitFor(run, heard, stop, Math.min(LOOK_EVERY_MS, leftMs));
+      await waitFor(run, stored, stop, Math.min(POLL_EVERY_MS, leftMs));
       if (stop.aborted) return { kind: 'later', delayMs: 0 };
     }
   } finally {
@@ -45,8 +45,8 @@ async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Pro
   }
 }
 
-/** Undefined where there is nothing to judge any more. */
-async function look(run: EffectRun, effect: JudgeCheck): Promise<FailureJudgement | undefined> {
+/** Undefined where nothing is left to judge. */
+async function judgeNow(run: EffectRun, effect: JudgeCheck): Promise<FailureJudgement | undefined> {
   const candidate = await findAny(run, effect.candidate);
   const check = candidate?.checks.find(({ name }) => name === effect.check);
   if (candidate === undefined || check?.startedAt !== effect.attempt || check?.conclusion !== 'FAILURE')
@@ -55,7 +55,7 @@ async function look(run: EffectRun, effect: JudgeCheck): Promise<FailureJudgemen
   const facts = { ...(await collectFailureFacts(run, candidate, effect.check)), maxFailing: MAX_JUDGED_TESTS };
   const judgement = judgeFailure(facts);
   if (judgement.kind !== 'waived') return judgement;
-  // What the evidence is of costs many questions: they are asked only where all else is in order.
+  // Evidence costs many queries, so that it is collected only when everything else excuses the failure.
   return judgeFailure({ ...facts, evidence: await findWaiverEvidence(run, candidate, facts) });
 }
 
@@ -63,7 +63,7 @@ function toFinding({ kind, reason, tests, failing }: FailureJudgement): Judgemen
   return { isWaived: kind === 'waived', reason, tests, failing };
 }
 
-/** As it is now: live in the queue or, where it has ended, as the store has it. */
+/** The candidate from the queue, or from the store after it ended. */
 async function findAny({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const loaded = await app.queues.find(found.id);
   const live = loaded && findCandidate(loaded.queue, number);
@@ -75,7 +75,7 @@ async function findEnded({ app, found }: Pick<EffectRun, 'app' | 'found'>, numbe
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
-async function tell(run: EffectRun, effect: JudgeCheck, finding: JudgementFinding): Promise<void> {
+async function storeFinding(run: EffectRun, effect: JudgeCheck, finding: JudgementFinding): Promise<void> {
   const { app, found } = run;
   const { candidate, check, attempt } = effect;
   const event = { kind: 'check_judged' as const, candidate, check, attempt, ...finding };
@@ -84,14 +84,14 @@ async function tell(run: EffectRun, effect: JudgeCheck, finding: JudgementFindin
     isLive = findCandidate(queue, candidate) !== undefined;
     return isLive ? { ...event, at: app.clock.now() } : undefined;
   });
-  if (!isLive) await tellOfEnded(run, event);
+  if (!isLive) await storeForEnded(run, event);
 }
 
 /**
- * One that ended takes its record with it, so that people can still read what was found. A judgement of another of its
- * checks may be stored at the same time, and put this one's record back to what it was: then it is told again.
+ * For an ended candidate the event carries its record, so that people can read the finding. The judgement of another
+ * check may overwrite that record at the same time: then it is stored again.
  */
-async function tellOfEnded({ app, found }: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
+async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const ended = await findEnded({ app, found }, event.candidate);
     const check = ended?.checks.find(({ name }) => name === event.check);
@@ -100,7 +100,7 @@ async function tellOfEnded({ app, found }: EffectRun, event: Omit<CheckJudged, '
   }
 }
 
-/** News of results of the check that this server stored. */
+/** Resolves when this server has stored results of the check. */
 function listen({ app, found }: EffectRun, effect: JudgeCheck) {
   const candidateId = candidateIdOf(found.id, effect.candidate);
   let { promise, resolve } = Promise.withResolvers<void>();
@@ -114,12 +114,12 @@ function listen({ app, found }: EffectRun, effect: JudgeCheck) {
   return { next, end };
 }
 
-function waitFor({ app }: EffectRun, heard: Promise<void>, stop: AbortSignal, ms: number): Promise<void> {
+function waitFor({ app }: EffectRun, stored: Promise<void>, stop: AbortSignal, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = app.clock.after(ms, resolve);
   const onStop = () => resolve();
   stop.addEventListener('abort', onStop, { once: true });
-  void heard.then(resolve);
+  void stored.then(resolve);
   return promise.finally(() => {
     cancel();
     stop.removeEventListener('abort', onStop);

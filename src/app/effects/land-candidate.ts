@@ -15,13 +15,13 @@ import {
   waitForHooks,
 } from './effect-run.ts';
 
-/** A queue that was paused meanwhile is looked at again after this. */
+/** A paused queue is read again after this. */
 const PAUSED_DELAY_MS = 1_000;
 
 /**
- * The one irreversible act. It looks at the queue last of all: a landing that was called off, or a queue that was paused or
- * parked since, is not landed. The forge then moves the target from exactly the head that is expected, or says why not;
- * after a crash the same question has the same answer, because the forge looks at the target before it acts.
+ * The one irreversible effect. It reads the queue last of all: a cancelled landing, or one of a paused or parked queue,
+ * does not happen. The forge moves the target branch from exactly the expected head, or says why not. After a crash the
+ * same request has the same answer, because the forge reads the branch before it acts.
  */
 export async function landCandidate(run: EffectRun, effect: LandCandidate): Promise<EffectAnswer | LongEffect> {
   const { app, found } = run;
@@ -47,21 +47,21 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   if (now === undefined || !isStillAsked(now, effect)) return DONE;
   const isCalledOff = isTakenBack(now, candidate);
   const isStill = now.state === 'PAUSED' || now.parked !== undefined;
-  // Somebody who takes a pull request back does not wait for the queue: what was called off is only looked for.
+  // A requested removal does not wait for the queue: a cancelled landing is only searched for at the forge.
   if (isStill && !isCalledOff) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   const land = async (more: Pick<LandRequest, 'isStillWanted' | 'signal'>): Promise<EffectAnswer> => {
     const answer = await run.forge.landCandidate({ ...request, isCalledOff, ...more });
     return { kind: 'event', event: toEvent(candidate, effect, answer) };
   };
   if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));
-  // A merge API lands one by one, and is tried again for minutes where it fails.
+  // A merge API lands entries one by one, and is retried for minutes.
   const isStillWanted = async () => isWanted(await app.queues.find(found.id), candidate);
   return { kind: 'long_running', run: (signal) => land({ isStillWanted, signal }) };
 }
 
 /**
- * What is asked of a repository where nothing may be done is asked in vain, for as long as that is so. Whoever takes a pull
- * request back does not wait for it: nobody can say any more whether it had landed there.
+ * A blocked repository can be asked nothing. A requested removal does not wait for its end: the landing counts as
+ * cancelled, though it may have happened.
  */
 export function answerWhereBlocked(queue: Queue, effect: Effect): EffectAnswer | undefined {
   if (effect.kind !== 'land_candidate') return undefined;
@@ -78,7 +78,7 @@ function isTakenBack(queue: Queue, candidate: Candidate): boolean {
   return landingEntries(queue, candidate).some(({ removalAskedBy }) => removalAskedBy !== undefined);
 }
 
-/** Says that the landing begins, so that nothing calls it off any more, and looks at the queue a last time. */
+/** Marks the landing as begun, so that it cannot be cancelled any more, and reads the queue a last time. */
 async function begin({ app, found }: EffectRun, effect: LandCandidate): Promise<Queue | undefined> {
   const { candidate } = effect;
   const begun = await app.queues.run(found.id, (queue) =>
@@ -128,7 +128,6 @@ function toStop(candidate: Candidate, stopped: LandingStop): Stop {
   return stopped.kind === 'refused' || stopped.kind === 'pull_request_moved' ? toRefusal(candidate, stopped) : stopped;
 }
 
-/** What one entry fails with. */
 function toRefusal(
   { purpose }: Candidate,
   refusal: Extract<LandingStop, { kind: 'refused' | 'pull_request_moved' }>,

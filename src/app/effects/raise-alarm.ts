@@ -3,7 +3,7 @@ import { endAlarms, raise } from '../core/alarms.ts';
 import { describeMove } from '../core/format-audit.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 
-/** `id` is the effect's own: carried out twice, it is one alarm. */
+/** `id` is that of the effect: a repeated effect raises one alarm. */
 export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string): Promise<EffectAnswer> {
   const { app, found, forge, repository } = run;
   const { code, move } = effect;

@@ -2,7 +2,7 @@ import type { ReadmitEntry } from '../../engine/effect.ts';
 import { findTargets } from '../queue/pull-request-facts.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 
-/** Reads a removed pull request as it is now, so that the queue knows whether it may take it back as it was. */
+/** Reads a removed pull request as it is now: the queue takes it back only if it did not change. */
 export async function readmitEntry(
   { app, found, forge, repository }: EffectRun,
   { prNumber, submission }: ReadmitEntry,

@@ -90,7 +90,7 @@ describe('checks of the built-in runner', () => {
   it('[R4] are stopped when another server decides that nobody wants them', async () => {
     const world = await begin();
     const store = { ...world.store, isShared: true };
-    Object.defineProperty(world.app, 'runner', { value: new QueueHost(store, world.clock) });
+    Object.defineProperty(world.app, 'queues', { value: new QueueHost(store, world.clock) });
     const other = new QueueHost(store, world.clock);
     const cancel: QueueEvent = { kind: 'pull_request_cancelled', at: world.clock.now(), actor: 'ada', prNumber: A };
     await other.run(world.queueId, () => cancel);

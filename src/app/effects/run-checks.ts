@@ -15,13 +15,12 @@ import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 import { handInReports } from './hand-in-reports.ts';
 
 const DEFAULT_TIMEOUT_MINUTES = 60;
-/** Another server may decide about the candidate; this one hears of it by looking. */
-const LOOK_EVERY_MS = 2_000;
-/** A server that is to end with its checks knows it by then. */
+/** Another server may decide the candidate: this one polls the queue for it. */
+const POLL_EVERY_MS = 2_000;
+/** When the machine shuts down, the server also gets its stop signal within this time. */
 const SHUTDOWN_MS = 1_000;
-const INSIST = { firstMs: 200, capMs: 10_000, spread: 1 };
+const RETRY = { firstMs: 200, capMs: 10_000, spread: 1 };
 
-/** What all checks of one candidate have in common. */
 interface CheckRun extends EffectRun {
   readonly candidate: Candidate;
   readonly testRunId: string;
@@ -29,8 +28,8 @@ interface CheckRun extends EffectRun {
 }
 
 /**
- * Runs those checks of a candidate that have no result yet, and reports each. When the candidate is decided, or nobody
- * wants it any more, what still runs is stopped. A server that dies on the way leaves the rest to the next one.
+ * Runs the checks of a candidate that have no result yet, and reports each. When the candidate is decided or cancelled,
+ * the running ones are stopped. If the server dies, the next one runs the rest.
  */
 export async function runChecks(run: EffectRun, candidate: Candidate, stop: AbortSignal): Promise<EffectAnswer> {
   const watch = watchCandidate(run, candidate);
@@ -51,24 +50,24 @@ function isCompleted({ checks }: Candidate, name: string): boolean {
   return checks.some((check) => check.name === name && check.status === 'COMPLETED');
 }
 
-/** Tells when the candidate is not under test any more. */
+/** Aborts its signal when the candidate is not under test any more. */
 function watchCandidate({ app, found }: EffectRun, { number }: Candidate) {
   const decided = new AbortController();
-  const look = (queue: Queue | undefined) => {
+  const check = (queue: Queue | undefined) => {
     if (queue === undefined || findCandidate(queue, number)?.state !== 'testing') decided.abort();
   };
   const stopListening = app.queues.listen((loaded) => {
-    if (loaded.id === found.id) look(loaded.queue);
+    if (loaded.id === found.id) check(loaded.queue);
   });
-  const lookAgain = () => {
+  const poll = () => {
     app.queues.find(found.id).then(
-      (loaded) => look(loaded?.queue),
-      // The store is away for a moment; the next look asks again.
+      (loaded) => check(loaded?.queue),
+      // The store is away for a moment; the next poll reads again.
       () => undefined,
     );
-    cancel = app.clock.after(LOOK_EVERY_MS, lookAgain);
+    cancel = app.clock.after(POLL_EVERY_MS, poll);
   };
-  let cancel = app.clock.after(0, lookAgain);
+  let cancel = app.clock.after(0, poll);
   const end = () => {
     stopListening();
     cancel();
@@ -83,7 +82,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const timeoutMinutes = check.timeoutMinutes ?? DEFAULT_TIMEOUT_MINUTES;
   const log = await openLog(run, check);
   const started = candidate.checks.find(({ name }) => name === check.name)?.startedAt ?? 0;
-  // The newest attempt counts, also where the clock of the server that began the last one was ahead.
+  // The newest attempt counts, and the clock of the server that began the last one may have been ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
   const job = app.checkRunner.run(
@@ -106,32 +105,32 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
     stop,
   );
   const end = await withoutShutdown(run, await job);
-  const words = wordsOf(end, { timeoutMinutes, ranMs: Math.max(0, app.clock.now() - startedAt) });
-  await log.end(`\n[Sluice] ${words.text}\n`);
-  if (words.conclusion === undefined) return;
-  const { conclusion, text } = words;
+  const result = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, app.clock.now() - startedAt) });
+  await log.end(`\n[Sluice] ${result.text}\n`);
+  if (result.conclusion === undefined) return;
+  const { conclusion, text } = result;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
 }
 
-/** They are there before the result is: whoever judges a failure finds them. */
+/** The reports are stored before the result, so that the judgement of a failure finds them. */
 function reportsOf(run: CheckRun, { name: check }: RunnerCheck, log: CheckLog): Pick<Job, 'reports'> {
   if (run.junit.length === 0) return {};
   const take = async (left: LeftFiles) => {
-    const told = await handInReports(run, { candidate: run.candidate, check, left });
-    await log.add(Buffer.from(`\n${told}`));
+    const lines = await handInReports(run, { candidate: run.candidate, check, left });
+    await log.add(Buffer.from(`\n${lines}`));
   };
   return { reports: { globs: run.junit, take } };
 }
 
-/** A machine that shuts down ends checks and servers together, in any order: then there is no result. */
+/** A shutdown of the machine kills checks and servers in any order: such an end of a check is no result. */
 async function withoutShutdown({ app, stop }: CheckRun, end: JobEnd): Promise<JobEnd> {
   if (end.kind !== 'killed' || CRASHES.has(end.signal)) return end;
   await pause(app.clock, SHUTDOWN_MS);
   return stop.aborted ? { kind: 'stopped' } : end;
 }
 
-/** What people ask for first is checked first. */
+/** Jobs run by the priority of their pull requests. */
 function rankOf({ found, candidate }: CheckRun): number {
   const priorities = candidate.members.map(({ prNumber }) => getIn(found.queue.entries, prNumber)?.priority.value ?? 0);
   return Math.min(...priorities, LOWEST_PRIORITY_VALUE);
@@ -148,22 +147,22 @@ function heading({ app, candidate, found }: CheckRun, { name, command, network }
   const subject = prs.length === 0 ? 'without any pull request' : `with ${prs.join(' ')}`;
   const place = `${found.queue.branch} at ${candidate.base.sha.slice(0, 12)} ${subject}`;
   const commit = `commit ${candidate.commit?.sha ?? ''}`;
-  // The first thing to know where a download fails.
+  // Readers of a failed download need this first.
   const closed =
     app.checkRunner.safety.closesNetwork && network !== true ? ', without network (--check-network opens it)' : '';
   return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n[Sluice] $ ${command}\n`;
 }
 
-/** Signals that a program brings upon itself. */
+/** Signals that a crashing program causes itself. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);
 
-interface Words {
+interface CheckEnd {
   /** Undefined where there is no result. */
   readonly conclusion: CheckConclusion | undefined;
   readonly text: string;
 }
 
-function wordsOf(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): Words {
+function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): CheckEnd {
   const after = `after ${(facts.ranMs / 1_000).toFixed(1)} s`;
   switch (end.kind) {
     case 'exited':
@@ -172,7 +171,7 @@ function wordsOf(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly
         : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code} ${after}.` };
     case 'killed':
       if (CRASHES.has(end.signal)) return { conclusion: 'FAILURE', text: `Crashed (${end.signal}) ${after}.` };
-      // Nothing is known about the code: the machine, or somebody on it, ended the check.
+      // The machine or a person killed the check, which says nothing about the code.
       return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
     case 'timed_out':
       return { conclusion: 'TIMED_OUT', text: `Did not end within ${facts.timeoutMinutes} minutes, and was killed.` };
@@ -190,7 +189,7 @@ interface Progress {
   readonly summary?: string;
 }
 
-/** What a check has found is not lost because the store is away for a while. */
+/** Retries while the store is away, so that the result is not lost. */
 async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress): Promise<void> {
   const { app, found, candidate, stop } = run;
   const { startedAt, status, conclusion, summary } = progress;
@@ -206,8 +205,8 @@ async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress):
       return;
     } catch (error) {
       if (!(error instanceof Fault) || stop.aborted) throw error;
-      app.log.warn({ err: error, check: name }, 'could not report a check; trying again');
-      await pause(app.clock, backoffMs(attempts, INSIST));
+      app.log.warn({ err: error, check: name }, 'could not report a check, retrying');
+      await pause(app.clock, backoffMs(attempts, RETRY));
     }
   }
 }

@@ -17,21 +17,21 @@ import {
 } from './effect-run.ts';
 import { runChecks } from './run-checks.ts';
 
-/** As long as jobs that wait here may wait for one of another server. */
+/** As long as queued jobs here may wait for a free slot of another server. */
 const CROWDED_MS = 500;
 
-/** Shows the commit to whatever CI there is; where the repository has commands, the built-in runner is one. */
+/** Publishes the commit to external CI, and runs the repository's own commands with the built-in runner. */
 export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
   if (candidate?.state !== 'testing' || candidate.commit === undefined) return DONE;
-  // Long may lie between: the queue was paused, or a server died. What runs now would not be what a pass stands for.
+  // The queue was paused meanwhile, or a server died. A pass of the changed commands would prove something else.
   if (candidate.required?.commands !== digestCommands(run.checks)) {
     return { kind: 'event', event: { kind: 'checks_lost', candidate: candidate.number, cause: 'commands_changed' } };
   }
   const { store, checkRunner } = run.app;
   if (run.checks.length > 0 && run.checksBlocked !== undefined)
     throw new Fault('RUNNER_UNAVAILABLE', run.checksBlocked);
-  // Another server may have room.
+  // Another server may have a free slot.
   if (store.isShared && run.checks.length > 0 && checkRunner.isCrowded) return { kind: 'later', delayMs: CROWDED_MS };
   const { sha } = candidate.commit;
   return waitForHooks(run, () => show(run, candidate, sha));
@@ -53,7 +53,7 @@ async function show(run: EffectRun, candidate: Candidate, sha: Sha): Promise<Eff
   return { kind: 'event', event: { kind: 'candidate_unbuildable', candidate: candidate.number, reason, detail } };
 }
 
-/** Where CI runs only for pull requests. Plain git has none to open. */
+/** For CI that runs only for pull requests. Plain git has none to open. */
 async function draftOf(run: EffectRun, candidate: Candidate): Promise<Pick<PublishRequest, 'draft'>> {
   const { branch, settings } = run.found.queue;
   if (!settings.createPrsForTestingBranches || run.forge.hosting === undefined) return {};

@@ -85,7 +85,7 @@ describe('telling people how their pull request stands', () => {
     await world.observe({ ...pr, title: 'Another title' });
     await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
     await world.told();
-    // The run is another one; the check says the same.
+    // The candidate is another one; the check run says the same.
     assert.deepEqual(world.pages.acts.slice(length), ['comment']);
     await world.stop();
   });
@@ -546,7 +546,7 @@ describe('telling people how their pull request stands', () => {
   });
 });
 
-/** Open, and told of: each waits for a review in every one of the queues. */
+/** Open pull requests with a page, each waiting for a review in every one of the queues. */
 async function inSeveralQueues(queues: number, count: number) {
   const world = await TalkWorld.create();
   const ids = [world.queueId];

@@ -24,39 +24,40 @@ import { writeLabels } from '../pr-page/write-labels.ts';
 import { WriteSlots } from '../pr-page/write-slots.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
 
-/** A pull request is in one queue after the other when its base changes; nobody reads of more. */
+/** A pull request whose base changes is in one queue after the other. The page shows the latest few. */
 const MAX_QUEUES = 5;
 
 const writeSlots = new WeakMap<App, WriteSlots>();
 
 /**
- * Says at the forge how a pull request stands now: what differs from what was said last, and nothing else. A forge that
- * lets us wait keeps no hand busy that could land something.
+ * Updates the comment, check run and labels of a pull request, and writes only what differs from the last write. It
+ * runs
+ * as a long effect: a slow forge must not occupy a worker that could land something.
  */
 export async function updatePage(run: EffectRun, effect: UpdatePage, id: string): Promise<EffectAnswer | LongEffect> {
   const { hosting } = run.forge;
   if (hosting === undefined) return DONE;
   const { app, repository } = run;
-  const ours = writeSlots.get(app) ?? new WriteSlots();
-  writeSlots.set(app, ours);
+  const slots = writeSlots.get(app) ?? new WriteSlots();
+  writeSlots.set(app, slots);
   const share = `${repository.host}/${repository.owner}`;
-  if (ours.isCrowded(share)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(id)) };
+  if (slots.isCrowded(share)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(id)) };
   return {
     kind: 'long_running',
     run: async (stop) => {
-      const giveBack = await ours.take(share, stop);
-      if (giveBack === undefined) return NOT_NOW;
-      const said = writeUntilLast(run, { hosting, prNumber: effect.prNumber, id }).finally(giveBack);
-      return Promise.race([said, whenStopped(stop, said)]);
+      const release = await slots.take(share, stop);
+      if (release === undefined) return NOT_NOW;
+      const written = writeUntilLast(run, { hosting, prNumber: effect.prNumber, id }).finally(release);
+      return Promise.race([written, whenStopped(stop, written)]);
     },
   };
 }
 
 const NOT_NOW: EffectAnswer = { kind: 'later', delayMs: 0 };
 
-/** A forge that is slow does not keep a server from stopping: whoever goes on finds what was said. */
-function whenStopped(stop: AbortSignal, said: Promise<unknown>): Promise<EffectAnswer> {
-  said.catch(() => undefined);
+/** A slow forge must not delay the stop of a server: the next server finds in the note what was written. */
+function whenStopped(stop: AbortSignal, written: Promise<unknown>): Promise<EffectAnswer> {
+  written.catch(() => undefined);
   return new Promise((resolve) => {
     if (stop.aborted) resolve(NOT_NOW);
     else stop.addEventListener('abort', () => resolve(NOT_NOW), { once: true });
@@ -64,35 +65,35 @@ function whenStopped(stop: AbortSignal, said: Promise<unknown>): Promise<EffectA
 }
 
 /**
- * A forge takes one act a second: those that wait already take minutes. Hundreds that came back every second or two would
- * keep everything else, also what lands, waiting for its turn.
+ * GitHub accepts about one write a second, so that a full slot list takes minutes. Hundreds of effects that came back
+ * every second would occupy the workers, also those for landings.
  */
 const CROWDED_MS = 20_000;
 
 interface PageUpdate {
   readonly hosting: Hosting;
   readonly prNumber: UpdatePage['prNumber'];
-  /** The effect's own. */
+  /** The effect's id. */
   readonly id: string;
 }
 
 /**
- * Two may talk at once: one that was taken for dead, or one for another queue. Whoever finds that another spoke meanwhile
- * says it once more, with what is true by then: the last word is the latest.
+ * Two writers may be at work: after a lease ran out, or for two queues. A writer that finds a concurrent write writes
+ * once more, from the present state, so that the last write is the newest.
  */
-async function writeUntilLast(run: EffectRun, speech: PageUpdate): Promise<EffectAnswer> {
-  for (let overtaken = 0; overtaken < MAX_CONCURRENT_WRITES; overtaken += 1) {
+async function writeUntilLast(run: EffectRun, update: PageUpdate): Promise<EffectAnswer> {
+  for (let tries = 0; tries < MAX_CONCURRENT_WRITES; tries += 1) {
     try {
-      return await writePage(run, speech);
+      return await writePage(run, update);
     } catch (error) {
-      if (isLimited(error)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(speech.id)) };
+      if (isLimited(error)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(update.id)) };
       if (!(error instanceof ConcurrentWrite)) throw error;
     }
   }
   throw leftToOther();
 }
 
-/** A forge that takes nothing more for an hour is no failure: who landed meanwhile is told so then. */
+/** A rate limit of an hour is no failure: the page is updated when it ends. */
 function isLimited(error: unknown): boolean {
   return error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isKnownNotApplied(error);
 }
@@ -101,7 +102,7 @@ const MAX_CONCURRENT_WRITES = 5;
 
 async function writePage(run: EffectRun, { hosting, prNumber, id }: PageUpdate): Promise<EffectAnswer> {
   const { app, forge, repository: at } = run;
-  // It waited for its turn: the queue may have gone on.
+  // The effect waited for its slot, and the queue may have changed.
   const found = await app.queues.find(run.found.id);
   if (found === undefined) return DONE;
   const repository = await app.directory.findRepositoryById(found.repositoryId);
@@ -121,14 +122,14 @@ async function writePage(run: EffectRun, { hosting, prNumber, id }: PageUpdate):
   const [first] = views;
   if (first === undefined || own === undefined) return DONE;
   const writer = createPairedWriter(hosting);
-  const talk = { app, hosting, writer, key, repository: at, id, turn: randomUUID() };
-  const comment = writeComment(talk, views).finally(() => writer.skip('comment'));
-  const check = writeCheckRun(talk, own).finally(() => writer.skip('check'));
+  const page = { app, hosting, writer, key, repository: at, id, turn: randomUUID() };
+  const comment = writeComment(page, views).finally(() => writer.skip('comment'));
+  const check = writeCheckRun(page, own).finally(() => writer.skip('check'));
   await Promise.allSettled([comment, check]);
-  return inTurn([() => comment, () => check, () => writeLabels(talk, first), () => closeLandedPullRequest(talk, own)]);
+  return inTurn([() => comment, () => check, () => writeLabels(page, first), () => closeLandedPullRequest(page, own)]);
 }
 
-/** It lands right now, or the forge is still finding out whether it can be merged: in a moment there is more to say. */
+/** The entry lands right now, or its mergeability is being computed: one write a moment later replaces two. */
 function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
   if (entry.state === 'TESTS_PASSED' && now - entry.stateChangedAt < PASSED_MS) return true;
   const { landing } = queue;
@@ -146,30 +147,30 @@ function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
 const ABOUT_TO_CHANGE_MS = 1_000;
 const LANDING_MS = 30_000;
 const FINDING_OUT_MS = 6_000;
-/** Those ahead of it are about to land, as a rule; one that waits for longer is worth a word. */
+/** Entries ahead usually land first. One that waits for longer gets an update. */
 const PASSED_MS = 30_000;
 
-/** What one of them cannot do keeps none of the others from being done. */
+/** Runs every act, also after one failed. */
 async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAnswer> {
   let failure: { readonly error: unknown } | undefined;
-  let overtaken: ConcurrentWrite | undefined;
+  let concurrent: ConcurrentWrite | undefined;
   let laterMs: number | undefined;
   for (const act of acts) {
     try {
       await act();
     } catch (error) {
       if (error instanceof RetryAfter) laterMs = Math.max(laterMs ?? 0, error.delayMs);
-      else if (error instanceof ConcurrentWrite) overtaken = error;
+      else if (error instanceof ConcurrentWrite) concurrent = error;
       else failure ??= { error };
     }
   }
-  // What failed is not tried again at once, also where the rest could be.
+  // A failure gets its backoff, also where the other acts could be retried at once.
   if (failure !== undefined) throw failure.error;
-  if (overtaken !== undefined) throw overtaken;
+  if (concurrent !== undefined) throw concurrent;
   return laterMs === undefined ? DONE : { kind: 'later', delayMs: laterMs };
 }
 
-/** Live ones first, then those that changed last: the same for whoever of them tells. */
+/** Live entries first, then the latest change: the same order for the effects of every queue. */
 async function collectViews(place: PageHost, queueIds: readonly QueueId[], prNumber: UpdatePage['prNumber']) {
   const views = [];
   for (const queueId of queueIds) {

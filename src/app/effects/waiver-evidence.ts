@@ -1,7 +1,7 @@
 /**
- * What may excuse a failure of a test in a queue: uploads of a proven origin, from the history of the target, or from
- * candidates of this queue without the pull requests under test. Nobody is excused by what was seen only with his own
- * commits, and nobody by what anybody could have sent.
+ * Evidence that may excuse a failed test in a queue: uploads of proven origin, from the history of the target branch or
+ * from candidates of this queue without the pull requests under test. Runs of a pull request's own commits, and uploads
+ * that anybody could have sent, excuse nothing.
  */
 import { type Candidate, compositionOf } from '../../engine/candidate.ts';
 import { worthOf } from '../../flaky/core/evidence.ts';
@@ -17,7 +17,7 @@ import type { EffectRun } from './effect-run.ts';
 const UUID_AT_END = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:-bisection)?$/;
 const WHOLE_SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Asking about more takes too long; whatever is not asked about does not count. */
+/** More queries would take too long; a commit that is not looked up does not count. */
 const MAX_ASKING_MS = 20_000;
 const MAX_QUESTIONS = 1_000;
 /** Tests whose runs are in memory at once. */
@@ -27,7 +27,7 @@ export interface WantedEvidence {
   readonly results: CheckResults | undefined;
   readonly tests: ReadonlyMap<string, FailedTest>;
   readonly admittedAt: Instant;
-  /** Older runs are invisible. */
+  /** Older runs are past the retention. */
   readonly since: Instant;
 }
 
@@ -39,7 +39,7 @@ export async function findWaiverEvidence(
   const { results, tests, admittedAt, since } = wanted;
   const places = new Places(run, candidate, results);
   const found = new Map<string, TestEvidence>();
-  // A person's word needs no evidence.
+  // A test that a person quarantined needs no evidence.
   const failing = (results?.failing ?? []).filter(({ testId }) => {
     const always = tests.get(testId)?.alwaysSince ?? null;
     return always === null || always > admittedAt;
@@ -63,7 +63,8 @@ async function select(places: Places, batches: readonly StoredBatch[], testNo: n
     const worth = worthOf(facts);
     if (worth === 'STATUSES' && hasFailed) hasUnproven = true;
     if (worth !== 'WAIVERS' || places.isPlainlyTheirs(facts)) continue;
-    // Passes only count against it, but for those on a commit on which it failed.
+    // A pass counts against flakiness, except on a commit on which the test also failed. So only failures are looked
+    // up.
     if (hasFailed && !(await places.mayExcuse(facts))) continue;
     past.push(pastRunsOf(facts, receivedAt, own));
   }
@@ -76,7 +77,7 @@ function pastRunsOf(facts: BatchFacts, at: Instant, runs: readonly StoredRun[]):
   return { upload: { id, branch, sha, job, jobAttempt, prNumber, flaw }, at, runs: observed };
 }
 
-/** Whose commits are whose, each asked about once. */
+/** Tells which pull requests a commit belongs to. Each commit is looked up once. */
 class Places {
   readonly #run: EffectRun;
   readonly #candidate: Candidate;
@@ -96,7 +97,7 @@ class Places {
     this.#endsAt = run.app.clock.now() + MAX_ASKING_MS;
   }
 
-  /** As far as that can be told without asking anybody. */
+  /** Decides from the batch alone, without queries. */
   isPlainlyTheirs({ sha, uploadId, prNumber }: BatchFacts): boolean {
     if (this.#shas.has(sha.toLowerCase()) || this.#uploadIds.has(uploadId)) return true;
     return prNumber !== null && this.#prNumbers.has(prNumber);
@@ -112,16 +113,16 @@ class Places {
     return answer;
   }
 
-  /** Of a test run with one of these pull requests in it: by its branch, or by what the upload says it is tied to. */
+  /** The upload is of a test run with one of these pull requests, by its branch or by its own fields. */
   async #isOfRelative(branch: string, uploadId: string): Promise<boolean> {
     const { store } = this.#run.app;
-    // A test branch ends with the id of its test run.
+    // The name of a test branch ends with the id of its test run.
     const named = UUID_AT_END.exec(branch)?.[1];
     const tied = (await store.uploads.find(uploadId))?.fields?.candidateId;
     for (const id of new Set([named, tied])) {
       if (id === undefined || id === null) continue;
       const row = await store.queues.findCandidateById(id);
-      // One that nobody remembers may have been anybody's.
+      // An unknown test run may have had any pull request.
       if (row === undefined || this.#isRelative(row)) return true;
     }
     return false;
@@ -132,7 +133,7 @@ class Places {
   }
 
   async #isOfQueueOrTarget(sha: string): Promise<boolean> {
-    // Half a name may be that of any commit.
+    // An abbreviated id may match any commit.
     if (!WHOLE_SHA.test(sha)) return false;
     const { app, found, forge, repository } = this.#run;
     const row = await app.store.queues.findCandidateBySha([found.id], sha);

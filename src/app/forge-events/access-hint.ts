@@ -3,9 +3,8 @@ import { settleIdentity } from '../repositories/settle-identity.ts';
 import type { HintOutcome, HintRun } from './hint-run.ts';
 
 /**
- * It was renamed, given to somebody else or deleted, another one has its name, or we may do there other things than
- * before. Where we may do nothing any more, that is an outage like any other: nothing is lost, and looks go on until one
- * is answered again.
+ * The repository was renamed, transferred or deleted, another one took its name, or our permissions there changed. Lost
+ * access is an outage like any other: the queue keeps everything, and the poller retries until the forge answers.
  */
 export async function checkAccess({ app, hosting, repository }: HintRun): Promise<HintOutcome> {
   hosting.forget(repository.owner, repository.name);

@@ -4,10 +4,10 @@ import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, formatRef } from '../core/find-queue.ts';
 
-/** Forges are away for a moment now and then. One that stays away was taken from us, or is broken. */
+/** Short outages of a forge are normal. A longer one means that it is broken, or that our access was removed. */
 const PATIENCE_MS = 5 * 60_000;
 
-/** Says once for each outage that nothing can be read of a repository any more. */
+/** Raises one alarm for each outage of a repository. */
 export async function alarmOfOutage(app: App, repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
   const outage = app.outages.find(repository.id);
   if (outage === undefined || app.clock.now() - outage.since < PATIENCE_MS) return;

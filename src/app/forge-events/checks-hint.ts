@@ -10,7 +10,7 @@ import { findOpenCandidates, reportChecks } from './report-checks.ts';
 
 type ChecksHint = HintOf<'checks'>;
 
-/** CI said something about a commit: one that is under test, or the head of a pull request that waits to be ready. */
+/** CI reported on a commit: one under test, or the head of a pull request that is not mergeable yet. */
 export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promise<HintOutcome> {
   const queues = await loadQueues(run.app, [run.repository]);
   await pollWaitingEntries(run, queues, hint);
@@ -24,13 +24,13 @@ export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promis
   return isThere(reports, hint) ? 'done' : 'later';
 }
 
-/** Whether anybody waits for it. */
+/** An open candidate or a waiting entry depends on these checks. */
 export function isWaitedFor({ queue }: Pick<FoundQueue, 'queue'>, hint: ChecksHint): boolean {
   const tested = findOpenCandidates(queue, hint.sha);
   return tested.some((candidate) => mayDecide(candidate, hint)) || waitingAt({ queue }, hint).length > 0;
 }
 
-/** Whether it may be merged now is a question about the pull request. */
+/** Mergeability is a fact of the pull request, so that the pull request is read again. */
 async function pollWaitingEntries(
   { app, repository }: HintRun,
   queues: readonly FoundQueue[],
@@ -48,12 +48,12 @@ export function hasWaiting({ queue }: Pick<FoundQueue, 'queue'>): boolean {
   return [...valuesOf(queue.entries)].some(isWaiting);
 }
 
-/** The forge does not let it be merged yet. */
+/** The forge does not allow the merge yet. */
 function isWaiting(entry: Entry): boolean {
   return !isAdmitted(entry) && entry.pr.mergeability !== 'MERGEABLE';
 }
 
-/** Checks that nobody waits for, and those that are known already, need no question. */
+/** Checks that are not required, or whose result is stored already, are not read from the forge. */
 function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: ChecksHint): boolean {
   const names = required?.names ?? [];
   const isFinished = (each: string, since = 0) =>
@@ -62,7 +62,7 @@ function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: 
   return names.includes(name) && !(startedAt !== undefined && isFinished(name, startedAt));
 }
 
-/** What was told of finished and cannot be seen yet is seen a moment later. */
+/** GitHub may announce the end of a check a moment before its API shows it. */
 function isThere(reports: readonly CheckReport[], { check: name }: ChecksHint): boolean {
   if (name === undefined) return true;
   return reports.some((report) => report.name === name && report.status === 'COMPLETED');

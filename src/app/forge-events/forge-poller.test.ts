@@ -12,7 +12,7 @@ async function createWorld(t: TestContext): Promise<HostedWorld> {
   return world;
 }
 
-/** Everything that people and CI do, as it is found out by `hear`. Answers how it ended, told in the same words. */
+/** Everything that people and CI do. `hear` lets the server find out. Returns each pull request's final state. */
 async function play(world: HostedWorld, hear: () => Promise<void>): Promise<Record<string, string | undefined>> {
   const { repository } = world.world;
   const open = (name: string) => repository.openPullRequest({ base: 'main', files: { [name]: 'x' } }).number;
@@ -95,9 +95,9 @@ describe('looking around', () => {
     const world = await createWorld(t);
     const { clock, repository } = world.world;
     const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    const looks = () => world.hosting.asked.get('lookAround') ?? 0;
+    const countPolls = () => world.hosting.asked.get('lookAround') ?? 0;
     await clock.pass(1_000 - (clock.now() % 1_000));
-    for (let before = looks(); looks() === before; ) {
+    for (let before = countPolls(); countPolls() === before; ) {
       if (clock.now() % 1_000 === 0) world.hosting.comment(number, 'ada', 'hello');
       await clock.pass(50);
     }
@@ -116,14 +116,14 @@ describe('looking around', () => {
     const { clock, repository } = world.world;
     const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     await clock.pass(10_000);
-    const lookAround = world.hosting.poll.bind(world.hosting);
+    const poll = world.hosting.poll.bind(world.hosting);
     world.hosting.poll = async (question) => {
-      world.hosting.poll = lookAround;
+      world.hosting.poll = poll;
       world.hosting.comment(number, 'ada', 'hello');
-      const look = await lookAround(question);
+      const snapshot = await poll(question);
       world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
       await new Promise<void>((resolve) => clock.after(90_000, resolve));
-      return look;
+      return snapshot;
     };
     await clock.pass(300_000);
     assert.ok(await world.entry(number));
@@ -164,7 +164,7 @@ describe('looking around', () => {
     };
     await clock.pass(1_000);
     const numbers: PrNumber[] = [];
-    // They are not admitted: their base was another branch.
+    // Their base was another branch, so that they are not admitted.
     for (let count = 0; count < 50; count += 1) numbers.push(await world.world.submit(undefined, 'another'));
     const before = world.hosting.asked.get('lookAround');
     while (world.hosting.asked.get('lookAround') === before) await clock.pass(500);
@@ -183,7 +183,7 @@ describe('looking around', () => {
     world.hosting.asked.clear();
     await world.world.clock.pass(300_000);
     const silent = world.hosting.asked.get('lookAround') ?? 0;
-    assert.ok(silent >= 18 && silent <= 22, `${silent} looks in five minutes`);
+    assert.ok(silent >= 18 && silent <= 22, `${silent} polls in five minutes`);
     world.hosting.tell('branch x', { kind: 'branch', branch: 'x' });
     await world.deliverAndPass(60_000);
     world.hosting.asked.clear();

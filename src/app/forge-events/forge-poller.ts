@@ -24,20 +24,20 @@ import { settleIdentity } from '../repositories/settle-identity.ts';
 import { alarmOfOutage } from './alarm-of-outage.ts';
 import { findOpenCandidates, reportChecks } from './report-checks.ts';
 
-/** One question a minute for each repository makes up for everything that was not delivered. */
+/** One query a minute for each repository makes up for every lost webhook. */
 const EVERY_MS = 60_000;
-/** While something is under test and nothing is delivered: then this is the only way to hear of it. */
+/** While a candidate is under test and no webhooks arrive, polling is the only source of results. */
 const HURRIED_MS = 15_000;
 const SILENT_AFTER_MS = 5 * 60_000;
 const ROUND_MS = 5_000;
-/** A restored store may know of no look. */
+/** After this time the poll is stored again: a restored backup may have lost it. */
 const SURE_MS = 5 * 60_000;
-/** Instants of a forge are whole seconds: what happened later within the same one is not missed. */
+/** GitHub's instants are whole seconds: more may happen within the last one that was read. */
 const OVERLAP_MS = 1_000;
 
 /**
- * Sees to it that every repository on a forge with people on it is looked at again and again, by one of the servers:
- * when that is next, and how far was seen, is stored.
+ * Makes sure that one of the servers polls each repository of a hosted forge. The next poll and the position reached
+ * are stored as a hint.
  */
 export function createForgePoller(app: App, times = { firstMs: 100, everyMs: ROUND_MS }): PeriodicTask {
   const known: EnsuredPolls = new Map();
@@ -54,8 +54,8 @@ async function ensurePolls(app: App, known: EnsuredPolls, isStopped: () => boole
       else await ensurePoll(app, known, { repository, queues });
     }
   } catch (error) {
-    // The next round asks again.
-    if (!isStopped()) app.log.warn({ err: error }, 'could not see which repositories are to be looked at');
+    // The next round tries again.
+    if (!isStopped()) app.log.warn({ err: error }, 'could not schedule polls of repositories');
   }
 }
 
@@ -64,16 +64,16 @@ interface PolledRepository {
   readonly queues: readonly FoundQueue[];
 }
 
-/** When a look at each was seen to last. */
+/** When the poll of each repository was last stored. */
 type EnsuredPolls = Map<RepositoryId, Instant>;
 
 async function ensurePoll(app: App, known: EnsuredPolls, { repository, queues }: PolledRepository): Promise<void> {
   const now = app.clock.now();
   const ensuredAt = known.get(repository.id);
   const isHurried = pollIsOnlySource(app, { repository, queues });
-  // Also where the clock goes back: what is due by it may be hours away.
+  // A clock that was set back also counts: by it, the stored poll may be hours away.
   const isSure = ensuredAt !== undefined && Math.abs(now - ensuredAt) < (isHurried ? HURRIED_MS : SURE_MS);
-  // Who looks sees to the next time.
+  // Each poll schedules the next one.
   if (isSure) return;
   const delayMs = ensuredAt === undefined ? 0 : isHurried ? HURRIED_MS : EVERY_MS;
   const state = firstPoll(repository.id, now);
@@ -82,32 +82,32 @@ async function ensurePoll(app: App, known: EnsuredPolls, { repository, queues }:
   app.hints.wake();
 }
 
-/** Somebody waits for CI, and nothing is delivered. */
+/** A candidate waits for CI, and no webhooks arrive. */
 function pollIsOnlySource(app: App, { repository, queues }: PolledRepository): boolean {
-  const heardAt = app.hints.lastWebhookAt(repository.host);
-  const isSilent = heardAt === undefined || app.clock.now() - heardAt > SILENT_AFTER_MS;
+  const webhookAt = app.hints.lastWebhookAt(repository.host);
+  const isSilent = webhookAt === undefined || app.clock.now() - webhookAt > SILENT_AFTER_MS;
   return isSilent && queues.some(({ queue }) => findOpenCandidates(queue).length > 0);
 }
 
-/** One look at a repository: what it finds goes the way of what is delivered. Ends where there is no queue any more. */
+/** Polls a repository once, and feeds the answer to the functions that handle webhooks. Ends when no queue is left. */
 export async function pollRepository(app: App, stored: StoredHint): Promise<HintSettlement> {
   const { repositoryId, since } = decodePollState(stored);
   const repository = await app.directory.findRepositoryById(repositoryId);
   const queues = repository === undefined ? [] : await loadQueues(app, [repository]);
   const hosting = app.forges.get(stored.host)?.hosting;
   if (repository === undefined || queues.length === 0) return { kind: 'done' };
-  // Nobody connected it this time: how far was seen is kept for when somebody does.
+  // The forge is not connected this time: the position is kept until it is.
   if (hosting === undefined) return { kind: 'later', dueAt: app.clock.now() + EVERY_MS, isFailure: false };
   const place = { repository, queues };
   try {
     const askedAt = app.clock.now();
-    const look = await ask(hosting, place, since);
-    const { identity } = look;
+    const snapshot = await readForge(hosting, place, since);
+    const { identity } = snapshot;
     const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
     app.outages.end(repository.id);
     if (isChanged) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
-    await applyPoll(app, place, look, since);
-    const next = { repositoryId, since: nextSince(look, since, askedAt) };
+    await applyPoll(app, place, snapshot, since);
+    const next = { repositoryId, since: nextSince(snapshot, since, askedAt) };
     const dueAt = app.clock.now() + (pollIsOnlySource(app, place) ? HURRIED_MS : EVERY_MS);
     return { kind: 'later', dueAt, isFailure: false, body: encodePollState(next) };
   } catch (error) {
@@ -117,7 +117,7 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
   }
 }
 
-function ask(hosting: Hosting, { repository, queues }: PolledRepository, since: Instant): Promise<ForgeSnapshot> {
+function readForge(hosting: Hosting, { repository, queues }: PolledRepository, since: Instant): Promise<ForgeSnapshot> {
   const entries = new Set(queues.flatMap(({ queue }) => [...valuesOf(queue.entries)].map(({ prNumber }) => prNumber)));
   const commits = new Set(
     queues.flatMap(({ queue }) => findOpenCandidates(queue).flatMap(({ commit }) => commit?.sha ?? [])),
@@ -131,21 +131,21 @@ function ask(hosting: Hosting, { repository, queues }: PolledRepository, since: 
   });
 }
 
-async function applyPoll(app: App, place: PolledRepository, look: ForgeSnapshot, since: Instant): Promise<void> {
-  for (const found of place.queues) await applyPollToQueue(app, found, look);
-  await storeChanges(app, place, look.changed, since);
+async function applyPoll(app: App, place: PolledRepository, snapshot: ForgeSnapshot, since: Instant): Promise<void> {
+  for (const found of place.queues) await applyPollToQueue(app, found, snapshot);
+  await storeChanges(app, place, snapshot.changed, since);
 }
 
-async function applyPollToQueue(app: App, found: FoundQueue, look: ForgeSnapshot): Promise<void> {
+async function applyPollToQueue(app: App, found: FoundQueue, snapshot: ForgeSnapshot): Promise<void> {
   const { queue } = found;
-  if (look.heads.has(queue.branch)) await observeTargetBranch(app, found, look.heads.get(queue.branch));
+  if (snapshot.heads.has(queue.branch)) await observeTargetBranch(app, found, snapshot.heads.get(queue.branch));
   for (const candidate of findOpenCandidates(queue)) {
-    const reports = candidate.commit && look.checks.get(candidate.commit.sha);
+    const reports = candidate.commit && snapshot.checks.get(candidate.commit.sha);
     if (reports !== undefined) await reportChecks(app, found, candidate, reports);
   }
-  const seen = [...valuesOf(queue.entries)].filter(({ prNumber }) => look.pullRequests.has(prNumber));
-  // Together: what is news about hundreds of them is stored at once.
-  await Promise.all(seen.map((entry) => applyPollToEntry(app, found, entry, look)));
+  const seen = [...valuesOf(queue.entries)].filter(({ prNumber }) => snapshot.pullRequests.has(prNumber));
+  // In parallel: changes of hundreds of entries share a few commits.
+  await Promise.all(seen.map((entry) => applyPollToEntry(app, found, entry, snapshot)));
 }
 
 async function applyPollToEntry(
@@ -157,13 +157,13 @@ async function applyPollToEntry(
   const pr = pullRequests.get(entry.prNumber);
   await observePullRequest(app, found, entry, pr);
   app.outages.end(entry.id);
-  // Every landing makes the forge forget it of all others; of those that are admitted nobody asks.
+  // Each landing makes GitHub recompute mergeability of all pull requests, which admitted entries do not need.
   if (pr?.mergeability === 'IN_PROGRESS' && !isAdmitted(entry)) {
     await requestPullRequestPoll(app, found.repository, entry.prNumber, { isUndecided: true });
   }
 }
 
-/** Comments and labels are obeyed by whoever obeys those that are delivered: each once. */
+/** Comments and labels become hints like those of webhooks: the same key makes sure that each runs once. */
 async function storeChanges(
   app: App,
   place: PolledRepository,
@@ -191,7 +191,7 @@ function commentsOf({ owner, name }: Repository, { number, comments }: ChangedPu
   }));
 }
 
-/** Where somebody seems to have put the label on it, or taken it off, since that was noted. */
+/** A label command for each queue whose enqueueing label was added or removed since the note was written. */
 function labelsOf(
   { repository, queues }: PolledRepository,
   pr: ChangedPullRequest,
@@ -216,7 +216,7 @@ function isSameLabel(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** By the forge's own clock. In a second that may still go on, more can happen; what is older was seen whole. */
+/** By the forge's clock. A second that may not be over yet is read again; older ones were read whole. */
 function nextSince({ changed }: ForgeSnapshot, since: Instant, askedAt: Instant): Instant {
   const seenUntil = changed.map(({ updatedAt }) =>
     updatedAt + OVERLAP_MS > askedAt - CLOCK_LEEWAY_MS ? updatedAt - OVERLAP_MS : updatedAt,

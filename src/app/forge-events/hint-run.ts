@@ -4,7 +4,6 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 
-/** Where to look, and whom to ask. */
 export interface HintRun {
   readonly app: App;
   readonly forge: Forge;
@@ -17,7 +16,7 @@ export type HintOf<Kind extends HintSubject['kind']> = Extract<WebhookHint, { re
 
 export type HintOutcome =
   | 'done'
-  /** Acted upon, and not to be acted upon again. */
+  /** The command ran, and must not run again. */
   | 'remember'
-  /** What is looked for is not there yet. */
+  /** The forge does not show the announced change yet. */
   | 'later';

@@ -93,7 +93,7 @@ describe('what forges tell of', () => {
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'CANCELLED');
     const { heads } = await readNote(world.app, { repositoryId: world.world.repositoryId, prNumber: number });
-    // Nothing that was said within the second of the push can have meant it.
+    // A comment of the same second may have been written before the push.
     const changedAt = at - (at % 1_000);
     assert.deepEqual(heads.at(-1), { sha: head, at: changedAt + 1_000, changedAt });
   });
@@ -119,7 +119,7 @@ describe('what forges tell of', () => {
       return pr && isUndecided ? { ...pr, mergeability: 'IN_PROGRESS' } : pr;
     };
     world.start();
-    // It is not admitted: its base was another branch.
+    // Its base was another branch, so that it is not admitted.
     const number = await world.world.submit(undefined, 'another');
     await world.deliverAndPass(60_000);
     assert.equal((await world.entry(number))?.pr.mergeability, 'IN_PROGRESS');

@@ -17,32 +17,35 @@ import type { HintOutcome, HintRun } from './hint-run.ts';
 import { readPullRequest } from './pull-request-hint.ts';
 import { readRules } from './rules-hint.ts';
 
-/** How many places of one forge this server looks at once: one that hangs keeps nobody from looking at another. */
+/** Hints of one forge that this server handles at once: a forge that hangs leaves the slots of the others free. */
 const AT_ONCE = 8;
-/** What finds its forge's hands busy is not among those that are due longest any more. */
+/** A hint whose forge has no free slot is put back for this long, so that it does not block those behind it. */
 const BUSY_MS = 2_000;
 const RETRY = { firstMs: 1_000, capMs: 60_000 };
-/** What is not there yet is looked for again after as long as it was waited for, and at last no more: looks around go on. */
+/**
+ * A change that the forge does not show yet is read again, with a delay as long as the wait so far. After `untilMs` the
+ * poller takes over.
+ */
 const AGAIN = { firstMs: 2_000, capMs: 60_000, untilMs: 5 * 60_000 };
-/** Told of once more within this time, it is not acted upon again. */
+/** A command that is delivered again within this time does not run twice. */
 const REMEMBER_MS = 7 * 24 * 3_600_000;
-/** What fails by a bug of ours is left alone after so many attempts: the next look around sees what came of it. */
+/** A hint that fails by a bug of ours is dropped after this many attempts: the poller reads the same facts later. */
 const MAX_BUG_ATTEMPTS = 5;
-/** People's commands are tried for a day; what is true is found by looking around, however long a forge does not answer. */
+/** Commands are retried for a day. For everything else the poller finds the state after an outage of any length. */
 const MAX_ATTEMPTS = { comment: 1_500, label: 1_500, others: 12 };
 
 /**
- * Looks where forges told us to look: claims hints with a lease, reads at the forge what is true now, and tells the
- * engine. Several servers do so at once. What is about the same pull request or commit is looked at in the order in which
- * it was told; everything else side by side.
+ * Handles stored hints: claims them with a lease, reads the present state from the forge, and feeds it to the engine.
+ * Several servers work at once. Hints about the same pull request or commit are handled in order, all others in
+ * parallel.
  */
 export class HintWorker {
   readonly #app: App;
   readonly #holder: string;
   readonly #underWay = new Map<StoredHint, Promise<void>>();
-  /** The latest look at each subject. */
+  /** The last hint in line for each subject. */
   readonly #lines = new Map<string, Promise<void>>();
-  readonly #lookout: WorkPoller;
+  readonly #poller: WorkPoller;
   readonly #leases: Leases;
   #stopListening: (() => void) | undefined;
   #isStopped = false;
@@ -51,11 +54,11 @@ export class HintWorker {
     this.#app = app;
     this.#holder = holder;
     const { hints } = app.store;
-    this.#lookout = new WorkPoller(app, {
+    this.#poller = new WorkPoller(app, {
       what: 'hints',
       claim: () => this.#claim(),
       findNextDueAt: () => hints.findNextDueAt(),
-      isBusy: () => this.#underWay.size >= this.#hands(),
+      isBusy: () => this.#underWay.size >= this.#slots(),
     });
     this.#leases = new Leases(app, {
       endLeases: (of) => hints.endLeases(of),
@@ -69,23 +72,22 @@ export class HintWorker {
     void this.#leases.begin(this.#holder).then(() => this.wake());
   }
 
-  /** Looks under way end by themselves; whoever closes the forges ends those that hang. */
+  /** Waits for the hints under way. Closing the forges, before or meanwhile, ends those that hang. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopListening?.();
     this.#leases.stopping();
-    await this.#lookout.stop();
+    await this.#poller.stop();
     await Promise.all(this.#underWay.values());
     this.#leases.end();
   }
 
-  /** There may be something to look at. */
   wake(): void {
-    this.#lookout.wake();
+    this.#poller.wake();
   }
 
   async #claim(): Promise<void> {
-    const free = this.#hands() - this.#underWay.size;
+    const free = this.#slots() - this.#underWay.size;
     if (free <= 0) return;
     const now = this.#app.clock.now();
     const claim = { holder: this.#holder, now, leaseUntil: now + LEASE_MS, limit: free };
@@ -95,7 +97,7 @@ export class HintWorker {
     }
   }
 
-  #hands(): number {
+  #slots(): number {
     const hosts = [...this.#app.forges.values()].filter(({ hosting }) => hosting !== undefined);
     return AT_ONCE * Math.max(1, hosts.length);
   }
@@ -106,40 +108,40 @@ export class HintWorker {
 
   async #putBack(hint: StoredHint, dueAt: Instant): Promise<void> {
     await this.#app.store.hints.settle(hint, this.#holder, { kind: 'later', dueAt, isFailure: false });
-    // Behind it, others may be due that can be looked at.
+    // Hints behind it may be due, for a forge with free slots.
     this.wake();
   }
 
   #take(hint: StoredHint): void {
     const subject = subjectOf(hint);
     const before = this.#lines.get(subject) ?? Promise.resolve();
-    const look = before
+    const work = before
       .then(() => this.#handle(hint))
       .finally(() => {
         this.#underWay.delete(hint);
-        if (this.#lines.get(subject) === look) this.#lines.delete(subject);
+        if (this.#lines.get(subject) === work) this.#lines.delete(subject);
         this.wake();
       });
-    this.#underWay.set(hint, look);
-    this.#lines.set(subject, look);
+    this.#underWay.set(hint, work);
+    this.#lines.set(subject, work);
   }
 
   async #handle(hint: StoredHint): Promise<void> {
     try {
-      const settlement = await this.#look(hint).catch((error: unknown) => this.#settlementFor(hint, error));
+      const settlement = await this.#process(hint).catch((error: unknown) => this.#settlementFor(hint, error));
       await this.#app.store.hints.settle(hint, this.#holder, settlement);
     } catch (error) {
-      // Its lease ends by itself, and then somebody looks again.
+      // The lease runs out, and the hint is claimed again.
       this.#app.log.warn({ err: error, hint: hint.key }, 'could not settle a hint');
     }
   }
 
-  async #look(stored: StoredHint): Promise<HintSettlement> {
+  async #process(stored: StoredHint): Promise<HintSettlement> {
     const now = this.#app.clock.now();
-    // Another server need not wait for the end of the lease.
+    // Released at once, so that another server need not wait for the end of the lease.
     if (this.#isStopped) return { kind: 'later', dueAt: stored.dueAt, isFailure: false };
     if (stored.kind === POLL_KIND) return pollRepository(this.#app, stored);
-    const answer = await this.#lookAt(stored, decodeHint(stored));
+    const answer = await this.#act(stored, decodeHint(stored));
     switch (answer) {
       case 'done':
         return { kind: 'done' };
@@ -152,13 +154,13 @@ export class HintWorker {
     }
   }
 
-  async #lookAt(stored: StoredHint, { repositoryId, hint }: StoredHintBody): Promise<HintOutcome> {
+  async #act(stored: StoredHint, { repositoryId, hint }: StoredHintBody): Promise<HintOutcome> {
     const app = this.#app;
     const repository = await app.directory.findRepositoryById(repositoryId);
     const forge = app.forges.get(stored.host);
     if (repository === undefined) return 'done';
     if (forge?.hosting === undefined) return 'later';
-    // The look that finds it free again sees what was told meanwhile; what another one of its name tells is not for us.
+    // The hint may come from another repository of the same name. The poll that unblocks this one reads everything.
     if (repository.blockedReason !== null && hint.kind !== 'access') return 'done';
     return handleHint({ app, forge, hosting: forge.hosting, repository, receivedAt: stored.receivedAt }, hint);
   }
@@ -168,7 +170,7 @@ export class HintWorker {
     const { key, attempts } = hint;
     const isStopping = this.#isStopped || (error instanceof Fault && error.code === 'SHUTTING_DOWN');
     if (isStopping) return { kind: 'later', dueAt: hint.dueAt, isFailure: false };
-    log.warn({ err: error, hint: key, attempts: attempts + 1 }, 'could not look where a forge told to look');
+    log.warn({ err: error, hint: key, attempts: attempts + 1 }, 'could not handle a webhook hint');
     const isHopeless = attempts + 1 >= (error instanceof Fault ? maxAttempts(hint) : MAX_BUG_ATTEMPTS);
     if (isHopeless && hint.kind !== POLL_KIND) return { kind: 'done' };
     return { kind: 'later', dueAt: clock.now() + delayOf(key, attempts, RETRY), isFailure: true };
@@ -207,7 +209,7 @@ function waitFor({ receivedAt }: StoredHint, now: Instant): HintSettlement {
   return { kind: 'later', dueAt: now + delayMs, isFailure: false };
 }
 
-/** A push is seen before the comment that came after it. */
+/** Hints of one subject keep their order: a push must be read before the comment that followed it. */
 function subjectOf({ host, key, kind, body }: StoredHint): string {
   if (kind === POLL_KIND) return key;
   const { repositoryId, hint } = decodeAny(body);
@@ -215,7 +217,7 @@ function subjectOf({ host, key, kind, body }: StoredHint): string {
   return 'sha' in hint ? `${repositoryId} ${hint.sha}` : `${host} ${key}`;
 }
 
-/** One that cannot be read fails when somebody looks, like any other. */
+/** An unreadable hint is claimed like any other, and fails when it is handled. */
 function decodeAny(body: string): { readonly repositoryId?: string; readonly hint: Partial<WebhookHint> } {
   try {
     const { repositoryId, hint } = decodeHint({ body });

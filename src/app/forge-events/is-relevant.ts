@@ -6,9 +6,10 @@ import { hasWaiting, isWaitedFor } from './checks-hint.ts';
 import { isEnqueueingLabel } from './commands/label-command.ts';
 
 /**
- * Whether a queue goes by it. Most of what happens at a busy repository is about commits, branches and labels that no
- * queue has anything to do with: to store it, and to look, would be most of the work. Of a candidate a queue knows before
- * anybody outside can speak of it. A head may be heard of here after its checks: then the next look around sees them.
+ * Whether a queue depends on the hint. Most webhooks of a busy repository are about commits, branches and labels that
+ * no
+ * queue has: storing and handling them would be most of the work. A queue knows a candidate before CI can report on it.
+ * Checks of a head may arrive before the head itself; the next poll then reads them.
  */
 export async function isRelevant(app: App, repository: Repository, hint: WebhookHint): Promise<boolean> {
   switch (hint.kind) {

@@ -5,7 +5,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { readNote, wasSeenAt } from '../pr-page/note.ts';
 
-/** The forge finds out whether something can be merged only when it is allowed to. */
+/** A forge that computes mergeability only when the test allows it. */
 async function createWorld(t: TestContext) {
   const world = await HostedWorld.create();
   t.after(() => world.stop());
@@ -27,7 +27,7 @@ describe('looking at a pull request', () => {
     const repository = await world.repository();
     const numbers: PrNumber[] = [];
     for (let count = 0; count < 3; count += 1) {
-      // It is not admitted: its base was another branch.
+      // Its base was another branch, so that it is not admitted.
       const number = await world.world.submit(undefined, 'another');
       numbers.push(number);
       await world.deliverAndPass(0);
@@ -64,22 +64,22 @@ describe('looking at a pull request', () => {
       return wasSeenAt(await readNote(world.app, key), repository.getPullRequestHead(number), at);
     };
     // Our clock is a minute behind.
-    const told = clock.now() - (clock.now() % 1_000) + 60_000;
+    const changedAt = clock.now() - (clock.now() % 1_000) + 60_000;
     const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     world.hosting.deliveries.length = 0;
     const headSha = repository.getPullRequestHead(number);
-    world.hosting.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt: told });
+    world.hosting.tell(`pull_request ${number}`, { kind: 'pull_request', number, headSha, changedAt });
     const { number: looked } = repository.openPullRequest({ base: 'main', files: { b: 'b' } });
     world.hosting.deliveries.pop();
-    const lookAround = world.hosting.poll.bind(world.hosting);
+    const poll = world.hosting.poll.bind(world.hosting);
     world.hosting.poll = async (question) => {
-      const look = await lookAround(question);
-      return { ...look, changed: look.changed.map((pr) => ({ ...pr, updatedAt: told })) };
+      const snapshot = await poll(question);
+      return { ...snapshot, changed: snapshot.changed.map((pr) => ({ ...pr, updatedAt: changedAt })) };
     };
     world.start({ looks: true });
     await world.deliverAndPass(2_000);
     for (const each of [number, looked]) {
-      assert.deepEqual([await seen(each, told), await seen(each, told + 1_000)], [false, true]);
+      assert.deepEqual([await seen(each, changedAt), await seen(each, changedAt + 1_000)], [false, true]);
     }
   });
 });

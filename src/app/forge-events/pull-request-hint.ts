@@ -7,7 +7,7 @@ import { loadQueues } from '../queue/list-queues.ts';
 import { observePullRequest } from '../queue/observe-pull-request.ts';
 import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
 
-/** Something about it changed. Facts are read only of one that is in a queue, once for all queues it is in. */
+/** Reads a pull request that is in a queue, once for all its queues. */
 export async function readPullRequest(run: HintRun, hint: HintOf<'pull_request'>): Promise<HintOutcome> {
   const { app, repository, receivedAt } = run;
   const queues = await loadQueues(app, [repository]);
@@ -19,14 +19,14 @@ export async function readPullRequest(run: HintRun, hint: HintOf<'pull_request'>
   const live = liveOf(queues, hint.number);
   const [first] = live;
   if (first === undefined) return 'done';
-  // What is seen of it now the engine passes over; we merge it ourselves, and are told so before we have noted it.
+  // During a landing the engine ignores these facts: GitHub announces our own merge before it is recorded.
   if (live.every(({ found, entry }) => isLanding(found.queue, entry))) return 'later';
   const isWaitedFor = live.some(({ entry }) => !isAdmitted(entry));
-  // A look for another one found it ready meanwhile, or found out what it waits for.
+  // A read for another entry has made this one ready meanwhile, or has told what it waits for.
   if (hint.headSha === undefined && !isWaitedFor) return 'done';
   if (hint.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
   const undecided = isWaitedFor ? undecidedIn(queues, hint.number) : [];
-  const facts = await ask(run, [hint.number, ...undecided], first.found.queue.branch);
+  const facts = await readFacts(run, [hint.number, ...undecided], first.found.queue.branch);
   for (const number of [hint.number, ...undecided]) {
     for (const { found, entry } of liveOf(queues, number)) {
       await observePullRequest(app, found, entry, facts.get(number));
@@ -48,7 +48,7 @@ function liveOf(queues: readonly FoundQueue[], number: PrNumber): readonly Live[
   });
 }
 
-/** Others of which the forge was finding out whether they can be merged: one question is enough for all of them. */
+/** Other entries with unknown mergeability: one query reads all of them. */
 function undecidedIn(queues: readonly FoundQueue[], number: PrNumber): readonly PrNumber[] {
   const entries = queues.flatMap(({ queue }) => [...valuesOf(queue.entries)]);
   const undecided = entries.filter(isUndecided);
@@ -63,7 +63,7 @@ function isUndecided(entry: Entry): boolean {
   return !isAdmitted(entry) && entry.pr.mergeability === 'IN_PROGRESS';
 }
 
-async function ask(
+async function readFacts(
   { forge, hosting, repository }: HintRun,
   numbers: readonly PrNumber[],
   targetBranch: string,

@@ -11,14 +11,14 @@ async function createWorld(t: TestContext): Promise<HostedWorld> {
   return world;
 }
 
-/** How many places somebody will look at. */
-async function countLooks(world: HostedWorld, app: App = world.app): Promise<number> {
-  let looks = 0;
+/** The number of stored hints. */
+async function countHints(world: HostedWorld, app: App = world.app): Promise<number> {
+  let hints = 0;
   for (const delivery of world.hosting.deliveries.splice(0)) {
     const receipt = await receiveWebhook(app, delivery);
-    looks += receipt.kind === 'received' ? receipt.looks : 0;
+    hints += receipt.kind === 'received' ? receipt.looks : 0;
   }
-  return looks;
+  return hints;
 }
 
 const checksOf = (sha: Sha, check?: string) => ({ kind: 'checks', sha, ...(check && { check }) }) as const;
@@ -37,14 +37,14 @@ describe('what is delivered', () => {
     hosting.tell('3', checksOf(tested, 'nobody requires it'));
     hosting.tell('4', { kind: 'branch', branch: 'a-feature' });
     hosting.tell('5', { kind: 'label', number, label: 'needs-docs' });
-    // It is admitted, and tested elsewhere.
+    // It is admitted, and its candidate is another commit.
     hosting.tell('6', checksOf(world.world.repository.getPullRequestHead(number), 'ci'));
-    assert.equal(await countLooks(world), 0);
+    assert.equal(await countHints(world), 0);
     hosting.tell('7', checksOf(tested, 'ci'));
     hosting.tell('8', checksOf(tested));
     hosting.tell('9', { kind: 'branch', branch: 'main' });
     hosting.tell('10', { kind: 'label', number, label: 'Trunk-Merge-Queue-Submit' });
-    assert.equal(await countLooks(world), 4);
+    assert.equal(await countHints(world), 4);
   });
 
   test('by one server is of interest where only another one has heard of it [G86]', async (t) => {
@@ -55,7 +55,7 @@ describe('what is delivered', () => {
     await world.world.submit();
     await world.deliverAndPass(10_000);
     world.hosting.tell('1', checksOf(await world.testedSha(), 'ci'));
-    assert.equal(await countLooks(world, other), 1);
+    assert.equal(await countHints(world, other), 1);
   });
 
   test('of a suite is stored while somebody waits: their head may be known a moment later [G86]', async (t) => {
@@ -77,6 +77,6 @@ describe('what is delivered', () => {
     const stranger = 'f'.repeat(40) as Sha;
     world.hosting.tell('1', checksOf(stranger));
     world.hosting.tell('2', checksOf(stranger, 'ci'));
-    assert.equal(await countLooks(world), 1);
+    assert.equal(await countHints(world), 1);
   });
 });

@@ -5,14 +5,14 @@ import { encodeHint } from '../core/hint-codec.ts';
 import { isRelevant } from './is-relevant.ts';
 
 export type Receipt =
-  /** Of a forge that this server is connected to; how many places somebody will look at. */
+  /** From a connected forge. `looks` is the number of stored hints. */
   | { readonly kind: 'received'; readonly looks: number }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'unreadable'; readonly detail: string };
 
 /**
- * Takes what a forge says has happened. Nothing is done about it here: that somebody must look is stored, and then it is
- * answered. Which forge it is, the signature tells.
+ * Stores the hints of a webhook and answers: acting on it here would keep the forge waiting. The signature tells which
+ * forge sent it.
  */
 export async function receiveWebhook(app: App, delivery: Delivery): Promise<Receipt> {
   for (const [host, { hosting }] of app.forges) {
@@ -25,14 +25,14 @@ export async function receiveWebhook(app: App, delivery: Delivery): Promise<Rece
   return { kind: 'unsigned' };
 }
 
-/** What it says of repositories that are not registered here, or of what no queue goes by, is dropped. */
+/** Drops hints about repositories that are not registered, or about nothing that a queue depends on. */
 async function keep(app: App, host: string, hints: readonly WebhookHint[]): Promise<number> {
   const rows: HintRow[] = [];
   for (const hint of hints) rows.push(...(await toOurs(app, host, hint)));
   if (rows.length === 0) return 0;
-  const looks = await app.store.hints.add(rows);
-  if (looks > 0) app.hints.wake();
-  return looks;
+  const stored = await app.store.hints.add(rows);
+  if (stored > 0) app.hints.wake();
+  return stored;
 }
 
 async function toOurs(app: App, host: string, hint: WebhookHint): Promise<readonly HintRow[]> {

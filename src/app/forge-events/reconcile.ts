@@ -12,31 +12,30 @@ import { observePullRequest } from '../queue/observe-pull-request.ts';
 import { findPullRequest } from '../queue/pull-request-facts.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
 
-/** Changes at the forge are noticed within this time, plus the time of one look. */
+/** Changes in a repository are found within this time plus the length of one poll. */
 const INTERVAL_MS = 1_500;
-/** So many at a time leave room for requests. */
+/** More at a time would starve requests. */
 const ENTRIES_AT_ONCE = 32;
 /**
- * A target that moves makes every entry of its queue be looked at, since it may be merged now or conflict. Where the queue
- * itself moved it, that can wait a little: a busy queue moves it every second, and finds conflicts when it builds.
+ * A move of the target branch may make any entry merged or conflicting, so that all of them are read. After the queue's
+ * own landings this waits a little: a busy queue lands every second, and finds conflicts anyway when it builds.
  */
-const LOOK_AT_ALL_EVERY_MS = 15_000;
+const READ_ALL_EVERY_MS = 15_000;
 const REPOSITORIES_AT_ONCE = 8;
-/** A look that takes longer waits for somebody else, and does so without holding up the others. */
+/** A poll that takes longer waits for a slow disk or network, and gives its slot to another repository. */
 const PATIENCE_MS = 500;
 
 /**
- * Asks plain git what has changed about the pull requests in the queues, and feeds it to the engine: nobody tells. Every
- * repository is looked at on its own: one that does not answer is not looked at again before it did, and the others do
- * not hint.
+ * Polls plain git for changes of queued pull requests: it sends no webhooks. Repositories are polled independently of
+ * each other. One that hangs is not polled again before it answers, and does not hold up the others.
  */
 export class PlainGitPoller {
   readonly #app: App;
   readonly #turns: Turns;
-  /** Under way, or waiting for their turn. */
-  readonly #looks = new Map<RepositoryId, Promise<void>>();
-  /** The targets when all entries were looked at last: when one has moved since, that must be done again. */
-  readonly #looksAtAll = new Map<RepositoryId, LooksAtAll>();
+  /** Polls that run or wait for their slot. */
+  readonly #polls = new Map<RepositoryId, Promise<void>>();
+  /** The target branches when all entries were last read: a branch that moved since makes them due again. */
+  readonly #fullReads = new Map<RepositoryId, FullReads>();
   #cancel: (() => void) | undefined;
   #beginning: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -48,55 +47,55 @@ export class PlainGitPoller {
 
   start(): void {
     this.#cancel = this.#app.clock.after(INTERVAL_MS, () => {
-      this.#beginning = this.#beginAndGoOn();
+      this.#beginning = this.#beginRound();
     });
   }
 
-  /** Looks under way end by themselves; whoever closes the forges ends those that hang. */
+  /** Waits for the polls under way. Closing the forges, before or meanwhile, ends those that hang. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();
     await this.#beginning;
-    await Promise.all(this.#looks.values());
+    await Promise.all(this.#polls.values());
   }
 
-  /** One look at everything. */
+  /** Polls every repository once. */
   async reconcile(): Promise<void> {
-    await this.#beginLooks();
-    await Promise.all(this.#looks.values());
+    await this.#beginPolls();
+    await Promise.all(this.#polls.values());
   }
 
-  async #beginAndGoOn(): Promise<void> {
+  async #beginRound(): Promise<void> {
     try {
-      await this.#beginLooks();
+      await this.#beginPolls();
     } catch (error) {
-      // The next look asks for everything again: nothing is lost but time.
-      this.#app.log.warn({ err: error }, 'could not look for changes');
+      // The next round reads everything again, so that only time is lost.
+      this.#app.log.warn({ err: error }, 'could not poll repositories');
     }
     if (!this.#isStopped) this.start();
   }
 
-  async #beginLooks(): Promise<void> {
+  async #beginPolls(): Promise<void> {
     const repositories = await this.#app.store.repositories.listAll();
     const ids = new Set(repositories.map(({ id }) => id));
-    for (const id of this.#looksAtAll.keys()) if (!ids.has(id)) this.#looksAtAll.delete(id);
+    for (const id of this.#fullReads.keys()) if (!ids.has(id)) this.#fullReads.delete(id);
     for (const repository of repositories) {
-      if (this.#looks.has(repository.id) || this.#isHosted(repository)) continue;
-      const look = this.#turns.run(() => this.#look(repository)).finally(() => this.#looks.delete(repository.id));
-      this.#looks.set(repository.id, look);
+      if (this.#polls.has(repository.id) || this.#isHosted(repository)) continue;
+      const poll = this.#turns.run(() => this.#poll(repository)).finally(() => this.#polls.delete(repository.id));
+      this.#polls.set(repository.id, poll);
     }
   }
 
-  /** Those are told of what happens, and looked around in. */
+  /** Hosted forges send webhooks, and the forge poller polls them. */
   #isHosted({ host }: Repository): boolean {
     return this.#app.forges.get(host)?.hosting !== undefined;
   }
 
-  async #look(repository: Repository): Promise<void> {
+  async #poll(repository: Repository): Promise<void> {
     if (this.#isStopped) return;
     try {
       const queues = await loadQueues(this.#app, [repository]);
-      await this.#lookAtQueues(
+      await this.#pollQueues(
         repository,
         queues.filter(({ queue }) => queue.entries.size > 0),
       );
@@ -107,43 +106,43 @@ export class PlainGitPoller {
     }
   }
 
-  async #lookAtQueues(repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
+  async #pollQueues(repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
     if (queues.length === 0) {
-      this.#looksAtAll.delete(repository.id);
+      this.#fullReads.delete(repository.id);
       return;
     }
     const forge = getForge(this.#app, repository.host);
     const where = toForgeRepository(repository);
-    // Asked together, so that a forge that must fetch first does so once.
+    // In parallel, so that a forge that must fetch first does so once.
     const [heads, branchHeads] = await Promise.all([
       forge.listPullRequestHeads(where),
       Promise.all(queues.map(({ queue }) => forge.findBranchHead(where, queue.branch))),
     ]);
-    const known = this.#looksAtAll.get(repository.id);
-    // Queues that are gone, or empty, are not remembered.
-    const looks: LooksAtAll = new Map();
-    this.#looksAtAll.set(repository.id, looks);
+    const known = this.#fullReads.get(repository.id);
+    // A new map, so that deleted and empty queues are forgotten.
+    const reads: FullReads = new Map();
+    this.#fullReads.set(repository.id, reads);
     for (const [index, found] of queues.entries()) {
-      const look = await this.#lookAtQueue(found, { head: branchHeads[index], heads, last: known?.get(found.id) });
-      if (look !== undefined) looks.set(found.id, look);
+      const read = await this.#pollQueue(found, { head: branchHeads[index], heads, last: known?.get(found.id) });
+      if (read !== undefined) reads.set(found.id, read);
     }
   }
 
-  /** Answers the last time all entries were looked at; undefined where that must be done again. */
-  async #lookAtQueue(found: FoundQueue, seen: Seen): Promise<LookAtAll | undefined> {
+  /** Returns the last read of all entries; undefined makes another one due. */
+  async #pollQueue(found: FoundQueue, seen: Seen): Promise<FullRead | undefined> {
     const { head, heads, last } = seen;
     const now = this.#app.clock.now();
-    await this.#observeTarget(found, head);
+    await this.#observeTargetBranch(found, head);
     const hasMoved = last === undefined || last.head !== head;
     const isOurMove = last !== undefined && head === found.queue.head?.sha;
-    const isAllDue = hasMoved && !(isOurMove && now - last.at < LOOK_AT_ALL_EVERY_MS);
+    const isAllDue = hasMoved && !(isOurMove && now - last.at < READ_ALL_EVERY_MS);
     const isDue = (entry: Entry) => isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && conflicts(entry));
-    const isSeen = await this.#lookAtEntries(found, isDue);
+    const isSeen = await this.#readEntries(found, isDue);
     if (!isSeen) return undefined;
     return isAllDue ? { head, at: now } : last;
   }
 
-  async #observeTarget(found: FoundQueue, head: Sha | undefined): Promise<void> {
+  async #observeTargetBranch(found: FoundQueue, head: Sha | undefined): Promise<void> {
     try {
       await observeTargetBranch(this.#app, found, head);
     } catch (error) {
@@ -151,8 +150,8 @@ export class PlainGitPoller {
     }
   }
 
-  /** Whether all that are due could be looked at. One that cannot be keeps nobody from looking at the others. */
-  async #lookAtEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
+  /** Returns whether all due entries could be read. A failed read does not keep the others from being read. */
+  async #readEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
     const due = [...valuesOf(found.queue.entries)].filter(isDue);
     let areSeen = true;
     for (let first = 0; first < due.length; first += ENTRIES_AT_ONCE) {
@@ -176,16 +175,16 @@ export class PlainGitPoller {
     }
   }
 
-  /** A forge that could not be asked, or is still computing whether an entry can be merged, must be asked again. */
+  /** An entry must be read again after a failed read, and while its mergeability is being computed. */
   #mayHaveChanged({ id, prNumber, pr }: Entry, heads: ReadonlyMap<PrNumber, Sha>): boolean {
     const isOpen = pr.mergeability === 'IN_PROGRESS' || this.#app.outages.find(id) !== undefined;
     return isOpen || heads.get(prNumber) !== pr.headSha;
   }
 
   #warn(error: unknown, repository: Repository): void {
-    // What comes of stopping is no news.
+    // Errors caused by the stop itself are not logged.
     if (this.#isStopped) return;
-    this.#app.log.warn({ err: error, repository: repository.id }, 'could not look at a repository');
+    this.#app.log.warn({ err: error, repository: repository.id }, 'could not poll a repository');
   }
 
   async #observe(found: FoundQueue, entry: Entry): Promise<void> {
@@ -193,21 +192,21 @@ export class PlainGitPoller {
   }
 }
 
-/** Of one queue. */
-interface LookAtAll {
+/** The last time that all entries of a queue were read. */
+interface FullRead {
   readonly head: Sha | undefined;
   readonly at: Instant;
 }
 
-type LooksAtAll = Map<QueueId, LookAtAll>;
+type FullReads = Map<QueueId, FullRead>;
 
 interface Seen {
   readonly head: Sha | undefined;
   readonly heads: ReadonlyMap<PrNumber, Sha>;
-  readonly last: LookAtAll | undefined;
+  readonly last: FullRead | undefined;
 }
 
-/** Few tasks at a time, the others in order. One that takes long gives its turn away and goes on. */
+/** Runs a few tasks at a time, in order. A task that takes long gives its slot to the next and continues beside it. */
 class Turns {
   readonly #clock: Timing;
   readonly #waiting: (() => void)[] = [];
@@ -241,7 +240,7 @@ class Turns {
   }
 }
 
-/** What it conflicts with may have been removed. */
+/** The conflicting change may have been reverted. */
 function conflicts({ pr }: Entry): boolean {
   return pr.mergeability === 'NOT_MERGEABLE';
 }

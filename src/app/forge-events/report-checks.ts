@@ -9,10 +9,10 @@ import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 
-/** Of what is not required, nobody waits for more; the list is for people to read. */
+/** Checks that are not required are only shown, so that a limit does no harm. */
 const MAX_OTHERS = 100;
 
-/** What CI says may still decide something about it: a failure is cleared by running its check again. */
+/** Check results still count for this candidate: rerunning a failed check can clear the failure. */
 export function isOpen({ state, sameTreeAs, failure }: Candidate): boolean {
   if (state === 'testing') return sameTreeAs === undefined;
   return state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
@@ -23,7 +23,7 @@ export function findOpenCandidates({ candidates }: Queue, sha?: Sha): readonly C
   return sha === undefined ? open : open.filter(({ commit }) => commit?.sha === sha);
 }
 
-/** Tells the queue what of the reports is news about the candidate. */
+/** Feeds the engine those reports that change something about the candidate. */
 export async function reportChecks(
   app: App,
   found: FoundQueue,
@@ -32,12 +32,12 @@ export async function reportChecks(
 ): Promise<void> {
   const at = app.clock.now();
   const news = checksOf(candidate, reports).filter((check) => isNews(candidate, { ...check, reportedAt: at }));
-  // What ends the test well must not be counted before what is known to have failed, or to run again.
+  // A pass that ends the test must come after known failures and reruns.
   const inOrder = news.toSorted((a, b) => Number(hasPassed(a, at)) - Number(hasPassed(b, at)));
   await Promise.all(
     inOrder.map((check) =>
       app.queues.run(found.id, (queue) => {
-        // Another report may have told it meanwhile, or ended the candidate.
+        // Another report may have stored the same result meanwhile, or ended the candidate.
         const present = findCandidate(queue, candidate.number);
         const reported = { ...check, reportedAt: app.clock.now() };
         if (present === undefined || !isOpen(present) || !isNews(present, reported)) return undefined;
@@ -47,7 +47,7 @@ export async function reportChecks(
   );
 }
 
-/** The required ones first: what they are is decided before the rest is written down. */
+/** Required checks come first, and are never cut off by the limit. */
 function checksOf({ required }: Candidate, reports: readonly CheckReport[]): readonly Omit<Check, 'reportedAt'>[] {
   const names = required?.names ?? [];
   const others = [...new Set(reports.map(({ name }) => name))].filter((name) => !names.includes(name));

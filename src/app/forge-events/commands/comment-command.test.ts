@@ -10,14 +10,14 @@ import { runCommentCommand } from './comment-command.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Somebody says something, and it is heard of. */
+/** A person comments, and the webhook arrives. */
 async function say(world: TalkWorld, pr: PullRequestFacts, remark: Remark | string): Promise<string> {
   const given = typeof remark === 'string' ? { body: remark } : remark;
   const hint = world.pages.say(pr, world.now, given);
   return runCommentCommand(world.app, { repository: await world.repository() }, hint);
 }
 
-/** What we said beside the comment about the state. */
+/** Our comments beside the one about the state. */
 function repliesOn(world: TalkWorld, { number }: PullRequestFacts): string[] {
   return world.pages.textsOn(number).filter((text) => !text.includes('<!-- sluice:queue -->'));
 }
@@ -132,7 +132,7 @@ describe('commands in comments', () => {
     await say(world, pr, { body: '/sluice what', isBot: true, login: 'renovate[bot]' });
     await say(world, { ...pr, baseBranch: 'x' }, { body: '/sluice merge', isBot: true, login: 'renovate[bot]' });
     assert.equal(await entryOf(world, pr), undefined);
-    // No forge gives apps a permission of this kind: that the queue names it is what counts.
+    // Forges give apps no such permission: the queue's settings decide.
     await say(world, pr, { body: '/sluice merge', isBot: true, login: 'renovate[bot]', permission: 'none' });
     assert.notEqual(await entryOf(world, pr), undefined);
     assert.deepEqual([world.pages.comments.size, world.pages.reactions], [0, []]);
@@ -223,7 +223,7 @@ describe('commands in comments', () => {
     const remark = { body: '/sluice merge', changedAt: pushed };
     const first = world.pages.say(pr, world.now, { ...remark, createdAt: said });
     const second = world.pages.say(pr, world.now, { ...remark, createdAt: said + 3_000 });
-    // That nobody can be answered is no reason to believe it the next time.
+    // A failed answer must not make the next try believe the command.
     world.pages.failing.add('comment');
     await assert.rejects(runCommentCommand(world.app, { repository }, first));
     world.pages.failing.clear();
@@ -243,7 +243,7 @@ describe('commands in comments', () => {
       await rememberHead(world.app, key, { sha: headSha, at: world.now });
       await world.pass(60_000);
     }
-    // The comment was about the good one; the other is pushed back before the comment is read.
+    // The comment meant the good commit; the evil one is pushed back before the comment is read.
     await say(world, evil, '/sluice merge');
     assert.equal(await entryOf(world, evil), undefined);
     assert.match(repliesOn(world, evil)[0] ?? '', /Look at it/);

@@ -18,18 +18,18 @@ import { reply } from './reply.ts';
 import { HELP, headNotSeen, noQueue, notPermitted, refusalText, retargeted, unclearText } from './reply-texts.ts';
 import { mayCommand, mayWrite, toCaller } from './who.ts';
 
-/** What becomes of the hint: it is forgotten, remembered so that it is never acted upon again, or looked at later. */
+/** The hint is removed, kept so that the command never runs again, or handled later. */
 export type CommandOutcome = 'done' | 'remember' | 'later';
 
 export interface CommentHint {
   readonly number: PrNumber;
   readonly commentId: string;
   readonly nodeId: string;
-  /** Whom the hint names: a hint, so that one question is enough. */
+  /** The author named in the webhook: it lets one query read the comment together with the author's permission. */
   readonly author?: string | undefined;
 }
 
-/** An old comment that is heard of now was meant for a time that is over. */
+/** A comment that arrives later than this was meant for another state. */
 const MAX_AGE_MS = 24 * 60 * 60_000;
 
 interface Order extends Spoken {
@@ -42,7 +42,7 @@ interface Order extends Spoken {
   readonly key: NoteKey;
 }
 
-/** Does what a comment says, where it says something and its author may say so. */
+/** Runs the command in a comment, if there is one and its author may give it. */
 export async function runCommentCommand(
   app: App,
   { repository: stored }: { readonly repository: Repository },
@@ -53,7 +53,7 @@ export async function runCommentCommand(
   const repository = toForgeRepository(stored);
   const question = { repository, number, id: commentId, nodeId, ...(author === undefined ? {} : { author }) };
   const comment = await hosting.readComment(question);
-  // Ours are never obeyed, whatever they quote: nobody can talk us into talking to ourselves.
+  // Our own comments never run a command, whatever they quote: that could loop.
   if (comment === undefined || isOurs(comment) || comment.isEdited) return 'remember';
   if (comment.createdAt < app.clock.now() - MAX_AGE_MS) return 'remember';
   const spoken = parseCommand(comment.body);
@@ -63,7 +63,7 @@ export async function runCommentCommand(
   return 'remember';
 }
 
-/** With somebody's own token we talk in their name: what they say themselves has no mark of ours. */
+/** With a personal token we comment as that person. Comments that the person writes have no marker of ours. */
 function isOurs({ author, body }: CommentFacts): boolean {
   return author.isOwn && (author.isBot || body.startsWith('<!-- sluice:'));
 }
@@ -73,7 +73,7 @@ async function runCommand(order: Order): Promise<void> {
   const caller = await toCaller(app, stored, comment.author);
   const found = await findQueueFor(order, caller);
   if (isRefusal(found)) {
-    // Where there is no queue, strangers are not talked to, and another product of that name may be meant.
+    // Without a queue, strangers get no answer, and `/trunk` may be meant for another product.
     if (mayWrite(comment.permission) && order.isOurName) await answer(order, noQueue(comment.pr.baseBranch));
     return;
   }
@@ -89,7 +89,7 @@ async function runCommand(order: Order): Promise<void> {
   confirm(order, found, result);
 }
 
-/** That of its base; or the one it still is in, for whoever wants it out of there. */
+/** The queue of the pull request's base. For a cancel also another queue that still has the entry. */
 async function findQueueFor({ app, stored, comment, command }: Order, caller: Caller): Promise<FoundQueue | Refusal> {
   const found = await findQueue(app, caller, { repo: stored, targetBranch: comment.pr.baseBranch });
   if (command.kind !== 'cancel') return found;
@@ -103,7 +103,7 @@ async function findQueueFor({ app, stored, comment, command }: Order, caller: Ca
   return found;
 }
 
-/** Undefined where everything is said already. */
+/** Undefined where the answer has been given already. */
 async function carryOut(
   order: Order,
   found: FoundQueue,
@@ -132,7 +132,7 @@ async function carryOut(
   }
 }
 
-/** A fork's commit is tested only where somebody who may write could have seen it. */
+/** A fork's commit is tested only when a person with write access could have seen it. */
 async function hasSeenHead(order: Order): Promise<boolean> {
   const { app, key, comment } = order;
   const { headSha, isHeadUntrusted } = comment.pr;
@@ -143,16 +143,18 @@ async function hasSeenHead(order: Order): Promise<boolean> {
   return false;
 }
 
-/** The comment about its state says the rest; where that is off, or does not change, a sign does. */
+/**
+ * The queue's comment shows the new state. Where it is disabled or does not change, a reaction confirms the command.
+ */
 function confirm({ app, hosting, question, comment }: Order, found: FoundQueue, view: EntryView): void {
   const before = findEntry(found.queue, comment.pr.number);
   const isSeen = found.queue.settings.commentsEnabled && (before === undefined || before.state !== view.state);
   if (isSeen || comment.author.isBot) return;
-  // It is done: that nobody can be told so is no reason to do it again, and nobody waits until they can be.
-  hosting.react(question, '+1').catch((error: unknown) => app.log.warn({ err: error }, 'could not react'));
+  // The command has run: a failed reaction must not run it again, nor delay anything.
+  hosting.react(question, '+1').catch((error: unknown) => app.log.warn({ err: error }, 'could not react to a command'));
 }
 
-/** At most one for each comment, and none for bots: two of them would talk for ever. */
+/** At most one answer for each comment, and none for bots: two of them could loop. */
 async function answer(order: Order, text: string): Promise<void> {
   const { app, hosting, repository, key, comment, question } = order;
   if (comment.author.isBot) return;

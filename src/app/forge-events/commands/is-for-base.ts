@@ -2,9 +2,9 @@ import type { Person, Retarget } from '../../../forge/hosting.ts';
 import type { Instant } from '../../../lib/clock.ts';
 
 /**
- * What somebody said is about the base that the pull request had then. Its author can choose another one afterwards, and
- * so another queue; whoever said it and chose that base themselves means it. Forges tell whole seconds: of the same
- * second, nobody knows what came first.
+ * A command is about the base that the pull request had then. Its author can change the base afterwards, and so choose
+ * another queue. A person who changed the base themselves means the new one. Forges give whole seconds: within the same
+ * second the order is unknown, so that the command does not count.
  */
 export function isForBase(
   retarget: Retarget | undefined,

@@ -14,7 +14,7 @@ interface Given extends Partial<LabelChanged> {
   readonly retarget?: Retarget;
 }
 
-/** The label is put on, or taken off, and that is heard of. */
+/** The label is added or removed, and the webhook arrives. */
 async function label(world: TalkWorld, pr: PullRequestFacts, isPresent: boolean, given: Given = {}): Promise<string> {
   const { label: name = LABEL, retarget, ...last } = given;
   changes += 1;
@@ -66,7 +66,7 @@ describe('the enqueueing label', () => {
     await label(world, pr, false, { at, by: own });
     await label(world, pr, true, { at, id: 'LE_again' });
     assert.equal(await world.stateOf(pr.number), 'TESTING');
-    // An answer of before is no news, also when it comes late.
+    // An outdated answer is ignored, also when it arrives late.
     await world.cancel(pr.number);
     await label(world, pr, true, { at, id: 'LE_again' });
     assert.equal(await world.stateOf(pr.number), 'CANCELLED');

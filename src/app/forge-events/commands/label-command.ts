@@ -20,7 +20,7 @@ export interface LabelHint {
   readonly label: string;
 }
 
-/** Putting the enqueueing label on submits, taking it off cancels. Each change counts once. */
+/** Adding the enqueueing label submits, removing it cancels. Each change counts once. */
 export async function runLabelCommand(
   app: App,
   { repository }: { readonly repository: Repository },
@@ -39,7 +39,7 @@ export async function runLabelCommand(
   });
   if (isRefusal(found) || !isFor(found.queue.settings, label)) return 'done';
   if (!(await isNews(app, key, { label, facts, last }))) return 'done';
-  // What we take off ourselves means nothing, and we put none on.
+  // We only ever remove the label, and our own removal is no command.
   const isOurs = last.by.isOwn && (last.by.isBot || !facts.isPresent);
   if (isOurs || (last.by.isBot && !isAllowedBot(last.by, found.queue.settings))) return settle(app, key, last);
   const problem = facts.isPresent
@@ -50,7 +50,7 @@ export async function runLabelCommand(
   return settle(app, key, last);
 }
 
-/** Most labels are no commands: nothing is asked of the forge for them. */
+/** Most labels are no commands. They cost no query to the forge. */
 export async function isEnqueueingLabel(app: App, { id }: Repository, label: string): Promise<boolean> {
   for (const queueId of await app.directory.listQueueIds(id)) {
     const loaded = await app.queues.find(queueId);
@@ -63,7 +63,7 @@ function isFor({ labelCommandsEnabled, enqueueingLabel }: QueueSettings, label: 
   return labelCommandsEnabled && enqueueingLabel.toLowerCase() === label.toLowerCase();
 }
 
-/** Whether the label is there is noted, so that it can be taken off later; whether that was acted upon, too. */
+/** The note records whether the label is present, so that a later removal is noticed, and which change was handled. */
 async function isNews(
   app: App,
   key: NoteKey,
@@ -89,7 +89,7 @@ async function settle(app: App, key: NoteKey, last: LabelChanged): Promise<Comma
   return 'done';
 }
 
-/** What we took off may be put on again within the same second. */
+/** A label that we removed may be added again within the same second. */
 function isHandled({ labelHandledAt, labelHandledIds }: Note, { at, id }: LabelChanged): boolean {
   if (labelHandledAt === undefined || labelHandledAt < at) return false;
   return labelHandledAt > at || labelHandledIds.length === 0 || labelHandledIds.includes(id);
@@ -101,7 +101,9 @@ interface Wish {
   readonly key: NoteKey;
 }
 
-/** Answers what somebody must be told. Drafts and closed ones are passed over: the label stays, and means nothing. */
+/**
+ * Returns a sentence for the person. Drafts and closed pull requests are ignored: their label stays, without effect.
+ */
 async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): Promise<string | undefined> {
   const { pr, retarget } = facts;
   if (pr.status !== 'open') return undefined;
@@ -124,7 +126,7 @@ async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): 
   return isRefusal(result) ? refusalText(result, pr.number) : undefined;
 }
 
-/** Whoever the forge lets take a label off may take back what it stood for. */
+/** A person whom the forge allows to remove the label may cancel. */
 async function cancel(
   app: App,
   found: FoundQueue,

@@ -11,10 +11,10 @@ export type Command =
   | { readonly kind: 'cancel' }
   | { readonly kind: 'restart' }
   | { readonly kind: 'help' }
-  /** Meant for us, and not understood. `part` is what was not, as it was written. */
+  /** Addressed to us, but not understood. `part` is the unknown part, as written. */
   | { readonly kind: 'unclear'; readonly problem: CommandProblem; readonly part: string };
 
-/** A command, and whether it was given under our own name. */
+/** A command, and whether it began with `/sluice`. */
 export interface Spoken {
   readonly command: Command;
   readonly isOurName: boolean;
@@ -28,15 +28,16 @@ export type CommandProblem =
   | 'given_twice'
   | 'direct_not_supported';
 
-/** Nobody writes a longer one; the rest of the line is then no command any more. */
+/** A longer line is no command. */
 const MAX_LINE = 1_000;
 
 /**
- * The first line that begins with `/sluice` or `/trunk`, where there is one that is neither code nor a quote. What another
- * product of the second name may know is left to it.
+ * Reads the first line that begins with `/sluice` or `/trunk` and is neither code nor a quote. Unknown `/trunk`
+ * commands
+ * are ignored: they may be meant for another product of that name.
  */
 export function parseCommand(body: string): Spoken | undefined {
-  // A word is looked for first: nearly no comment is for us.
+  // A quick test first: nearly no comment has a command.
   if (!/^\/(?:sluice|trunk)/im.test(body)) return undefined;
   for (const line of plainLines(body)) {
     const [, name, rest] = /^\/(sluice|trunk)(?=\s|$)(.*)$/is.exec(line) ?? [];

@@ -1,7 +1,7 @@
 /**
- * The lines of a comment that a reader sees as plain text: not those in code, in quotes or in HTML that is not shown as
- * text. Where Markdown can be read in more than one way, the line does not count: a command is easily written again, and
- * one that nobody meant is not easily taken back. One pass, however long the text is.
+ * The lines of a comment that a reader sees as plain text, without code, quotes and hidden HTML. A line that Markdown
+ * renderers may read in two ways does not count: a missed command is easily written again, one run by accident is hard
+ * to undo. It takes one pass over a text of any length.
  */
 export function* plainLines(text: string): Generator<string> {
   let fence: Fence | undefined;
@@ -23,7 +23,7 @@ export function* plainLines(text: string): Generator<string> {
     const isQuote = /^ {0,3}>/.test(line.slice(leadOf(line).length));
     const opened = fenceOf(line);
     hidden = opened === undefined ? hiddenFrom(line) : undefined;
-    // Without a blank line between, a line after a quote goes on with it.
+    // Without a blank line between, the line after a quote belongs to it.
     const isPlain = !isBlank && !isQuote && !wasQuote && opened === undefined && hidden === undefined;
     wasQuote = isQuote || (wasQuote && !isBlank);
     if (isPlain && !INDENTED.test(line)) {
@@ -41,7 +41,7 @@ const INDENTED = /^(?: {4}| {0,3}\t)/;
 
 interface Fence {
   readonly mark: string;
-  /** What it stands in: a list's item ends where a line is less far to the right. */
+  /** The indentation of the list item that has the fence: the item ends at a line that is indented less. */
   readonly indent: number;
 }
 
@@ -52,7 +52,7 @@ function fenceOf(line: string): Fence | undefined {
   return { mark, indent: lead.length };
 }
 
-/** The marks of lists that begin in this line. */
+/** The list markers at the beginning of the line. */
 function leadOf(line: string): string {
   return /^((?: {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4})*)/.exec(line)?.[1] ?? '';
 }
@@ -66,7 +66,7 @@ function hasLeft(line: string, { indent }: Fence): boolean {
   return indent > 0 && line.trim() !== '' && line.length - line.trimStart().length < Math.min(indent, 2);
 }
 
-/** A comment, or a tag in which text is not read as Markdown, that begins here and does not end here: how it ends. */
+/** For a comment, or a tag without Markdown inside, that begins in this line and does not end in it: how it ends. */
 function hiddenFrom(line: string): RegExp | undefined {
   if (!line.includes('<')) return undefined;
   const lower = line.toLowerCase();
@@ -77,7 +77,7 @@ function hiddenFrom(line: string): RegExp | undefined {
   return /<[a-z/][^<>]*$/.test(lower) ? TAG_ENDS : undefined;
 }
 
-/** What stands in a tag is not shown; no tag goes on after a blank line. */
+/** The inside of a tag is not shown. A blank line ends a tag. */
 const TAG_ENDS = />|^\s*$/;
 
 const HIDDEN = [
@@ -91,7 +91,7 @@ const HIDDEN = [
   { begin: '<?', end: '?>', ends: /\?>/ },
 ];
 
-/** Code between backticks may begin in one line of a paragraph and end in another: lines that begin in it do not count. */
+/** Code between backticks may span lines of a paragraph: lines that begin inside it do not count. */
 function* outsideOfCode(paragraph: readonly string[]): Generator<string> {
   const left = new Map<number, number>();
   const runs = paragraph.flatMap((line, index) =>

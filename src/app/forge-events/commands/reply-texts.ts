@@ -33,17 +33,17 @@ export function noQueue(branch: string): string {
   return `There is no merge queue for ${code(branch)}, the branch that this pull request targets.`;
 }
 
-/** Of a fork, only what a writer has seen is tested: it runs with the secrets of this repository. */
+/** Tests of a fork run with the repository's secrets, so that a writer must have seen the commit. */
 export function headNotSeen(headSha: string): string {
   return `This pull request comes from a fork, and you may not have seen its last commit ${code(headSha.slice(0, 12))}. Look at it; if it may be tested with the secrets of this repository, ask again.`;
 }
 
-/** Its author can choose the base, and so the queue. */
+/** The author of a pull request can choose the base, and so the queue. */
 export function retargeted(did: string, branch: string): string {
   return `This pull request targeted another branch when ${did}, or got its base just then, so it changed nothing. If it is meant for ${code(branch)}, ask again.`;
 }
 
-/** Sentences for people at the forge, where those of the API would name operations. */
+/** For people at the forge; the API's own sentences name operations. */
 const REFUSALS: { readonly [Code in RefusalCode]?: string } = {
   PULL_REQUEST_NOT_IN_QUEUE: 'This pull request is not in the merge queue. `/sluice merge` puts it there.',
   PULL_REQUEST_NOT_FOUND: 'This pull request was never in the merge queue. `/sluice merge` puts it there.',

@@ -4,7 +4,7 @@ import type { Hosting } from '../../../forge/hosting.ts';
 import type { App } from '../../core/app.ts';
 import { changeNote, type NoteKey } from '../../pr-page/note.ts';
 
-/** Enough for people who try; more would be a conversation with a machine. */
+/** A limit against loops and abuse. */
 const MAX_REPLIES = 10;
 const WITHIN_MS = 60 * 60_000;
 
@@ -12,21 +12,21 @@ export interface Reply {
   readonly hosting: Hosting;
   readonly repository: ForgeRepository;
   readonly key: NoteKey;
-  /** What is answered. */
+  /** The id of the answered comment or label change. */
   readonly to: string;
   readonly text: string;
 }
 
 /**
- * A short comment of its own, once. That it is about to be written is noted first: whoever finds that looks for it, because
- * the answer may have got lost, or the server died.
+ * Writes a short comment, once. The note records the intent first: after a crash or a lost answer the next try searches
+ * for the comment before it writes.
  */
 export async function reply(app: Pick<App, 'store' | 'clock' | 'log'>, given: Reply): Promise<void> {
   const { hosting, repository, key, to, text } = given;
   const number = key.prNumber as PrNumber;
   const begun = await begin(app, key, to);
   if (begun === 'too_many') {
-    app.log.info({ ...key }, 'a command is not answered: there were too many');
+    app.log.info({ ...key }, 'too many replies on a pull request, command not answered');
     return;
   }
   const marker = `<!-- sluice:reply ${to.replace(/[^\w-]/g, '')} -->`;

@@ -11,7 +11,7 @@ export function mayWrite(permission: Permission): boolean {
   return WRITERS.includes(permission);
 }
 
-/** Apps have no permission of this kind: for them the queue's settings say it. */
+/** Apps have no such permission: the queue's settings name the bots that may give commands. */
 export function mayCommand(who: Person, permission: Permission, settings: QueueSettings): boolean {
   return who.isBot ? isAllowedBot(who, settings) : mayWrite(permission);
 }
@@ -22,7 +22,7 @@ export function isAllowedBot({ login }: Person, { allowedBotSubmitters }: QueueS
   return allowedBotSubmitters.some((allowed) => plain(allowed) === plain(login));
 }
 
-/** Somebody known to the forge, as whoever asks something of a queue. */
+/** Makes a person at the forge a caller of the use cases. */
 export async function toCaller(app: Pick<App, 'store'>, repository: Repository, { login }: Person): Promise<Caller> {
   const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
   if (organization === undefined) throw new Fault('STORE_UNAVAILABLE', 'The organization of a repository is missing.');
