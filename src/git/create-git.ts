@@ -74,7 +74,6 @@ class CliGit implements Git {
   readonly #stopping = new AbortController();
   /** What `#stopping` ends, which takes a moment. */
   readonly #underWay = new Set<Promise<unknown>>();
-  #abilities: Promise<Abilities> | undefined;
 
   constructor(options: GitOptions) {
     this.pool = new ProcessPool(options);
@@ -102,7 +101,7 @@ class CliGit implements Git {
 
   async findProblem({ location }: GitSource): Promise<string | undefined> {
     try {
-      await this.#getAbilities();
+      await getAbilities();
       if (location.kind === 'url') await this.#track(reachRemote(location, this.#stopping.signal));
       else await getLayout(location.path);
       return undefined;
@@ -124,7 +123,7 @@ class CliGit implements Git {
   }
 
   async #open({ id, location }: GitSource, forget: () => void): Promise<GitRepository> {
-    const { mergeTreeWrapper: wrapper, mergesLostTrees } = await this.#getAbilities();
+    const { mergeTreeWrapper: wrapper, mergesLostTrees } = await getAbilities();
     const layout = location.kind === 'path' ? await getLayout(location.path) : undefined;
     const mirror = await ensureMirror({ directory: this.#directory, id, source: layout });
     const { gitDir, objectsDir } = layout ?? { gitDir: mirror.gitDir, objectsDir: join(mirror.gitDir, 'objects') };
@@ -216,17 +215,6 @@ class CliGit implements Git {
     work.then(drop, drop);
     return work;
   }
-
-  /** Remembered once git is found good; until then every question looks again. */
-  async #getAbilities(): Promise<Abilities> {
-    this.#abilities ??= getAbilities();
-    try {
-      return await this.#abilities;
-    } catch (error) {
-      this.#abilities = undefined;
-      throw error;
-    }
-  }
 }
 
 async function within<Answer>(waitMs: number, work: Promise<Answer>, describe: () => Promise<string>): Promise<Answer> {
@@ -277,7 +265,23 @@ interface Abilities {
 
 const MISSES_LOST_TREES: GitVersion = { major: 2, minor: 45 };
 
+/** By the PATH that git was found in. Every server of this process has the same git. */
+const knownAbilities = new Map<string, Promise<Abilities>>();
+
+/** Remembered once git is found good; until then every question looks again. */
 async function getAbilities(): Promise<Abilities> {
+  const path = process.env['PATH'] ?? '';
+  const known = knownAbilities.get(path) ?? findAbilities();
+  knownAbilities.set(path, known);
+  try {
+    return await known;
+  } catch (error) {
+    knownAbilities.delete(path);
+    throw error;
+  }
+}
+
+async function findAbilities(): Promise<Abilities> {
   const version = await getGitVersion();
   return {
     mergeTreeWrapper: await findUnbufferedWrapper(version),

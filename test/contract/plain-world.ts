@@ -10,6 +10,11 @@ import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type { PlainForgeOptions } from '../../src/forge/plain/plain-forge.ts';
 import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { initBare } from '../fake/git-files/bare-template.ts';
+import { treeOf, writeCommit } from '../fake/git-files/commit-files.ts';
+import { AskGit, orGit } from '../fake/git-files/object-files.ts';
+import { parseRevision, readRef, writeRefFiles } from '../fake/git-files/ref-files.ts';
+import { changeTree } from '../fake/git-files/tree-files.ts';
 import type { Change, GitWorld } from './forge.ts';
 
 /** Of the start, since tests of the forge change theirs. */
@@ -23,18 +28,19 @@ export interface PlainWorld extends GitWorld {
 export async function createPlainWorld(initArgs: readonly string[] = []): Promise<PlainWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-plain-'));
   const path = join(folder, 'app.git');
-  await runGit(folder, ['init', '--quiet', '--bare', '--initial-branch=main', ...initArgs, path]);
-  const git = (args: readonly string[], input?: string | Buffer) => runGit(path, args, input);
+  initBare(path, ['--initial-branch=main', ...initArgs]);
+  const git = (args: readonly string[], input?: string | Buffer) =>
+    orGit(
+      () => parseRevisionArgs(path, args),
+      () => runGit(path, args, input),
+    );
   const repository: ForgeRepository = { id: 'app', host: 'local', owner: 'acme', name: 'app', git: path, checks: [] };
   const createForge = (options: Partial<PlainForgeOptions> = {}) =>
     createPlainForge({ directory: join(folder, 'mirrors'), ...options });
   const forge = createForge();
   let lastNumber = 0;
 
-  const commitTo = async (ref: string, from: string | undefined, change: Change) => {
-    await git(['fast-import', '--quiet', '--force'], fastImport(ref, from, change));
-    return (await git(['rev-parse', ref])) as Sha;
-  };
+  const commitTo = (ref: string, from: string | undefined, change: Change) => commitChange(path, ref, from, change);
 
   return {
     forge,
@@ -45,8 +51,9 @@ export async function createPlainWorld(initArgs: readonly string[] = []): Promis
     commitTo,
     createForge,
     commit: async (branch, change) => {
-      const head = await git(['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]);
-      return commitTo(`refs/heads/${branch}`, head || undefined, change);
+      const ref = `refs/heads/${branch}`;
+      const askGit = async () => (await git(['for-each-ref', '--format=%(objectname)', ref])) || undefined;
+      return commitTo(ref, await orGit(() => readRef(path, ref), askGit), change);
     },
     openPullRequest: async (branch, change) => {
       lastNumber += 1;
@@ -80,9 +87,50 @@ export async function createPlainWorld(initArgs: readonly string[] = []): Promis
   };
 }
 
+/** A commit with these files, on top of another or of nothing, and the ref at it. */
+export async function commitChange(
+  gitDir: string,
+  ref: string,
+  from: string | undefined,
+  change: Change,
+): Promise<Sha> {
+  const askGit = async () => {
+    await runGit(gitDir, ['fast-import', '--quiet', '--force'], fastImport(ref, from, change));
+    return runGit(gitDir, ['rev-parse', ref]);
+  };
+  return (await orGit(() => commitByFiles(gitDir, ref, from, change), askGit)) as Sha;
+}
+
+function commitByFiles(gitDir: string, ref: string, from: string | undefined, change: Change): string {
+  const person = personOf(change);
+  const sha = writeCommit(gitDir, {
+    tree: changeTree(gitDir, treeOf(gitDir, from), change.files ?? {}) ?? treeOf(gitDir, undefined),
+    parents: from === undefined ? [] : [from],
+    author: person,
+    committer: person,
+    message: Buffer.from(change.message ?? MESSAGE),
+    encoding: change.encoding,
+  });
+  writeRefFiles(gitDir, [{ ref, after: sha }]);
+  return sha;
+}
+
+const MESSAGE = 'Change something';
+
+function personOf({ author = 'Ada', email = 'ada@example.test' }: Change): string {
+  return `${author} <${email}> 1700000000 +0000`;
+}
+
+/** `git rev-parse` of one name. */
+function parseRevisionArgs(gitDir: string, args: readonly string[]): string {
+  const [command, name = '', ...others] = args;
+  if (command !== 'rev-parse' || others.length > 0) throw new AskGit('another command');
+  return parseRevision(gitDir, name);
+}
+
 export function fastImport(ref: string, from: string | undefined, change: Change): Buffer {
-  const message = Buffer.from(change.message ?? 'Change something');
-  const author = `${change.author ?? 'Ada'} <${change.email ?? 'ada@example.test'}> 1700000000 +0000`;
+  const message = Buffer.from(change.message ?? MESSAGE);
+  const author = personOf(change);
   const parts: (string | Buffer)[] = [`commit ${ref}\nauthor ${author}\ncommitter ${author}\n`];
   if (change.encoding !== undefined) parts.push(`encoding ${change.encoding}\n`);
   parts.push(`data ${message.length}\n`, message, '\n');
