@@ -1,8 +1,6 @@
 /**
- * How test results get in. Passing runs are nearly everything, so a stored upload costs few rows: its runs are one block
- * in ingest order, and only failures have rows of their own. Blocks are merged later into chunks by test and day, slice
- * by slice, together with what monitors remember of tests that did nothing but pass: until then a block is what that
- * memory is counted from again after a crash.
+ * How test results get in. Passing runs are nearly everything, and what monitors remember of tests that did nothing but
+ * pass is stored later, slice by slice: until then the runs are what that memory is counted from again after a crash.
  *
  * Every write names the sequence number it began with, and is refused where another writer was faster: whoever keeps
  * tests in memory reads them again then.

@@ -54,14 +54,13 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into audit_marks values ('q1', 'sha', 2, 9)`,
   ],
   [
-    `insert into test_sequences values ('r1', 1, 1, 1, 1, 0)`,
+    `insert into test_sequences values ('r1', 1, 1, 1, 0, 1)`,
     `insert into tests values ('r1', 'x1', 1, 'adds', '', null, null, null, '[]', 6, 'FLAKY', 'why', 6, 'UNSPECIFIED', null, 6, false, '[]', null, 'adds')`,
     `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
     `insert into test_memories values ('r1', 1, 1, null, 0, 6, '{}')`,
-    `insert into test_batches values ('r1', 1, 'u1', 'main', 'sha', '', null, 'unit', null, 7, false, 6, 0, 0)`,
-    `insert into test_branches values ('r1', 'main', 1)`,
-    `insert into run_buckets values ('r1', 0, 1)`,
-    `insert into run_chunks values ('r1', 0, 0, 0, hex'0201000000010000000d0000000001090cdc0b0201')`,
+    `insert into test_batches values ('r1', 1, 'u1', 'main', 'sha', '', null, 'unit', null, 7, false, 6, 1, 1)`,
+    `insert into run_parts values (1, 'r1', 1, 6, 6, 1, 1)`,
+    `insert into runs values (1, 1, 6, 1500, 1, 0, 1, false)`,
     `insert into test_failures values ('r1', 1, 6, 1, 0, 7, true, false, 'g', 'boom')`,
     `insert into test_failure_texts values ('r1', 1, 0, 1, 6, 'boom!')`,
     `insert into test_events values ('r1', 'x1', 6, 1, 0, 'status_changed', null, '{}')`,
@@ -83,6 +82,9 @@ const ROWS: readonly (readonly string[])[] = [
   [`update repositories set run_hooks = 1`],
 ];
 
+/** As a server makes it before the first runs of a period are stored. */
+const PARTITION = 'create table runs_0 partition of runs for values from (0) to (100000)';
+
 const MIGRATED_AFTER = Date.now();
 
 /** What a server of this version left behind. */
@@ -90,6 +92,7 @@ function statementsOf(dialect: SqlDialect, version: number): string[] {
   const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
     ...migrationTexts(migration, dialect),
     `insert into migrations values (${index + 1}, '${migration.name}', 0)`,
+    ...(dialect.columns.hasPartitions && index === 5 ? [PARTITION] : []),
     ...(ROWS[index] ?? []).map((row) => row.replace(/hex'(\w+)'/, dialect.hasRowLocks ? "'\\x$1'" : "x'$1'")),
   ]);
   const log = 'create table migrations (version bigint primary key, name text not null, applied_at bigint not null)';

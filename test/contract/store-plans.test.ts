@@ -11,8 +11,7 @@ import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
 import { effectStatements } from '../../src/storage/sql/queue-effects.ts';
 import { listEntriesStatements } from '../../src/storage/sql/queue-entries.ts';
 import { queueStatements } from '../../src/storage/sql/queue-statements.ts';
-import { mergeStatements } from '../../src/storage/sql/runs/merge-slice.ts';
-import { runStatements } from '../../src/storage/sql/runs/stored-runs.ts';
+import { partStatements } from '../../src/storage/sql/run-parts.ts';
 import { StatementCompiler } from '../../src/storage/sql/statement.ts';
 import { batchStatements } from '../../src/storage/sql/test-batches.ts';
 import { testCommitStatements } from '../../src/storage/sql/test-commit-statements.ts';
@@ -32,11 +31,12 @@ import { createFolder, openStore } from './store-folder.ts';
 const TABLES = [
   ...['queues', 'queue_events', 'entries', 'transitions', 'candidates', 'effects', 'earlier'],
   ...['target_sets', 'impacted_targets'],
-  ...['tests', 'test_states', 'test_sequences', 'test_memories', 'test_batches', 'test_branches', 'run_blocks'],
+  ...['tests', 'test_states', 'test_sequences', 'test_memories', 'test_batches', 'own'],
   ...[
-    'run_buckets',
-    'run_chunks',
-    'later',
+    'runs',
+    'run_parts',
+    'before',
+    'others',
     'old',
     'test_failures',
     'test_failure_texts',
@@ -53,6 +53,7 @@ const TABLES = [
 function allStatements(): Map<string, string> {
   const compiler = new StatementCompiler(sqliteDialect);
   const lists = listEntriesStatements(compiler);
+  const testRuns = testRunStatements(compiler);
   const groups: Record<string, object> = {
     commit: commitStatements(compiler),
     queue: queueStatements(compiler),
@@ -65,9 +66,10 @@ function allStatements(): Map<string, string> {
     testCommit: testCommitStatements(compiler),
     testLoad: loadStatements(compiler),
     batches: batchStatements(compiler),
-    runs: runStatements(compiler),
-    testRuns: testRunStatements(compiler),
-    merge: mergeStatements(compiler),
+    parts: partStatements(compiler),
+    testRuns: testRuns,
+    runsOfAnyBranch: testRuns.runsOfAnyBranch,
+    runsOfBranch: testRuns.runsOfBranch,
     forget: forgetStatements(compiler),
     uploads: uploadStatements(compiler),
     outcomes: outcomeStatements(compiler),
@@ -102,6 +104,9 @@ function textOfList(list: (args: object, items: string[]) => { statement: { sql:
 
 const EARLIER = 'effects_by_stream \\(queue_id=\\? AND stream=\\? AND version<\\?';
 
+const ONE_SEEK =
+  /run_parts_by_repository \(repository_id=\?\)[\s\S]*SEARCH runs USING PRIMARY KEY \(part=\? AND test_no=\? AND started_at>\?/;
+
 /** How the tables of those lists are found where a worse index would do, too. */
 const EXPECTED: Readonly<Record<string, RegExp>> = {
   'entriesOfAnyState.collected': /SEARCH entries .*queue_id=\? AND pr_number=\?/,
@@ -134,9 +139,18 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'testLoad.loadRange': /SEARCH tests .*repository_id=\? AND no>\? AND no<\?/,
   'batches.findEarlier': /test_batches_by_commit \(repository_id=\? AND sha=\? AND job=\?\)/,
   'batches.findFailures': /SEARCH test_failure_texts .*repository_id=\? AND seq=\?/,
-  'runs.findChunks': /SEARCH run_chunks .*repository_id=\? AND bucket=\? AND period>\? AND period<\?/,
-  'merge.listLastChunks': /SEARCH later .*bucket=\? AND period=\? AND no>\?/,
-  'forget.listOldChunks': /run_chunks_by_age \(repository_id=\? AND period<\?\)/,
+  'batches.readRuns': ONE_SEEK,
+  'batches.findPasses': /SEARCH test_batches .*repository_id=\? AND seq=\?[\s\S]*SEARCH runs .*part=\? AND test_no=\?/,
+  'batches.listTestNos': /SEARCH test_batches .*upload_id=\?[\s\S]*SEARCH runs USING PRIMARY KEY \(part=\?\)/,
+  'batches.listUncounted':
+    /run_parts_by_repository \(repository_id=\?\)[\s\S]*SEARCH runs USING PRIMARY KEY \(part=\?\)/,
+  'stats.countWeek': ONE_SEEK,
+  'testRuns.countRuns': ONE_SEEK,
+  'runsOfAnyBranch.list': ONE_SEEK,
+  'runsOfBranch.list': new RegExp(`${ONE_SEEK.source}[\\s\\S]*SEARCH own .*repository_id=\\? AND seq=\\?`),
+  'parts.findLatestPart': /run_parts_by_repository \(repository_id=\?\)/,
+  'parts.findRetired': /run_parts_by_repository \(repository_id=\?\)/,
+  'forget.listRunning': /SEARCH runs USING PRIMARY KEY \(part=\? AND test_no=\?/,
   'forget.removeFailures': /test_failures_by_time \(repository_id=\? AND started_at<\?\)/,
   'forget.removeTexts': /SEARCH old .*repository_id=\? AND seq<\?\)/,
   'forget.removeEvents': /test_events_by_time \(repository_id=\? AND at<\?\)/,

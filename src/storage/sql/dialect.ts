@@ -24,6 +24,8 @@ export interface SqlDialect {
   /** How many rows one insert may carry, descending to 1. */
   readonly insertSizes: readonly number[];
   readonly columns: ColumnTypes;
+  /** Whether all values of a column can travel as one parameter. */
+  readonly hasArrays: boolean;
   /** Run first in the transaction of each migration, where several servers may migrate at once. */
   readonly lockMigrations: string | undefined;
 }
@@ -39,6 +41,8 @@ export interface ColumnTypes {
   readonly clustered: RawBuilder<unknown>;
   /** Whether texts of any length can be in an index; PostgreSQL refuses to store those beyond some 2,700 bytes. */
   readonly hasLongKeys: boolean;
+  /** Whether a table can consist of partitions, which go in one piece. */
+  readonly hasPartitions: boolean;
 }
 
 const COMMON_COLUMNS = { integer: 'bigint', real: 'double precision', boolean: 'boolean' } as const;
@@ -56,7 +60,15 @@ export const sqliteDialect: SqlDialect = {
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
-  columns: { ...COMMON_COLUMNS, text: sql`text`, bytes: sql`blob`, clustered: sql`without rowid`, hasLongKeys: true },
+  hasArrays: false,
+  columns: {
+    ...COMMON_COLUMNS,
+    text: sql`text`,
+    bytes: sql`blob`,
+    clustered: sql`without rowid`,
+    hasLongKeys: true,
+    hasPartitions: false,
+  },
   lockMigrations: undefined,
 };
 
@@ -72,7 +84,15 @@ export const postgresDialect: SqlDialect = {
   encodeBoolean: (value) => value,
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],
-  columns: { ...COMMON_COLUMNS, text: sql`text collate "C"`, bytes: sql`bytea`, clustered: sql``, hasLongKeys: false },
+  hasArrays: true,
+  columns: {
+    ...COMMON_COLUMNS,
+    text: sql`text collate "C"`,
+    bytes: sql`bytea`,
+    clustered: sql``,
+    hasLongKeys: false,
+    hasPartitions: true,
+  },
   // The number is arbitrary; it only has to be Sluice's own within the database.
   lockMigrations: 'select pg_advisory_xact_lock(7305804393)',
 };

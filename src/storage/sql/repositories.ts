@@ -4,6 +4,7 @@ import type { RepositoryRef, RepositoryStore } from '../repositories.ts';
 import { inSmallLetters } from '../small-letters.ts';
 import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import { fromRepository, toRepository } from './rows.ts';
+import { partStatements } from './run-parts.ts';
 import type { RepositoriesTable } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 
@@ -197,12 +198,12 @@ function removalStatements(compiler: StatementCompiler) {
         .where('queue_id', 'in', builder.selectFrom('queues').select('id').where('repository_id', '=', param('id'))),
     ),
   );
-  // Bodies of uploads stay behind without a name, and are tidied away in pieces.
+  // Bodies of uploads and runs stay behind without a name, and are tidied away in pieces.
   // Numbers first: whoever stores results of it at this moment is waited for, and whoever comes later finds none.
   const ofTests = [
     ...(['test_sequences', 'upload_sequences'] as const),
-    ...(['test_states', 'test_memories', 'test_batches', 'test_branches', 'run_blocks', 'run_buckets'] as const),
-    ...(['run_chunks', 'test_failures', 'test_failure_texts', 'test_events', 'check_results', 'tests'] as const),
+    ...(['test_states', 'test_memories', 'test_batches', 'test_failures', 'test_failure_texts'] as const),
+    ...(['test_events', 'check_results', 'tests'] as const),
     ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes', 'pull_request_notes'] as const),
   ];
   const ofRepository = (['queues', ...ofTests] as const).map((table) =>
@@ -211,5 +212,5 @@ function removalStatements(compiler: StatementCompiler) {
   const itself = compiler.statement<{ id: string }>()((param) =>
     builder.deleteFrom('repositories').where('id', '=', param('id')),
   );
-  return [...ofQueues, ...ofRepository, itself];
+  return [...ofQueues, ...ofRepository, partStatements(compiler).retireAll, itself];
 }

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { EvidenceFlaw } from '../../flaky/core/evidence.ts';
-import type { QuarantineOverride, TestStatus } from '../tests.ts';
+import type { QuarantineOverride, RunConclusion, TestStatus } from '../tests.ts';
 import type { UploadKind, UploadStatus } from '../uploads.ts';
 
 /** A boolean as a database answers it: SQLite has only 0 and 1. Rows are read through rows.ts, which knows. */
@@ -27,10 +27,9 @@ export interface Schema {
   test_states: TestStatesTable;
   test_memories: TestMemoriesTable;
   test_batches: TestBatchesTable;
-  test_branches: TestBranchesTable;
-  run_blocks: RunBlocksTable;
-  run_buckets: { repository_id: string; bucket: number; merged_seq: number };
-  run_chunks: RunChunksTable;
+  runs: RunsTable;
+  run_parts: RunPartsTable;
+  run_conclusions: { conclusion: number; name: RunConclusion };
   test_failures: TestFailuresTable;
   test_failure_texts: TestFailureTextsTable;
   test_events: TestEventsTable;
@@ -171,11 +170,12 @@ export interface TestSequencesTable {
   repository_id: string;
   last_seq: number;
   last_test_no: number;
-  last_branch_no: number;
   /** Grows when the set of quarantined tests changes. */
   quarantine_version: number;
   /** Batches up to this one are forgotten, and their runs with them. */
   forgotten_seq: number;
+  /** The runs of batches up to this one are counted in the stored memories of their tests. */
+  counted_seq: number;
 }
 
 export interface TestsTable {
@@ -226,35 +226,37 @@ export interface TestBatchesTable {
   flaw: EvidenceFlaw | null;
   is_proven: StoredBoolean;
   received_at: number;
-  /** The periods in which its runs started. */
-  first_period: number;
-  last_period: number;
-}
-
-export interface TestBranchesTable {
-  repository_id: string;
-  name: string;
-  no: number;
-}
-
-/** The runs of one batch. */
-export interface RunBlocksTable {
-  repository_id: string;
-  seq: number;
-  branch_no: number;
+  /** Where its runs are; null: it has none. */
+  part: number | null;
   run_count: number;
-  /** Any number: after a restore there may be another block of the same number. */
-  stamp: number;
-  data: Uint8Array;
 }
 
-/** Runs of the tests of a bucket in one period. */
-export interface RunChunksTable {
-  repository_id: string;
-  bucket: number;
-  period: number;
-  no: number;
-  data: Uint8Array;
+/** One execution of a test. */
+export interface RunsTable {
+  part: number;
+  test_no: number;
+  started_at: number;
+  /** The batch that brought it. */
+  seq: number;
+  /** The how manieth run of its test in the batch, from 0. */
+  ordinal: number;
+  /** Its place in RUN_CONCLUSIONS; the table `run_conclusions` has the names. */
+  conclusion: number;
+  /** Null: not told. */
+  duration_us: number | null;
+  is_quarantined: StoredBoolean;
+}
+
+/** Runs of one repository that came one after the other. */
+export interface RunPartsTable {
+  part: number;
+  /** Null: nothing reads its runs any more, and they are about to be removed. */
+  repository_id: string | null;
+  last_seq: number;
+  first_started_at: number;
+  last_started_at: number;
+  batch_count: number;
+  run_count: number;
 }
 
 export interface TestFailuresTable {

@@ -9,7 +9,6 @@ import { execute, first, type SqlEngine } from './operation.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
-import { createBlockCache } from './runs/block-cache.ts';
 import type { StatementCompiler } from './statement.ts';
 import { createTestIngest } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
@@ -17,20 +16,18 @@ import { createTestStore } from './tests.ts';
 import { createUploadStore } from './uploads.ts';
 
 const SIGNING_KEY_BYTES = 32;
-const CACHED_BLOCK_BYTES = 32 * 1024 * 1024;
 
 /** The parts of a store that are the same over either database. */
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
 ): Pick<Store, Exclude<keyof Store, 'isShared' | 'signingKey' | 'snapshots' | 'ping' | 'close'>> {
-  const cache = createBlockCache(CACHED_BLOCK_BYTES);
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
     queues: createQueueStore(engine, compiler),
-    tests: createTestStore(engine, compiler, cache),
-    testIngest: createTestIngest(engine, compiler, cache),
+    tests: createTestStore(engine, compiler),
+    testIngest: createTestIngest(engine, compiler),
     testSettings: createTestSettingsStore(engine, compiler),
     uploads: createUploadStore(engine, compiler),
     logs: createLogStore(engine, compiler),

@@ -1,6 +1,7 @@
-import type { CompiledQuery } from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import type { SqlDialect, SqlValue } from './dialect.ts';
+import type { Schema } from './schema.ts';
 
 /** A query compiled once. Engines keep what they prepared for it under its id. */
 export interface Statement<Args, Row> {
@@ -24,6 +25,12 @@ export interface Compilable<Row> {
 
 /** What a placeholder stands for, told to the query builder as if it were the value itself. */
 export type Placeholders<Args> = <Key extends keyof Args & string>(name: Key) => Args[Key];
+
+/** How PostgreSQL calls what a column of numbers holds. */
+type NumberType = 'smallint' | 'integer' | 'bigint' | 'boolean';
+
+/** Rows of one insert into SQLite where there are thousands: a longer statement is no faster. */
+const MANY_ROWS = [50, 1];
 
 /** Pages have up to a hundred rows. */
 const LIST_SIZES = [1, 8, 64, 128, 512];
@@ -53,6 +60,7 @@ export class StatementCompiler {
   bulk<Row extends object>(
     columns: readonly (keyof Row & string)[],
     build: (rows: Row[]) => Compilable<unknown>,
+    sizes = this.dialect.insertSizes,
   ): (rows: readonly Row[]) => Call[] {
     const ofSize = memoized((size) =>
       this.#compile<readonly Row[], unknown>(() =>
@@ -63,7 +71,31 @@ export class StatementCompiler {
         ),
       ),
     );
-    return (rows) => chunksOf(rows, this.dialect.insertSizes).map((chunk) => callOf(ofSize(chunk.length), chunk));
+    return (rows) => chunksOf(rows, sizes).map((chunk) => callOf(ofSize(chunk.length), chunk));
+  }
+
+  /** An insert of thousands of rows of numbers. PostgreSQL takes an array for each column twice as fast as the values. */
+  bulkOfNumbers<Table extends keyof Schema>(
+    table: Table,
+    types: Readonly<Record<keyof Schema[Table] & string, NumberType>>,
+  ): (rows: readonly Schema[Table][]) => Call[] {
+    type Row = Schema[Table];
+    const { builder, hasArrays } = this.dialect;
+    const columns = Object.keys(types) as (keyof Row & string)[];
+    if (!hasArrays) {
+      return this.bulk<Row>(columns, (rows) => builder.insertInto(table).values(rows as never), MANY_ROWS);
+    }
+    const arrayOf = (column: keyof Row & string) => {
+      const values = placeholder((rows: readonly Row[]) => `{${rows.map((row) => row[column] ?? 'null').join(',')}}`);
+      return sql`${values}::${sql.raw(types[column])}[]`;
+    };
+    const statement = this.#compile<readonly Row[], unknown>(() => {
+      const arrays = sql.join(columns.map(arrayOf));
+      const names = sql.join(columns.map((column) => sql.ref(column)));
+      const insert = sql`insert into ${sql.table(table)} (${names}) select * from unnest(${arrays})`;
+      return { compile: () => insert.compile(builder) };
+    });
+    return (rows) => (rows.length === 0 ? [] : [callOf(statement, rows)]);
   }
 
   /**

@@ -1,16 +1,11 @@
 import { compareFailures } from '../test-failures.ts';
-import type { EarlierBatch, RunBlock, StoredBatch, StoredRun } from '../test-ingest.ts';
-import { all, allOf, type Operation } from './operation.ts';
-import type { BlockCache } from './runs/block-cache.ts';
-import { bucketOf } from './runs/buckets.ts';
-import { hasConclusion, runAt } from './runs/make-block.ts';
-import { packedChunk, readAll, readTest } from './runs/read-runs.ts';
-import { emptyColumns, type RunColumns, SUCCESS } from './runs/run-columns.ts';
-import { findBlocks, findStoredRuns, type RunStatements, readStoredRuns } from './runs/stored-runs.ts';
+import type { EarlierBatch, RunBlock, StoredBatch } from '../test-ingest.ts';
+import { all, allOf, first, type Operation } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
+import { RUN_COLUMNS, type RunRow, type RunsSince, SUCCESS, storedRuns, toRun, uncountedRuns } from './stored-runs.ts';
 import { toFacts } from './test-rows.ts';
 
-export type BatchStatements = ReturnType<typeof batchStatements> & RunStatements;
+export type BatchStatements = ReturnType<typeof batchStatements>;
 type Repository = { repositoryId: string };
 
 export function* findEarlier(
@@ -30,120 +25,60 @@ export function* findEarlier(
   }));
 }
 
-/** Of the block while there is one, afterwards of the chunks that it went into. */
 export function* findPasses(
   statements: BatchStatements,
   of: { readonly repositoryId: string; readonly seq: number; readonly testNos: readonly number[] },
 ): Operation<ReadonlyMap<number, number>> {
-  const { repositoryId, seq } = of;
-  const testNos = [...new Set(of.testNos)].sort((a, b) => a - b);
-  const batch = (yield* allOf(statements.findBatches({ repositoryId }, [seq])))[0];
-  if (batch === undefined || testNos.length === 0) return new Map();
-  const columns = emptyColumns();
-  const block = (yield* allOf(statements.readBlocks({ repositoryId }, [seq])))[0];
-  if (block !== undefined) {
-    const packed = { bytes: block.data, seq, branchNo: 0 };
-    for (const testNo of testNos) readTest(packed, testNo, columns);
-  } else {
-    const periods = { fromPeriod: batch.first_period, toPeriod: batch.last_period };
-    const buckets = [...new Set(testNos.map(bucketOf))];
-    const chunks = yield* allOf(statements.findChunks({ repositoryId, ...periods }, buckets));
-    const byBucket = Map.groupBy(chunks, ({ bucket }) => bucket);
-    for (const testNo of testNos) {
-      for (const { data } of byBucket.get(bucketOf(testNo)) ?? []) readTest(packedChunk(data), testNo, columns);
-    }
-  }
-  return latestPasses(columns, seq);
+  const rows = yield* allOf(statements.findPasses(of, [...new Set(of.testNos)]));
+  return new Map(rows.map(({ test_no, at }) => [test_no, at]));
 }
 
-function latestPasses(columns: RunColumns, seq: number): ReadonlyMap<number, number> {
-  const passes = new Map<number, number>();
-  columns.testNo.forEach((testNo, index) => {
-    if (columns.seq[index] !== seq || !hasConclusion(columns, index, SUCCESS)) return;
-    passes.set(testNo, Math.max(passes.get(testNo) ?? Number.NEGATIVE_INFINITY, columns.startedAt[index] as number));
-  });
-  return passes;
-}
-
-export function* listBlocks(
-  statements: BatchStatements,
-  cache: BlockCache,
-  repositoryId: string,
-): Operation<readonly RunBlock[]> {
-  const blocks = yield* findBlocks(statements, cache, repositoryId);
-  const seqs = blocks.map(({ seq }) => seq);
-  const batches = new Map((yield* allOf(statements.findBatches({ repositoryId }, seqs))).map((row) => [row.seq, row]));
-  return blocks.flatMap((block) => {
-    const batch = batches.get(block.seq);
-    if (batch === undefined) return [];
-    const columns = emptyColumns();
-    readAll(block, columns);
-    const runs = columns.testNo.map((_, index) => runAt(columns, index));
-    return [{ seq: block.seq, facts: toFacts(batch), receivedAt: batch.received_at, runs }];
-  });
+export function* listBlocks(statements: BatchStatements, repositoryId: string): Operation<readonly RunBlock[]> {
+  const bySeq = Map.groupBy(yield* all(statements.listUncounted, { repositoryId }), ({ seq }) => seq);
+  const batches = yield* allOf(statements.findBatches({ repositoryId }, [...bySeq.keys()]));
+  const inOrder = (a: RunRow, b: RunRow) => a.test_no - b.test_no || a.ordinal - b.ordinal;
+  return batches
+    .toSorted((a, b) => a.seq - b.seq)
+    .map((batch) => ({
+      seq: batch.seq,
+      facts: toFacts(batch),
+      receivedAt: batch.received_at,
+      runs: (bySeq.get(batch.seq) ?? []).sort(inOrder).map(toRun),
+    }));
 }
 
 export function* measureBlocks(statements: BatchStatements, repositoryId: string) {
-  const stubs = yield* all(statements.listBlocks, { repositoryId });
-  return {
-    blocks: stubs.length,
-    runs: stubs.reduce((sum, { run_count }) => sum + run_count, 0),
-    upToSeq: stubs.at(-1)?.seq ?? 0,
-  };
+  const row = yield* first(statements.measureUncounted, { repositoryId });
+  return { blocks: row?.batches ?? 0, runs: row?.runs ?? 0, upToSeq: row?.upToSeq ?? 0 };
 }
 
 /** In the order of batches; of each batch by number of the test, then by start, then in their order. */
 export function* readRuns(
   statements: BatchStatements,
-  cache: BlockCache,
-  of: { readonly repositoryId: string; readonly testNos: readonly number[]; readonly since: number },
+  of: RunsSince & { readonly testNos: readonly number[] },
 ): Operation<readonly StoredBatch[]> {
   const { repositoryId, since } = of;
-  const testNos = [...new Set(of.testNos)].sort((a, b) => a - b);
-  const stored = yield* findStoredRuns(statements, cache, { repositoryId, testNos, since });
-  const bySeq = new Map<number, StoredRun[]>();
-  for (const testNo of testNos) {
-    const columns = readStoredRuns(stored, testNo, since);
-    columns.seq.forEach((seq, index) => {
-      const runs = bySeq.get(seq);
-      if (runs === undefined) bySeq.set(seq, [runAt(columns, index)]);
-      else runs.push(runAt(columns, index));
-    });
-  }
+  const rows = yield* allOf(statements.readRuns({ repositoryId, since }, [...new Set(of.testNos)]));
+  const bySeq = Map.groupBy(rows, ({ seq }) => seq);
   const batches = yield* allOf(statements.findBatches({ repositoryId }, [...bySeq.keys()]));
   return batches
     .toSorted((a, b) => a.seq - b.seq)
     .map((batch) => ({
       facts: toFacts(batch),
       receivedAt: batch.received_at,
-      runs: (bySeq.get(batch.seq) ?? []).sort(compareRuns),
+      runs: (bySeq.get(batch.seq) ?? []).sort(byStart).map(toRun),
     }));
 }
 
-/** Of blocks while there are any, afterwards of the chunks of those days. */
+function byStart(a: RunRow, b: RunRow): number {
+  return a.test_no - b.test_no || a.started_at - b.started_at || a.ordinal - b.ordinal;
+}
+
 export function* listTestNos(
   statements: BatchStatements,
   of: { readonly repositoryId: string; readonly uploadId: string },
 ): Operation<readonly number[]> {
-  const { repositoryId } = of;
-  const found = new Set<number>();
-  for (const { seq, first_period: fromPeriod, last_period: toPeriod } of yield* all(statements.findOfUpload, of)) {
-    const columns = emptyColumns();
-    const block = (yield* allOf(statements.readBlocks({ repositoryId }, [seq])))[0];
-    if (block !== undefined) readAll({ bytes: block.data, seq, branchNo: 0 }, columns);
-    else {
-      const chunks = yield* all(statements.findPeriods, { repositoryId, fromPeriod, toPeriod });
-      for (const { data } of chunks) readAll(packedChunk(data), columns);
-    }
-    columns.testNo.forEach((testNo, index) => {
-      if (columns.seq[index] === seq) found.add(testNo);
-    });
-  }
-  return [...found].sort((a, b) => a - b);
-}
-
-function compareRuns(a: StoredRun, b: StoredRun): number {
-  return a.testNo - b.testNo || a.startedAt - b.startedAt;
+  return (yield* all(statements.listTestNos, of)).map(({ test_no }) => test_no);
 }
 
 export function batchStatements(compiler: StatementCompiler) {
@@ -167,22 +102,6 @@ export function batchStatements(compiler: StatementCompiler) {
         .where('flaw', 'is', null)
         .orderBy('seq'),
     ),
-    findOfUpload: compiler.statement<Repository & { uploadId: string }>()((param) =>
-      builder
-        .selectFrom('test_batches')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('upload_id', '=', param('uploadId'))
-        .orderBy('seq'),
-    ),
-    findPeriods: compiler.statement<Repository & { fromPeriod: number; toPeriod: number }>()((param) =>
-      builder
-        .selectFrom('run_chunks')
-        .select('data')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('period', '>=', param('fromPeriod'))
-        .where('period', '<=', param('toPeriod')),
-    ),
     findFailures: compiler.list<Repository, number>()((param, seqs) =>
       builder
         .selectFrom('test_failure_texts')
@@ -192,11 +111,60 @@ export function batchStatements(compiler: StatementCompiler) {
         .groupBy(['seq', 'test_no', 'suite_path'])
         .orderBy('seq'),
     ),
-    dropBlocks: compiler.statement<Repository & { upToSeq: number }>()((param) =>
+    ...batchRunStatements(compiler),
+  };
+}
+
+function batchRunStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  const runsOfBatches = () =>
+    builder
+      .selectFrom('test_batches')
+      .crossJoin('runs')
+      .whereRef('runs.part', '=', 'test_batches.part')
+      .whereRef('runs.seq', '=', 'test_batches.seq');
+  return {
+    findPasses: compiler.list<Repository & { seq: number }, number>()((param, testNos) =>
+      runsOfBatches()
+        .where('test_batches.repository_id', '=', param('repositoryId'))
+        .where('test_batches.seq', '=', param('seq'))
+        .where('runs.test_no', 'in', testNos)
+        .where('runs.conclusion', '=', SUCCESS)
+        .groupBy('runs.test_no')
+        .select((eb) => ['runs.test_no', eb.fn.max('runs.started_at').as('at')]),
+    ),
+    listTestNos: compiler.statement<Repository & { uploadId: string }>()((param) =>
+      runsOfBatches()
+        .where('test_batches.repository_id', '=', param('repositoryId'))
+        .where('test_batches.upload_id', '=', param('uploadId'))
+        .select('runs.test_no')
+        .distinct()
+        .orderBy('runs.test_no'),
+    ),
+    readRuns: compiler.list<RunsSince, number>()((param, testNos) =>
+      storedRuns(compiler, param).where('runs.test_no', 'in', testNos).select(RUN_COLUMNS),
+    ),
+    listUncounted: compiler.statement<Repository>()((param) => uncountedRuns(compiler, param).select(RUN_COLUMNS)),
+    measureUncounted: compiler.statement<Repository>()((param) =>
       builder
-        .deleteFrom('run_blocks')
+        .selectFrom('test_sequences')
+        .crossJoin('test_batches')
+        .where('test_sequences.repository_id', '=', param('repositoryId'))
+        .where('test_batches.repository_id', '=', param('repositoryId'))
+        .whereRef('test_batches.seq', '>', 'test_sequences.counted_seq')
+        .where('test_batches.run_count', '>', 0)
+        .select(({ fn }) => [
+          fn.countAll<number>().as('batches'),
+          fn.sum<number | null>('test_batches.run_count').as('runs'),
+          fn.max<number | null>('test_batches.seq').as('upToSeq'),
+        ]),
+    ),
+    markCounted: compiler.statement<Repository & { upToSeq: number }>()((param) =>
+      builder
+        .updateTable('test_sequences')
+        .set({ counted_seq: param('upToSeq') })
         .where('repository_id', '=', param('repositoryId'))
-        .where('seq', '<=', param('upToSeq')),
+        .where('counted_seq', '<', param('upToSeq')),
     ),
   };
 }

@@ -1,5 +1,5 @@
+import { partStatements } from './run-parts.ts';
 import type {
-  RunBlocksTable,
   TestBatchesTable,
   TestEventsTable,
   TestFailuresTable,
@@ -19,6 +19,7 @@ type CheckKey = Repository & { candidateId: string; check: string };
 export function testCommitStatements(compiler: StatementCompiler) {
   return {
     ...sequenceStatements(compiler),
+    ...partStatements(compiler),
     ...lookupStatements(compiler),
     ...stateStatements(compiler),
     ...rowStatements(compiler),
@@ -39,9 +40,9 @@ function sequenceStatements(compiler: StatementCompiler) {
           repository_id: param('repositoryId'),
           last_seq: 0,
           last_test_no: 0,
-          last_branch_no: 0,
           quarantine_version: 0,
           forgotten_seq: 0,
+          counted_seq: 0,
         })
         .onConflict((conflict) => conflict.column('repository_id').doNothing()),
     ),
@@ -58,9 +59,9 @@ function sequenceStatements(compiler: StatementCompiler) {
         .set({
           last_seq: param('last_seq'),
           last_test_no: param('last_test_no'),
-          last_branch_no: param('last_branch_no'),
           quarantine_version: param('quarantine_version'),
           forgotten_seq: param('forgotten_seq'),
+          counted_seq: param('counted_seq'),
         })
         .where('repository_id', '=', param('repository_id')),
     ),
@@ -83,18 +84,6 @@ function lookupStatements(compiler: StatementCompiler) {
         .select(['test_no', 'seq'])
         .where('repository_id', '=', param('repositoryId'))
         .where('test_no', 'in', numbers),
-    ),
-    findBranch: compiler.statement<Repository & { name: string }>()((param) =>
-      builder
-        .selectFrom('test_branches')
-        .select('no')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('name', '=', param('name')),
-    ),
-    insertBranch: compiler.statement<Repository & { name: string; no: number }>()((param) =>
-      builder
-        .insertInto('test_branches')
-        .values({ repository_id: param('repositoryId'), name: param('name'), no: param('no') }),
     ),
   };
 }
@@ -124,13 +113,9 @@ function rowStatements(compiler: StatementCompiler) {
     insertBatches: compiler.bulk<TestBatchesTable>(
       [
         ...(['repository_id', 'seq', 'upload_id', 'branch', 'sha', 'job', 'job_attempt', 'job_name'] as const),
-        ...(['job_url', 'pr_number', 'flaw', 'is_proven', 'received_at', 'first_period', 'last_period'] as const),
+        ...(['job_url', 'pr_number', 'flaw', 'is_proven', 'received_at', 'part', 'run_count'] as const),
       ],
       (rows) => builder.insertInto('test_batches').values(rows),
-    ),
-    insertBlocks: compiler.bulk<RunBlocksTable>(
-      ['repository_id', 'seq', 'branch_no', 'run_count', 'stamp', 'data'],
-      (rows) => builder.insertInto('run_blocks').values(rows),
     ),
     insertFailures: compiler.bulk<TestFailuresTable>(
       [

@@ -1,12 +1,12 @@
 import { assert } from '../../lib/assert.ts';
 import { mergeCheckResults } from '../merge-check-results.ts';
-import type { CheckResults, TestChange, TestMemory } from '../test-ingest.ts';
+import type { CheckResults, MergeSlice, TestChange, TestMemory } from '../test-ingest.ts';
 import type { TestRow } from '../tests.ts';
 import { allOf, execute, executeAll, first, type Operation } from './operation.ts';
-import type { BlockCache } from './runs/block-cache.ts';
-import { type Block, makeBlock } from './runs/make-block.ts';
+import { takePart } from './run-parts.ts';
 import type { TestSequencesTable, TestStatesTable, TestsTable } from './schema.ts';
 import { type Call, callOf } from './statement.ts';
+import { fromRuns } from './stored-runs.ts';
 import type { CommitStatements } from './test-commit-statements.ts';
 import { fromBatch, fromFailure, fromFailureText, fromMemory, fromTest, fromTestEvent, kindsOf } from './test-rows.ts';
 import { type OutcomeStatements, outcomeCall } from './upload-outcome.ts';
@@ -22,20 +22,17 @@ export interface PreparedChange {
   /** By id and by number: of several the last counts. */
   readonly tests: ReadonlyMap<string, TestRow>;
   readonly memories: ReadonlyMap<number, TestMemory>;
-  readonly block: (Block & { readonly stamp: number }) | undefined;
 }
 
 export function prepareChange(change: TestChange, at: number): PreparedChange {
   for (const { id, repositoryId } of change.tests) {
     assert(repositoryId === change.repositoryId, `test ${id} belongs to another repository`);
   }
-  const runs = change.batch?.runs ?? [];
   return {
     change,
     at,
     tests: new Map(change.tests.map((test) => [test.id, test])),
     memories: new Map(change.memories.map((memory) => [memory.testNo, memory])),
-    block: runs.length === 0 ? undefined : { ...makeBlock(runs), stamp: Math.floor(Math.random() * 2 ** 48) },
   };
 }
 
@@ -43,11 +40,7 @@ export function prepareChange(change: TestChange, at: number): PreparedChange {
  * The counter's row stays locked until the transaction ends, so the numbers of a repository become visible in their
  * order: whoever sees a watermark sees everything up to it.
  */
-export function* commitChange(
-  statements: Statements,
-  cache: BlockCache,
-  prepared: PreparedChange,
-): Operation<number | undefined> {
+export function* commitChange(statements: Statements, prepared: PreparedChange): Operation<number | undefined> {
   const { change, tests } = prepared;
   const { repositoryId } = change;
   const sequence = yield* lockSequence(statements, repositoryId, change.expectedSeq);
@@ -62,21 +55,19 @@ export function* commitChange(
   const lastTestNo = checkNumbers(prepared, sequence.last_test_no, new Set(known.map(({ id }) => id)));
   const seq = sequence.last_seq + 1;
   const states = changeStates(statements, { tests, known, repositoryId, seq });
-  const branch = yield* findBranch(statements, prepared, sequence);
+  const batch = yield* batchCalls(statements, prepared, seq);
   const checks = yield* checkResultCalls(statements, change);
   yield* executeAll([
     callOf(statements.advance, {
       ...sequence,
       last_seq: seq,
       last_test_no: lastTestNo,
-      last_branch_no: Math.max(sequence.last_branch_no, branch.no),
       quarantine_version: sequence.quarantine_version + (states.changesQuarantine ? 1 : 0),
     }),
     ...statements.upsertTests([...tests.values()].map(fromTest)),
     ...states.calls,
     ...statements.upsertMemories([...prepared.memories.values()].map((memory) => fromMemory(repositoryId, memory))),
-    ...branch.calls,
-    ...batchCalls(statements, cache, { prepared, seq, branchNo: branch.no }),
+    ...batch,
     ...rowCalls(statements, change, seq),
     ...(change.upload === undefined ? [] : [outcomeCall(statements, change.upload)]),
     ...ignoreCalls(statements, change),
@@ -85,8 +76,19 @@ export function* commitChange(
   return seq;
 }
 
+/** Takes no number. False where another writer was faster. */
+export function* storeMemories(
+  statements: CommitStatements,
+  { repositoryId, expectedSeq, memories }: Pick<MergeSlice, 'repositoryId' | 'expectedSeq' | 'memories'>,
+): Operation<boolean> {
+  if ((yield* lockSequence(statements, repositoryId, expectedSeq)) === undefined) return false;
+  if (yield* areOutdated(statements, repositoryId, memories)) return false;
+  yield* executeAll(statements.upsertMemories(memories.map((memory) => fromMemory(repositoryId, memory))));
+  return true;
+}
+
 /** Undefined where the repository has another number by now. */
-export function* lockSequence(
+function* lockSequence(
   statements: CommitStatements,
   repositoryId: string,
   expectedSeq: number,
@@ -112,7 +114,7 @@ function* isOutdated(
 }
 
 /** Whether what is stored of one of them counts more runs. */
-export function* areOutdated(
+function* areOutdated(
   statements: CommitStatements,
   repositoryId: string,
   memories: readonly TestMemory[],
@@ -160,35 +162,22 @@ function changeStates(statements: CommitStatements, { tests, known, repositoryId
   return { calls: [...ended, ...statements.insertStates(opened)], changesQuarantine };
 }
 
-function* findBranch(
+function* batchCalls(
   statements: CommitStatements,
-  { change: { repositoryId, batch }, block }: PreparedChange,
-  sequence: Sequence,
-): Operation<{ readonly no: number; readonly calls: readonly Call[] }> {
-  if (batch === undefined || block === undefined) return { no: 0, calls: [] };
-  const name = batch.facts.branch;
-  const known = yield* first(statements.findBranch, { repositoryId, name });
-  if (known !== undefined) return { no: known.no, calls: [] };
-  const no = sequence.last_branch_no + 1;
-  return { no, calls: [callOf(statements.insertBranch, { repositoryId, name, no })] };
-}
-
-function batchCalls(
-  statements: CommitStatements,
-  cache: BlockCache,
-  of: { readonly prepared: PreparedChange; readonly seq: number; readonly branchNo: number },
-): Call[] {
-  const { prepared, seq, branchNo } = of;
-  const { change, block, at } = prepared;
+  { change, at }: PreparedChange,
+  seq: number,
+): Operation<readonly Call[]> {
   const { repositoryId, batch } = change;
   if (batch === undefined) return [];
-  const periods = block?.periods ?? { first: 0, last: 0 };
-  const calls = statements.insertBatches([fromBatch({ repositoryId, seq, receivedAt: at, periods }, batch.facts)]);
-  if (block === undefined) return calls;
-  const { stamp, data, runCount } = block;
-  cache.set({ repositoryId, seq, stamp }, data);
-  const row = { repository_id: repositoryId, seq, branch_no: branchNo, run_count: runCount, stamp, data };
-  return [...calls, ...statements.insertBlocks([row])];
+  const { facts, runs } = batch;
+  const place = { repositoryId, seq, receivedAt: at, runCount: runs.length };
+  if (runs.length === 0) return statements.insertBatches([fromBatch({ ...place, part: null }, facts)]);
+  const part = yield* takePart(statements, { repositoryId, at, seq, runs });
+  return [
+    ...statements.insertBatches([fromBatch({ ...place, part: part.part }, facts)]),
+    ...statements.upsertParts([part]),
+    ...statements.insertRuns(fromRuns({ part: part.part, seq }, runs)),
+  ];
 }
 
 function rowCalls(statements: CommitStatements, change: TestChange, seq: number): Call[] {

@@ -1,11 +1,8 @@
 import type { TestIngest } from '../test-ingest.ts';
-import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
-import type { BlockCache } from './runs/block-cache.ts';
-import { periodOf } from './runs/buckets.ts';
-import { readTest } from './runs/read-runs.ts';
-import { emptyColumns } from './runs/run-columns.ts';
-import { findBlocks, runStatements } from './runs/stored-runs.ts';
-import { callOf, type StatementCompiler } from './statement.ts';
+import { all, allOf, execute, first, type Operation, type SqlEngine } from './operation.ts';
+import { partStatements, removeRetired } from './run-parts.ts';
+import type { StatementCompiler } from './statement.ts';
+import { uncountedRuns } from './stored-runs.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
 
 type Statements = ReturnType<typeof forgetStatements>;
@@ -16,36 +13,37 @@ interface Old {
   readonly limit: number;
 }
 
-/** Each kind of row in a transaction of its own. Runs in the period of `before` stay, and are not told any more. */
-export function createForget(engine: SqlEngine, compiler: StatementCompiler, cache: BlockCache): TestIngest['forget'] {
+/** Each kind of row in a transaction of its own. Runs go with the last one of their part, and are not told any more before. */
+export function createForget(engine: SqlEngine, compiler: StatementCompiler): TestIngest['forget'] {
   const statements = forgetStatements(compiler);
   return async (repositoryId, before, limit) => {
     const old = { repositoryId, before, limit };
     const removed = [
-      await engine.write(() => forgetChunks(statements, old)),
+      await engine.write(() => retireParts(statements, old)),
+      await engine.write(() => removeRetired(statements, limit)),
       await engine.write(() => execute(statements.removeFailures, old)),
       await engine.write(() => execute(statements.removeEvents, old)),
       await engine.write(() => execute(statements.removeCheckResults, old)),
       await engine.write(() => forgetBatches(statements, old)),
-      await engine.write(() => forgetTests(statements, cache, old)),
+      await engine.write(() => forgetTests(statements, old)),
     ];
     return removed.reduce((sum, count) => sum + count, 0);
   };
 }
 
-function* forgetChunks(statements: Statements, { repositoryId, before, limit }: Old): Operation<number> {
-  const chunks = yield* all(statements.listOldChunks, { repositoryId, period: periodOf(before), limit });
-  yield* executeAll(chunks.map((chunk) => callOf(statements.removeChunk, { repositoryId, ...chunk })));
-  return chunks.length;
+/** The lock keeps a batch from going into one of them meanwhile. */
+function* retireParts(statements: Statements, { repositoryId, before }: Old): Operation<number> {
+  yield* first(statements.lockSequence, { repositoryId });
+  return yield* execute(statements.retireOld, { repositoryId, before });
 }
 
-/** First their runs are told no more, whichever chunks they are in; then their rows go, and how their runs failed. */
+/** First their runs are told no more, whichever parts they are in; then their rows go, and how their runs failed. */
 function* forgetBatches(statements: Statements, { repositoryId, before, limit }: Old): Operation<number> {
   const sequence = yield* first(statements.lockSequence, { repositoryId });
   if (sequence === undefined) return 0;
   const kept = yield* first(statements.findFirstKept, { repositoryId, before });
-  const block = (yield* all(statements.listBlocks, { repositoryId }))[0];
-  const firstKept = Math.min(kept?.seq ?? Number.POSITIVE_INFINITY, block?.seq ?? Number.POSITIVE_INFINITY);
+  const uncounted = yield* first(statements.findUncounted, { repositoryId });
+  const firstKept = Math.min(kept?.seq ?? Number.POSITIVE_INFINITY, uncounted?.seq ?? Number.POSITIVE_INFINITY);
   const forgottenSeq = Math.max(sequence.forgotten_seq, Math.min(firstKept - 1, sequence.last_seq));
   if (forgottenSeq > sequence.forgotten_seq) {
     yield* execute(statements.advance, { ...sequence, forgotten_seq: forgottenSeq });
@@ -54,17 +52,21 @@ function* forgetBatches(statements: Statements, { repositoryId, before, limit }:
   return texts + (yield* execute(statements.removeBatches, { repositoryId, forgottenSeq, limit }));
 }
 
-/** Each is looked for in every block while the store is held. */
+/** Each is looked for among the runs that are not counted while the store is held. */
 const TESTS_AT_ONCE = 250;
 
 /** Takes a number where it removes any: whoever keeps them in memory reads them again. */
-function* forgetTests(statements: Statements, cache: BlockCache, old: Old): Operation<number> {
+function* forgetTests(statements: Statements, old: Old): Operation<number> {
   const { repositoryId } = old;
   const sequence = yield* first(statements.lockSequence, { repositoryId });
   if (sequence === undefined) return 0;
   const idle = yield* all(statements.listIdle, { ...old, limit: Math.min(old.limit, TESTS_AT_ONCE) });
   if (idle.length === 0) return 0;
-  const running = yield* findRunning(statements, cache, repositoryId, idle);
+  // What is remembered of a test may not know yet of runs that are not counted.
+  const numbersOf = idle.map(({ no }) => no);
+  const running = new Set(
+    (yield* allOf(statements.listRunning({ repositoryId }, numbersOf))).map((row) => row.test_no),
+  );
   const forgotten = idle.filter(({ no }) => !running.has(no));
   if (forgotten.length === 0) return 0;
   const ids = forgotten.map(({ id }) => id);
@@ -84,20 +86,6 @@ function* forgetTests(statements: Statements, cache: BlockCache, old: Old): Oper
   return forgotten.length;
 }
 
-/** What is remembered of a test may not know yet of runs that are not merged. */
-function* findRunning(
-  statements: Statements,
-  cache: BlockCache,
-  repositoryId: string,
-  tests: readonly { readonly no: number }[],
-): Operation<ReadonlySet<number>> {
-  const columns = emptyColumns();
-  for (const block of yield* findBlocks(statements, cache, repositoryId)) {
-    for (const { no } of tests) readTest(block, no, columns);
-  }
-  return new Set(columns.testNo);
-}
-
 type Repository = { repositoryId: string };
 
 export function forgetStatements(compiler: StatementCompiler) {
@@ -105,33 +93,32 @@ export function forgetStatements(compiler: StatementCompiler) {
   return {
     lockSequence,
     advance,
-    ...runStatements(compiler),
+    ...partStatements(compiler),
     ...oldRowStatements(compiler),
-    ...chunkStatements(compiler),
+    ...uncountedStatements(compiler),
     ...batchStatements(compiler),
     ...idleStatements(compiler),
     ...removalStatements(compiler),
   };
 }
 
-function chunkStatements(compiler: StatementCompiler) {
+function uncountedStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    listOldChunks: compiler.statement<Repository & { period: number; limit: number }>()((param) =>
+    findUncounted: compiler.statement<Repository>()((param) =>
       builder
-        .selectFrom('run_chunks')
-        .select(['bucket', 'period', 'no'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('period', '<', param('period'))
-        .limit(param('limit')),
+        .selectFrom('test_sequences')
+        .crossJoin('test_batches')
+        .select('test_batches.seq')
+        .where('test_sequences.repository_id', '=', param('repositoryId'))
+        .where('test_batches.repository_id', '=', param('repositoryId'))
+        .whereRef('test_batches.seq', '>', 'test_sequences.counted_seq')
+        .where('test_batches.run_count', '>', 0)
+        .orderBy('test_batches.seq')
+        .limit(1),
     ),
-    removeChunk: compiler.statement<Repository & { bucket: number; period: number; no: number }>()((param) =>
-      builder
-        .deleteFrom('run_chunks')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('bucket', '=', param('bucket'))
-        .where('period', '=', param('period'))
-        .where('no', '=', param('no')),
+    listRunning: compiler.list<Repository, number>()((param, testNos) =>
+      uncountedRuns(compiler, param).where('runs.test_no', 'in', testNos).select('runs.test_no').distinct(),
     ),
   };
 }

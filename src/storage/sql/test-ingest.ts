@@ -1,9 +1,6 @@
 import type { RepositoryId } from '../repositories.ts';
 import type { CheckResults, TestIngest } from '../test-ingest.ts';
 import { all, execute, first, type SqlEngine } from './operation.ts';
-import type { BlockCache } from './runs/block-cache.ts';
-import { mergeSlice, mergeStatements } from './runs/merge-slice.ts';
-import { runStatements } from './runs/stored-runs.ts';
 import type { StatementCompiler } from './statement.ts';
 import {
   batchStatements,
@@ -14,40 +11,38 @@ import {
   measureBlocks,
   readRuns,
 } from './test-batches.ts';
-import { commitChange, prepareChange } from './test-commit.ts';
+import { commitChange, prepareChange, storeMemories } from './test-commit.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
 import { createForget } from './test-forget.ts';
 import { load, loadRange, loadStatements } from './test-load.ts';
 import { outcomeStatements } from './upload-outcome.ts';
 
-export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler, cache: BlockCache): TestIngest {
+export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler): TestIngest {
   const commits = { ...testCommitStatements(compiler), ...outcomeStatements(compiler) };
-  const runs = { ...runStatements(compiler), ...batchStatements(compiler) };
-  const merges = { ...commits, ...runs, ...mergeStatements(compiler) };
+  const runs = batchStatements(compiler);
   return {
     ...loadOperations(engine, compiler),
     async commit(change, at) {
       const prepared = prepareChange(change, at);
-      return engine.write(() => commitChange(commits, cache, prepared));
+      return engine.write(() => commitChange(commits, prepared));
     },
-    merge: (slice) => engine.write(() => mergeSlice(merges, cache, slice)),
+    merge: (slice) => engine.write(() => storeMemories(commits, slice)),
     dropBlocks: (repositoryId, upToSeq) =>
       engine.write(function* () {
-        yield* execute(runs.dropBlocks, { repositoryId, upToSeq });
+        yield* execute(runs.markCounted, { repositoryId, upToSeq });
       }),
     findEarlier: (repositoryId, of) => engine.snapshot(() => findEarlier(runs, { repositoryId, ...of })),
     findPasses: (repositoryId, seq, testNos) => engine.snapshot(() => findPasses(runs, { repositoryId, seq, testNos })),
-    listBlocks: (repositoryId) => engine.snapshot(() => listBlocks(runs, cache, repositoryId)),
+    listBlocks: (repositoryId) => engine.snapshot(() => listBlocks(runs, repositoryId)),
     measureBlocks: (repositoryId) => engine.read(() => measureBlocks(runs, repositoryId)),
-    readRuns: (repositoryId, testNos, since) =>
-      engine.snapshot(() => readRuns(runs, cache, { repositoryId, testNos, since })),
+    readRuns: (repositoryId, testNos, since) => engine.snapshot(() => readRuns(runs, { repositoryId, testNos, since })),
     listTestNos: (repositoryId, uploadId) => engine.snapshot(() => listTestNos(runs, { repositoryId, uploadId })),
     findCheckResults: (repositoryId, candidateId, check) =>
       engine.read(function* () {
         const row = yield* first(commits.findCheckResults, { repositoryId, candidateId, check });
         return row && (JSON.parse(row.body) as CheckResults);
       }),
-    forget: createForget(engine, compiler, cache),
+    forget: createForget(engine, compiler),
   };
 }
 

@@ -94,9 +94,13 @@ export function fromMemory(repositoryId: string, memory: TestMemory): TestMemori
   };
 }
 
-export function toFacts(
-  row: Omit<Selectable<TestBatchesTable>, 'repository_id' | 'first_period' | 'last_period'>,
-): BatchFacts {
+/** What a batch says of its runs. */
+export const FACT_COLUMNS = [
+  ...(['upload_id', 'branch', 'sha', 'job', 'job_attempt', 'job_name', 'job_url'] as const),
+  ...(['pr_number', 'flaw', 'is_proven'] as const),
+];
+
+export function toFacts(row: Pick<Selectable<TestBatchesTable>, (typeof FACT_COLUMNS)[number]>): BatchFacts {
   return {
     uploadId: row.upload_id,
     branch: row.branch,
@@ -115,13 +119,14 @@ interface BatchPlace {
   readonly repositoryId: string;
   readonly seq: number;
   readonly receivedAt: number;
-  readonly periods: { readonly first: number; readonly last: number };
+  readonly part: number | null;
+  readonly runCount: number;
 }
 
-export function fromBatch({ repositoryId, seq, receivedAt, periods }: BatchPlace, facts: BatchFacts): TestBatchesTable {
+export function fromBatch(place: BatchPlace, facts: BatchFacts): TestBatchesTable {
   return {
-    repository_id: repositoryId,
-    seq,
+    repository_id: place.repositoryId,
+    seq: place.seq,
     upload_id: facts.uploadId,
     branch: facts.branch,
     sha: facts.sha,
@@ -132,9 +137,9 @@ export function fromBatch({ repositoryId, seq, receivedAt, periods }: BatchPlace
     pr_number: facts.prNumber,
     flaw: facts.flaw,
     is_proven: facts.isProven,
-    received_at: receivedAt,
-    first_period: periods.first,
-    last_period: periods.last,
+    received_at: place.receivedAt,
+    part: place.part,
+    run_count: place.runCount,
   };
 }
 

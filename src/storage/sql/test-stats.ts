@@ -1,75 +1,65 @@
 import { type NotNull, sql } from 'kysely';
 import type { TestStats, TestStore } from '../tests.ts';
 import { allOf, type Operation } from './operation.ts';
-import type { BlockCache } from './runs/block-cache.ts';
-import { DAY_MS } from './runs/buckets.ts';
-import { CONCLUSION_MASK, FAILURE, SKIPPED } from './runs/run-columns.ts';
-import { findStoredRuns, type RunStatements, type StoredRuns, visitStoredRuns } from './runs/stored-runs.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
+import { FAILURE, SKIPPED, storedRuns } from './stored-runs.ts';
 import type { NumberStatements } from './test-runs.ts';
 
 type StatsQuery = Parameters<TestStore['getStats']>[0];
-type StatsStatements = ReturnType<typeof statsStatements> & NumberStatements & RunStatements;
+type StatsStatements = ReturnType<typeof statsStatements> & NumberStatements;
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const GROUPS_SHOWN = 5;
-const NO_RUNS: TestStats = {
-  runs7d: 0,
-  failures7d: 0,
-  runs24h: 0,
-  failures24h: 0,
-  pullRequestsImpacted7d: 0,
-  failureGroups: [],
-};
+const NO_RUNS = { runs7d: 0, failures7d: 0, runs24h: 0, failures24h: 0 };
+const NOTHING: TestStats = { ...NO_RUNS, pullRequestsImpacted7d: 0, failureGroups: [] };
 
-export function* getStats(
-  statements: StatsStatements,
-  cache: BlockCache,
-  query: StatsQuery,
-): Operation<readonly TestStats[]> {
+export function* getStats(statements: StatsStatements, query: StatsQuery): Operation<readonly TestStats[]> {
   const { repositoryId, now, since } = query;
   const tests = yield* allOf(statements.findNumbers({ repositoryId }, [...new Set(query.testIds)]));
   const weekAgo = Math.max(now - 7 * DAY_MS + 1, since);
   const testNos = tests.map(({ no }) => no);
-  const stored = yield* findStoredRuns(statements, cache, { repositoryId, testNos, since: weekAgo, until: now });
+  const day = { dayAgo: now - DAY_MS };
+  const counts = yield* allOf(statements.countWeek({ repositoryId, now, since: weekAgo, ...day }, testNos));
   const impacted = yield* allOf(statements.countImpacted({ repositoryId, now, since: weekAgo }, testNos));
   const groups = yield* allOf(statements.groupFailures({ repositoryId, now, since }, testNos));
+  const countsOf = new Map(counts.map(({ test_no, ...count }) => [test_no, count]));
   const impactedOf = new Map(impacted.map(({ test_no, total }) => [test_no, total]));
   const groupsOf = Map.groupBy(groups, ({ test_no }) => test_no);
   const stats = new Map(
     tests.map(({ id, no }): [string, TestStats] => [
       id,
       {
-        ...countRuns(stored, no, { since: weekAgo, now }),
+        ...(countsOf.get(no) ?? NO_RUNS),
         pullRequestsImpacted7d: impactedOf.get(no) ?? 0,
         failureGroups: (groupsOf.get(no) ?? []).map(({ test_no: _, ...group }) => group),
       },
     ]),
   );
-  return query.testIds.map((id) => stats.get(id) ?? NO_RUNS);
-}
-
-function countRuns(
-  stored: StoredRuns,
-  testNo: number,
-  { since, now }: { readonly since: number; readonly now: number },
-): Pick<TestStats, 'runs7d' | 'failures7d' | 'runs24h' | 'failures24h'> {
-  const counts = { runs7d: 0, failures7d: 0, runs24h: 0, failures24h: 0 };
-  visitStoredRuns(stored, testNo, since, ({ startedAt, flags }) => {
-    const conclusion = flags & CONCLUSION_MASK;
-    if (startedAt > now || conclusion === SKIPPED) return;
-    const failures = conclusion === FAILURE ? 1 : 0;
-    counts.runs7d += 1;
-    counts.failures7d += failures;
-    if (startedAt <= now - DAY_MS) return;
-    counts.runs24h += 1;
-    counts.failures24h += failures;
-  });
-  return counts;
+  return query.testIds.map((id) => stats.get(id) ?? NOTHING);
 }
 
 export function statsStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
+    countWeek: compiler.list<Window & { dayAgo: number }, number>()((param, testNos) =>
+      storedRuns(compiler, param)
+        .where('run_parts.first_started_at', '<=', param('now'))
+        .where('runs.test_no', 'in', testNos)
+        .where('runs.started_at', '<=', param('now'))
+        .where('runs.conclusion', '<>', SKIPPED)
+        .groupBy('runs.test_no')
+        .select(({ fn }) => [
+          'runs.test_no',
+          fn.countAll<number>().as('runs7d'),
+          fn.countAll<number>().filterWhere('runs.conclusion', '=', FAILURE).as('failures7d'),
+          fn.countAll<number>().filterWhere('runs.started_at', '>', param('dayAgo')).as('runs24h'),
+          fn
+            .countAll<number>()
+            .filterWhere('runs.started_at', '>', param('dayAgo'))
+            .filterWhere('runs.conclusion', '=', FAILURE)
+            .as('failures24h'),
+        ]),
+    ),
     countImpacted: compiler.list<Window, number>()((param, testNos) =>
       builder
         .selectFrom('test_failures')

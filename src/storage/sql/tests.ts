@@ -1,17 +1,14 @@
 import type { TestStore } from '../tests.ts';
 import { all, first, type Operation, type SqlEngine } from './operation.ts';
-import type { BlockCache } from './runs/block-cache.ts';
-import { runStatements } from './runs/stored-runs.ts';
 import type { StatementCompiler } from './statement.ts';
-import { batchStatements } from './test-batches.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
 import { toTest, toTestEvent } from './test-rows.ts';
 import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
 import { getStats, statsStatements } from './test-stats.ts';
 
-export function createTestStore(engine: SqlEngine, compiler: StatementCompiler, cache: BlockCache): TestStore {
+export function createTestStore(engine: SqlEngine, compiler: StatementCompiler): TestStore {
   const lists = listStatements(compiler);
-  const runs = { ...runStatements(compiler), ...batchStatements(compiler), ...testRunStatements(compiler) };
+  const runs = testRunStatements(compiler);
   const stats = { ...runs, ...statsStatements(compiler) };
   return {
     ...testOperations(engine, lists),
@@ -29,9 +26,9 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler, 
       }),
     listQuarantined: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: 'QUARANTINED' })),
     listByStatus: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: query.status })),
-    getStats: (query) => engine.snapshot(() => getStats(stats, cache, query)),
-    listRuns: (query) => engine.snapshot(() => listRuns(runs, cache, query)),
-    countRuns: (repositoryId, tests) => engine.snapshot(() => countRuns(runs, cache, repositoryId, tests)),
+    getStats: (query) => engine.snapshot(() => getStats(stats, query)),
+    listRuns: (query) => engine.snapshot(() => listRuns(runs, query)),
+    countRuns: (repositoryId, tests) => engine.snapshot(() => countRuns(runs, repositoryId, tests)),
     listEvents: (query) =>
       engine.snapshot(function* () {
         const events = (yield* all(lists.listEvents, query)).map(toTestEvent);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Migration, MigrationContext } from './migration.ts';
+import { runTables } from './run-tables.ts';
 
 /** No server of before wrote results, so what there is of them goes. */
 export const testResults: Migration = {
@@ -9,7 +10,8 @@ export const testResults: Migration = {
       context.schema.dropTable(table),
     ),
     ...identities(context),
-    ...runs(context),
+    ...batches(context),
+    ...runTables(context),
     ...failures(context),
     ...events(context),
     ...uploads(context),
@@ -24,9 +26,9 @@ function identities({ schema, types }: MigrationContext) {
       .addColumn('repository_id', types.text, (c) => c.primaryKey().references('repositories.id'))
       .addColumn('last_seq', types.integer, (c) => c.notNull())
       .addColumn('last_test_no', types.integer, (c) => c.notNull())
-      .addColumn('last_branch_no', types.integer, (c) => c.notNull())
       .addColumn('quarantine_version', types.integer, (c) => c.notNull())
-      .addColumn('forgotten_seq', types.integer, (c) => c.notNull()),
+      .addColumn('forgotten_seq', types.integer, (c) => c.notNull())
+      .addColumn('counted_seq', types.integer, (c) => c.notNull()),
     testsTable({ schema, types }),
     schema.createIndex('tests_by_number').unique().on('tests').columns(['repository_id', 'no']),
     // Tests are searched in the order of their names, without their rows.
@@ -87,7 +89,7 @@ function testsTable({ schema, types }: Pick<MigrationContext, 'schema' | 'types'
 }
 
 /** Tables with large rows are not clustered: the tree that is searched would be deep. */
-function runs({ schema, types }: MigrationContext) {
+function batches({ schema, types }: MigrationContext) {
   return [
     schema
       .createTable('test_batches')
@@ -103,42 +105,10 @@ function runs({ schema, types }: MigrationContext) {
       .addColumn('pr_number', types.integer)
       .addColumn('is_fork', types.boolean, (c) => c.notNull())
       .addColumn('received_at', types.integer, (c) => c.notNull())
-      .addColumn('first_period', types.integer, (c) => c.notNull())
-      .addColumn('last_period', types.integer, (c) => c.notNull())
+      .addColumn('part', 'integer')
+      .addColumn('run_count', 'integer', (c) => c.notNull())
       .addPrimaryKeyConstraint('test_batches_key', ['repository_id', 'seq']),
     schema.createIndex('test_batches_by_commit').on('test_batches').columns(['repository_id', 'sha', 'job', 'seq']),
-    schema
-      .createTable('test_branches')
-      .addColumn('repository_id', types.text, (c) => c.notNull())
-      .addColumn('name', types.text, (c) => c.notNull())
-      .addColumn('no', types.integer, (c) => c.notNull())
-      .addPrimaryKeyConstraint('test_branches_key', ['repository_id', 'name'])
-      .modifyEnd(types.clustered),
-    schema
-      .createTable('run_blocks')
-      .addColumn('repository_id', types.text, (c) => c.notNull())
-      .addColumn('seq', types.integer, (c) => c.notNull())
-      .addColumn('branch_no', types.integer, (c) => c.notNull())
-      .addColumn('run_count', types.integer, (c) => c.notNull())
-      .addColumn('stamp', types.integer, (c) => c.notNull())
-      .addColumn('data', types.bytes, (c) => c.notNull())
-      .addPrimaryKeyConstraint('run_blocks_key', ['repository_id', 'seq']),
-    schema
-      .createTable('run_buckets')
-      .addColumn('repository_id', types.text, (c) => c.notNull())
-      .addColumn('bucket', types.integer, (c) => c.notNull())
-      .addColumn('merged_seq', types.integer, (c) => c.notNull())
-      .addPrimaryKeyConstraint('run_buckets_key', ['repository_id', 'bucket'])
-      .modifyEnd(types.clustered),
-    schema
-      .createTable('run_chunks')
-      .addColumn('repository_id', types.text, (c) => c.notNull())
-      .addColumn('bucket', types.integer, (c) => c.notNull())
-      .addColumn('period', types.integer, (c) => c.notNull())
-      .addColumn('no', types.integer, (c) => c.notNull())
-      .addColumn('data', types.bytes, (c) => c.notNull())
-      .addPrimaryKeyConstraint('run_chunks_key', ['repository_id', 'bucket', 'period', 'no']),
-    schema.createIndex('run_chunks_by_age').on('run_chunks').columns(['repository_id', 'period']),
   ];
 }
 
