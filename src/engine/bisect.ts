@@ -103,10 +103,10 @@ function concludeFront(work: Work, number: number): boolean {
 function clearFront(work: Work, place: SearchPosition, front: SearchPart, run: Candidate): void {
   endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
   const { isOnHead, chains } = getBisection(work, place.number);
-  const clearedIn = isOnHead ? place.number : undefined;
-  const apart = `${place.number}.${chains[place.index]?.number}`;
+  const clearedBySearch = isOnHead ? place.number : undefined;
+  const clearedByPart = `${place.number}.${chains[place.index]?.number}`;
   for (const entry of unlanded(work.queue, front.members)) {
-    const cleared = { ...entry, bisection: undefined, wasTested: true, clearedIn, apart };
+    const cleared = { ...entry, bisection: undefined, wasTested: true, clearedBySearch, clearedByPart };
     move(work, cleared, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: run.number });
   }
   keepChain(work, place, ({ survivors, parts, ...chain }) => ({

@@ -80,12 +80,12 @@ describe('telling people', () => {
       decodeQueue({ queue: { ...row, body }, entries: [], candidates: [], targetSets: [] }).hasPages;
     const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING', { isTold: true }));
     assert.equal(load(body), true);
-    assert.equal(load(body.replace(/"isTold":true,/, '')), false);
+    assert.equal(load(body.replace(/"hasPages":true,/, '')), false);
   });
 
   it('is due a moment later, in a line of its own for each pull request [G45]', () => {
     const effect = { kind: 'update_page', prNumber: 7 as PrNumber } as const;
     const { dueAt, stream } = encodeEffect(effect, PLACE);
-    assert.deepEqual([dueAt, stream], [2_500, 'tell 7']);
+    assert.deepEqual([dueAt, stream], [2_500, 'update_page 7']);
   });
 });

@@ -256,7 +256,7 @@ describe('a repository that was transferred', () => {
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(10 * MINUTE_MS);
     const { blockedReason, ...kept } = await world.repository();
-    assert.deepEqual({ ...kept, barred: null }, before);
+    assert.deepEqual({ ...kept, blockedReason: null }, before);
     assert.match(blockedReason ?? '', /was transferred and is .*rivals\/app now, and another organization/);
     assert.match(await explain(world, number), /registered with a token with the scope "instance"/);
     assert.equal(await world.stateOf(number), 'TESTING');
