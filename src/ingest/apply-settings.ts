@@ -15,18 +15,18 @@ import type { KeptTests } from './kept-tests.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
-/** Tests of one transaction. */
+/** Tests per transaction. */
 export const SETTINGS_SLICE = 256;
 
 export interface SettingsToApply {
   readonly kept: KeptTests;
   readonly settings: RepositorySettings;
-  /** The monitors of a version that a test may follow still. */
+  /** The monitors of an older version that a test may still follow. */
   readonly monitorsOf: (version: number) => Promise<readonly Monitor[]>;
   readonly at: Instant;
 }
 
-/** Whoever read the settings as they were before, and has not committed yet, is too late from here on. */
+/** Raises the sequence number: a writer that read the old settings and has not committed yet gets a stale commit. */
 export async function announceSettings(
   store: Store,
   { kept, at }: Pick<SettingsToApply, 'kept' | 'at'>,
@@ -34,13 +34,13 @@ export async function announceSettings(
   await commit(store, kept, { tests: [], memories: [], events: [] }, at);
 }
 
-/** Has a slice of tests follow the settings; answers how many there were. */
+/** Applies the settings to a slice of tests; returns the size of the slice. */
 export async function applySettings(store: Store, to: SettingsToApply): Promise<number> {
   const { kept, settings, at } = to;
   const repositoryId = kept.repository.id;
   const testIds = await store.testIngest.listBehind(repositoryId, settings.version, SETTINGS_SLICE);
   if (testIds.length === 0) return 0;
-  // Until here they follow what was applied before, and count so what is not merged yet.
+  // These tests still follow the applied settings, and unmerged runs are counted under those.
   await kept.load(testIds, settings.appliedMonitors);
   const tests = testIds.flatMap((id) => kept.byId.get(id) ?? []);
   const events: TestEventRow[] = [];
@@ -73,7 +73,7 @@ function show(
   return { tests: shown.map(({ row }) => row), memories };
 }
 
-/** Monitors that begin, or count something else now, speak about what is already stored. */
+/** New monitors, and monitors that count other runs now, count the stored runs. */
 async function countFromRuns(
   store: Store,
   { kept, settings, at }: SettingsToApply,

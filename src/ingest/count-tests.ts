@@ -1,8 +1,11 @@
 import type { ReadRun } from './read/read-run.ts';
 
-/** How many tests ran, and failed without passing, whatever the size of the upload. */
+/** Counts the tests that ran, and those that failed without passing, in small memory for any size of upload. */
 export class TestCount {
-  /** By the first 52 bits of the id, which differ enough: true where it has passed. Tests that only were skipped are not here. */
+  /**
+   * Key: the first 52 bits of the test id, which are unique enough. Value: true if the test has passed. Tests that were
+   * only skipped are absent.
+   */
   readonly #ran = new Map<number, boolean>();
 
   add(runs: readonly ReadRun[]): void {

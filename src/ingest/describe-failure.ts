@@ -4,7 +4,7 @@ import type { StoredFailure } from '../storage/test-ingest.ts';
 const MAX_TEXT_LENGTH = 4_000;
 const NOTHING: FailureText = { type: '', message: '', text: '' };
 
-/** What is stored of how a run failed: no secrets, and not more than somebody reads. */
+/** The stored description of a failure: without secrets, and cut to a readable length. */
 export function describeFailure(failure: FailureText | null): Pick<StoredFailure, 'group' | 'summary' | 'text'> {
   const clean = cleanFailure(failure ?? NOTHING);
   const { key, summary } = groupFailure(clean);
@@ -20,6 +20,6 @@ function textOf({ type, message, text }: FailureText): string {
 function cut(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text;
   const piece = text.slice(0, MAX_TEXT_LENGTH - 1);
-  // Never half of a character.
+  // Never splits a surrogate pair.
   return `${/[\ud800-\udbff]$/.test(piece) ? piece.slice(0, -1) : piece}…`;
 }

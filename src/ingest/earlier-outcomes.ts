@@ -5,7 +5,7 @@ import type { BatchFacts, EarlierBatch } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
 
-/** What other uploads of the same commit and job said, by number of the test. */
+/** Outcomes in other uploads of the same commit and job, by test number. */
 export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;
 
 const NOTHING: Earlier = new Map();
@@ -61,7 +61,7 @@ function numbersOfFailing(kept: KeptTests, groups: ReadonlyMap<string, readonly 
   return numbers;
 }
 
-/** Parts of one upload speak with one voice: what failed in one of them has failed. */
+/** The parts of one upload count as one: a test that failed in one part has failed. */
 function byUpload(batches: readonly EarlierBatch[]): Iterable<readonly EarlierBatch[]> {
   return Map.groupBy(batches, (batch) => batch.facts.uploadId).values();
 }

@@ -9,10 +9,10 @@ import { type KeptTest, memoryOf, showState } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 
-/** A test that stays due would be looked at for ever. */
+/** Keeps a test that stays due from being evaluated in an endless loop. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Something is due at these tests although nothing arrived: a monitor recovers, a mute or an override ends. */
+/** Evaluates tests that are due without a new run: a monitor recovers, a mute or an override ends. */
 export async function expireTests(
   store: Store,
   { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },

@@ -9,7 +9,7 @@ function contender(name: string): Contender {
   return { organizationId: name[0] as OrganizationId, repositoryId: name as RepositoryId };
 }
 
-/** Who has the turn, turn after turn, each for so long. */
+/** Plays one turn per length, and returns who got each. */
 function turnsOf(share: FairShare, names: readonly string[], lengths: readonly number[]): string {
   const contenders = names.map(contender);
   return lengths

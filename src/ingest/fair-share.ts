@@ -1,21 +1,21 @@
 import type { OrganizationId } from '../storage/accounts.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
 
-/** Something to do for a repository. */
+/** A repository with work to do. */
 export interface Contender {
   readonly organizationId: OrganizationId | null;
   readonly repositoryId: RepositoryId;
 }
 
 /**
- * Who is next: the organization that had the least time so far, and of its repositories the one that had the least. One
- * that had nothing to do for a while saves nothing up: it stands where the others do.
+ * Picks the organization that has used the least time so far, and of its repositories the one that has used the least.
+ * An idle repository saves up no time: it rejoins level with the others.
  */
 export class FairShare {
   readonly #organizations = new Shares();
   readonly #repositories = new Map<string, Shares>();
 
-  /** Of equals the first. */
+  /** The first one wins a tie. */
   choose<T extends Contender>(contenders: readonly T[]): T | undefined {
     const organization = this.#organizations.least(contenders.map(keyOf));
     if (organization === undefined) return undefined;
@@ -42,7 +42,7 @@ function keyOf({ organizationId }: Contender): string {
 
 class Shares {
   readonly #had = new Map<string, number>();
-  /** What the last that was chosen had: nobody stands before it. */
+  /** The used time of the last one chosen. A newcomer starts here, not below it. */
   #least = 0;
 
   least(keys: readonly string[]): string | undefined {

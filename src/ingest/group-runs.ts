@@ -1,6 +1,6 @@
 import type { ReadRun } from './read/read-run.ts';
 
-/** The runs of each test, in the order in which they were read. */
+/** Groups runs by test, in reading order. */
 export function groupRuns(runs: readonly ReadRun[]): ReadonlyMap<string, readonly ReadRun[]> {
   const groups = new Map<string, ReadRun[]>();
   for (const run of runs) {

@@ -77,7 +77,7 @@ describe('the loop that processes uploads', () => {
     await world.upload({ one: 'pass' }, tie);
     const results = () => world.store.testIngest.findCheckResults(world.repository.id, 'c-1', 'unit');
     assert.equal((await results())?.isWhole, true);
-    // The other half of the check's results, in which something failed.
+    // The other half of the check's results, with a failure.
     const bad = await world.accept(junitOf({ two: 'fail' }), tie);
     const told: string[] = [];
     world.restart(
@@ -124,7 +124,7 @@ describe('the loop that processes uploads', () => {
   it('adds what it did not find before when it reads an upload again [U37]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass', two: 'pass pass' });
-    // As if the reader of then had not seen the rest.
+    // Simulates an older reader that did not see the rest.
     await world.store.uploads.removeBody(upload.bodyId ?? '');
     const better = Buffer.from(junitOf({ one: 'pass', two: 'pass pass fail', three: 'fail' }));
     await world.store.uploads.appendBody(upload.bodyId ?? '', 0, better, world.now);
@@ -263,7 +263,7 @@ describe('the loop that processes uploads', () => {
     const world = await IngestWorld.create(createMemoryStore(), { limits: { runs: 2, text: 1_000_000 } });
     const names = Array.from({ length: 8 }, (_, index) => `t${index}`);
     const { id } = await world.accept(junitOf(Object.fromEntries(names.map((test) => [test, 'pass']))));
-    // Each try stores one more part before it fails.
+    // Each attempt stores one more part before it fails.
     let isStored = false;
     world.restart(
       withIngest(world.store, ({ commit }) => ({

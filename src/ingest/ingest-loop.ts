@@ -1,7 +1,7 @@
 /**
- * Processes uploads in turns, those of a repository in the order in which they were accepted, and does what falls due
- * between them: statuses that end by themselves, changed settings, merging, retention. Everything it does is stored in
- * steps that are whole by themselves, so it can be ended at any instant.
+ * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses
+ * that end by themselves, changed settings, merging, retention. It stores everything in complete steps, so the process
+ * can die at any instant.
  */
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
@@ -27,13 +27,13 @@ import { createYielder } from './yielder.ts';
 export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOptions {
   readonly testBranchPrefix: string;
   readonly limits: PartLimits;
-  /** New tests of one transaction. */
+  /** New tests per transaction. */
   readonly newTestsAtOnce: number;
   /** Tests in memory. */
   readonly maxTests: number;
-  /** How often processing an upload has ended the thread, by id. */
+  /** How often each upload has crashed the thread, by id. */
   readonly crashes: ReadonlyMap<string, number>;
-  /** Where the tests of an upload ran. */
+  /** Finds out where the tests of an upload ran. */
   readonly findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
 }
 
@@ -45,12 +45,12 @@ export interface StoredCheck {
 
 export interface IngestLoop {
   start(): void;
-  /** Ends after the commit under way; a large upload goes on later, behind its last stored part. */
+  /** Stops after the current commit; a large upload continues later, behind its last stored part. */
   stop(): Promise<void>;
   wake(): void;
   withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
   onCheckResults(listener: (result: StoredCheck) => void): () => void;
-  /** For whoever has no thread: works until nothing is left to do now. */
+  /** For callers without a thread: works until nothing is left to do. */
   runUntilIdle(): Promise<void>;
 }
 
@@ -72,9 +72,9 @@ const DEFAULTS: IngestOptions = {
 };
 
 const POLL_MS = 1_000;
-/** An upload that cannot be processed for a reason that is ours does not hold up the others for ever. */
+/** After so many crashes an upload is given up, so that a bug of ours cannot block the others for ever. */
 const MAX_CRASHES = 3;
-/** A store that is back is noticed soon. */
+/** A short cap, so that a store that is back is noticed soon. */
 const DELAY = { firstMs: 500, capMs: 10_000 };
 
 export function createIngestLoop(
@@ -100,7 +100,7 @@ class Loop implements IngestLoop {
   readonly #turns: UploadTurns;
   #isStopped = false;
   #stills = 0;
-  /** One round after the other, and whoever wants it still in between. */
+  /** A queue of one: rounds and `withWritesPaused` actions run one after another. */
   #work: Promise<void> = Promise.resolve();
   #cancel: (() => void) | undefined;
   #isAwake = false;
@@ -134,8 +134,8 @@ class Loop implements IngestLoop {
     try {
       await this.#turns.releaseAll();
     } catch (error) {
-      // They end by themselves.
-      this.#log.debug({ err: error }, 'could not give leases back');
+      // The leases expire by themselves.
+      this.#log.debug({ err: error }, 'could not release upload leases');
     }
   }
 
@@ -204,12 +204,12 @@ class Loop implements IngestLoop {
   }
 
   #troubled(error: unknown): number {
-    this.#log.warn({ err: error }, 'could not look after test results');
+    this.#log.warn({ err: error }, 'ingest round failed, retrying');
     this.#troubles += 1;
     return backoffMs(this.#troubles - 1, { ...DELAY, spread: Math.random() });
   }
 
-  /** Answers whether there may be more to do at once. */
+  /** Returns true if there may be more work at once. */
   async #round(): Promise<boolean> {
     await this.#step();
     const now = this.#clock.now();
@@ -225,7 +225,7 @@ class Loop implements IngestLoop {
     return (await this.#upkeep.doIdleWork()) || isBusy;
   }
 
-  /** Throws where the work is to be left. */
+  /** Throws if the current work must be abandoned. */
   async #step(): Promise<void> {
     await this.#yieldToEventLoop();
     this.#assertGoesOn();
@@ -252,7 +252,7 @@ class Loop implements IngestLoop {
       const { status, testRuns, checkResults } = await this.#processFor(repository, upload);
       this.#crashes.delete(id);
       const ms = Math.round(performance.now() - begunAt);
-      this.#log.debug({ upload: id, repository: repositoryId, status, testRuns, ms }, 'processed an upload');
+      this.#log.debug({ upload: id, repository: repositoryId, status, testRuns, ms }, 'upload processed');
       this.#tell(repositoryId, checkResults);
     } catch (error) {
       this.#kept.forget(repositoryId);
@@ -291,7 +291,7 @@ class Loop implements IngestLoop {
     );
   }
 
-  /** A store that is away comes back, and the upload waits for it. Whatever else happens is our mistake. */
+  /** A fault of the store passes, and the upload waits for it. Any other error is a bug and counts as a crash. */
   async #leaveForLater(upload: Upload, error: unknown): Promise<void> {
     const { id } = upload;
     const mayPass = error instanceof Fault || error instanceof Stale;
@@ -299,7 +299,7 @@ class Loop implements IngestLoop {
     this.#log[mayPass ? 'warn' : 'error']({ err: error, upload: id }, 'could not process an upload');
     if (crashes >= MAX_CRASHES) {
       this.#crashes.delete(id);
-      // Parts may have been stored since it was claimed.
+      // Parts may have been stored since the claim.
       const stored = await this.#store.uploads.find(id);
       return stored && this.#giveUp(stored);
     }
@@ -323,7 +323,7 @@ class Loop implements IngestLoop {
     return {
       uploadId: id,
       partsDone,
-      // What is stored of it stays.
+      // Parts that are stored stay stored.
       status: partsDone > 0 ? 'PROCESSED' : 'FAILED',
       processedAt: this.#clock.now(),
       fields,

@@ -1,19 +1,24 @@
-/** Another writer was faster: what is in memory of the repository is to be read again. */
+/** Another writer committed first: the repository's tests in memory must be read again. */
 export class Stale extends Error {
   override readonly name = 'Stale';
 }
 
-/** The loop stops, or everything stored is about to be replaced: what is under way goes on later, from where it was stored. */
+/**
+ * The loop stops, or the store is about to be replaced. The current work continues later, from its last stored step.
+ */
 export class Interrupted extends Error {
   override readonly name: string = 'Interrupted';
 }
 
-/** Another server ended the upload, or got further with it: its lease was another's for a while. */
+/** Another server held the lease meanwhile, and ended the upload or got further with it. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
 
-/** Others wait, and too many uploads pause already: it begins again, behind what is stored of it, when there is a place. */
+/**
+ * Other uploads wait, and too many are paused already. This one restarts behind its last stored part when a place is
+ * free.
+ */
 export class PutBack extends Interrupted {
   override readonly name: string = 'PutBack';
 }

@@ -1,6 +1,6 @@
 /**
- * What an upload may be evidence for. That its commit is known is asked of the main thread; that far more failed in it than
- * usual is known only when all of it was read, and nothing of it may be stored before.
+ * Decides what an upload may be evidence for. The main thread answers whether its commit is known. An outage shows only
+ * when all of the upload was read, and nothing of it may be stored before.
  */
 import { type EvidenceFlaw, flawOf, type Standing } from '../flaky/core/evidence.ts';
 import { isOutage, mayBeOutage, type OutageProtection, type TestCounts, USUAL_UPLOADS } from '../flaky/outage.ts';
@@ -14,7 +14,7 @@ export interface JudgedUpload extends Standing {
   readonly counts: TestCounts | null;
 }
 
-/** Of the uploads of all jobs so many are looked at. */
+/** How many recent uploads, of all jobs, are searched for the same job. */
 const LOOKED_AT = 200;
 
 export function protectionOf(settings: TestSettings): OutageProtection {
@@ -22,7 +22,7 @@ export function protectionOf(settings: TestSettings): OutageProtection {
   return { isEnabled, threshold };
 }
 
-/** The runner knows where it ran, and nothing that a fork says is asked about. */
+/** The built-in runner knows where it ran, and a fork's claims are not asked about. */
 export async function findPlaceOf(
   findPlace: (question: PlaceQuestion) => Promise<UploadPlace>,
   upload: Upload,
@@ -33,7 +33,10 @@ export async function findPlaceOf(
   return findPlace({ repositoryId: upload.repositoryId, sha, branch, jobName });
 }
 
-/** Results of a test branch are those of its candidate, whoever says so; of its check, where nobody named another. */
+/**
+ * Results of a test branch belong to its candidate, regardless of the token. They belong to its check if the upload
+ * names no other.
+ */
 export function placedFacts(facts: ReadFacts, { candidateId, check }: UploadPlace): ReadFacts {
   const { fields } = facts;
   if (fields.candidateId !== null || candidateId === null) return facts;
@@ -78,7 +81,7 @@ function isSameJob(one: UploadFields, other: UploadFields): boolean {
   return one.variant === other.variant && (one.check ?? one.jobName) === (other.check ?? other.jobName);
 }
 
-/** What people are told of it; a fork's uploads say so where they are read. */
+/** The issue that people see. For a fork the reader reports it. */
 export function flawIssue(flaw: EvidenceFlaw | null, { sha }: UploadFields): UploadIssue | undefined {
   const warning = { level: 'warning', file: null, line: null } as const;
   if (flaw === 'UNKNOWN_COMMIT') {

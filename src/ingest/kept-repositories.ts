@@ -14,10 +14,10 @@ export interface Kept {
   readonly settings: RepositorySettings;
 }
 
-/** How often another writer may be faster before it counts as trouble. */
+/** How often another writer may commit first before it counts as an error. */
 const MAX_TRIES = 50;
 
-/** The tests of several repositories in memory, bounded in all. */
+/** The tests of several repositories in memory, with one bound for all. */
 export class KeptRepositories {
   readonly #store: Store;
   readonly #clock: Timing;
@@ -40,7 +40,7 @@ export class KeptRepositories {
     return this.#repositories.get(id);
   }
 
-  /** The slug, which is part of the ids of tests. */
+  /** The slug, which is part of test ids. */
   async findOrganization({ organizationId }: Repository): Promise<string> {
     const known = this.#organizations.get(organizationId);
     if (known !== undefined) return known;
@@ -51,13 +51,13 @@ export class KeptRepositories {
   }
 
   /**
-   * Acts on what is in memory, and again on what is stored then where another writer was faster. Every change of settings
-   * is carried out before: what comes is counted under the settings that are stored now.
+   * Runs `act` on the tests in memory, and again on freshly read ones if another writer committed first. Changed
+   * settings are applied before, so that new runs are counted under the stored settings.
    */
   use<T>(repository: Repository, act: (kept: Kept) => Promise<T>): Promise<T> {
     return this.#whileFresh(repository, async (kept) => {
       kept.lastUsedAt = this.#clock.now();
-      // Read after the sequence number is known: whoever changes settings later makes the next commit here stale.
+      // Read after the sequence number: a later change of settings then makes the next commit here stale.
       const settings = await findSettings(this.#store, repository);
       if (settings.version === settings.appliedVersion) return act({ kept, settings });
       return act({ kept, settings: await this.#applySettings(kept, settings) });
@@ -69,7 +69,7 @@ export class KeptRepositories {
       try {
         return await act(await this.#open(repository));
       } catch (error) {
-        // What was changed in memory is not stored, or nobody knows.
+        // The changes in memory are not stored, or the outcome is unknown.
         this.forget(repository.id);
         if (!(error instanceof Stale) || tries >= MAX_TRIES) throw error;
       }
@@ -110,7 +110,7 @@ export class KeptRepositories {
     return kept;
   }
 
-  /** Until every test follows the latest version; it may change meanwhile. */
+  /** Repeats until every test follows the latest version, because the settings may change meanwhile. */
   async #applySettings(kept: KeptTests, first: RepositorySettings): Promise<RepositorySettings> {
     const monitorsOf = this.#createVersions(kept.repository.id, first);
     let settings = first;
@@ -128,7 +128,7 @@ export class KeptRepositories {
     }
   }
 
-  /** A change that was interrupted by a later one leaves tests that follow neither what is applied nor what is new. */
+  /** A change that a later one interrupted leaves tests that follow neither the applied nor the new version. */
   #createVersions(id: RepositoryId, of: RepositorySettings): (version: number) => Promise<readonly Monitor[]> {
     const known = new Map([[of.appliedVersion, of.appliedMonitors]]);
     return async (version) => {

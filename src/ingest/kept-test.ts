@@ -7,15 +7,15 @@ import type { KnownTest, TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 
 /**
- * A test in memory. Changed in place: where what was made of it cannot be stored, all tests of the repository are
- * forgotten and read again.
+ * A test in memory, changed in place. If a change cannot be stored, all tests of the repository are dropped and read
+ * again.
  */
 export interface KeptTest {
   row: TestRow;
   state: TestState;
   settingsVersion: number;
   lastRunAt: Instant | null;
-  /** The store has an older state, and counts it again from blocks after a crash. */
+  /** The store has an older state, and after a crash the missing counts come from the blocks. */
   isDirty: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Acting {
   readonly actor: string | null;
 }
 
-/** Has the row show what follows from the state. Answers whether it shows something else now; adds what happened. */
+/** Updates the row from the state and adds events. Returns true if the row changed. */
 export function showState(test: KeptTest, events: TestEventRow[], { settings, at, actor }: Acting): boolean {
   const { row, state } = test;
   const override = overrideOf(row);

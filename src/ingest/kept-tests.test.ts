@@ -18,7 +18,7 @@ const aStep = fc.record({
   /** Which of two servers processes it. */
   server: fc.constantFrom('one', 'one', 'other'),
   ends: fc.array(fc.option(anEnd), { minLength: TESTS.length, maxLength: TESTS.length }),
-  /** What happens to the server behind the upload. */
+  /** What happens to the server after the upload. */
   next: fc.constantFrom('nothing', 'nothing', 'crash', 'merge', 'crash in a merge', 'act'),
 });
 type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
@@ -53,7 +53,7 @@ async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
     const { sha, branch, job: jobName } = step;
     await world.accept(junitOf(report), { sha: sha.repeat(40), branch, jobName }, { id: `u${index}` });
     const server = isShaken ? step.server : 'one';
-    // What the other has in memory stays there, and is not what is stored any more.
+    // The other server keeps its memory, which is outdated now.
     await store.uploads.release(server === 'one' ? 'other' : 'one', world.repository.id);
     await loops[server].runUntilIdle();
     if (step.next === 'act') await act(world);
@@ -62,7 +62,7 @@ async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
     broken?.mend();
     if (isShaken && step.next.startsWith('crash')) loops.one = world.restart();
   }
-  // What waits to be merged is found, and merged when nothing else has come for a while.
+  // Unmerged blocks are found, and merged after a quiet time.
   await world.pass(70 * MINUTE);
   await world.pass(2 * MINUTE);
   return lookAt(world);
@@ -72,7 +72,7 @@ function isPromise(value: Promise<void> | undefined): value is Promise<void> {
   return value !== undefined;
 }
 
-/** A store that can be told to hang behind the slices of a merge: whoever uses it then is as good as dead. */
+/** A store that can hang between the slices of a merge, as if its server had died there. */
 function breakableStore(store: Store) {
   const { testIngest } = store;
   let onReached: (() => void) | undefined;
@@ -94,7 +94,7 @@ function breakableStore(store: Store) {
   return { breakable: { ...store, testIngest: { ...testIngest, dropBlocks } }, breakNow };
 }
 
-/** Somebody does something to the first test while its memory may be behind. */
+/** A person acts on the first test while its stored memory may be behind. */
 async function act(world: IngestWorld): Promise<void> {
   const { testIngest } = world.store;
   const loaded = await testIngest.loadRange(world.repository.id, 1, 2);

@@ -1,8 +1,9 @@
 /**
- * The tests of one repository in memory, as of one sequence number. Passing runs change nothing but counts, which are
- * not stored at once: after a crash, or when another writer was faster, a test's stored state is brought up to date from
- * the blocks of runs that it does not count yet. These hold for the test nothing but passing runs, and runs that are evidence for nothing:
- * whatever else happens to a test is stored with it at once.
+ * The tests of one repository in memory, as of one sequence number.
+ *
+ * Passing runs change only counts, which are not stored at once. After a crash, or when another writer committed first,
+ * the counts are restored from the blocks of runs that the stored state does not include. For such a test these blocks
+ * hold only passing runs, and runs that are evidence for nothing: any other change of a test is stored with it at once.
  */
 import type { Monitor } from '../flaky/core/monitor.ts';
 import { onlyPathOf } from '../flaky/core/paths.ts';
@@ -15,11 +16,11 @@ import { Stale } from './interrupts.ts';
 import { type KeptTest, keepKnown } from './kept-test.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
-/** So many ids are asked for at once: a query stays short. */
+/** Ids per query. */
 const LOAD_AT_ONCE = 5_000;
-/** So many runs take about as much memory as a test. */
+/** So many runs take about as much memory as one test. */
 const RUNS_PER_TEST = 10;
-/** Tests of a slice of a merge. */
+/** Tests per slice of a merge. */
 export const SLICE_TESTS = 512;
 
 interface BlockRuns {
@@ -31,17 +32,17 @@ export class KeptTests {
   readonly repository: Repository;
   readonly byId = new Map<string, KeptTest>();
   readonly byNo: (KeptTest | undefined)[] = [];
-  /** Slices of which blocks hold runs. */
+  /** Slices that have runs in unmerged blocks. */
   readonly touched = new Set<number>();
   seq: number;
   nextTestNo: number;
   unmergedBlocks = 0;
   unmergedRuns = 0;
   lastUsedAt: Instant;
-  /** When the latest block came, as far as this server knows. */
+  /** Arrival of the latest block, as far as this server knows. */
   lastBlockAt: Instant;
   readonly #store: Store;
-  /** Runs that others stored, or this server before it started, by number of their test. */
+  /** Runs stored by other servers, or by this one before its start, by test number. */
   readonly #unmerged = new Map<number, BlockRuns[]>();
   #indexedRuns = 0;
 
@@ -56,14 +57,15 @@ export class KeptTests {
 
   static async open(store: Store, repository: Repository, at: Instant): Promise<KeptTests> {
     const kept = new KeptTests(store, repository, await store.testIngest.load(repository.id, []), at);
-    // Blocks last: none of that number is missing then, but for those that are merged meanwhile, and whoever merges them
-    // brings the memories that are loaded later up to date. Later ones make what is here outdated.
+    // Blocks are read last, so that none up to this sequence number is missing. Blocks that are merged meanwhile are no
+    // loss: the merge updates the stored memories that are loaded later. Blocks with a later number make this copy
+    // outdated.
     const blocks = await store.testIngest.listBlocks(repository.id);
     for (const block of blocks) if (block.seq <= kept.seq) kept.#index(block);
     return kept;
   }
 
-  /** Loads those of the tests that there are and that are not here yet. `monitors` are those the tests follow. */
+  /** Loads the tests that exist and are not in memory yet. `monitors` are those the tests follow. */
   async load(
     testIds: Iterable<string>,
     monitors: readonly Monitor[],
@@ -86,7 +88,7 @@ export class KeptTests {
     }
   }
 
-  /** Loads the tests of a slice whose runs are not counted in what is stored of them. */
+  /** Loads the tests of a slice whose stored state lacks runs. */
   async loadUnmerged(slice: number, monitors: readonly Monitor[]): Promise<void> {
     const from = slice * SLICE_TESTS;
     const to = from + SLICE_TESTS;
@@ -96,7 +98,7 @@ export class KeptTests {
     if (isMissing) this.#keepAll(await this.#store.testIngest.loadRange(this.repository.id, from, to), monitors);
   }
 
-  /** What it takes of memory, in tests. */
+  /** Memory use, in tests. */
   get weight(): number {
     return this.byId.size + this.#indexedRuns / RUNS_PER_TEST;
   }
@@ -106,7 +108,6 @@ export class KeptTests {
     this.byNo[test.row.no] = test;
   }
 
-  /** A block of runs was stored. */
   noteBlock(runs: readonly StoredRun[], at: Instant): void {
     if (runs.length === 0) return;
     this.lastBlockAt = at;
@@ -120,7 +121,6 @@ export class KeptTests {
     }
   }
 
-  /** Everything is merged. */
   noteMerged(): void {
     this.unmergedBlocks = 0;
     this.unmergedRuns = 0;
@@ -129,7 +129,7 @@ export class KeptTests {
     this.#indexedRuns = 0;
   }
 
-  /** Only when nothing is dirty. */
+  /** Allowed only if no test is dirty. */
   forgetTests(): void {
     this.byId.clear();
     this.byNo.length = 0;

@@ -5,7 +5,7 @@ import { type KeptTest, memoryOf } from './kept-test.ts';
 import { type KeptTests, SLICE_TESTS } from './kept-tests.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 
-/** More blocks make every question slower that has to look into them; fewer would write the same chunks more often. */
+/** More blocks slow down every read that must search them; fewer would rewrite the same chunks more often. */
 const MAX_BLOCKS = 64;
 const MAX_RUNS = 300_000;
 
@@ -14,8 +14,8 @@ export function hasMuchToMerge({ unmergedBlocks, unmergedRuns }: KeptTests): boo
 }
 
 /**
- * Sorts runs by test and day, slice by slice, and stores what monitors remember of tests that did nothing but pass. Each
- * slice is a short transaction; a merge that is left in the middle has merged the slices it got to.
+ * Sorts runs by test and day, slice by slice, and stores the memories of tests that only passed. Each slice is one
+ * short transaction, so an interrupted merge keeps the slices it finished.
  */
 export async function mergeRuns(
   store: Store,
@@ -26,7 +26,7 @@ export async function mergeRuns(
   const repositoryId = kept.repository.id;
   for (const slice of [...kept.touched].sort((one, other) => one - other)) {
     await step();
-    // Tests follow what is applied, also where settings have changed a moment ago.
+    // Tests follow the applied settings, even if newer ones are stored.
     await kept.loadUnmerged(slice, settings.appliedMonitors);
     const fromNo = slice * SLICE_TESTS;
     const toNo = fromNo + SLICE_TESTS;

@@ -2,12 +2,12 @@ import type { Store } from '../storage/store.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
 
-/** Tests whose runs are read at once: there may be a month of them. */
+/** Tests whose runs are read at once: each may have a month of runs. */
 const TESTS_AT_ONCE = 200;
 
 /**
- * An upload that was processed is read again, by a reader that may find more in it. What is stored of a test stays as it
- * is; of its runs, those beyond as many as are stored are the missing ones.
+ * Finds runs that a newer reader sees in an upload that was processed before. Stored runs stay; the runs of a test
+ * beyond the stored number are the missing ones.
  */
 export async function findMissingRuns(
   store: Store,

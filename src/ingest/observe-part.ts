@@ -15,7 +15,7 @@ import type { ReadRun } from './read/read-run.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
-/** Runs by id of their test, and what a test has that is seen for the first time. */
+/** Runs by test id, with the facts that a new test needs. */
 export interface NewTests {
   readonly facts: BatchFacts;
   readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
@@ -33,12 +33,12 @@ type Observations = Pick<TestChange, 'tests' | 'memories' | 'failures' | 'events
 };
 
 const NO_OUTCOMES: readonly EarlierOutcome[] = [];
-/** So many tests between two looks at whether to go on. */
+/** Tests between two calls of `step`. */
 const STEP_EVERY = 500;
 
 /**
- * Folds the runs of a part into the tests in memory, and answers what is to be stored of it: the runs, what failed, and
- * of tests only those of which something else than counts of passing runs changed.
+ * Folds the runs of a part into the tests in memory, and returns the change to store: the runs, the failures, and only
+ * those tests that changed in more than counts of passing runs.
  */
 export async function observePart(
   kept: KeptTests,
@@ -74,8 +74,8 @@ export async function observePart(
 }
 
 /**
- * Adds tests as they are before their first run: folding no run, and then runs, is folding the runs. Their paths are known
- * already: otherwise the first run of each would have to be stored with what is remembered of it.
+ * Adds tests in their state before the first run; folding their runs later gives the same result. Their paths are set
+ * here: otherwise the first run of each test would force a write of its memory.
  */
 export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange, 'tests' | 'memories' | 'events'> {
   const { settings, at, facts } = part;
@@ -97,7 +97,7 @@ interface Group {
   readonly runs: readonly ReadRun[];
 }
 
-/** As blocks keep them. */
+/** Blocks keep runs in this order. */
 function inOrderOfNumbers(kept: KeptTests, groups: PartToObserve['groups']): readonly Group[] {
   const all: Group[] = [];
   for (const [id, runs] of groups) all.push({ test: kept.byId.get(id) as KeptTest, runs });
@@ -144,7 +144,7 @@ function newRow(
   };
 }
 
-/** The latest names and owners count. A report that says nothing of them takes nothing away. */
+/** The latest names and owners count. A report without them removes nothing. */
 function rename(test: KeptTest, { names, codeOwners }: ReadRun): boolean {
   const { row } = test;
   const codeowners = codeOwners.length === 0 || isSameList(codeOwners, row.codeowners) ? row.codeowners : codeOwners;
@@ -162,7 +162,7 @@ function rename(test: KeptTest, { names, codeOwners }: ReadRun): boolean {
   return !isSame;
 }
 
-/** As the test was before the upload. */
+/** Stores the runs with the test's state before the upload. */
 function storeRuns(
   { row, state }: KeptTest,
   runs: readonly ReadRun[],
@@ -178,7 +178,7 @@ function storeRuns(
   }
 }
 
-/** Answers whether the test must be stored with the runs. */
+/** Returns true if the test must be stored with the runs. */
 function foldRuns(
   test: KeptTest,
   runs: readonly ReadRun[],
@@ -193,6 +193,6 @@ function foldRuns(
   test.state = observed.state;
   test.lastRunAt = latestStart(runs, test.lastRunAt);
   for (const event of observed.events) of.events.push(eventRowOf(test.row.id, event));
-  // What another upload said cannot be read from a block again.
+  // Outcomes in other uploads cannot be restored from a block.
   return observed.isUrgent || of.earlier !== undefined;
 }

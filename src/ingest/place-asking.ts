@@ -2,10 +2,10 @@ import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/up
 import type { Timing } from '../lib/clock.ts';
 import type { FromThread } from './thread-messages.ts';
 
-/** A forge that does not answer by then is away: uploads do not wait for it. */
+/** A forge that takes longer counts as unavailable, so that uploads do not wait for it. */
 const ANSWER_MS = 10_000;
 
-/** The thread's end of its questions to the main thread, which alone can ask forges. */
+/** The thread's side of its questions to the main thread, which alone has access to forges. */
 export function createPlaceAsking(say: (message: FromThread) => void, clock: Timing) {
   const open = new Map<number, (place: UploadPlace) => void>();
   let lastNo = 0;

@@ -142,7 +142,7 @@ describe('processing uploads', () => {
     assert.deepEqual(results?.skippedNos, [(await world.test('three')).no]);
     assert.deepEqual(
       results?.failing.map(({ testId }) => testId),
-      // Of two cases of one name, the one that passed may be another test.
+      // Of two cases of one name, the passing one may be another test.
       [(await world.test('one')).id, (await world.test('two')).id],
     );
     await world.upload({ three: 'pass', four: 'skip' }, tie);

@@ -1,9 +1,9 @@
 /**
- * One upload, from its bytes to what is stored: read, grouped by test, folded into what monitors remember, and committed
- * with the end of the upload. Whatever interrupts it, it begins again behind the last part that was stored.
+ * Processes one upload, from its bytes to the store: read, group by test, fold into the memories of monitors, and
+ * commit together with the end of the upload. After any interruption it resumes behind the last stored part.
  *
- * With infrastructure protection, an upload of more than one part is read twice: whether far more than usual failed in it
- * is known only at its end, and nothing of it may be stored before.
+ * With infrastructure protection, an upload of more than one part is read twice: an outage shows only at its end, and
+ * nothing of it may be stored before.
  */
 import type { PlaceQuestion, UploadPlace } from '../flaky/upload-place.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
@@ -33,16 +33,16 @@ export interface ProcessingDeps extends TestLimits {
   readonly clock: Timing;
   readonly limits: PartLimits;
   readonly newTestsAtOnce: number;
-  /** So many tests were stored that had not been seen before. */
+  /** Reports the number of new tests stored. */
   onNewTests(count: number): void;
   findPlace(question: PlaceQuestion): Promise<UploadPlace>;
   /** Reads the body from its beginning. */
   read(upload: Upload): Reading;
-  /** Acts on the repository's tests in memory, again where another writer was faster. */
+  /** Runs `act` on the repository's tests in memory, again if another writer committed first. */
   use<T>(act: (kept: Kept) => Promise<T>): Promise<T>;
-  /** Throws where the work is to be left; holds the lease. */
+  /** Throws if the work must be abandoned; renews the lease. */
   step(): Promise<void>;
-  /** Between parts: a single upload may bring more tests than fit. */
+  /** Called between parts: a single upload may bring more tests than fit into memory. */
   tidyMemory(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
   let verdict: Verdict | undefined;
   for (;;) {
     const next = await parts.next();
-    // Reading ended without saying what the runs would belong to.
+    // Reading ended without the facts that runs need.
     if (next.done === true) return end(deps, upload, { facts: undefined, summary: next.value });
     place ??= await findPlaceOf(deps.findPlace, upload, next.value.facts);
     const part = { ...next.value, facts: placedFacts(next.value.facts, place) };
@@ -90,10 +90,13 @@ type Verdict =
   | { readonly kind: 'use'; readonly judged: JudgedUpload }
   | { readonly kind: 'refused'; readonly summary: ReadSummary };
 
-/** Reading says within so many runs that a bundle is refused. */
+/** A bundle that is refused is known within so many runs. */
 const RUNS_BEFORE_REFUSAL = 25_000;
 
-/** Whether anything of the upload may be stored, and as what, which in doubt is known only when all of it was read. */
+/**
+ * Decides whether the upload may be stored, and as which evidence. If an outage is possible, that needs all of it to be
+ * read.
+ */
 async function judge(
   deps: ProcessingDeps,
   upload: Upload,
@@ -113,7 +116,7 @@ async function judge(
   return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: count.counts }) };
 }
 
-/** What an outage left, or somebody took back, is skipped as a whole. */
+/** The uploads of an outage, and those that a person withdrew, are skipped as a whole. */
 function endStatusOf({ flaw }: JudgedUpload): 'PROCESSED' | 'SKIPPED' {
   return flaw === 'OUTAGE' || flaw === 'IGNORED' ? 'SKIPPED' : 'PROCESSED';
 }
@@ -139,7 +142,7 @@ async function readThrough(
 interface PartToStore {
   readonly part: UploadPart;
   readonly judged: JudgedUpload;
-  /** Of the parts before it. */
+  /** Runs in earlier parts. */
   readonly testRuns: number;
   readonly tally: CheckTally;
   readonly sharedIds: SharedIds;
@@ -219,7 +222,10 @@ function wholeness({ part, judged, reached }: PartToStore): Pick<ReadSummary, 'i
   return { isWhole: isWhole && other === null, problem: problem ?? other };
 }
 
-/** Tests are counted only where there may be too many: numbers are given out once, and tests are forgotten in time. */
+/**
+ * Counts the tests only if there may be too many. Test numbers overcount: they are given out once, and tests are
+ * removed in time.
+ */
 async function leaveOut(
   { store, maxRepositoryTests }: ProcessingDeps,
   { kept, groups, reached }: PartToCommit,
@@ -229,14 +235,17 @@ async function leaveOut(
   return reached.leaveOut(groups, { known, count: await store.testIngest.countTests(kept.repository.id) });
 }
 
-/** Many at once would hold the store for long. Whatever comes of the upload, such a test is one that was not run yet. */
+/**
+ * Stores new tests in small transactions, because a large one would hold the store for long. If the upload fails later,
+ * these are tests without runs.
+ */
 async function storeNewTests(
   deps: ProcessingDeps,
   of: Omit<NewTests, 'at'> & { readonly kept: KeptTests; readonly reached: ReachedLimits },
 ): Promise<void> {
   const { clock, newTestsAtOnce, step, onNewTests } = deps;
   const { kept, reached } = of;
-  // Ids are random, and keys of most of what is stored of a test: neighbours share the pages that a transaction writes.
+  // Ids are random, and keys of most rows of a test. Sorted neighbours share the pages that a transaction writes.
   const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id)).sort(([one], [other]) => (one < other ? -1 : 1));
   if (unknown.length <= newTestsAtOnce) return;
   for (let from = 0; from < unknown.length; from += newTestsAtOnce) {
@@ -268,13 +277,13 @@ async function isOvertaken({ store }: Pick<ProcessingDeps, 'store'>, { upload }:
   return stored?.status !== 'ACCEPTED' || stored.partsDone >= Math.max(1, upload.partsDone);
 }
 
-/** It was processed before: what is stored stays, and what was not found in it then is added. */
+/** The upload was processed before: stored runs stay, and runs that the former reader missed are added. */
 async function addMissing(
   deps: ProcessingDeps,
   upload: Upload,
   part: UploadPart & { readonly summary: ReadSummary },
 ): Promise<Processed> {
-  // Of a very large one only what is wrong with it is said anew.
+  // For an upload of several parts only the issues are updated.
   const missing = part.no > 0 ? [] : await findMissing(deps, upload, part);
   if (missing.length === 0) return keepAsItIs(deps, upload, part.summary);
   const more = { ...part, no: upload.partsDone, runs: missing };
@@ -313,14 +322,14 @@ async function keepAsItIs(deps: ProcessingDeps, upload: Upload, { issues }: Read
   return { status, testRuns, checkResults: undefined };
 }
 
-/** Nothing of it is stored. */
+/** Ends the upload without storing runs. */
 async function end(
   deps: ProcessingDeps,
   upload: Upload,
   of: {
     readonly facts: ReadFacts | undefined;
     readonly summary: ReadSummary;
-    /** Read whole, and without a run. */
+    /** Read to the end without finding a run. */
     readonly isEmpty?: boolean;
   },
 ): Promise<Processed> {
@@ -345,7 +354,7 @@ async function end(
   return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, isProven, at }) };
 }
 
-/** Nothing more of it is stored. Whoever waits for its results is told whether they are whole. */
+/** Stores no more of the upload. Checks that wait for its results learn whether they are whole. */
 export async function endUpload(
   deps: Pick<ProcessingDeps, 'store' | 'use'>,
   upload: UploadOutcome,
@@ -372,7 +381,7 @@ export async function endUpload(
   return checkResults;
 }
 
-/** A failed upload always says why. */
+/** A failed upload always has a reason. */
 function withReason(issues: readonly UploadIssue[]): readonly UploadIssue[] {
   if (issues.some(({ level }) => level === 'error')) return issues;
   const message = 'No test results were found in it.';

@@ -11,10 +11,10 @@ import type { Kept } from './kept-repositories.ts';
 import { type KeptTest, memoryOf, showState } from './kept-test.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
-/** Tests of one transaction. */
+/** Tests per transaction. */
 const TESTS_AT_ONCE = 256;
 
-/** Counts the tests of an upload again whose evidence was taken back, from the runs that are left. */
+/** Recounts the tests of a withdrawn upload from the remaining runs. */
 export async function recountTests(
   { store, clock, step }: { readonly store: Store; readonly clock: Timing; readonly step: () => Promise<void> },
   upload: Upload,

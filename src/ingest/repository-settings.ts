@@ -3,7 +3,7 @@ import type { Store } from '../storage/store.ts';
 import { currentTestSettings } from '../storage/test-codec.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 
-/** What tests of a repository follow, and what they followed before where a change is not carried out yet. */
+/** The settings that a repository's tests follow, and the previous ones while a change is being applied. */
 export type RepositorySettings = StoredTestSettings;
 
 export async function findSettings(store: Store, repository: Repository): Promise<RepositorySettings> {

@@ -4,16 +4,16 @@ import type { Store } from '../storage/store.ts';
 import { findSettings } from './repository-settings.ts';
 
 const DAY_MS = 86_400_000;
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const FORGET_AT_ONCE = 2_000;
 
 export interface KeepLimits {
-  /** For how long bodies of uploads are kept, so that one can be processed again. */
+  /** How long the bodies of uploads are kept for reprocessing. */
   readonly uploadKeepDays: number;
   readonly uploadKeepBytes: number;
 }
 
-/** Removes what a repository's retention says; `onForgotten` hears of repositories whose tests may be gone. */
+/** Removes runs older than each repository's retention; `onForgotten` gets the repositories whose tests may be gone. */
 export async function forgetOldRuns(
   store: Store,
   repositories: readonly Repository[],
@@ -39,7 +39,7 @@ export async function forgetOldRuns(
   return forgotten;
 }
 
-/** Uploads are listed for as long as the runs of the repository that keeps them longest. */
+/** The repository with the longest retention decides how long uploads are listed. */
 export async function tidyUploads(
   store: Store,
   repositories: readonly Repository[],

@@ -9,8 +9,8 @@ const UNTOLD = {
 };
 
 /**
- * Reads the runs of one test as tries where its suite has every name once. What monitors count follows from it. Whether a
- * check failed in the test does not: a run that failed has failed there, whatever came before or after it.
+ * Treats the runs of one test as attempts if every name occurs once in its suite. Monitors count by it. The failure of
+ * a check does not depend on it: a failed run has failed there, whatever the other attempts did.
  */
 export function settleTries(groups: ReadonlyMap<string, readonly ReadRun[]>): ReadonlyMap<string, readonly ReadRun[]> {
   const settled = new Map<string, readonly ReadRun[]>();
@@ -35,7 +35,7 @@ function settleGo(runs: readonly ReadRun[]): readonly ReadRun[] {
   return runs.map((run) => (run.conclusion === 'FAILURE' ? { ...run, rerunOf: 'SUCCESS' } : run));
 }
 
-/** A run that failed and is run again is written without a word. The suite declares fewer tests than it holds then. */
+/** pytest writes a failed and repeated run without marking it. Its suite then declares fewer tests than it holds. */
 function settlePytest({ declared, cases }: SuiteRepeats, runs: readonly ReadRun[]): readonly ReadRun[] {
   const last = runs.at(-1);
   if (declared === null || cases <= declared || last === undefined || last.conclusion === 'SKIPPED') return runs;

@@ -4,7 +4,7 @@ import type { ReadRun } from './read/read-run.ts';
 
 const MAX_LISTED = 5;
 
-/** The tests of an upload that have one id and stand in several suites, as an issue. */
+/** Reports the tests of an upload that share an id across several suites, as an issue. */
 export class SharedIds {
   #count = 0;
   readonly #names: string[] = [];

@@ -1,6 +1,6 @@
 import { Interrupted } from './interrupts.ts';
 
-/** Work that is left at its steps and taken up again where it was left: other work runs in between. */
+/** Work that pauses at its steps and resumes there: other work runs in between. */
 export class Strand {
   readonly #begin: () => Promise<void>;
   #ended: Promise<void> | undefined;
@@ -11,7 +11,7 @@ export class Strand {
     this.#begin = begin;
   }
 
-  /** Begins or goes on until the work ends, or pauses: then false. Throws what the work throws. */
+  /** Starts or resumes the work. Returns false if it paused before its end. Throws the work's error. */
   async run(): Promise<boolean> {
     this.#pause = Promise.withResolvers();
     if (this.#ended === undefined) this.#ended = this.#begin();
@@ -26,7 +26,7 @@ export class Strand {
     await this.#goOn.promise;
   }
 
-  /** Ends work that pauses, as if it had been interrupted there. */
+  /** Ends paused work as if it had been interrupted at its pause. */
   async abandon(): Promise<void> {
     this.#goOn.reject(new Interrupted());
     await this.#ended?.catch(() => undefined);

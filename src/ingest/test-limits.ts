@@ -4,19 +4,22 @@ import type { ReadRun } from './read/read-run.ts';
 type Groups = ReadonlyMap<string, readonly ReadRun[]>;
 
 export interface TestLimits {
-  /** New tests of one upload, before it gets a smaller share of the time. */
+  /** An upload with more new tests gets a smaller share of the time. */
   readonly maxNewTests: number;
-  /** Tests of a repository; beyond it only tests that fail are taken in. */
+  /** A repository with more tests takes in only failing new ones. */
   readonly maxRepositoryTests: number;
 }
 
-/** Which limits an upload has reached, over all of its parts: as issues, so that they outlast a crash with the upload. */
+/**
+ * The limits that an upload has reached in any of its parts. They are kept as issues, so that they survive a crash with
+ * the upload.
+ */
 export class ReachedLimits {
   readonly #limits: TestLimits;
   readonly #issues = new Map<string, UploadIssue>();
   #newTests = 0;
 
-  /** `issues` are those that are stored with the parts that are. */
+  /** `issues` are those stored with the earlier parts. */
   constructor(limits: TestLimits, issues: readonly UploadIssue[]) {
     this.#limits = limits;
     for (const issue of [manyTests(limits), fullRepository(limits)])
@@ -27,7 +30,7 @@ export class ReachedLimits {
     return [...this.#issues.values()];
   }
 
-  /** Tests were left out: the results are not whole. */
+  /** Tests were left out, so the results are incomplete. */
   get problem(): string | null {
     return this.#issues.get(fullRepository(this.#limits).message)?.message ?? null;
   }
@@ -37,7 +40,7 @@ export class ReachedLimits {
     if (this.#newTests > this.#limits.maxNewTests) this.#note(manyTests(this.#limits));
   }
 
-  /** Leaves out the last of the unknown tests for which there is no room, but none that fails. */
+  /** Leaves out new tests beyond the limit, but never a failing one. */
   leaveOut(groups: Groups, of: { readonly known: (id: string) => boolean; readonly count: number }): Groups {
     let room = this.#limits.maxRepositoryTests - of.count;
     const taken = new Map<string, readonly ReadRun[]>();

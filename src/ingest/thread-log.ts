@@ -10,7 +10,7 @@ interface PlainError {
   readonly cause: PlainError | undefined;
 }
 
-/** A log whose lines are said to the thread that has the real one. Lines that would not be written are not sent. */
+/** A log that posts its lines to the main thread. Lines below the level are not sent. */
 export function createThreadLog(level: LogLevel, post: (message: FromThread) => void): Log {
   const least = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) => (facts: object, text: string) => {
@@ -25,7 +25,7 @@ export function writeThreadLine(log: Log, { level, facts, text }: FromThread & {
   log[level]('err' in facts ? { ...facts, err: errorOf(facts.err as PlainError) } : facts, text);
 }
 
-/** Of an error only name, message and stack go from thread to thread by themselves, and of our own not even the name. */
+/** Structured cloning keeps only name, message and stack of an error, and loses the name of our own classes. */
 function plainError(error: unknown): PlainError {
   if (!(error instanceof Error)) {
     return { name: 'Error', code: undefined, message: String(error), stack: undefined, cause: undefined };

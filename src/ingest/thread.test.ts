@@ -56,7 +56,7 @@ describe('the thread that processes uploads', () => {
     assert.deepEqual(await stored, { repositoryId: world.repository.id, candidateId: 'c-1', check: 'unit' });
     assert.equal((await world.find(id)).status, 'PROCESSED');
     assert.equal(await world.runs('one'), 1);
-    await until(() => lines.includes('processed an upload'));
+    await until(() => lines.includes('upload processed'));
   });
 
   it('touches nothing while somebody wants it still', async (test) => {
@@ -83,7 +83,7 @@ describe('the thread that processes uploads', () => {
   });
 });
 
-/** A thread that begins with an upload and dies of it. */
+/** A thread that crashes on its first upload. */
 const DYING = `
   import { parentPort, workerData } from 'node:worker_threads';
   parentPort.postMessage({ kind: 'working_on', uploadId: 'u-1' });

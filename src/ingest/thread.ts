@@ -1,4 +1,6 @@
-/** The main thread's end of the thread that processes uploads: starts it, starts it again when it dies, and talks to it. */
+/**
+ * The main thread's handle on the ingest thread: starts it, restarts it after a crash, and exchanges messages with it.
+ */
 import { Worker } from 'node:worker_threads';
 import type { PlaceQuestion, UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
@@ -9,9 +11,9 @@ import { writeThreadLine } from './thread-log.ts';
 import type { FromThread, ThreadData, ToThread } from './thread-messages.ts';
 
 export interface IngestThread {
-  /** It runs a moment later, or as soon as there is something to do: a server that starts has other things to do first. */
+  /** The thread starts a moment later, or with the first wake: a starting server has other work first. */
   start(): void;
-  /** Waits for the commit under way, not for a whole upload. */
+  /** Waits for the current commit, not for a whole upload. */
   stop(): Promise<void>;
   wake(): void;
   withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
@@ -20,11 +22,14 @@ export interface IngestThread {
 
 const FIRST_START_MS = 1_000;
 const RESTART = { firstMs: 200, capMs: 30_000 };
-/** A thread that lived this long did not die of how it starts. */
+/** A thread that lived this long did not die during startup, so the backoff starts again. */
 const LONG_LIFE_MS = 60_000;
-/** Whatever it does then is ended: nothing that is not committed counts. */
+/** After this time the thread is terminated, which is safe: uncommitted work does not count. */
 const STOP_MS = 5_000;
-/** Tests in memory, a part of an upload and what the parser holds take a fraction of it; what is read is soon garbage. */
+/**
+ * The live data (tests in memory, a part of an upload, the parser) takes a fraction of the heap; the rest is
+ * short-lived garbage.
+ */
 const HEAP = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 };
 
 export function createIngestThread(of: {
@@ -32,7 +37,7 @@ export function createIngestThread(of: {
   readonly data: Omit<ThreadData, 'crashes'>;
   readonly clock: Timing;
   readonly log: Log;
-  /** The thread has a store and no forge. */
+  /** The thread has a store but no forge. */
   readonly findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
 }): IngestThread {
   return new Thread(of);
@@ -52,7 +57,7 @@ class Thread implements IngestThread {
   #workingOn: string | undefined;
   #isStopped = false;
   #hasStarted = false;
-  /** Before it says so it has nothing under way. */
+  /** Until it reports ready it has no work under way. */
   #isReady = false;
   #stills = 0;
   #isStill = false;
@@ -82,7 +87,7 @@ class Thread implements IngestThread {
     this.#worker = worker;
     this.#startedAt = this.#clock.now();
     worker.on('message', (message: FromThread) => this.#hear(message));
-    worker.on('error', (error) => this.#log.error({ err: error }, 'the thread that processes uploads failed'));
+    worker.on('error', (error) => this.#log.error({ err: error }, 'ingest thread failed'));
     worker.on('exit', () => this.#exited());
   }
 
@@ -126,7 +131,7 @@ class Thread implements IngestThread {
   #goOn(): void {
     this.#isStill = false;
     this.#say({ kind: 'resume' });
-    // One that died meanwhile was not started again.
+    // A thread that died while writes were paused was not restarted.
     if (this.#hasStarted && this.#cancel === undefined) this.#launch();
   }
 
@@ -159,7 +164,7 @@ class Thread implements IngestThread {
     this.#findPlace(question).then(
       (place) => this.#say({ kind: 'place', no, place }),
       (error: unknown) => {
-        this.#log.warn({ err: error, sha: question.sha }, 'could not find out where the tests of an upload ran');
+        this.#log.warn({ err: error, sha: question.sha }, 'could not find the origin of an upload');
         this.#say({ kind: 'place', no, place: undefined });
       },
     );
@@ -169,7 +174,7 @@ class Thread implements IngestThread {
     this.#worker = undefined;
     this.#isReady = false;
     this.#isStill = false;
-    // A thread that is gone does nothing any more.
+    // A dead thread writes no more, so the waiters are released.
     this.#settle(this.#onStill);
     this.#settle(this.#onExit);
     if (this.#isStopped) return;
@@ -179,7 +184,7 @@ class Thread implements IngestThread {
     if (this.#clock.now() - this.#startedAt > LONG_LIFE_MS) this.#deaths = 0;
     const delayMs = backoffMs(this.#deaths, { ...RESTART, spread: Math.random() });
     this.#deaths += 1;
-    this.#log.error({ upload: blamed, delayMs }, 'the thread that processes uploads ended; it is started again');
+    this.#log.error({ upload: blamed, delayMs }, 'ingest thread ended, restarting');
     this.#cancel = this.#clock.after(delayMs, () => this.#launch());
   }
 

@@ -18,24 +18,24 @@ export interface UpkeepDeps {
   readonly log: Log;
   readonly kept: KeptRepositories;
   readonly options: KeepLimits & { readonly maxTests: number };
-  /** Work on the repository pauses: what is in memory of it must not be touched. */
+  /** Work on the repository is paused: its tests in memory must not be touched. */
   isPaused(repositoryId: RepositoryId): boolean;
-  /** Begins work on a repository that others may interrupt: it may end later. */
+  /** Starts work on a repository that may be interrupted and end later. */
   begin(repository: Repository, work: () => Promise<void>): Promise<void>;
-  /** Throws where the work is to be left. */
+  /** Throws if the work must be abandoned. */
   step(): Promise<void>;
 }
 
 const MERGE_IDLE_MS = 60_000;
 const FIRST_RETENTION_MS = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
-/** Tests at which something is due, of one transaction. */
+/** Due tests per transaction. */
 const DUE_AT_ONCE = 256;
 const SICK_MS = 60_000;
-/** What is damaged in one repository must not keep the others waiting either; a store that was away is back soon. */
+/** Damage in one repository must not delay the others. A store that was unavailable is back soon. */
 const STORE_AWAY_MS = 5_000;
 
-/** What is to be done between uploads: due statuses, changed settings, merging, retention. */
+/** The work between uploads: due statuses, changed settings, merging, retention. */
 export class Upkeep {
   readonly #store: Store;
   readonly #clock: Timing;
@@ -62,19 +62,22 @@ export class Upkeep {
     this.#retentionAt = clock.now() + FIRST_RETENTION_MS;
   }
 
-  /** Between parts of an upload: of its own repository only, so that it may pause meanwhile. */
+  /** Between parts of an upload: handles its own repository only, because the others may be paused. */
   tidyMemoryOf(repository: Repository): Promise<void> {
     return this.#lookSafely(repository, async ({ id }) => {
       const kept = this.#kept.find(id);
       const isTooMuch = weightOf([...this.#kept]) > this.#options.maxTests;
       if (kept === undefined) return;
-      // Otherwise all of it would be counted again from blocks the next time.
+      // Merge first: otherwise the next load would recount everything from the blocks.
       if (hasMuchToMerge(kept) || (isTooMuch && kept.unmergedBlocks > 0)) await this.#kept.merge(repository);
       if (isTooMuch) this.#kept.forget(id);
     });
   }
 
-  /** Behind every upload. Those used last stay in memory longest; what pauses stays, and is bounded by how many may. */
+  /**
+   * After every upload. The least recently used repositories are dropped first. Paused ones stay; their number is
+   * bounded.
+   */
   async tidyMemory(): Promise<void> {
     const free = [...this.#kept].filter(({ repository }) => !this.#isPaused(repository.id));
     for (const kept of free) if (hasMuchToMerge(kept)) await this.#merge(kept);
@@ -99,7 +102,7 @@ export class Upkeep {
     if (repository !== undefined) await this.#begin(repository, () => this.#lookSafely(repository, act));
   }
 
-  /** What goes wrong in one repository must not keep the others waiting. */
+  /** An error in one repository must not delay the others. */
   async #lookSafely(repository: Repository, act: (repository: Repository) => Promise<void>): Promise<void> {
     const now = this.#clock.now();
     if ((this.#sickUntil.get(repository.id) ?? 0) > now) return;
@@ -110,11 +113,11 @@ export class Upkeep {
       if (error instanceof Interrupted) throw error;
       this.#sickUntil.set(repository.id, now + (error instanceof Fault ? STORE_AWAY_MS : SICK_MS));
       if (error instanceof Fault) throw error;
-      this.#log.error({ err: error, repository: repository.id }, 'could not look after the tests of a repository');
+      this.#log.error({ err: error, repository: repository.id }, 'repository upkeep failed');
     }
   }
 
-  /** What changes although no upload comes. Answers whether there was something. */
+  /** Applies changes that come without an upload. Returns true if there were any. */
   async doChores(): Promise<boolean> {
     await this.#watchBacklog();
     const behind = await this.#store.testSettings.listBehind();
@@ -132,7 +135,7 @@ export class Upkeep {
     return due.some(({ repositoryId }) => !this.#sickUntil.has(repositoryId) && !this.#isPaused(repositoryId));
   }
 
-  /** What people took back. */
+  /** Recounts withdrawn uploads. */
   async #recount(): Promise<void> {
     for (const upload of await this.#store.uploads.listToRecount()) {
       const deps = { store: this.#store, clock: this.#clock, step: this.#step };
@@ -142,7 +145,7 @@ export class Upkeep {
     }
   }
 
-  /** Opens what is stored, and carries out what was changed in the settings. */
+  /** Loads the repository and applies changed settings. */
   #bringUpToDate(repository: Repository): Promise<void> {
     return this.#kept.use(repository, async () => undefined);
   }
@@ -165,7 +168,7 @@ export class Upkeep {
   async #forgetOld(now: Instant): Promise<void> {
     const store = this.#store;
     const repositories = await store.repositories.listAll();
-    // What was stored before this server started, or by one that is gone, waits to be merged too.
+    // Blocks stored before this server's start, or by another server, need merging too.
     for (const repository of repositories) {
       const { blocks } = await store.testIngest.measureBlocks(repository.id);
       if (this.#kept.find(repository.id)?.unmergedBlocks !== blocks) this.#kept.forget(repository.id);
@@ -179,7 +182,7 @@ export class Upkeep {
   }
 }
 
-/** What they take of memory, in tests. */
+/** Memory use, in tests. */
 function weightOf(all: readonly KeptTests[]): number {
   return all.reduce((sum, { weight }) => sum + weight, 0);
 }

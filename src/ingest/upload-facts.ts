@@ -9,7 +9,6 @@ export function batchFactsOf(uploadId: string, { fields, job, jobAttempt }: Read
   return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw, isProven };
 }
 
-/** What monitors look at of it. */
 export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {
   return { id: uploadId, branch, sha, job, jobAttempt, prNumber, flaw };
 }

@@ -1,6 +1,6 @@
 /**
- * Cuts what is read of an upload into parts that are stored one by one. Where they are cut depends on nothing but the
- * runs: after a crash the same parts come again, and those that are stored are passed over.
+ * Cuts the runs of an upload into parts that are stored one by one. The cuts depend only on the runs: after a crash the
+ * same parts come again, and the stored ones are skipped.
  */
 import type { ReadFacts, ReadItem, ReadRun, ReadSummary } from './read/read-run.ts';
 
@@ -9,26 +9,26 @@ export interface UploadPart {
   readonly no: number;
   readonly facts: ReadFacts;
   readonly runs: readonly ReadRun[];
-  /** Known with the last part. */
+  /** Set on the last part. */
   readonly summary: ReadSummary | undefined;
 }
 
 export interface PartLimits {
   readonly runs: number;
-  /** Characters of failures: runs that fail are much larger than others. */
+  /** Characters of failure texts: failed runs are much larger than others. */
   readonly text: number;
 }
 
-/** A thousand or two of failures: what is stored at once keeps others waiting. */
+/** One or two thousand failures: a larger transaction would delay other writers. */
 export const PART_LIMITS: PartLimits = { runs: 50_000, text: 2_000_000 };
-/** What a failure without a word costs. */
+/** The cost of a failure without text. */
 const FAILURE_CHARS = 500;
-/** Runs of one test stay together where they are adjacent, unless nothing else comes. */
+/** Adjacent runs of one test stay in one part, up to this stretch of the limit. */
 const STRETCH = 1.2;
 
 export type Reading = AsyncGenerator<ReadItem, ReadSummary>;
 
-/** Answers how reading went where it brought no facts, and so no part. */
+/** Returns the summary of a reading that had no facts and so no part. */
 export async function* cutIntoParts(
   reading: Reading,
   { limits, step }: { readonly limits: PartLimits; readonly step: () => Promise<void> },
@@ -63,7 +63,7 @@ export async function* cutIntoParts(
       }
     }
   } finally {
-    // Whoever stops in the middle leaves no file open.
+    // Closes the files if the consumer stops early.
     await reading.return?.(undefined as never);
   }
 }

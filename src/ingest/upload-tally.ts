@@ -6,9 +6,9 @@ import type { CheckResults } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 
-/** Which tests of an upload ran, passed and failed, over all of its parts, where a candidate's check is judged by it. */
+/** The tests of an upload that ran, passed and failed, over all of its parts, for judging a candidate's check. */
 export class CheckTally {
-  /** Numbers by id: a new test may get another number when its part is stored at the second try. */
+  /** Keyed by id: a new test may get another number if its part is stored at the second attempt. */
   readonly #seen = new Map<string, number>();
   readonly #ran = new Set<string>();
   /** Paths by id. */
@@ -32,7 +32,7 @@ export class CheckTally {
     else known.add(path);
   }
 
-  /** Whatever its origin, a failure counts. That nothing else failed is believed only of a proven one. */
+  /** A failure counts from any origin. Only a proven origin shows that nothing else failed. */
   results(
     uploadId: string,
     { fields }: Pick<ReadFacts, 'fields'>,
@@ -62,7 +62,7 @@ function ascending(numbers: readonly number[]): readonly number[] {
   return numbers.toSorted((one, other) => one - other);
 }
 
-/** A failed try of a case that ended well is none. */
+/** A failed attempt of a case that ended well is no failure. */
 function noteRun(tries: Tries, { conclusion, rerunOf, attempt }: ReadRun): Tries {
   if (conclusion === 'SKIPPED' || rerunOf === 'SUCCESS') return tries;
   return noteTry(tries, { hasFailed: conclusion === 'FAILURE', attempt });

@@ -5,7 +5,7 @@ import { countedRuns, withIngest } from '../../test/helpers/with-ingest.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
 
-/** Every step is the end of a turn, and every test a transaction of its own. */
+/** Every step ends a turn, and every test has a transaction of its own. */
 const SHORT = { turnMs: 0, newTestsAtOnce: 1 };
 const MANY = 'It brings more than 10 tests that were never seen before';
 
@@ -22,7 +22,7 @@ describe('turns of uploads', () => {
     const store = createMemoryStore();
     const large = await IngestWorld.create(store, SHORT);
     const small = await IngestWorld.create(store);
-    // What runs for the first time is slow, and counts as time that was used.
+    // First runs are slow (cold code), and count as used time.
     await large.accept(junitOf({ first: 'pass' }));
     await small.accept(junitOf({ first: 'pass' }));
     await large.loop.runUntilIdle();
@@ -162,7 +162,7 @@ describe('turns of uploads', () => {
   });
 });
 
-/** What is true before each commit of the loop. */
+/** Calls `look` before each commit of the loop. */
 async function watchCommits<T>(world: IngestWorld, look: () => Promise<T>): Promise<readonly T[]> {
   const seen: T[] = [];
   world.restart(
@@ -177,7 +177,7 @@ async function watchCommits<T>(world: IngestWorld, look: () => Promise<T>): Prom
   return seen;
 }
 
-/** The server dies at some commit, of whichever upload it is; what it had in memory is gone. */
+/** The server dies at the given commit of either upload, and loses its memory. */
 async function dieAndGoOn(store: Store, dieAt: number): Promise<void> {
   const options = { ...SHORT, limits: { runs: 7, text: 1_000_000 } };
   const [one, other] = [await IngestWorld.create(store, options), await IngestWorld.create(store)];
@@ -187,7 +187,7 @@ async function dieAndGoOn(store: Store, dieAt: number): Promise<void> {
     withIngest(store, ({ commit }) => ({
       commit: (change, at) => {
         commits += 1;
-        // Nothing is written any more, and nobody hears of it.
+        // A commit that never returns, as on a dead server.
         return commits >= dieAt ? new Promise(() => undefined) : commit(change, at);
       },
     })),
@@ -203,7 +203,7 @@ async function dieAndGoOn(store: Store, dieAt: number): Promise<void> {
     const tests = await world.store.tests.search(world.repository.id, '', 100);
     assert.equal(tests.length, 19);
   }
-  // What fails is stored with everything that monitors have counted.
+  // A failing test is stored together with all counts of its monitors.
   await one.accept(reportOf(19, 'fail'), { sha: 'b'.repeat(40) });
   await one.loop.runUntilIdle();
   for (const test of namesOf(19)) assert.deepEqual(await countedRuns(one, test), [1, 1], `${test}, died at ${dieAt}`);

@@ -1,8 +1,10 @@
 /**
- * Whose turn it is. A repository has the thread for a moment; then it is the turn of whoever waits and had the least time,
- * organizations before repositories. A large upload pauses where it is, in memory, and goes on at its next turn. Few may
- * pause, for each keeps a part of itself and the tests of that part: one more is put back, and begins again behind its
- * last stored part when there is a place. Upkeep of a repository pauses likewise, and needs no place.
+ * Schedules repositories on the ingest thread. A repository works for a moment; then the waiting one that has used the
+ * least time is next, organizations before repositories.
+ *
+ * A large upload pauses in memory and resumes at its next turn. Few uploads may pause, because each keeps a part and
+ * the tests of that part in memory. One more is put back, and restarts behind its last stored part when a place is
+ * free. Upkeep of a repository pauses in the same way, and needs no place.
  */
 import type { Instant, Timing } from '../lib/clock.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
@@ -14,16 +16,16 @@ import { Strand } from './strand.ts';
 import type { TestLimits } from './test-limits.ts';
 
 export interface UploadTurnsOptions extends Pick<TestLimits, 'maxNewTests'> {
-  /** Whose leases they are; the same after a restart. */
+  /** The lease holder; the same after a restart. */
   readonly holder: string;
-  /** After so long it is the turn of another repository. Looking for one costs too much to do it every time. */
+  /** The length of a turn. Looking for the next repository is too expensive to do at every step. */
   readonly turnMs: number;
   /** Called before and after work on an upload. */
   readonly onWorkingOn: (uploadId: string | undefined) => void;
 }
 
 interface Turn extends Contender {
-  /** Without one it is upkeep. */
+  /** Undefined: the turn is upkeep. */
   readonly upload: Upload | undefined;
   readonly strand: Strand;
   newTests: number;
@@ -33,7 +35,7 @@ interface Turn extends Contender {
 const LEASE_MS = 60_000;
 /** Each takes up to 100 MB. */
 const MAX_PAUSED = 2;
-/** An upload with too many new tests gets this part of a share. */
+/** The share of an upload with too many new tests. */
 const SMALL_SHARE = 1 / 10;
 
 export class UploadTurns {
@@ -43,10 +45,10 @@ export class UploadTurns {
   readonly #share = new FairShare();
   readonly #leases = new Map<RepositoryId, Instant>();
   readonly #paused = new Map<RepositoryId, Turn>();
-  /** Repositories whose uploads were put back: they wait for a place. */
+  /** Repositories whose uploads were put back and wait for a place. */
   readonly #putBack = new Set<RepositoryId>();
   #current: Turn | undefined;
-  /** Who was served last, and since when. */
+  /** The contender served last; `#turnAt` is its start. */
   #served: Contender | undefined;
   #turnAt = 0;
 
@@ -56,12 +58,12 @@ export class UploadTurns {
     this.#options = options;
   }
 
-  /** Whether work on the repository pauses: what is in memory of it is not whole, and not for others. */
+  /** True if work on the repository is paused: its tests in memory are incomplete, and other work must not use them. */
   isPaused(repositoryId: RepositoryId): boolean {
     return this.#paused.has(repositoryId);
   }
 
-  /** Works on an upload until it ends or its turn is over. False: none waits. */
+  /** Works on an upload until it ends or its turn is over. Returns false if no upload waits. */
   async take(process: (upload: Upload) => Promise<void>): Promise<boolean> {
     const now = this.#clock.now();
     await this.#keepLeases();
@@ -70,14 +72,14 @@ export class UploadTurns {
     return turn !== undefined;
   }
 
-  /** Begins upkeep of a repository, which ends later where others wait. Nothing of that repository pauses. */
+  /** Starts upkeep of a repository, which ends later if others wait. No work of that repository may be paused. */
   async look(contender: Contender, work: () => Promise<void>): Promise<void> {
     this.#turnAt = performance.now();
     this.#served = undefined;
     await this.#run(this.#begin(contender, undefined, work));
   }
 
-  /** Called by the work at its steps: lets others in when its time is over. */
+  /** Called by the work at its steps: pauses it if its time is over and others wait. */
   async giveWay(): Promise<void> {
     const turn = this.#current;
     if (turn === undefined || !this.#isTurnOver()) return;
@@ -94,17 +96,17 @@ export class UploadTurns {
     if (this.#current !== undefined) this.#current.newTests += count;
   }
 
-  /** Everything that pauses begins again later, behind what is stored of it. */
+  /** Paused work restarts later, behind its last stored part. */
   async abandonAll(): Promise<void> {
     for (const turn of this.#paused.values()) await this.#abandon(turn);
     this.#putBack.clear();
   }
 
-  /** Throws where the lease is another's now. */
+  /** Throws if another server holds the lease now. */
   async holdLease(repositoryId: RepositoryId): Promise<void> {
     const now = this.#clock.now();
     if ((this.#leases.get(repositoryId) ?? 0) - now > LEASE_MS / 2) return;
-    // Whoever has the lease now goes on: a commit of ours would be refused, or do the same work first.
+    // The new holder continues the upload: a commit of ours would be refused, or only repeat its work.
     const { holder } = this.#options;
     if (!(await this.#store.uploads.renew(holder, repositoryId, now + LEASE_MS))) throw new Interrupted();
     this.#leases.set(repositoryId, now + LEASE_MS);
@@ -115,7 +117,7 @@ export class UploadTurns {
       await this.#store.uploads.release(this.#options.holder, repositoryId);
   }
 
-  /** Turns may be many between two of one upload. */
+  /** Many turns may pass between two of one upload, so paused uploads need their leases renewed here. */
   async #keepLeases(): Promise<void> {
     for (const turn of this.#pausedUploads()) {
       try {
@@ -144,7 +146,7 @@ export class UploadTurns {
     return 'strand' in chosen ? chosen : begin(chosen);
   }
 
-  /** Repositories with an upload that could begin. */
+  /** Repositories with an upload that could start. */
   async #listNew(now: Instant): Promise<readonly Contender[]> {
     const waiting = await this.#store.uploads.listClaimable(this.#options.holder, now, now + LEASE_MS);
     const isFull = this.#pausedUploads().length >= MAX_PAUSED;
@@ -194,7 +196,7 @@ export class UploadTurns {
     return (await this.#listNew(this.#clock.now())).some((other) => other.repositoryId !== repositoryId);
   }
 
-  /** Nobody is kept out by an organization that has more than one place. */
+  /** An organization that holds more than one place gives one up for another organization. */
   async #makePlaceFor({ upload, organizationId }: Turn): Promise<boolean> {
     const paused = this.#pausedUploads();
     if (upload === undefined || paused.length < MAX_PAUSED) return true;

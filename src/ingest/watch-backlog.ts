@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 15_000;
 const LATE_MS = 60_000;
 const SAY_EVERY_MS = 60_000;
 
-/** Says in the log when uploads wait too long, again while they do, and when that is over. Call it often. */
+/** Logs when uploads wait too long, repeats it while they do, and logs the end. Call it often. */
 export function createBacklogWatch(of: {
   readonly uploads: Pick<UploadStore, 'measure'>;
   readonly clock: Clock;
@@ -24,8 +24,8 @@ export function createBacklogWatch(of: {
     const { waiting, oldestAt } = await uploads.measure();
     const oldestSeconds = oldestAt === null ? 0 : Math.round((now - oldestAt) / 1000);
     const isLate = oldestAt !== null && now - oldestAt > LATE_MS;
-    // Twice in a row: an old upload that is to be processed again, and what came while the server was down, are no
-    // backlog where they are done at once.
+    // Late twice in a row: an old upload to be reprocessed, and uploads that came while the server was down, are no
+    // backlog if they are processed at once.
     if (isLate && wasLate && (saidAt === undefined || now - saidAt >= SAY_EVERY_MS)) {
       log.warn({ waiting, oldestSeconds }, 'uploads wait to be processed');
       saidAt = now;

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** An embedded store answers at once: without a pause nobody else on this thread would ever be heard. */
+/**
+ * An embedded store answers synchronously: without yielding, no message or timer of this thread would ever be handled.
+ */
 const EVERY_MS = 20;
 
 export function createYielder(): () => Promise<void> {

@@ -8,7 +8,7 @@ import { storableText } from './storable-text.ts';
 
 const MAX_NAME_LENGTH = 500;
 const MAX_URL_LENGTH = 2_000;
-/** A digest of SHA-256 has as many digits. */
+/** The length of a SHA-256 digest. */
 const MAX_SHA_LENGTH = 64;
 
 export interface BundleFacts {
@@ -16,7 +16,7 @@ export interface BundleFacts {
   readonly findings: readonly IdentityFinding[];
 }
 
-/** What meta.json says that all runs of the bundle have in common. */
+/** The facts of meta.json that all runs of the bundle share. */
 export function bundleFacts(meta: BundleMeta, rules: BranchRules): BundleFacts {
   const { envs, commit, repository } = meta;
   const ci = readCiFacts({ envs, commit, rules });
@@ -28,7 +28,7 @@ export function bundleFacts(meta: BundleMeta, rules: BranchRules): BundleFacts {
     branch,
     prNumber: ci.prNumber,
     jobName: jobName === '' ? null : jobName,
-    // It is shown as a link.
+    // Pages show it as a link.
     jobUrl: /^https?:\/\//i.test(ci.jobUrl) ? text(ci.jobUrl, MAX_URL_LENGTH) : null,
     variant: storableText(meta.variant),
     candidateId: null,
@@ -36,7 +36,7 @@ export function bundleFacts(meta: BundleMeta, rules: BranchRules): BundleFacts {
     isFork: isForkRun(envs, repository),
     jobAttempt: jobAttemptOf(envs),
   };
-  // Legs of a matrix have one name; where they differ in platform that tells them apart.
+  // Legs of a matrix have one name; the platform tells them apart if it differs.
   const platform = meta.os === null ? '' : text(meta.os, 50);
   const job = [jobName, platform].filter((part) => part !== '').join(' on ');
   return {

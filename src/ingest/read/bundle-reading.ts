@@ -1,7 +1,7 @@
 /**
- * A bundle has its runs in internal.bin; its reports add what that does not say: runs that failed before a case was run
- * again, and whether the reports are whole. CODEOWNERS comes last, and so may what refuses all of a bundle: it is gone
- * through once more where owners are missing, and before more runs than VERIFIED_FROM are told.
+ * Reads a bundle. Its runs are in internal.bin; its reports add failed attempts before a rerun, and whether the reports
+ * are whole. CODEOWNERS comes last, and so may the reason to refuse the whole bundle. So the bundle is read once more
+ * if owners are missing, and before more than VERIFIED_FROM runs are passed on.
  */
 import { BazelTargets } from '../../bundle/bazel-targets.ts';
 import { decodeBep } from '../../bundle/bep.ts';
@@ -38,22 +38,22 @@ export interface BundleSources {
   readonly limits: ReadLimits;
 }
 
-/** What is known once meta.json was read. */
+/** Known once meta.json was read. */
 interface Begun {
   readonly meta: BundleMeta;
   readonly identify: IdentifyTest;
 }
 
-/** Fewer than whoever stores runs stores at once: a refused bundle leaves nothing behind. */
+/** Fewer than one stored part holds, so that a refused bundle leaves nothing in the store. */
 const VERIFIED_FROM = 20_000;
-/** Of a bundle with more failing targets nobody asks whether it is whole. */
+/** A bundle with more failing targets is not checked for completeness. */
 const MAX_FAILED_LABELS = 50_000;
-/** Of a bundle with more failures nobody asks which of them are excused. */
+/** A bundle with more failures cannot be waived, so their suites do not matter. */
 const MAX_HELD = 5_000;
 
-/** A class, because there is one for each bundle and its state changes with every part. */
+/** A class, because each bundle has state that changes with every part. */
 export class BundleReading {
-  /** The first thing that is not whole, as a sentence. */
+  /** The first sign of incomplete reports, as a sentence. */
   problem: string | null = null;
   files = 0;
   readonly #upload: Upload;
@@ -66,14 +66,14 @@ export class BundleReading {
   #owners: CodeOwners | undefined;
   #isInspected = false;
   #told = 0;
-  /** Where runs are taken from; undefined: the first file that has some decides. */
+  /** The source of runs; undefined: the first file with runs decides. */
   #source: 'internal' | 'junit' | undefined;
-  /** The list of runs says something. */
+  /** internal.bin lists runs. */
   #hasList = false;
   #listed = 0;
   #cases = 0;
   readonly #ledger = new FailureLedger();
-  /** Failures of the list, until the reports have told in which suites they were. */
+  /** Failures from the list, held until the reports have named their suites. */
   readonly #held: ReadRun[] = [];
 
   constructor(upload: Upload, sources: BundleSources) {
@@ -94,7 +94,7 @@ export class BundleReading {
     if (this.#source === 'internal' && !this.#hasList && this.files > 0) yield* this.#readCases();
     while (this.#held.length > 0) yield await this.#tell(this.#held.splice(0, RUNS_AT_ONCE).map(this.#withPath));
     if (this.#listed > 0 && this.#listed < this.#cases) this.#onIssue(shortList(this.#cases - this.#listed));
-    // Of targets that did not run, reports of an earlier build may lie beside those of this one.
+    // Targets that did not run may have left reports of an earlier build beside those of this one.
     const unlisted = this.#hasList && this.#listed < Number.POSITIVE_INFINITY ? this.#ledger.missing : 0;
     if (unlisted > 0) this.#onIssue(unlistedFailures(unlisted));
     this.problem ??= silentFailure(this.#targets, this.#failedLabels);
@@ -107,7 +107,7 @@ export class BundleReading {
     const contradiction = compareMeta(meta, { org, repository, id: this.#upload.id, idV2 });
     if (contradiction !== undefined) throw new Unreadable('BAD_META', contradiction);
     const { facts, findings } = bundleFacts(meta, rules);
-    // Runs of unknown commits would be taken for runs of one.
+    // An empty commit would merge the runs of all unknown commits into one.
     if (facts.fields.sha === '') throw new Unreadable('BAD_META', 'The upload has no commit.');
     for (const finding of findings) issues.add({ ...finding, file: null, line: null });
     if (facts.isFork) issues.add(OF_FORK);
@@ -123,7 +123,7 @@ export class BundleReading {
       else if (part.kind === 'junit') yield* this.#readReport(part);
       else if (part.kind === 'bep') await this.#readEvents(part);
     } catch (error) {
-      // What only this file is the reason of takes no other with it.
+      // A fault in this file alone does not spoil the others.
       if (!(error instanceof Unreadable && error.isPartlyUsable)) throw error;
       this.#onIssue(unreadableIssue(error, part.originalPath));
     }
@@ -171,8 +171,8 @@ export class BundleReading {
   }
 
   /**
-   * The list of runs is missing, or empty because the uploader could read none of the reports (it wants UTF-8, and every
-   * tag closed): they are read again for it.
+   * The list of runs is missing, or empty because the uploader could not read the reports (it needs UTF-8, and every
+   * tag closed). So the reports are read for their cases.
    */
   async *#readCases(): AsyncGenerator<ReadItem> {
     const { open, limits } = this.#sources;
@@ -199,7 +199,7 @@ export class BundleReading {
     this.#hasList ||= item.kind !== 'uploader';
     if (item.kind === 'run') this.#listed += 1;
     if (item.kind === 'run' && item.status === 'FAILURE') this.#ledger.noteListed(item);
-    // Bazel may have more reports than runs that are listed: those of targets that did not run.
+    // With Bazel there may be more reports than listed runs: those of targets that did not run.
     if (item.kind === 'build') this.#listed = Number.POSITIVE_INFINITY;
     if (item.kind === 'run' && item.status === 'FAILURE' && item.bazelLabel !== null) {
       if (this.#failedLabels.size < MAX_FAILED_LABELS) this.#failedLabels.add(item.bazelLabel);

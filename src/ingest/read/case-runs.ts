@@ -12,7 +12,7 @@ export interface CaseSources {
   readonly identify: IdentifyTest;
   readonly receivedAt: Instant;
   readonly ownersOf: (file: string) => readonly string[];
-  /** `reruns`: what a list of runs lacks. `cases`: what it would have had. */
+  /** `reruns`: only the runs that a list of runs lacks. `cases`: only those that it would have. */
   readonly take: 'all' | 'cases' | 'reruns';
 }
 
@@ -22,7 +22,7 @@ const CONCLUSIONS: Readonly<Record<JunitStatus, Conclusion>> = {
   skipped: 'SKIPPED',
 };
 
-/** Adds the runs of a case, the earlier ones that failed first. */
+/** Adds the runs of a case, earlier failed attempts first. */
 export function addCaseRuns(runs: ReadRun[], test: JunitCase, sources: CaseSources): void {
   const { take, receivedAt } = sources;
   const hasReruns = test.reruns.length > 0 && take !== 'cases';

@@ -1,7 +1,7 @@
 /**
- * Holds the failures of a bundle's reports against those of its list of runs. The uploader reads reports in its own way: a
- * failure that it does not list is one that no stored run stands for. And the list does not tell suites inside each other
- * apart: in which of them a test failed is known from its report only.
+ * Compares the failures in a bundle's reports with those in its list of runs. The uploader has its own report reader: a
+ * failure that it does not list has no stored run. The list also has no nested suites: only the report says in which of
+ * them a test failed.
  */
 import { suitePathOf } from '../../flaky/identity/suite-path.ts';
 import type { JunitCase } from '../../junit/junit-case.ts';
@@ -15,7 +15,7 @@ interface Entry {
 type Named = { readonly classname: string | null; readonly name: string };
 
 export class FailureLedger {
-  /** By class and name: files and suites are sometimes written in another way. */
+  /** Keyed by class and name only: the two sources sometimes write files and suites differently. */
   readonly #entries = new Map<string, Entry>();
 
   noteReported(test: Named & Pick<JunitCase, 'suites'>): void {
@@ -26,14 +26,14 @@ export class FailureLedger {
     this.#entryOf(test).listed += 1;
   }
 
-  /** How many failures of reports are not listed. */
+  /** The number of reported failures that are not listed. */
   get missing(): number {
     let count = 0;
     for (const { paths, listed } of this.#entries.values()) count += Math.max(0, paths.length - listed);
     return count;
   }
 
-  /** The path of the next listed failure of this name; null where reports and list do not agree about it. */
+  /** The path of the next listed failure of this name; null if reports and list disagree. */
   takePath(test: Named): string | null {
     const entry = this.#entryOf(test);
     if (entry.paths.length !== entry.listed) return null;

@@ -3,8 +3,8 @@ import { readBundle, readCodeOwners } from '../../bundle/read-bundle.ts';
 import { Unreadable } from '../../bundle/unreadable.ts';
 
 /**
- * Goes through a bundle without reading what is in it, and answers the text of its CODEOWNERS, which uploaders write
- * last. Throws what would refuse all of the bundle; that it is cut off is noticed again by whoever reads it.
+ * Walks through a bundle without parsing its files, and returns the text of its CODEOWNERS, which uploaders write last.
+ * Throws if the whole bundle must be refused. A truncated bundle is no error here, because the reader reports it again.
  */
 export async function inspectBundle(
   open: () => AsyncIterable<Uint8Array>,

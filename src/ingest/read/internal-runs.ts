@@ -12,11 +12,11 @@ import type { IdentifyTest } from './test-name-cache.ts';
 export interface InternalSources {
   readonly identify: IdentifyTest;
   readonly receivedAt: Instant;
-  /** Of the bundle's own CODEOWNERS. */
+  /** Resolved by the bundle's own CODEOWNERS. */
   readonly ownersOf: (file: string) => readonly string[];
   readonly internOwners: (owners: readonly string[]) => readonly string[];
   readonly findings: FindingCounts;
-  /** No report of the bundle says more about the same cases. */
+  /** The bundle has no report with more detail about the same cases. */
   readonly isOnlySource: boolean;
   readonly textBytes: number;
 }
@@ -32,7 +32,10 @@ const NO_RESULT: IdentityFinding = {
   hint: 'Use a newer uploader.',
 };
 
-/** A run of internal.bin; undefined: it says too little to be one. A nameless one is that of its class, as in reports. */
+/**
+ * Converts a run of internal.bin; undefined: it lacks required fields. A run without a name gets its class's name, as
+ * in reports.
+ */
 export function internalRun(run: InternalRun, sources: InternalSources): ReadRun | undefined {
   const { findings, receivedAt } = sources;
   const { file, classname, parent, infoId } = run;

@@ -3,11 +3,11 @@ import { ownText } from './storable-text.ts';
 
 const MAX_OWNERS = 50;
 const MAX_OWNER_LENGTH = 200;
-/** Few in one repository; a bundle with more of them gets new ones each time. */
+/** One repository has few lists; beyond the limit each test gets a list of its own. */
 const MAX_INTERNED = 10_000;
 const NO_OWNERS: readonly string[] = [];
 
-/** Tests of one team share one list: runs are many, teams are few. */
+/** Tests of one team share one list in memory: runs are many, teams are few. */
 export function createOwnerLists(): (owners: readonly string[]) => readonly string[] {
   const known = new Map<string, readonly string[]>();
   return (owners) => {
@@ -21,7 +21,7 @@ export function createOwnerLists(): (owners: readonly string[]) => readonly stri
   };
 }
 
-/** By the folder it came from, where that tells. */
+/** The folder decides the grammar if it is .github or .gitlab. */
 export function parseOwners(text: string, path: string): CodeOwners {
   const folder = /(?:^|[\\/])\.(github|gitlab)[\\/][^\\/]*$/.exec(path)?.[1];
   return parseCodeOwners(text, { grammar: folder as CodeOwnersGrammar | undefined });

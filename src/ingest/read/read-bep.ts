@@ -18,8 +18,8 @@ export interface BepSources {
 }
 
 /**
- * Build events without the reports they name: a target is a test then, and every attempt of every shard a run of it. What
- * came from a cache did not run.
+ * Reads build events without the reports they name: a target counts as a test, and every attempt of every shard as a
+ * run of it. Cached results did not run and are left out.
  */
 export async function* readBep(
   source: AsyncIterable<Uint8Array>,
@@ -60,7 +60,7 @@ export async function* readBep(
   return { problem: problem ?? silentFailure(targets, failed) };
 }
 
-/** A target that its runner calls failed without a run that did: whatever failed is not told. */
+/** Finds a target that failed without a failed run: its failing test is unknown. */
 export function silentFailure(targets: BazelTargets, failed: ReadonlySet<string>): string | null {
   const silent = targets.list().find(({ label, resolvedStatus }) => resolvedStatus === 'Failed' && !failed.has(label));
   return silent === undefined ? null : `${silent.label.slice(0, 200)} failed, and no test that failed in it is told.`;

@@ -5,14 +5,14 @@ import { unreadableIssue } from './read-junit.ts';
 import type { ReadItem } from './read-run.ts';
 
 export interface BundleEnd {
-  /** What is not whole, as a sentence. */
+  /** Why the results are incomplete, as a sentence. */
   readonly problem: string | null;
   readonly isRefused: boolean;
-  /** Reports in it. */
+  /** Number of reports. */
   readonly files: number;
 }
 
-/** Reads a bundle as far as it goes; what refuses all of it is the first issue. */
+/** Reads a bundle as far as possible. A reason to refuse all of it becomes the first issue. */
 export async function* readBundleUpload(upload: Upload, sources: BundleSources): AsyncGenerator<ReadItem, BundleEnd> {
   const reading = new BundleReading(upload, sources);
   try {

@@ -10,32 +10,32 @@ import type { ReadRun } from './read-run.ts';
 import type { UploadIssues } from './upload-issues.ts';
 
 export interface JunitSources extends CaseSources {
-  /** What people call it. */
+  /** The name that people see. */
   readonly file: string;
   readonly issues: UploadIssues;
   readonly limits: JunitLimits;
-  /** The folder that paths are relative to; null: not told. */
+  /** The folder that paths are relative to; null: unknown. */
   readonly root?: string | null;
-  /** Told of every case that failed. */
+  /** Called for every case that failed. */
   readonly onFailing?: (test: JunitCase) => void;
 }
 
-/** What a file was, when it is over. */
+/** The result of reading one file. */
 export interface FileEnd {
-  /** What is not whole, as a sentence; null: it was read to its end and holds what it declares. */
+  /** Why the report is incomplete, as a sentence; null: it was read to its end and holds all that it declares. */
   readonly problem: string | null;
-  /** Why its bytes could not be read on. */
+  /** Why reading stopped early. */
   readonly unreadable?: Unreadable | undefined;
-  /** Of a report: how many it holds. */
+  /** Number of cases in a report. */
   readonly cases?: number;
 }
 
-/** Runs in one array. */
+/** Runs per array. */
 export const RUNS_AT_ONCE = 1_000;
-/** Some thousand cases; a source may give all bytes at once. */
+/** Holds a few thousand cases. A source may deliver all bytes at once, so they are cut into pieces. */
 const PIECE_BYTES = 128 * 1024;
 
-/** The runs of one report. Bytes that cannot be read on end it; what was complete before is used. */
+/** Reads the runs of one report. Unreadable bytes end it; complete cases before them are used. */
 export async function* readJunit(
   source: AsyncIterable<Uint8Array>,
   sources: JunitSources,
@@ -79,7 +79,7 @@ export async function* readJunit(
   return { problem: problemOf(summary, unreadable, file), unreadable, cases: summary.seen.tests };
 }
 
-/** The parser itself says what is wrong with suites. */
+/** A placeholder: the parser itself reports missing suites. */
 const SUITE = 'a suite';
 
 function check(test: JunitCase, findings: FindingCounts, receivedAt: number): void {

@@ -1,7 +1,7 @@
 import { BUNDLE_LIMITS, type BundleLimits } from '../../bundle/read-bundle.ts';
 import { DEFAULT_LIMITS, type JunitLimits } from '../../junit/limits.ts';
 
-/** What one upload may cost. `bundle.maxBytes` is for all of its files together, bundle or not. */
+/** The cost limits of one upload. `bundle.maxBytes` applies to all of its files together, bundle or not. */
 export interface ReadLimits {
   readonly bundle: BundleLimits;
   readonly junit: JunitLimits;

@@ -19,7 +19,7 @@ const MAX_BYTES = 3_000_000;
 const NO_OWNERS: readonly string[] = [];
 const NOBODY: FileOwners = { ownersOf: () => NO_OWNERS, issues: () => [] };
 
-/** By the CODEOWNERS that came beside the reports, wherever it stood among them. One that cannot be read owns nothing. */
+/** Uses the CODEOWNERS sent with the reports, at any position among them. An unreadable one owns nothing. */
 export async function readOwners({ files }: Upload, { openFile, issues, limits }: OwnersSources): Promise<FileOwners> {
   const fileNo = files.findIndex(({ role }) => role === 'codeowners');
   const file = files[fileNo];

@@ -17,10 +17,13 @@ export interface ReportSources {
   readonly limits: ReadLimits;
 }
 
-/** Files are sometimes packed again by the way they are sent. */
+/** Transports sometimes compress files once more. */
 const MAX_LAYERS = 3;
 
-/** The files of an upload one after the other; answers what is not whole. One that cannot be read takes no other with it. */
+/**
+ * Reads the files of an upload one after another; returns why they are incomplete. An unreadable file does not spoil
+ * the others.
+ */
 export async function* readReports(
   upload: Upload,
   sources: ReportSources,
@@ -48,7 +51,7 @@ interface FileSources extends ReportSources {
   readonly budget: Budget;
 }
 
-/** Bytes that the files may unpack to: all of them, and those not read yet. */
+/** Unpacked bytes that the files may have: in all, and still unused. */
 interface Budget {
   readonly all: number;
   left: number;
@@ -73,7 +76,7 @@ async function* readFile(
   }
 }
 
-/** What is inside, whatever it was packed with: as it says, and as its first bytes say. */
+/** Unpacks by the declared encoding, then by the first bytes. */
 async function unpack(
   bytes: AsyncIterable<Uint8Array>,
   encoding: UploadFile['encoding'],

@@ -5,27 +5,30 @@ import type { SuiteRepeats } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { UploadFields, UploadIssue } from '../../storage/uploads.ts';
 
-/** One execution of one test, as an upload tells it. */
+/** One execution of one test, as the upload reports it. */
 export interface ReadRun {
   readonly testId: string;
   readonly names: TestNames;
   readonly conclusion: Conclusion;
-  /** The case's time, else the suite's, else the report's, else receipt; what cannot be true is receipt. */
+  /**
+   * The time of the case, else of the suite, else of the report, else of receipt. Impossible times become the time of
+   * receipt.
+   */
   readonly startedAt: Instant;
   readonly durationMs: number | null;
   readonly attempt: number | null;
-  /** Failing child of a case: how the case itself ended. */
+  /** Set on a failing child of a case: how the case itself ended. */
   readonly rerunOf: 'SUCCESS' | 'FAILURE' | null;
-  /** The suites around it below the outermost one; null: not told. */
+  /** The suites around it below the outermost one; null: unknown. */
   readonly path: string | null;
-  /** Where its suite has every name once; null: that is not known. */
+  /** Set if every name occurs once in its suite; null: unknown. */
   readonly repeats: SuiteRepeats | null;
-  /** Failures only; as it came, secrets and all. */
+  /** Failures only; raw, so it may contain secrets. */
   readonly failure: FailureText | null;
   readonly codeOwners: readonly string[];
 }
 
-/** What all runs of the upload have in common; comes before the first run. */
+/** Facts that all runs of the upload share; comes before the first run. */
 export interface ReadFacts {
   readonly kind: 'facts';
   readonly fields: UploadFields;
@@ -37,13 +40,13 @@ export interface ReadFacts {
 
 export type ReadItem = ReadFacts | { readonly kind: 'runs'; readonly runs: readonly ReadRun[] };
 
-/** How reading went, when it is over. */
+/** The result of reading. */
 export interface ReadSummary {
   readonly files: number;
   readonly issues: readonly UploadIssue[];
-  /** Every report was read to its end, and the counts it declares are those seen. */
+  /** Every report was read to its end, and has as many cases as it declares. */
   readonly isWhole: boolean;
-  /** What is not whole, as a sentence. */
+  /** Why the results are incomplete, as a sentence. */
   readonly problem: string | null;
   /** Nothing of the upload may be used: a bundle that contradicts its URL, a refused archive. */
   readonly isRefused: boolean;

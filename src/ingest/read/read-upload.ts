@@ -10,22 +10,21 @@ import { storableText } from './storable-text.ts';
 import { createTestNameCache, type TestNameCache } from './test-name-cache.ts';
 import { createUploadIssues, OF_FORK, type UploadIssues } from './upload-issues.ts';
 
-/** What reading needs besides the upload itself. */
 export interface ReadSources {
   /** The organization's slug: part of every test's id. */
   readonly organization: string;
   readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
-  /** The bytes of a file as they came; it may be opened several times. */
+  /** The raw bytes of a file; it may be opened several times. */
   readonly openFile: (fileNo: number) => AsyncIterable<Uint8Array>;
   readonly testBranchPrefix: string;
-  /** Kept over uploads, so that ids of tests that come again cost nothing. */
+  /** Kept across uploads, so that ids of known tests cost nothing. */
   readonly testNames?: TestNameCache;
   readonly limits?: ReadLimits;
 }
 
 /**
- * Reads an upload of any kind: what its runs have in common first, then the runs as they come, in constant memory. What
- * cannot be read is told in the summary; an error of `openFile` itself is thrown, and worth another try.
+ * Reads an upload of any kind in constant memory: first the shared facts, then the runs as they arrive. Unreadable
+ * content is reported in the summary. An error of `openFile` itself is thrown, and the caller may retry.
  */
 export async function* readUpload(upload: Upload, sources: ReadSources): AsyncGenerator<ReadItem, ReadSummary> {
   const issues = createUploadIssues();
@@ -85,7 +84,7 @@ async function* readAsReports(
   }
 }
 
-/** Which branches are protected is not asked here: only those of pull requests and merge queues matter. */
+/** Protected branches do not matter here: only those of pull requests and merge queues do. */
 function rulesFor(testBranchPrefix: string) {
   return { testBranchPrefix, stableBranches: [] };
 }

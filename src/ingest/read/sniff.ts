@@ -1,16 +1,16 @@
 import type { Encoding } from '../../bundle/decode-body.ts';
 
-/** Enough to pass over a byte order mark and the blanks before a first brace. */
+/** Enough to skip a byte order mark and the blanks before a first brace. */
 const HEAD_BYTES = 256;
 
-/** What the first bytes of a file say it is. Everything that is nothing else is taken for a report. */
+/** The file type by its first bytes. Anything unrecognized counts as a report. */
 export type Sniffed = Exclude<Encoding, 'identity' | 'br'> | 'zip' | 'json' | 'report';
 
 export interface SniffedSource {
   readonly kind: Sniffed;
-  /** All bytes, those looked at included. */
+  /** All bytes, including those already inspected. */
   readonly source: AsyncIterable<Uint8Array>;
-  /** For who does not read it. */
+  /** For a caller that does not read the source. */
   readonly close: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ function kindOf(head: Buffer): Sniffed {
   if (a === 0x1f && b === 0x8b) return 'gzip';
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd';
   if (a === 0x50 && b === 0x4b && (c === 3 || c === 5) && d === c + 1) return 'zip';
-  // RFC 1950: method 8, a window of 32 KiB, and a check that the two bytes are a multiple of 31.
+  // RFC 1950: method 8, a window of 32 KiB, and a header that is a multiple of 31.
   if (a === 0x78 && (a * 256 + b) % 31 === 0) return 'deflate';
   return /^\ufeff?\s*\{/.test(head.toString('utf8')) ? 'json' : 'report';
 }

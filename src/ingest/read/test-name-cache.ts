@@ -1,34 +1,33 @@
 import { createTestIds, type TestNames, type TestScope } from '../../flaky/identity/test-id.ts';
 import { ownText } from './storable-text.ts';
 
-/** A test as uploads name it: every upload that names it alike gets the same object. */
+/** A test as uploads name it: all uploads with the same names share one object. */
 export interface KnownName {
   readonly testId: string;
-  /** As they can be stored; the id is made of the names as they came. */
+  /** In storable form; the id is made of the raw names. */
   readonly names: TestNames;
 }
 
 export type IdentifyTest = (names: TestNames) => KnownName;
 
 /**
- * Remembers ids by names. The tests of a repository are nearly the same in each of its uploads, and an id costs a hash
- * of all its names.
+ * Caches ids by names. The uploads of a repository have nearly the same tests, and an id costs a hash of all its names.
  */
 export interface TestNameCache {
-  /** For one upload; what it needs is found by the names alone then. */
+  /** Fixes the scope for one upload, so that lookups need the names only. */
   of(scope: TestScope): IdentifyTest;
 }
 
 export interface TestNameLimits {
-  /** In each of the two generations. */
+  /** Per generation; there are two. */
   readonly maxNames: number;
   readonly maxChars: number;
 }
 
-/** Some 25 MB of each generation. */
+/** About 25 MB per generation. */
 const LIMITS: TestNameLimits = { maxNames: 60_000, maxChars: 12_000_000 };
 
-/** Tests that differ only in their name and id: they follow each other in reports. */
+/** Tests that differ only in name and id: reports list them together. */
 interface Group {
   readonly parent: string;
   readonly classname: string;
@@ -37,7 +36,9 @@ interface Group {
   byNameAndId: Map<string, KnownName> | undefined;
 }
 
-/** What was found since the last change of generations, and before it: names that nobody used in between are forgotten. */
+/**
+ * Two generations: names found since the last switch, and before it. Names not used for a whole generation are dropped.
+ */
 interface Generations {
   young: Map<string, Group>;
   old: Map<string, Group>;
@@ -90,7 +91,7 @@ function identifyFor(scope: TestScope, all: Generations, limits: TestNameLimits)
     if (found !== undefined) return found;
     const known = (before === undefined ? undefined : find(before, names)) ?? createName(group, names, createId(names));
     added += 1;
-    // One upload with more tests than fit would push out all others, and find none of its own again.
+    // An upload with more tests than fit would push out all others, and still miss on its own.
     if (added > limits.maxNames) return known;
     keep(group, names, known);
     all.names += 1;
@@ -142,7 +143,7 @@ function createName(group: Group, { name, infoId }: TestNames, testId: string): 
   };
 }
 
-/** As it is; what is no character could not be found again, and is made anew each time. */
+/** A copy. Text with lone surrogates never matches its cached copy, so such names are made anew each time. */
 function copyOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

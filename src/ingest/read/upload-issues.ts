@@ -4,13 +4,13 @@ import { ownText } from './storable-text.ts';
 
 export interface UploadIssues {
   add(issue: Issue): void;
-  /** What matters more than all others. */
+  /** For an issue that matters more than all others. */
   addFirst(issue: Issue): void;
-  /** Errors first; a last one counts those left out. */
+  /** Errors first; a last issue counts those left out. */
   list(): readonly UploadIssue[];
 }
 
-/** For what is read a second time. */
+/** For a second reading of the same bytes. */
 export const NO_ISSUES: UploadIssues = { add: () => {}, addFirst: () => {}, list: () => [] };
 
 export const OF_FORK: Issue = {
@@ -21,7 +21,7 @@ export const OF_FORK: Issue = {
   hint: 'Nothing is wrong with that.',
 };
 
-/** By level, so that thousands of hints never hide an error. */
+/** Limits per level, so that thousands of hints never hide an error. */
 const MOST = { error: 100, warning: 60, info: 40 } as const;
 const MAX_FILE_LENGTH = 300;
 const MAX_TEXT_LENGTH = 500;
