@@ -110,7 +110,7 @@ export function repositoryPromises(store: () => Store): void {
     const repository = await storeRepository(store(), { forgeId: '1' });
     const present = () => repositories.find(repository.organizationId, repository);
     await repositories.bar(repository.id, 'It is another one.');
-    assert.deepEqual(await present(), { ...repository, barred: 'It is another one.' });
+    assert.deepEqual(await present(), { ...repository, blockedReason: 'It is another one.' });
     await repositories.bar(repository.id, null);
     assert.deepEqual(await present(), repository);
     await repositories.bar(repository.id, 'Once more.');

@@ -201,7 +201,7 @@ export class TalkWorld {
   startAnother(): EffectWorker {
     const store = { ...this.store, isShared: true };
     const directory = new Directory(store, this.app.forges);
-    const own = { store, runner: new QueueHost(store, this.app.clock), directory };
+    const own = { store, queues: new QueueHost(store, this.app.clock), directory };
     const worker = new EffectWorker({ ...this.app, ...own }, 'another');
     worker.start();
     return worker;
