@@ -253,11 +253,11 @@ export function createQueue(
   branch: string,
   settings: QueueSettings,
   state: RequestableQueueState,
-  { isTold = false }: { readonly isTold?: boolean } = {},
+  { hasPages = false }: { readonly hasPages?: boolean } = {},
 ): Queue {
   return {
     branch,
-    hasPages: isTold,
+    hasPages,
     settings,
     state,
     modeSwitch: undefined,

@@ -260,8 +260,8 @@ describe('a server that is killed', TOGETHER, () => {
     const prs = [await world.open(), await world.open(), await world.open()];
     const ci = setInterval(() => {
       for (const { sha } of world.testBranches()) {
-        const isTold = github.listChecks(repository, sha).length > 0;
-        if (!isTold) world.report(sha, 'success');
+        const hasPages = github.listChecks(repository, sha).length > 0;
+        if (!hasPages) world.report(sha, 'success');
       }
     }, 20);
     t.after(() => clearInterval(ci));

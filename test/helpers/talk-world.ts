@@ -73,7 +73,7 @@ export class TalkWorld {
     const old = await this.store.queues.find(repositoryId, branch);
     if (old !== undefined) await this.store.queues.delete(old.id, old.version, NOON);
     this.app.directory.forget();
-    const body = encodeQueue(createQueue(branch, { ...DEFAULT_SETTINGS, ...settings }, 'RUNNING', { isTold: true }));
+    const body = encodeQueue(createQueue(branch, { ...DEFAULT_SETTINGS, ...settings }, 'RUNNING', { hasPages: true }));
     const given = id === undefined ? {} : { id: id as QueueId };
     const queue = await storeQueue(this.store, { repositoryId, branch, body, ...given });
     const head = this.#world.repository.getHead('main');

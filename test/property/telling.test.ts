@@ -78,7 +78,7 @@ describe('telling people', () => {
     const row = { id: PLACE.queueId, repositoryId: 'r' as RepositoryId, branch: 'main', version: 1, createdAt: 0 };
     const load = (body: string) =>
       decodeQueue({ queue: { ...row, body }, entries: [], candidates: [], targetSets: [] }).hasPages;
-    const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING', { isTold: true }));
+    const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING', { hasPages: true }));
     assert.equal(load(body), true);
     assert.equal(load(body.replace(/"hasPages":true,/, '')), false);
   });

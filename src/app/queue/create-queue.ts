@@ -31,11 +31,11 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   const head = await forge.findBranchHead(toForgeRepository(repository), input.targetBranch);
   if (head === undefined) return branchNotFound(input);
   const at = app.clock.now();
-  const isTold = forge.hosting !== undefined;
+  const hasPages = forge.hosting !== undefined;
   // On a hosted forge a landed pull request should show as merged.
-  const landingMode = isTold ? 'API' : 'PUSH';
+  const landingMode = hasPages ? 'API' : 'PUSH';
   const settings = { ...DEFAULT_SETTINGS, landingMode, ...input.settings } as const;
-  const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING', { isTold });
+  const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING', { hasPages });
   const row = {
     id: randomUUID() as QueueId,
     repositoryId: repository.id,
@@ -44,7 +44,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
     body: encodeQueue(queue),
     createdAt: at,
   };
-  const body = JSON.stringify({ actor: caller.name, settings, state: queue.state, ...(isTold ? { isTold } : {}) });
+  const body = JSON.stringify({ actor: caller.name, settings, state: queue.state, ...(hasPages ? { hasPages } : {}) });
   const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
   app.directory.forget();
   if (created !== 'created') return queueExists(input);

@@ -130,8 +130,8 @@ export class Webhooks {
     const ofApps = this.#listeners(happening).flatMap((installation) => {
       const target = targetOf(installation.app);
       const { id } = installation;
-      const isTold = 'repository' in happening;
-      const more = isTold ? { installation: { id, node_id: nodeId('IN', id) } } : {};
+      const hasPages = 'repository' in happening;
+      const more = hasPages ? { installation: { id, node_id: nodeId('IN', id) } } : {};
       return target === undefined ? [] : [{ target, more }];
     });
     const ofHooks = this.#hooks

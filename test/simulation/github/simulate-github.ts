@@ -201,7 +201,7 @@ class GithubRun {
     const { conditions, clock } = this.#parts;
     return new Chronicle({
       queueId: QUEUE_ID,
-      created: createQueue(BRANCH, conditions.settings, 'RUNNING', { isTold: true }),
+      created: createQueue(BRANCH, conditions.settings, 'RUNNING', { hasPages: true }),
       now: () => clock.now(),
       onChapter: (chapter) => this.#judgeChapter(chapter),
       onTransitions: (rows) => this.#fail('9 every removal has a reason', findUnexplained(rows)),

@@ -106,7 +106,7 @@ function toHistory(
   facts: Facts,
   { name, from, until }: { readonly name: string; readonly from: Instant; readonly until: Instant },
 ): Omit<History, 'settings'> {
-  const told = cycles.filter(isTold);
+  const told = cycles.filter(hasPages);
   const kept = withoutRepeats(told, facts).sort((a, b) => a.cycle.arrivedAt - b.cycle.arrivedAt);
   const medianMs = medianOf(kept.flatMap(({ cycle }) => cycle.testingMs ?? []));
   const changes = kept.map((each, index) => toChange(each, index + 1, medianMs, facts));
@@ -119,7 +119,7 @@ function toHistory(
 }
 
 /** Landed by the queue, or removed for what is in it. */
-function isTold({ end }: Cycle): boolean {
+function hasPages({ end }: Cycle): boolean {
   if (end?.state === 'MERGED') return end.reason !== 'MANUAL_MERGE';
   return end?.state === 'FAILED' && /^TEST_RUN_|^START_TEST_RUN_MERGE_CONFLICT$/.test(end.reason);
 }
