@@ -6,20 +6,20 @@ import type { Auth } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { hashTokenSecret } from './token-secret.ts';
 
-/** On a shared store, a token revoked by one server is refused by all others within this time. */
+/** On a shared store, all servers refuse a revoked token within this time. */
 const SHARED_CACHE_MS = 5_000;
 const CACHE_LIMIT = 10_000;
-/** Uses are written in bulk: a row per request would cost more than the request. */
+/** Uses are written in bulk: a write per request would cost more than the request. */
 const USE_FLUSH_MS = 10_000;
 
 interface CachedToken {
   readonly caller: Caller;
   readonly token: Token;
-  /** By a clock that never goes back: one that does must not keep a revoked token alive. */
+  /** By a monotonic clock: a clock that is set back must not keep a revoked token valid. */
   readonly readAtMs: number;
 }
 
-/** Turns the secret that came with a request into a caller, and remembers when each token was last used. */
+/** Finds the caller of a secret, and records when each token was last used. */
 export class Authenticator implements Auth {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -36,7 +36,6 @@ export class Authenticator implements Auth {
     this.#timer = setInterval(() => void this.#flush(), USE_FLUSH_MS).unref();
   }
 
-  /** Undefined for a secret that is unknown, revoked or expired. Synchronous when the token is remembered. */
   find(secret: string): Caller | undefined | Promise<Caller | undefined> {
     const hash = hashTokenSecret(secret);
     const known = this.#known.get(hash);
@@ -47,7 +46,6 @@ export class Authenticator implements Auth {
     return this.#accept(known, now);
   }
 
-  /** After a token was made, revoked or replaced. */
   forget(): void {
     this.#known.clear();
     this.#generation += 1;
@@ -65,7 +63,7 @@ export class Authenticator implements Auth {
     if (found === undefined) return undefined;
     const known: CachedToken = { caller: toCaller(found.token, found.organization), token: found.token, readAtMs };
     if (this.#known.size >= CACHE_LIMIT) this.#known.clear();
-    // What was asked for before somebody revoked it is not kept.
+    // A token that was read before `forget` may be outdated, and is not cached.
     if (generation === this.#generation) this.#known.set(hash, known);
     return this.#accept(known, now);
   }
@@ -84,7 +82,7 @@ export class Authenticator implements Auth {
       await this.#store.accounts.recordTokenUse(uses);
     } catch (error) {
       // Only the display of "last used" suffers; the next use is recorded again.
-      this.#log.warn({ err: error }, 'could not record when tokens were used');
+      this.#log.warn({ err: error }, 'could not record token uses');
     }
   }
 }
@@ -95,7 +93,7 @@ function toCaller(token: Token, organization: Organization): Caller {
     organization,
     tokenId: token.id,
     name: token.name,
-    // The whole server is no part of some repositories. Such a token is not made any more, and may be stored.
+    // `instance` is about the whole server. Limited tokens with it are not created any more, but may be stored.
     scopes: new Set(repositoryIds === null ? token.scopes : token.scopes.filter((scope) => scope !== 'instance')),
     repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
     ...(expiresAt === null ? {} : { expiresAt }),

@@ -44,7 +44,7 @@ export async function createApiToken(
   return { ...viewToken(token, repositories ?? []), token: secret };
 }
 
-/** Nobody can make a token that may do more, or longer, than the one he has. */
+/** A token cannot create one with more permissions or a longer life than its own. */
 function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
   if (input.expiresAt !== undefined && input.expiresAt <= at) {
     const message = 'must be in the future';
@@ -63,7 +63,7 @@ function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusa
   return refuse('INSUFFICIENT_SCOPE', `This token expires at ${until}: one that it makes cannot last longer.`);
 }
 
-/** A token that is itself limited to some repositories cannot make one that reaches further. */
+/** A limited token cannot create one that reaches further. */
 async function resolveRepositories(
   app: App,
   caller: Caller,

@@ -10,13 +10,13 @@ const FIRST_SCOPES: readonly Scope[] = ['admin', 'instance'];
 
 export interface EnsureOrganization {
   readonly slug: string;
-  /** SLUICE_ADMIN_TOKEN, where it is set. */
+  /** The value of SLUICE_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
 }
 
 /**
- * What every start does: the organization exists, and a token that was given from outside works. Starting again, or two
- * servers starting at once, changes nothing. Answers the secret of the first token when one had to be made up.
+ * Runs at every start: creates the organization, and makes SLUICE_ADMIN_TOKEN valid. A second start, or two servers
+ * starting at once, change nothing. Returns the secret of the first token if one had to be generated.
  */
 export async function ensureOrganization(
   deps: { readonly store: Store; readonly clock: Clock },
@@ -39,7 +39,7 @@ export async function ensureOrganization(
   return { newSecret: undefined };
 }
 
-/** A token belongs to one organization for good: whoever holds it would otherwise find himself in another one. */
+/** A token belongs to one organization for good: its holder must not end up in another one. */
 async function checkToken(store: Store, { slug, adminToken }: EnsureOrganization): Promise<void> {
   const known = adminToken === undefined ? undefined : await store.accounts.findToken(hashTokenSecret(adminToken));
   if (known === undefined || known.organization.slug === slug) return;

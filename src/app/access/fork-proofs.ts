@@ -9,7 +9,7 @@ import { withSmallHost } from '../core/directory.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
-/** What CI of a fork says of itself, which has no token: a fork's workflows get no secrets. */
+/** The claim of a fork's CI. It has no token, because GitHub gives secrets to no workflow of a fork. */
 export interface ForkClaim {
   readonly repo: RepositoryRef;
   readonly runId: string;
@@ -20,23 +20,26 @@ export interface ForkClaim {
 /** Every proof costs calls to the forge that landings may need, and anybody can ask for one. */
 const MAX_AT_ONCE = 4;
 const MAX_A_MINUTE = 20;
-/** Whoever was refused is refused again without asking. */
+/** A refused claim is refused again without a call. */
 const REFUSED_MS = 30_000;
 const MAX_REMEMBERED = 1_000;
 
-/** Believes a workflow run that is what it says: alive, started by a pull request of this repository, at this commit. */
+/** Accepts a workflow run that is live, and was started by a pull request of this repository at this commit. */
 export class ForkProofs {
   readonly #app: App;
   readonly #refused = new Map<string, Instant>();
   #running = 0;
-  /** Of each repository. */
+  /** Recent proofs by repository. */
   readonly #recent = new Map<string, readonly Instant[]>();
 
   constructor(app: App) {
     this.#app = app;
   }
 
-  /** One caller for every organization that has the repository, with the right to set targets there and nothing else. */
+  /**
+   * Returns a caller for each organization that has the repository. It may set impacted targets there, and nothing
+   * else.
+   */
   async prove(claim: ForkClaim): Promise<readonly Caller[] | Refusal> {
     const repo = withSmallHost(claim.repo);
     const { host, owner, name } = repo;
@@ -77,7 +80,7 @@ export class ForkProofs {
 
   #mayAsk({ id }: Repository): boolean {
     const now = this.#app.clock.now();
-    // A clock that goes back must not shut everybody out.
+    // Instants in the future do not count: a clock that was set back must not lock everybody out.
     const recent = (this.#recent.get(id) ?? []).filter((at) => at > now - 60_000 && at <= now);
     if (this.#running >= MAX_AT_ONCE || recent.length >= MAX_A_MINUTE) return false;
     this.#recent.set(id, [...recent, now]);
@@ -99,7 +102,7 @@ function isAsClaimed(run: WorkflowRunFacts, { prNumber, sha }: ForkClaim): boole
   return run.event === 'pull_request' && run.isLive && run.headSha === sha && run.prNumbers.includes(prNumber);
 }
 
-/** The same for what is not there and what does not fit: nobody learns which repositories there are. */
+/** The same answer for unknown and for mismatched: it must not reveal which repositories exist. */
 function notProven({ runId, prNumber, sha }: ForkClaim): Refusal {
   return refuse(
     'FORK_RUN_NOT_PROVEN',

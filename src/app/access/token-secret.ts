@@ -5,8 +5,8 @@ export function makeTokenSecret(): string {
 }
 
 /**
- * Secrets are kept and looked up only as this. They are long and random, so one fast hash is enough, and a lookup by
- * hash takes the same time whatever part of a guess is right.
+ * Only this hash of a secret is stored. Secrets are long and random, so that one fast hash is enough. A lookup by hash
+ * takes the same time whichever part of a guess is right.
  */
 export function hashTokenSecret(secret: string): string {
   return hash('sha256', secret);

@@ -6,12 +6,12 @@ import { joinLines, tame } from './markdown.ts';
 import type { PageFacts } from './page-facts.ts';
 import { renderSituation } from './render-comment.ts';
 
-/** The forge takes 65,535 for a summary. */
+/** GitHub's limit is 65,535. */
 const MAX_SUMMARY = 60_000;
 
 export type CheckText = Pick<CheckRunDraft, 'name' | 'status' | 'conclusion' | 'title' | 'summary'>;
 
-/** How the pull request stands, as a check on its head. Undefined before it is admitted: nothing is checked then. */
+/** The state of the pull request as a check run on its head. Undefined before its admission. */
 export function renderCheckRun(situation: PageFacts): CheckText | undefined {
   const { state } = situation.entry;
   const step = STEPS[state];

@@ -18,7 +18,7 @@ import { safeAddress } from './markdown.ts';
 import type { FailedCheck, PageFacts, RunFacts } from './page-facts.ts';
 import type { PageHost } from './place.ts';
 
-/** Everything that is said about an entry, live or ended, as it is now. */
+/** Collects everything that the page shows about an entry, live or ended. */
 export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, entry: Entry): Promise<PageFacts> {
   const { app } = place;
   const { queue } = loaded;
@@ -35,12 +35,12 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     entry,
     explanation,
     admitted: queue.index.admitted,
-    // The timeline may be a step further than the queue that was read.
+    // The timeline may be a step ahead of the queue that was read.
     latest: timeline[0]?.to === entry.state ? latest : undefined,
     retestReason: setback,
     submittedBy: submitted && decodeTransition(submitted).actor,
     run,
-    linkable: collectOurs(queue, entry, {
+    linkable: collectLinkable(queue, entry, {
       reasons: explanation.reasons,
       run,
       causes: [latest?.prNumber, setback?.prNumber],
@@ -50,7 +50,7 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
   };
 }
 
-/** What threw it back in this stay, where anything did: newest first, up to its submission. */
+/** The last setback since the submission. */
 function findSetback(timeline: readonly TransitionRow[]): StoredTransition | undefined {
   const last = timeline.find(({ to }) => to === 'PENDING' || to === 'NOT_READY');
   if (last?.to !== 'PENDING') return undefined;
@@ -58,7 +58,7 @@ function findSetback(timeline: readonly TransitionRow[]): StoredTransition | und
   return setback.reason === 'MERGE_ITEM_NOW_READY' ? undefined : setback;
 }
 
-/** The candidate that tests it now, or that decided about it last. */
+/** The candidate that tests the entry now, or that decided it. */
 async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
   const number = entry.landed?.candidate ?? entry.candidate ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
   if (number === undefined) return undefined;
@@ -95,7 +95,7 @@ async function describeRun(place: PageHost, { id, queue }: LoadedQueue, candidat
   };
 }
 
-/** More are neither looked up nor shown. */
+/** More are neither read nor shown. */
 const MAX_FAILED = 25;
 
 async function collectFailures(place: PageHost, candidate: Candidate, candidateId: string): Promise<FailedCheck[]> {
@@ -127,8 +127,8 @@ interface Related {
   readonly causes: readonly (number | undefined)[];
 }
 
-/** Whoever is in the queue, and whoever it has to do with. */
-function collectOurs(queue: Queue, entry: Entry, { reasons, run, causes }: Related): ReadonlySet<number> {
+/** The entries of the queue and every pull request related to this one. */
+function collectLinkable(queue: Queue, entry: Entry, { reasons, run, causes }: Related): ReadonlySet<number> {
   const ours = new Set<number>([entry.prNumber]);
   for (const { prNumber } of valuesOf(queue.entries)) ours.add(prNumber);
   for (const cause of [entry.because.prNumber, ...causes]) if (cause !== undefined) ours.add(cause);
@@ -144,7 +144,7 @@ function collectOurs(queue: Queue, entry: Entry, { reasons, run, causes }: Relat
   return ours;
 }
 
-/** Pages of pull requests end with their number; what is before is the repository's. */
+/** The address of a pull request ends with its number; before that is the repository's page. */
 function pageOf({ pr }: Entry): string | undefined {
   const [, page] = /^(https?:\/\/.+)\/pull\/\d+$/.exec(pr.url) ?? [];
   return page !== undefined && safeAddress(page) !== undefined ? page : undefined;

@@ -3,12 +3,12 @@ import { testLink } from '../tests/test-view.ts';
 import type { FailedCheck, FailedTestFacts } from './page-facts.ts';
 import type { PageHost } from './place.ts';
 
-/** As many as are looked up; a comment shows fewer. */
+/** A comment shows fewer. */
 const MAX_TESTS = 100;
 
 const ORDER: readonly FailedTestFacts['kind'][] = ['failed', 'broken', 'flaky', 'quarantined'];
 
-/** What uploads say about a check of a candidate: the tests that failed, those that matter most first. */
+/** The failed tests of a candidate's check, as uploaded, the most important first. */
 export async function collectFailedTests(
   { app, repository }: PageHost,
   candidateId: string,

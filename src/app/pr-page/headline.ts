@@ -26,7 +26,7 @@ const REFUSED: Headline = { icon: '❌', text: 'Could not be landed, and was rem
 const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
 const DIRECT: Headline = { icon: '✅', text: 'Landed directly: it was up to date and had passed' };
 
-/** Nothing of it was ever run. */
+/** No test of it ever ran. */
 export function isUntested({ state, because }: Entry): boolean {
   return state === 'FAILED' && because.reason.startsWith('START_TEST_RUN_');
 }
@@ -43,7 +43,7 @@ export function headlineOf(entry: Entry): Headline {
   return HEADLINES[state];
 }
 
-/** One line of Markdown. */
+/** Markdown, one line. */
 export function renderHeadline({ entry, branch, explanation, admitted }: PageFacts): string {
   const { icon, text } = headlineOf(entry);
   const { position } = explanation;
@@ -51,7 +51,7 @@ export function renderHeadline({ entry, branch, explanation, admitted }: PageFac
   return `### ${icon} ${text} · ${code(branch)}${place}`;
 }
 
-/** One line of plain text. */
+/** Plain text, one line. */
 export function titleOf({ entry, run }: PageFacts): string {
   const { text } = headlineOf(entry);
   const checks = run?.failed.filter(({ isWaived }) => !isWaived).map(({ name }) => tame(name, 60)) ?? [];

@@ -14,13 +14,13 @@ const LABELS: { readonly [State in EntryState]: string } = {
 export interface LabelQuestion {
   readonly state: EntryState;
   readonly isEnabled: boolean;
-  /** Those that we put on it and did not take off. */
+  /** State labels that we added and did not remove. */
   readonly known: readonly string[];
-  /** Somebody was about to change them: any of them may be missing. */
+  /** A writer did not finish: any of them may be missing. */
   readonly isUnsure?: boolean;
 }
 
-/** Once it has a state label, that follows the state, also after labels were switched off. */
+/** A pull request with a state label keeps an up-to-date one, also after labels were switched off. */
 export function stateLabelChange({ state, isEnabled, known, isUnsure = false }: LabelQuestion): {
   readonly add: readonly string[];
   readonly remove: readonly string[];

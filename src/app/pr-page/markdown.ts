@@ -1,17 +1,18 @@
 /**
- * Everything that is not ours is written into Markdown through here: titles, names of checks, tests and branches, what a
- * forge or a person said. Nothing of it becomes Markdown, HTML, a mention, a reference, a link, a picture or a command.
- * Backslashes do against Markdown and HTML. Forges look for mentions, references, addresses and names of emoji again in
- * the finished text, where the backslashes are gone: these are broken by a space without width. Hashes of commits stay
- * whole: people copy them, and what a forge makes of one leads to that commit of the same repository and calls nobody.
+ * Escapes foreign text for Markdown: titles, names of checks, tests and branches, and words of a forge or a person.
+ * None
+ * of it becomes Markdown, HTML, a mention, a reference, a link, a picture or a command. Backslashes stop Markdown and
+ * HTML. Forges search the rendered text again for mentions, references, addresses and emoji names, where backslashes
+ * are gone: a zero-width space breaks these. Commit hashes stay whole, so that people can copy them; a forge links them
+ * to a commit of the same repository, which mentions nobody.
  */
 
 const NO_WIDTH = '\u200b';
 
-/** Texts of others end here; whoever wants all of it finds it at its source. */
+/** Longer texts are cut; their source has all of them. */
 const MAX_LENGTH = 500;
 
-/** Written by somebody else, or with words of somebody else in it: shown as it is, in one line. */
+/** Foreign text, escaped and in one line. */
 export function words(text: string, { maxLength = MAX_LENGTH, ours = NOBODY }: WordsOptions = {}): string {
   return tame(text, maxLength)
     .replace(/[\\`*_[\]<>#|~$&]/g, String.raw`\$&`)
@@ -28,18 +29,18 @@ export function words(text: string, { maxLength = MAX_LENGTH, ours = NOBODY }: W
 
 export interface WordsOptions {
   readonly maxLength?: number;
-  /** Numbers of pull requests that are meant as such. */
+  /** Pull requests that may become references. */
   readonly ours?: ReadonlySet<number>;
 }
 
 const NOBODY: ReadonlySet<number> = new Set();
 
-/** A number of ours stays a reference, unless it is another repository's; any other is only text. */
+/** An own number stays a reference, unless it follows the name of another repository. */
 function reference(digits: string | undefined, ours: ReadonlySet<number>): string {
   return digits !== undefined && ours.has(Number(digits)) ? `#${digits}` : `\\#${NO_WIDTH}${digits ?? ''}`;
 }
 
-/** A name as it is, in letters of one width. Nothing in it means anything to Markdown, but the marker of our comments. */
+/** Inline code. Markdown has no meaning inside it, except for the marker of our comments. */
 export function code(text: string, maxLength = 200): string {
   const tamed = tame(text, maxLength).replaceAll('<!--', `<${NO_WIDTH}!--`);
   if (tamed === '') return '(no name)';
@@ -49,13 +50,13 @@ export function code(text: string, maxLength = 200): string {
   return `${fence}${pad}${tamed}${pad}${fence}`;
 }
 
-/** `shown` is Markdown of ours. Where the address is none that a browser should follow, there is no link. */
+/** `shown` is Markdown of ours. An address that a browser should not open gives no link. */
 export function link(shown: string, address: string | undefined): string {
   const href = address === undefined ? undefined : safeAddress(address);
   return href === undefined ? shown : `[${shown}](${href})`;
 }
 
-/** Longer ones are no addresses of pages. */
+/** A longer address is not that of a page. */
 const MAX_ADDRESS = 1_000;
 
 export function safeAddress(address: string): string | undefined {
@@ -71,14 +72,14 @@ function encodeOther(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-// Marks that turn the direction of writing, that nobody sees, or that hold hidden text. The joiner of emoji stays.
+// Characters that turn the writing direction, are invisible, or hide text. The joiner of emoji stays.
 const UNSEEN = /(?!\u200d)[\p{Cc}\p{Cf}]|\u034f|\u115f|\u1160|\u3164|\uffa0|[\u{e0000}-\u{e0fff}]/gu;
-/** A letter may have a few marks above and below it, and not a tower of them. */
+/** More than a few combining marks on one letter would cover other lines. */
 const TOWER = /(\p{M}{3})\p{M}+/gu;
 
-/** Plain text in one line, with nothing in it that shows as something else than it is. */
+/** Plain text in one line, without control and invisible characters. */
 export function tame(text: string, maxLength = MAX_LENGTH): string {
-  // Whatever is cut off need not be looked at.
+  // Bounds the work for very long texts.
   const seen = text
     .slice(0, 4 * maxLength)
     .toWellFormed()
@@ -91,7 +92,7 @@ export function tame(text: string, maxLength = MAX_LENGTH): string {
   return isCut ? `${seen.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…` : seen;
 }
 
-/** As many lines as fit; where some do not, the last says so. */
+/** Joins as many lines as fit. If some do not, `rest` is the last line. */
 export function joinLines(lines: readonly string[], maxLength: number, rest: string): string {
   let length = 0;
   const room = maxLength - rest.length - 2;

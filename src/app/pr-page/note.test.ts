@@ -45,7 +45,7 @@ describe('what was said and heard of a pull request', () => {
         wasSeenAt(note, A, 10),
         wasSeenAt(note, B, 19),
         wasSeenAt(note, B, 25),
-        // Back again, it is not what somebody meant who looked at the other.
+        // A head that returned is not what a person meant who saw the other one.
         wasSeenAt(note, A, 25),
         wasSeenAt(note, A, 30),
       ],
@@ -59,7 +59,7 @@ describe('what was said and heard of a pull request', () => {
 
   it('takes no head for older than the second in which the forge says it was there [G83]', async () => {
     const { app, key } = await aNote();
-    // Our clock is a minute behind. Something was said at 70.1 s, and the head pushed at 70.9 s.
+    // Our clock is a minute behind. A comment is of 70.1 s, and the push of 70.9 s.
     await rememberHead(app, key, { sha: A, at: 10_950, changedAt: 70_000 });
     const note = await readNote(app, key);
     assert.deepEqual([wasSeenAt(note, A, 70_000), wasSeenAt(note, A, 71_000)], [false, true]);
@@ -86,7 +86,7 @@ describe('what was said and heard of a pull request', () => {
   it('a head that another followed is not seen, also where that other was heard of last [G83]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
-    // B was there at 10 s, and A again at 20 s; what tells of B comes late.
+    // B was the head at 10 s, and A again at 20 s; the report of B comes late.
     await rememberHead(app, key, { sha: A, at: 20_500, changedAt: 20_000 });
     await rememberHead(app, key, { sha: B, at: 25_000, changedAt: 10_000 });
     const note = await readNote(app, key);
@@ -99,7 +99,7 @@ describe('what was said and heard of a pull request', () => {
     await rememberHead(app, key, { sha: B, at: 21_000, changedAt: 20_000 });
     const note = await readNote(app, key);
     assert.deepEqual([wasSeenAt(note, B, 40_000), wasSeenAt(note, A, 40_000)], [false, false]);
-    // Until one of them is still there later.
+    // One of them is still the head later.
     await rememberHead(app, key, { sha: B, at: 50_500, changedAt: 50_000 });
     assert.equal(wasSeenAt(await readNote(app, key), B, 60_000), true);
   });
@@ -110,7 +110,8 @@ describe('what was said and heard of a pull request', () => {
     await rememberHead(app, key, { sha: B, at: 1_600, changedAt: 1_000 });
     const seen: boolean[] = [];
     for (let said = 600_000; said < 2_000_000; said += 600_000) {
-      // Each word changes the pull request, and a look that finds it hears of the head once more before it is obeyed.
+      // Each comment changes the pull request, and the poll that finds it reports the head again before the command
+      // runs.
       await rememberHead(app, key, { sha: B, at: said + 30_000, changedAt: said });
       seen.push(wasSeenAt(await readNote(app, key), B, said));
       await rememberHead(app, key, { sha: B, at: said + 90_000, changedAt: said + 32_000 });

@@ -6,64 +6,64 @@ import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { WriteIntent } from './write-intent.ts';
 
-/** What has been said about a pull request at its forge, and heard there. */
+/** The state of a pull request's page: what was written there, and which commands were read. */
 export interface Note {
-  /** Queues that ever told of it, the latest first: they share one comment. */
+  /** Queues that wrote to the page, the latest first. They share one comment. */
   readonly queues: readonly QueueId[];
   readonly comment: CommentNote | undefined;
-  /** By queue. */
+  /** By queue id. */
   readonly checks: Readonly<Record<string, CheckNote>>;
-  /** State labels that we put on it and did not take off. */
+  /** State labels that we added and did not remove. */
   readonly labels: readonly string[];
-  /** Somebody changes them: which of them are on it is not known. */
+  /** A writer is changing the labels, so that the present ones are unknown. */
   readonly labelling?: WriteIntent;
-  /** The enqueueing label that somebody put on it, as long as it is there. */
+  /** The enqueueing label, while it is on the pull request. */
   readonly enqueueingLabel: string | undefined;
-  /** Which change of it put it on; what was noted by earlier versions names none. */
+  /** The id of the change that added it. Notes of earlier versions have none. */
   readonly enqueueingLabelId?: string | undefined;
-  /** The latest change of the enqueueing label that was acted upon. */
+  /** The latest change of the enqueueing label that was handled. */
   readonly labelHandledAt: Instant | undefined;
-  /** All changes of that instant that were acted upon; what was noted by earlier versions names none. */
+  /** All handled changes of that instant. Notes of earlier versions have none. */
   readonly labelHandledIds: readonly string[];
-  /** Closed after it had landed: `<queue>/<submission>`. */
+  /** Set after we closed a landed pull request: `<queue>/<submission>`. */
   readonly closed: string | undefined;
-  /** Heads, and when each was heard of; the latest last. One that comes back is there again. */
+  /** Heads and when each became known, the latest last. A head that returns has a second entry. */
   readonly heads: readonly SeenHead[];
-  /** Answers to commands, newest last: nobody can make us talk without end. */
+  /** Replies to commands, the newest last. They are limited, so that a person cannot make us reply without end. */
   readonly replies: readonly ReplyNote[];
 }
 
 export interface CommentNote {
   readonly id: string | undefined;
-  /** Its other name at the forge; what was noted by earlier versions has none. */
+  /** GitHub's GraphQL id. Notes of earlier versions have none. */
   readonly nodeId?: string | undefined;
-  /** Of what it says; undefined while that is not known. */
+  /** The hash of its text. Undefined while that is unknown. */
   readonly hash: string | undefined;
-  /** Somebody was about to write it: whether it is there is to be found out. */
+  /** A writer began to create it: it may exist or not. */
   readonly creating?: { readonly by: string; readonly at: Instant; readonly turn?: string };
   readonly writing?: WriteIntent;
-  /** Somebody deleted it, and it was written anew. */
+  /** A person deleted the first one, and it was created again. */
   readonly isSecond?: true;
-  /** Somebody deleted it twice: it is not wanted. */
+  /** A person deleted it twice, so that it is not written any more. */
   readonly isUnwanted?: true;
 }
 
 export interface CheckNote {
-  /** Undefined: somebody was about to write it, and whether it is there is to be found out. */
+  /** Undefined: a writer began to create it, and it may exist or not. */
   readonly id: string | undefined;
   readonly nodeId?: string | undefined;
   readonly headSha: Sha;
-  /** The stay it tells of. */
+  /** The submission that it shows. */
   readonly submission: number;
   readonly startedAt: Instant;
   readonly hash: string | undefined;
   readonly writing?: WriteIntent;
-  /** Nobody has said yet how it ended. */
+  /** It was not completed yet. */
   readonly isOpen?: true;
 }
 
 export interface ReplyNote {
-  /** What is answered. */
+  /** The id of the answered comment or label change. */
   readonly to: string;
   readonly at: Instant;
 }
@@ -71,7 +71,7 @@ export interface ReplyNote {
 export interface SeenHead {
   readonly sha: Sha;
   readonly at: Instant;
-  /** It was the head then, by the forge's clock: the last change of the pull request that is known with it. */
+  /** The last known change of the pull request with this head, by the forge's clock. */
   readonly changedAt?: Instant | undefined;
 }
 
@@ -93,7 +93,7 @@ export const EMPTY_NOTE: Note = {
   replies: [],
 };
 
-/** Whatever a note does not have yet, because it is newer than the note, is as in an empty one. */
+/** A field that is newer than the stored note gets its empty value. */
 export function decodeNote(body: string): Note {
   return { ...EMPTY_NOTE, ...(JSON.parse(body) as Partial<Note>) };
 }
@@ -107,10 +107,10 @@ export async function readNote(app: Pick<App, 'store'>, { repositoryId, prNumber
   return found === undefined ? EMPTY_NOTE : decodeNote(found.body);
 }
 
-/** Two servers write to one note seldom, and a third hardly ever. */
+/** Two servers seldom write to one note, and a third hardly ever. */
 const MAX_TRIES = 20;
 
-/** Answers the note as it is stored then. `change` may be called again when another was faster. */
+/** Returns the stored note. `change` is called again when another writer was faster. */
 export async function changeNote(
   app: Pick<App, 'store'>,
   key: NoteKey,
@@ -129,15 +129,15 @@ export async function changeNote(
   throw new Fault('STORE_UNAVAILABLE', `What was said about pull request #${prNumber} could not be noted.`);
 }
 
-/** A pull request that is pushed to all day is remembered by its latest heads. */
+/** Bounds the note of a pull request with many pushes. */
 const KEPT_HEADS = 20;
 
-/** Forges tell whole seconds: it may have been the last moment of one. */
+/** Forges give whole seconds: the change may be at the end of one. */
 const SECOND_MS = 1_000;
 
 /**
- * A head was heard of: from then on, until another is heard of, a command can mean it. Commands have the forge's time.
- * Where our clock is behind, a head must not seem older than what was said before it was pushed.
+ * Records a head: from now until the next head a command can mean it. Commands have the forge's time. If our clock is
+ * behind, a head must not seem older than a comment that was written before the push.
  */
 export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: SeenHead): Promise<void> {
   const { at, changedAt } = heard;
@@ -146,32 +146,32 @@ export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard:
     const [third, second, last] = [note.heads.at(-3), note.heads.at(-2), note.heads.at(-1)];
     if (last?.sha !== head.sha && note.heads.some((known) => isSame(known, head))) return undefined;
     if (last?.sha !== head.sha) return { ...note, heads: [...note.heads, head].toSorted(byForge).slice(-KEPT_HEADS) };
-    // When it was there last tells that what is heard of late was before it. The first two tell since when it can be meant.
+    // The last entry proves that a head reported late came before it. The first two tell since when it can be meant.
     if (head.changedAt === undefined || head.changedAt <= (last.changedAt ?? last.at)) return undefined;
     const isLong = second?.sha === head.sha && third?.sha === head.sha;
     return { ...note, heads: [...(isLong ? note.heads.slice(0, -1) : note.heads), head].slice(-KEPT_HEADS) };
   });
 }
 
-/** The same news once more: of a former head, it is told for as long as nobody could look. */
+/** The same report once more: a poll repeats a former head until its position moves on. */
 function isSame(a: SeenHead, b: SeenHead): boolean {
   return a.sha === b.sha && a.changedAt !== undefined && a.changedAt === b.changedAt;
 }
 
-/** By the clock that all of them have in common: those of servers differ. */
+/** The forge's clock is the common one; those of servers differ. */
 function byForge(a: SeenHead, b: SeenHead): number {
   return (a.changedAt ?? a.at) - (b.changedAt ?? b.at);
 }
 
 /**
- * Whether a head is the one that could be seen at an instant. One that was there before, and comes back after somebody
- * looked at another, is not what they meant; also where that other one was heard of late.
+ * Whether a head is the one that a person could see at an instant. A head that was replaced and returned after the
+ * person looked is not what they meant, also if the one between became known late.
  */
 export function wasSeenAt({ heads }: Note, sha: Sha, at: Instant): boolean {
   const seen = heads.findLast((head) => head.at <= at);
   const since = seen?.changedAt ?? Number.POSITIVE_INFINITY;
   const index = seen === undefined ? -1 : heads.indexOf(seen);
-  // Of two that were there in one second nobody knows which was the last.
+  // The order of two heads within one second is unknown.
   const isPast = heads.some(
     (head, place) =>
       head.sha !== sha &&

@@ -5,71 +5,70 @@ import type { Entry } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 
-/** All that people are told about a pull request in one queue. */
+/** Everything that the page shows about a pull request in one queue. */
 export interface PageFacts {
   readonly branch: string;
   readonly entry: Entry;
   readonly explanation: Explanation;
-  /** How many are in the line. */
+  /** The number of admitted entries. */
   readonly admitted: number;
-  /** What happened to it last. */
+  /** The last transition. */
   readonly latest: TimelineSentence | undefined;
-  /** Why it is tested again, where it is. */
+  /** Why it is tested again. */
   readonly retestReason: TimelineSentence | undefined;
   readonly submittedBy: string | undefined;
   readonly run: RunFacts | undefined;
-  /** Pull requests that may be referred to. */
+  /** Pull requests that a text may link to. */
   readonly linkable: ReadonlySet<number>;
-  /** The repository's page; undefined where it has none. */
+  /** The address of the repository's page. */
   readonly page: string | undefined;
   readonly howToSubmit: HowToSubmit;
 }
 
-/** A sentence of the timeline, and who is named in it. */
 export interface TimelineSentence {
   readonly text: string;
   readonly actor?: string | undefined;
 }
 
-/** How somebody can submit it again. */
+/** How a person can submit it again. */
 export interface HowToSubmit {
   readonly hasCommands: boolean;
   readonly label: string | undefined;
 }
 
-/** The run of tests that matters now, or that mattered last. */
+/** The present candidate, or the last one. */
 export interface RunFacts {
   readonly id: string;
   readonly branch: string;
   readonly sha: Sha | undefined;
   readonly isBisection: boolean;
-  /** It also is a draft pull request. */
+  /** The candidate also has a draft pull request. */
   readonly hasDraft: boolean;
-  /** Tested together, the pull request itself included. */
+  /** Pull requests that are tested together, with this one. */
   readonly members: readonly PrNumber[];
   readonly beneath: readonly PrNumber[];
   readonly required: readonly string[];
-  /** Since when nothing was heard of them, where that is long. */
+  /** Set when the required checks have reported nothing for long. */
   readonly silentSince: Instant | undefined;
-  /** What has not reported by then has failed; undefined where it is waited for without end, or no more. */
+  /** Checks that have not reported by then count as failed. Undefined: no limit, or already over. */
   readonly endsAt: Instant | undefined;
-  /** The run in which exactly the same files had passed before: this one did not have to run. */
+  /** The candidate in which the same tree passed before, so that this one did not run. */
   readonly provenBy: string | undefined;
-  /** Required ones that did not pass, and those that were excused. */
+  /** Required checks that failed, also waived ones. */
   readonly failed: readonly FailedCheck[];
 }
 
 export interface FailedCheck {
   readonly name: string;
-  /** Undefined: it never ended. */
+  /** Undefined: it did not finish. */
   readonly conclusion: CheckConclusion | undefined;
-  /** It was heard of, be it only that it runs. */
+  /** It reported at least once. */
   readonly hasBegun: boolean;
   readonly url: string | undefined;
   readonly summary: string | undefined;
   readonly isWaived: boolean;
   readonly tests: readonly FailedTestFacts[];
-  /** How many tests failed in it, where that is known. */
+  /** The number of failed tests, as far as uploads tell. */
   readonly failing: number;
 }
 

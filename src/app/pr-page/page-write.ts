@@ -8,21 +8,21 @@ import type { NoteKey } from './note.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { PairedWriter } from './paired-writer.ts';
 
-/** With whom, and about what. */
+/** The context of one write to a pull request's page. */
 export interface PageWrite {
   readonly app: App;
   readonly hosting: Hosting;
-  /** Writes the comment and the check together. */
+  /** Sends the first comment and the first check run as one request. */
   readonly writer: PairedWriter;
   readonly repository: ForgeRepository;
   readonly key: NoteKey;
-  /** Names whoever talks: after a crash the same one goes on. */
+  /** The writer's id, that of the effect: after a crash the same writer continues. */
   readonly id: string;
-  /** Names this one try: another of the same may still be under way, here or on another server. */
+  /** The id of this attempt: another attempt of the same writer may be under way, here or on another server. */
   readonly turn: string;
 }
 
-/** A pull request as one queue sees it. */
+/** A pull request in one queue. */
 export interface PageOfQueue {
   readonly loaded: LoadedQueue;
   readonly entry: Entry;

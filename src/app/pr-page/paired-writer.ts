@@ -1,17 +1,17 @@
 import type { CheckRunDraft, CommentDraft, Hosting, PairedAnswers } from '../../forge/hosting.ts';
 
-/** For one who writes a comment and one who writes a check at the same time. */
+/** Pairs the writers of the comment and of the check run, which work at the same time. */
 export interface PairedWriter extends Pick<Hosting, 'writeComment' | 'writeCheck'> {
-  /** There is nothing more to write: nobody waits for it. */
+  /** Nothing is left to write for this part, so that the other one need not wait. */
   skip(part: keyof PairedAnswers): void;
 }
 
-/** The first comment and the first check wait for each other and are written as one; what comes after that, by itself. */
+/** The first comment and the first check run wait for each other and are sent as one request. Later writes go alone. */
 export function createPairedWriter(hosting: Hosting): PairedWriter {
   const comment = Promise.withResolvers<CommentDraft | undefined>();
   const check = Promise.withResolvers<CheckRunDraft | undefined>();
   const both = writeFirst(hosting, comment.promise, check.promise);
-  // Whoever wrote hears of it; nobody may have.
+  // Both writers get the error from `first`; without any writer it must not be unhandled.
   both.catch(() => undefined);
   const begun = new Set<keyof PairedAnswers>();
   const first = async (part: keyof PairedAnswers) => {

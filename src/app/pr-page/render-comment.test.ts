@@ -46,7 +46,7 @@ function aFailure(name: string, tests: number): FailedCheck {
   };
 }
 
-/** As much of everything as there can be, all of it written by an attacker. */
+/** The largest possible page, with every text written by an attacker. */
 function aSituation(state: EntryState, many: number): PageFacts {
   const wide = Array.from({ length: many }, () => aReason(EVIL.repeat(20), [aReason(EVIL), aReason(EVIL)]));
   return {
@@ -98,7 +98,7 @@ function aPlainSituation(state: EntryState, run: Partial<RunFacts> = {}): PageFa
   return { ...given, branch: 'main', explanation, latest: undefined, retestReason: undefined, run: facts };
 }
 
-/** What is not between backticks: there, nothing means anything. */
+/** Markdown has no meaning inside backticks. */
 function outsideOfCode(line: string): string {
   return line.replaceAll(/(?<![`\\])(`+)(?!`)(.*?[^`])\1(?!`)/g, '');
 }

@@ -8,27 +8,27 @@ import type { PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
 import { hasHope, renderFailures } from './render-failures.ts';
 import { renderReasons } from './render-reasons.ts';
 
-/** By this our comment is found again. Nothing that others wrote can hold it. */
+/** Marks our comment, to find it again. Texts by others are escaped and cannot contain it. */
 export const COMMENT_MARKER = '<!-- sluice:queue -->';
 
-/** The forge takes 65,536. */
+/** GitHub's limit is 65,536. */
 const MAX_COMMENT = 60_000;
 const REST = '*There is more than a comment can hold.*';
 
 /**
- * What a developer reads, whatever happens to the pull request: where it stands, why, and what to do. One comment for all
- * queues it was ever in, the one that matters first.
+ * Renders the comment: the state of the pull request, the reason, and what to do. One comment covers all queues that
+ * ever had it, the relevant one first.
  */
-export function renderComment(situations: readonly PageFacts[], at: Instant): { text: string; essence: string } {
-  const [first, ...others] = situations;
+export function renderComment(queues: readonly PageFacts[], at: Instant): { text: string; essence: string } {
+  const [first, ...others] = queues;
   if (first === undefined) return { text: COMMENT_MARKER, essence: '' };
-  const said = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
-  const essence = [joinLines(said, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
-  // What it says counts, not when it was said: the same is not written again.
+  const lines = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
+  const essence = [joinLines(lines, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
+  // The time of writing is no part of the essence: an unchanged comment is not written again.
   return { text: `${essence}\n\n<sub>As of ${formatMinute(at)}.</sub>`, essence };
 }
 
-/** Everything but how to give commands: also the summary of the check. */
+/** Everything without the commands. The check run shows it too. */
 export function renderSituation(situation: PageFacts): string[] {
   return [
     renderHeadline(situation),
@@ -41,7 +41,7 @@ export function renderSituation(situation: PageFacts): string[] {
   ];
 }
 
-/** In a queue it is not about any more. */
+/** For a queue that does not have the pull request any more. */
 function renderBriefly(situation: PageFacts): string[] {
   return [
     '',
@@ -51,7 +51,6 @@ function renderBriefly(situation: PageFacts): string[] {
   ];
 }
 
-/** What happened to it. */
 function renderSentences(situation: PageFacts): string[] {
   const { entry, retestReason, submittedBy, explanation, linkable } = situation;
   if (!isLive(entry.state)) return renderEnd(situation);
@@ -62,13 +61,13 @@ function renderSentences(situation: PageFacts): string[] {
   return [...by, ...back].flatMap((line) => ['', line]);
 }
 
-/** What it waits for. */
+/** The reasons why it waits. */
 function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
   const tree = isLive(entry.state) ? renderReasons(explanation.reasons, linkable) : [];
   return tree.length === 0 ? [] : ['', ...tree];
 }
 
-/** Why it left. The proof of a landing, and the list of what failed, say more than a sentence. */
+/** The reason why it left. The proof of a landing and the list of failed checks say more than this sentence. */
 function renderEnd(situation: PageFacts): string[] {
   const { entry, run, latest, explanation, linkable } = situation;
   const { reason } = entry.because;
@@ -80,10 +79,10 @@ function renderEnd(situation: PageFacts): string[] {
 
 const TOLD_BY_LIST: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT']);
 
-/** What a comment says in words of its own at the end. */
+/** The end of the comment gives this advice in other words. */
 const ADVICE = / (?:Submit it again[^.]*|Fix it and submit it again)\.$/;
 
-/** Whoever is named is shown as a name that calls nobody. */
+/** A name is shown as code, so that it mentions nobody. */
 function renderSaid({ text, actor = '' }: TimelineSentence, ours: ReadonlySet<number>): string {
   const shown = (part: string) => words(part, { ours, maxLength: 2_000 });
   const name = ` by ${actor}.`;
@@ -95,7 +94,7 @@ function renderSaid({ text, actor = '' }: TimelineSentence, ours: ReadonlySet<nu
 
 function renderRun({ entry, run, page, linkable }: PageFacts): string[] {
   if (run === undefined || entry.state === 'NOT_READY' || isUntested(entry)) return [];
-  // What was given up before anything came of it tells nobody anything.
+  // An abandoned candidate without a result is not worth showing.
   if (entry.state === 'PENDING' && entry.bisection === undefined && run.failed.length === 0) return [];
   if (run.provenBy !== undefined) return ['', `Exactly these files had passed before, in run ${code(run.provenBy)}.`];
   const isRunning = entry.state === 'TESTING';
@@ -108,7 +107,10 @@ function renderRun({ entry, run, page, linkable }: PageFacts): string[] {
   return ['', `${where} ${renderBranch(run, page)}.`, ...required];
 }
 
-/** A check whose name is wrong, or that CI does not run there, never reports: its author can know before the end. */
+/**
+ * A misnamed check, or one that CI does not run on the test branch, never reports: the warning comes before the
+ * timeout.
+ */
 function renderRequired({ required, silentSince, endsAt }: RunFacts): string {
   const names = listNames(required);
   const silence =
@@ -123,7 +125,7 @@ function formatMinute(at: Instant): string {
   return `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The branch ends with the id of the run, and is removed with it; its commit, and a search for its pull request, stay. */
+/** The test branch is removed with the candidate. Its commit, and a search for the draft pull request, still work. */
 function renderBranch({ branch, sha, hasDraft }: RunFacts, page: string | undefined): string {
   const shown = code(branch);
   if (page === undefined) return shown;
@@ -172,7 +174,7 @@ function hasWays({ howToSubmit: { hasCommands, label } }: PageFacts): boolean {
   return hasCommands || label !== undefined;
 }
 
-/** How to take part. Of what has landed there is nothing left to do. */
+/** The commands and labels that a person can use. A landed pull request needs none. */
 function renderWays({ entry, run, howToSubmit: { hasCommands, label } }: PageFacts): string[] {
   if (entry.state === 'MERGED') return [];
   const labelled = label === undefined ? undefined : code(label);

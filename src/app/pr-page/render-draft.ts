@@ -4,15 +4,15 @@ import { code, joinLines, words } from './markdown.ts';
 export interface DraftSituation {
   readonly branch: string;
   readonly beneath: readonly CandidateEntry[];
-  /** Empty for a test of the head itself. */
+  /** Empty for a test of the head of the target branch. */
   readonly members: readonly CandidateEntry[];
 }
 
-/** A list of some hundred pull requests says enough. */
+/** Enough for a list of some hundred pull requests. */
 const MAX_LENGTH = 30_000;
 const MAX_TITLE = 200;
 
-/** What people read who come across the draft pull request of a test branch. */
+/** The text of a draft pull request for a test branch. */
 export function renderDraft({ branch, beneath, members }: DraftSituation): string {
   const purpose = `CI tests here what Sluice is about to land on ${code(branch)}. Do not merge or close it: it closes by itself.`;
   const tested = members.length === 0 ? [`Tested: the head of ${code(branch)} itself.`] : listOf('Tested:', members);

@@ -5,7 +5,7 @@ import type { FailedCheck, FailedTestFacts, PageFacts, RunFacts } from './page-f
 
 const MAX_CHECKS = 20;
 const MAX_TESTS = 20;
-/** Half of a comment: what to do about it must fit in too. */
+/** Half of a comment, so that the rest fits too. */
 const MAX_LENGTH = 30_000;
 
 const CONCLUSIONS: { readonly [Conclusion in CheckConclusion]: string } = {
@@ -27,7 +27,7 @@ const TEST_KINDS: { readonly [Kind in FailedTestFacts['kind']]: string } = {
   quarantined: ' (quarantined)',
 };
 
-/** Checks that failed, each with its page and the tests that failed in it. */
+/** The failed checks, each with its link and its failed tests. */
 export function renderFailures({ entry, run }: PageFacts): string[] {
   if (run === undefined || run.failed.length === 0 || entry.state === 'NOT_READY' || entry.state === 'MERGED')
     return [];
@@ -37,7 +37,7 @@ export function renderFailures({ entry, run }: PageFacts): string[] {
   return ['', lines, ...(more > 0 ? [`- ${more} more checks failed`] : []), ...renderHope(entry, run)];
 }
 
-/** Where nothing failed but what fails anyway, fixing is not what is asked for. */
+/** When only known flaky tests failed, a retry is better advice than a fix. */
 function renderHope(entry: Entry, run: RunFacts): string[] {
   if (!hasHope(entry, run)) return [];
   return [
@@ -60,7 +60,7 @@ function renderOne(check: FailedCheck, branch: string): string[] {
   return [`- ${link(code(name), url)} ${what}${excuse}${said}`, ...renderTests(check)];
 }
 
-/** Most often nobody told CI about test branches. */
+/** The usual cause is that CI is not configured for test branches. */
 function renderSilence({ hasBegun }: FailedCheck, branch: string): string {
   const [prefix = ''] = branch.split('/');
   return hasBegun ? 'did not end in time' : `never reported. Does CI run for branches ${code(`${prefix}/**`)}?`;

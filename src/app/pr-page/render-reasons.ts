@@ -4,7 +4,7 @@ import { words } from './markdown.ts';
 const MAX_REASONS = 20;
 const MAX_DEPTH = 3;
 
-/** The tree of reasons as a list in lists. Nobody reads deep ones; how many a long one leaves out is said. */
+/** The tree of reasons as nested lists. Depth is limited; a long list ends with the number of hidden reasons. */
 export function renderReasons(reasons: readonly ExplanationReason[], ours: ReadonlySet<number>): string[] {
   const lines: string[] = [];
   let left = 0;
@@ -20,17 +20,17 @@ export function renderReasons(reasons: readonly ExplanationReason[], ours: Reado
   return left === 0 ? lines : [...lines, `- ${left} more`];
 }
 
-/** What is said elsewhere in a comment, or will be otherwise a moment later, is left out. */
+/** Leaves out reasons that the comment shows elsewhere, or that change within moments. */
 function simplify(reason: ExplanationReason): ExplanationReason[] {
   switch (reason.code) {
-    // The run, its checks and what failed have places of their own.
+    // The candidate, its checks and the failures have places of their own.
     case 'CHECK_OPEN':
     case 'TESTING':
       return [];
     case 'FAILED_CHECKS':
     case 'BISECTION':
       return [...reason.reasons].flatMap(simplify);
-    // It holds the first of its reasons in its own words.
+    // Its text already contains the first of its reasons.
     case 'NOT_MERGEABLE':
       return [reason.reasons.length > 1 ? { ...reason, text: 'It cannot be merged:' } : { ...reason, reasons: [] }];
     default:

@@ -1,4 +1,4 @@
-/** Somebody else says the same, or has said something that may still arrive: that is seen after a while. No failure. */
+/** Another writer is at work, or its write may still arrive: the effect runs again after a while. No failure. */
 export class RetryAfter extends Error {
   readonly delayMs: number;
 

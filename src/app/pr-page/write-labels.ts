@@ -7,10 +7,10 @@ import type { PageOfQueue, PageWrite } from './page-write.ts';
 import { RetryAfter } from './retry-after.ts';
 import { disturbed, intentOf, type WriteIntent, waitForOther } from './write-intent.ts';
 
-/** Its state as a label; and the label that submitted it is taken off when it has left, so that it can be put on again. */
-export async function writeLabels(talk: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
+/** Sets the state label. It also removes the enqueueing label of an ended entry, so that a person can add it again. */
+export async function writeLabels(page: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
   const { settings } = loaded.queue;
-  const note = await readNote(talk.app, talk.key);
+  const note = await readNote(page.app, page.key);
   const states = stateLabelChange({
     state: entry.state,
     isEnabled: settings.stateLabelsEnabled,
@@ -23,17 +23,17 @@ export async function writeLabels(talk: PageWrite, { loaded, entry }: PageOfQueu
       : [];
   const remove = [...states.remove, ...submitting];
   if (states.add.length + remove.length === 0) return;
-  await begin(talk, note, states.add);
-  const { repository, key } = talk;
-  await talk.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
-  await finish(talk, { states, submitting, submittedBy: note.enqueueingLabelId });
+  await begin(page, note, states.add);
+  const { repository, key } = page;
+  await page.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
+  await finish(page, { states, submitting, submittedBy: note.enqueueingLabelId });
 }
 
-/** Noted first: what we put on it is ours to take off, also after a crash. */
-async function begin(talk: PageWrite, read: Note, add: readonly string[]): Promise<void> {
-  const labelling = intentOf(talk, talk.app.clock.now());
-  await changeNote(talk.app, talk.key, (note) => {
-    const waitMs = waitForOther(note.labelling, talk.id, labelling.at);
+/** The note records the labels first, so that we can remove them also after a crash. */
+async function begin(page: PageWrite, read: Note, add: readonly string[]): Promise<void> {
+  const labelling = intentOf(page, page.app.clock.now());
+  await changeNote(page.app, page.key, (note) => {
+    const waitMs = waitForOther(note.labelling, page.id, labelling.at);
     if (waitMs > 0) throw new RetryAfter(waitMs);
     if (note.labels.join() !== read.labels.join()) throw new ConcurrentWrite();
     return { ...note, labels: [...new Set([...note.labels, ...add])], labelling };
@@ -46,25 +46,25 @@ interface Changed {
   readonly submittedBy: string | undefined;
 }
 
-async function finish(talk: PageWrite, { states, submitting, submittedBy }: Changed): Promise<void> {
+async function finish(page: PageWrite, { states, submitting, submittedBy }: Changed): Promise<void> {
   let found: WriteIntent | undefined;
-  await changeNote(talk.app, talk.key, ({ labelling, ...note }) => {
+  await changeNote(page.app, page.key, ({ labelling, ...note }) => {
     found = labelling;
-    // Somebody may have put it on again before that was noted.
+    // A person may have added it again meanwhile.
     const isOff = submitting.includes(note.enqueueingLabel ?? '') && note.enqueueingLabelId === submittedBy;
     const enqueueingLabel = isOff ? undefined : note.enqueueingLabel;
-    if (labelling?.by === talk.turn && labelling.isDisturbed !== true) {
+    if (labelling?.by === page.turn && labelling.isDisturbed !== true) {
       return { ...note, labels: note.labels.filter((label) => !states.remove.includes(label)), enqueueingLabel };
     }
-    // What another put on it or took off meanwhile may be on it, or not: all of it is ours to take off.
+    // Another writer changed labels meanwhile: any of these may be present, and all of them are ours to remove.
     const labels = [...new Set([...note.labels, ...states.add, ...states.remove])];
     return {
       ...note,
       labels,
       enqueueingLabel,
-      labelling: disturbed(labelling ?? intentOf(talk, talk.app.clock.now())),
+      labelling: disturbed(labelling ?? intentOf(page, page.app.clock.now())),
     };
   });
-  if (found !== undefined && found.by !== talk.turn) throw leftToOther();
+  if (found !== undefined && found.by !== page.turn) throw leftToOther();
   if (found === undefined || found.isDisturbed === true) throw new ConcurrentWrite();
 }

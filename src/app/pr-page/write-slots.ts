@@ -1,6 +1,6 @@
-/** More at once would only make a forge slow down. */
+/** More parallel writes would only make the forge throttle us. */
 const AT_ONCE = 4;
-/** Beyond this many that wait, the store is the better place to wait in. */
+/** When this many writes wait, further effects wait in the store. */
 const MAX_WAITING = 100;
 
 interface Share {
@@ -8,7 +8,7 @@ interface Share {
   readonly waiting: (() => void)[];
 }
 
-/** Lets a few talk at once with each owner's part of a forge: one that is slow keeps nobody else from being told. */
+/** Limits the writes in parallel for each owner at a forge: a slow owner does not hold up the others. */
 export class WriteSlots {
   readonly #shares = new Map<string, Share>();
 
@@ -16,7 +16,7 @@ export class WriteSlots {
     return (this.#shares.get(name)?.waiting.length ?? 0) >= MAX_WAITING;
   }
 
-  /** Resolves to what gives the turn back; undefined where `stop` came first. */
+  /** Resolves to a function that releases the slot. Undefined: `stop` came first. */
   take(name: string, stop: AbortSignal): Promise<(() => void) | undefined> {
     if (stop.aborted) return Promise.resolve(undefined);
     const share = this.#shares.get(name) ?? { busy: 0, waiting: [] };
@@ -25,7 +25,7 @@ export class WriteSlots {
       const begin = () => {
         stop.removeEventListener('abort', giveUp);
         share.busy += 1;
-        resolve(() => this.#giveBack(name, share));
+        resolve(() => this.#release(name, share));
       };
       const giveUp = () => {
         share.waiting.splice(share.waiting.indexOf(begin), 1);
@@ -39,7 +39,7 @@ export class WriteSlots {
     });
   }
 
-  #giveBack(name: string, share: Share): void {
+  #release(name: string, share: Share): void {
     share.busy -= 1;
     share.waiting.shift()?.();
     if (share.busy === 0) this.#shares.delete(name);

@@ -23,7 +23,8 @@ interface MetricLine {
 }
 
 /**
- * The nine families that existing clients know, and our own (alarms, hints). They need the queues in memory and the transitions of
+ * The nine families that existing clients know, and our own (alarms, hints). They need the queues in memory and the
+ * transitions of
  * the last hour, so that their cost does not grow with the history.
  */
 export async function getMergeQueueMetrics(

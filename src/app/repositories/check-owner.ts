@@ -5,8 +5,8 @@ import { type Caller, hasScope } from '../core/caller.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
 /**
- * All organizations of a server reach a forge with the same rights. So whoever has the first queue on a repository has the
- * repositories of its owner; that another organization may use them too, the operator says. Undefined where the caller may.
+ * All organizations of a server reach a forge with the same permissions. So the first organization with a queue on an
+ * owner's repository reserves that owner; only the operator may let another one in. Undefined: the caller may.
  */
 export async function checkOwner(
   app: App,
@@ -25,7 +25,7 @@ export async function hasOthers(
 ): Promise<boolean> {
   for (const repository of await app.directory.findRepositoriesAt({ host, owner, name: '*' })) {
     if (repository.organizationId === organizationId) continue;
-    // Uploads of tests name repositories too, and that gives nobody a right.
+    // An upload of test results also makes a repository, but reserves nothing.
     if ((await app.directory.listQueueIds(repository.id)).length > 0) return true;
   }
   return false;

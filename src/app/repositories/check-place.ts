@@ -7,8 +7,8 @@ import { checkOwner } from './check-owner.ts';
 import { settleIdentity } from './settle-identity.ts';
 
 /**
- * Whether the caller may use this repository, and the repository itself. One that an upload of tests made is whatever its
- * name leads to, which may be a former name of somebody else's: that is found out first.
+ * Checks that the caller may use this repository, and returns it. A repository that an upload made is known by name
+ * only, and the name may be a former one of another repository: so it is identified at the forge first.
  */
 export async function checkPlace(app: App, caller: Caller, repository: Repository): Promise<Repository | Refusal> {
   const { hosting } = getForge(app, repository.host);

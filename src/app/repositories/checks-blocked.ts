@@ -2,7 +2,7 @@ import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { formatRef } from '../core/find-queue.ts';
 
-/** Why this server does not run the checks of a repository, and what its operator can do; undefined where it does. */
+/** Why this server does not run the checks of a repository, and the remedy. Undefined where it does run them. */
 export function explainBlockedChecks(
   { checkRunner }: Pick<App, 'checkRunner'>,
   repository: Pick<Repository, 'host' | 'owner' | 'name' | 'trustChecks'>,

@@ -10,11 +10,11 @@ interface Choice {
 
 interface Wish {
   readonly asked: boolean | undefined;
-  /** The repository as it was registered before. */
+  /** The repository as registered before. */
   readonly known: Repository | undefined;
 }
 
-/** Hooks run where that is safe, unless somebody says otherwise. What was decided stays, as long as the path does. */
+/** By default hooks run where that is safe. An earlier choice stays while the path is the same. */
 export async function chooseHooks(
   forge: Forge,
   repository: Repository,

@@ -6,7 +6,7 @@ import { withSmallHost } from '../core/directory.ts';
 import { repositoryNotFound } from '../core/find-queue.ts';
 import type { Refusal } from '../core/refusal.ts';
 
-/** The repository of an upload; undefined where its first upload is to make it. */
+/** The repository of an upload. Undefined: the first upload will create it. */
 export async function findRepositoryForUpload(
   app: App,
   caller: Caller,
@@ -17,7 +17,7 @@ export async function findRepositoryForUpload(
   return isRefused ? repositoryNotFound(ref) : known;
 }
 
-/** Tests need no registration: the first upload makes the repository. A token for some repositories makes no other. */
+/** Uploads need no registration: the first one creates the repository, unless the token is limited to others. */
 export async function ensureRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
   const known = await findRepositoryForUpload(app, caller, ref);
   if (known !== undefined) return known;

@@ -12,7 +12,7 @@ export interface FindingView {
   readonly text: string;
 }
 
-/** What is missing before a queue on this branch can work, or would be were there one. */
+/** Lists what is missing for a queue on this branch. The queue need not exist yet. */
 export async function inspectRepository(
   app: App,
   caller: Caller,
@@ -32,7 +32,7 @@ export async function inspectRepository(
   return { findings: findings.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
 }
 
-/** Plain git has nobody who could be in the way. */
+/** Plain git has no rules and permissions to check. */
 async function inspectPlain(app: App, repository: Repository, branch: string): Promise<readonly SetupFinding[]> {
   const forge = getForge(app, repository.host);
   const trouble = await forge.checkAccess(toForgeRepository(repository));

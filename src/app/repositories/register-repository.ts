@@ -14,7 +14,7 @@ import { settleIdentity } from './settle-identity.ts';
 
 export interface RegisterRepository {
   readonly repo: RepositoryRef;
-  /** These four: undefined leaves what is there as it is. */
+  /** For the first four, undefined leaves the present value. */
   readonly git: string | undefined;
   readonly checks: readonly RunnerCheck[] | undefined;
   readonly junit: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export interface RegisterRepository {
 }
 
 export interface RegisteredView extends RepositoryView {
-  /** What whoever registers it should know, in sentences. */
+  /** Notes for the person who registers it, in sentences. */
   readonly notes: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function registerRepository(
   return { ...(await keep(app, { ...repository, runHooks: hooks.runHooks })), notes: hooks.notes };
 }
 
-/** What was learned of it at its forge is left out: whoever registers it means what is there now. */
+/** The forge id and a block are dropped: a new registration means the repository that has the name now. */
 function merge(app: App, caller: Caller, input: RegisterRepository, known: Repository | undefined): Repository {
   const at = app.clock.now();
   return {
@@ -73,11 +73,11 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
 
 interface RegistrationRequest {
   readonly input: RegisterRepository;
-  /** What has this name here. */
+  /** The repository that has this name here. */
   readonly known: Repository | undefined;
 }
 
-/** As its forge spells it. One that is known by its id goes on, whatever it was called when it was registered. */
+/** Uses the forge's spelling of the name. A repository that is known by its id continues under the new name. */
 async function place(
   app: App,
   caller: Caller,
@@ -98,7 +98,7 @@ async function place(
   return { ...merge(app, caller, { ...input, repo }, before), forgeId };
 }
 
-/** The one that had the name goes on under its own, with its queues; where it is gone, its tests are what is left of it. */
+/** The repository that had the name continues under its own, with its queues. If it is gone, its tests stay. */
 async function makeWay(
   app: App,
   hosting: Hosting,
@@ -110,7 +110,7 @@ async function makeWay(
     await settleIdentity(app, hosting, known, identity);
     return undefined;
   }
-  // What they tested and were about to say would be landed and said at the new one.
+  // Its queues would land and comment in the new repository.
   if ((await app.directory.listQueueIds(known.id)).length > 0) return replaced(known);
   await app.store.pullRequestNotes.removeAll(known.id);
   return known;
@@ -140,7 +140,7 @@ function duplicate(asked: RepositoryRef, there: RepositoryRef): Refusal {
   );
 }
 
-/** On plain git it is about the path; elsewhere about the repository itself. */
+/** For plain git the path is at fault, otherwise the repository. */
 function noAccess({ host }: Repository, trouble: string): Refusal {
   const path = host === PLAIN_GIT_HOST ? '/git' : '/repo';
   return refuse('VALIDATION_FAILED', trouble, [{ path, message: trouble }]);
@@ -167,9 +167,9 @@ function checkRegistration(
     return invalid('/git', 'must name the path or URL of the bare repository');
   }
   const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
-  // Each result would be taken for the other's.
+  // Two checks of one name could not be told apart.
   if (twin !== undefined && twin >= 0) return invalid(`/checks/${twin}/name`, 'is the name of another check');
-  // The server reads the path, and runs the commands and hooks, with its own rights.
+  // The server reads the path, and runs commands and hooks, with its own permissions.
   const needsInstance = [input.git, input.checks, input.trustChecks, input.runHooks].some(
     (given) => given !== undefined,
   );

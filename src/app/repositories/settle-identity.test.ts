@@ -17,7 +17,7 @@ import { settleIdentity } from './settle-identity.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A server that has looked at its repository, and a pull request under test. */
+/** A server that has polled its repository, and a pull request under test. */
 async function createWorld(t: TestContext) {
   const world = await HostedWorld.create();
   t.after(() => world.stop());
@@ -51,7 +51,7 @@ async function refOf(world: HostedWorld) {
   return { repo: { host, owner, name }, targetBranch: 'main' };
 }
 
-/** What an author is told. */
+/** The explanation that an author reads. */
 async function explain(world: HostedWorld, number: PrNumber): Promise<string> {
   const found = await world.app.queues.find(world.world.queueId);
   const entry = await world.entry(number);
@@ -60,7 +60,7 @@ async function explain(world: HostedWorld, number: PrNumber): Promise<string> {
   return reasons.map(({ text }) => text).join('\n');
 }
 
-/** Whoever has another's queues at that owner. */
+/** Another organization gets a queue on a repository of that owner. */
 async function giveOthersAQueue(world: HostedWorld, owner: string): Promise<void> {
   const { host } = await world.repository();
   const { id: organizationId } = await storeOrganization(world.app.store);
@@ -112,7 +112,7 @@ describe('another repository under the name', () => {
       const { name } = await world.repository();
       world.hosting.asked.clear();
       const builds = forge.builds;
-      // What happens there now is about another repository.
+      // Webhooks under this name are about another repository from now on.
       world.hosting.report(sha, 'ci', 'SUCCESS');
       world.hosting.comment(number, 'mallory', '/sluice cancel');
       const other = await world.world.submit();
@@ -189,7 +189,7 @@ describe('another repository under the name', () => {
     world.hosting.replace({ owner, name: 'moved' });
     await world.deliverAndPass(1_000);
     assert.equal((await world.repository()).name, 'moved');
-    // From here on the forge is asked for it by that name.
+    // From now on the forge has it under that name.
     Object.assign(world.hosting, { name: { owner, name: 'moved' }, forgeId: '1' });
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(10_000);

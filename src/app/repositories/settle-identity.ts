@@ -6,14 +6,17 @@ import { describeRepository, formatRef } from '../core/find-queue.ts';
 import { hasOthers } from './check-owner.ts';
 
 /**
- * A repository is the one with its forge's id, whatever it is called. Every look, and every delivery about access, tells
- * what is found under its name: here that becomes what is stored. Where it is not the one that was registered, or not
- * ours to follow, it is barred, and nothing asks or acts there any more (`toForgeRepository`); later looks go on, and
- * lift it. Acts ask for no identity of their own, which would be a call more for each: for the minute between two looks, if
- * nothing is delivered, a comment or a test branch may still go by the name. What lands is safe even then: it names
- * commits that another repository does not have.
+ * A repository is identified by its forge id, whatever its name. Every poll, and every webhook about access, reads the
+ * id
+ * that is found under the name, and this function updates the stored repository. If it is not the registered one, or
+ * not
+ * ours to follow, it is blocked, and `toForgeRepository` refuses it. Later polls continue, and unblock it. Effects do
+ * not
+ * read the identity, which would cost a call each: for up to a minute between two polls, without a webhook, a comment
+ * or a test branch may go to another repository of the same name. Landings are safe even then: they name commits that
+ * another repository does not have.
  *
- * Answers whether what is stored of it is another now.
+ * Returns whether the stored repository changed.
  */
 export async function settleIdentity(
   app: App,
@@ -24,17 +27,17 @@ export async function settleIdentity(
   const isReplaced = repository.forgeId !== null && repository.forgeId !== seen.forgeId;
   const present = isReplaced ? await findFormer(app, hosting, repository, seen) : seen;
   if (present === undefined) throw await block(app, repository, replaced(repository, seen));
-  const barrier = await findBlockedReason(app, repository, { present, isReplaced });
-  if (barrier !== undefined) throw await block(app, repository, barrier);
+  const reason = await findBlockedReason(app, repository, { present, isReplaced });
+  if (reason !== undefined) throw await block(app, repository, reason);
   if (repository.forgeId === null) await storeForgeId(app, repository, present);
   const isRenamed = await followRename(app, repository, present);
-  // Not before it has its own name again.
+  // It stays blocked until it has its own name again.
   if (repository.blockedReason === null || (isReplaced && !isRenamed)) return isRenamed;
   await unblock(app, repository);
   return true;
 }
 
-/** Where nobody says what became of it, what is under its name is another one all the same. */
+/** If the forge does not tell what became of the registered one, the name still belongs to another repository. */
 async function findFormer(
   app: App,
   hosting: Hosting,
@@ -49,22 +52,22 @@ async function findFormer(
   }
 }
 
-/** Answers what to throw. */
-async function block(app: App, repository: Repository, barrier: string): Promise<Fault> {
+/** Returns the fault to throw. */
+async function block(app: App, repository: Repository, reason: string): Promise<Fault> {
   const now = await app.directory.findRepositoryById(repository.id);
-  // Somebody who registered it meanwhile meant what is there.
-  if (barrier !== now?.blockedReason && repository.updatedAt === now?.updatedAt) {
-    await app.store.repositories.bar(repository.id, barrier);
+  // A registration meanwhile means the repository that has the name now.
+  if (reason !== now?.blockedReason && repository.updatedAt === now?.updatedAt) {
+    await app.store.repositories.bar(repository.id, reason);
     app.directory.forget();
-    app.log.error({ repository: repository.id, why: barrier }, 'a repository is not used any more');
+    app.log.error({ repository: repository.id, reason }, 'repository blocked');
   }
-  return new Fault('FORGE_UNAVAILABLE', barrier);
+  return new Fault('FORGE_UNAVAILABLE', reason);
 }
 
 async function unblock(app: App, repository: Repository): Promise<void> {
   await app.store.repositories.bar(repository.id, null);
   app.directory.forget();
-  app.log.warn({ repository: repository.id, name: formatRef(repository) }, 'a repository is used again');
+  app.log.warn({ repository: repository.id, name: formatRef(repository) }, 'repository unblocked');
 }
 
 async function storeForgeId(app: App, { id }: Repository, { forgeId }: RepositoryIdentity): Promise<void> {
@@ -73,9 +76,9 @@ async function storeForgeId(app: App, { id }: Repository, { forgeId }: Repositor
 }
 
 interface Found {
-  /** The one that was registered. */
+  /** The registered repository. */
   readonly present: RepositoryIdentity;
-  /** Another one has its name. */
+  /** Another repository has its name. */
   readonly isReplaced: boolean;
 }
 
@@ -97,7 +100,7 @@ async function findBlockedReason(app: App, repository: Repository, found: Found)
   return twin === undefined ? undefined : duplicate(repository, twin);
 }
 
-/** Registered in other letters before letters did not count. One of the two goes on: that which has its id, or is older. */
+/** Repositories that were registered before names ignored case. The one with the forge id wins, or the older one. */
 async function findDuplicate(
   app: App,
   repository: Repository,
@@ -120,7 +123,7 @@ async function hasQueues(app: App, { id }: Repository): Promise<boolean> {
   return (await app.directory.listQueueIds(id)).length > 0;
 }
 
-/** The repository stays what it is, under its new name; answers whether it has one, if only in other letters. */
+/** Renames the stored repository as at the forge, also when only the case differs. Returns whether it did. */
 async function followRename(app: App, repository: Repository, now: RepositoryName): Promise<boolean> {
   const { owner, name } = now;
   if (owner === repository.owner && name === repository.name) return false;
@@ -128,21 +131,21 @@ async function followRename(app: App, repository: Repository, now: RepositoryNam
   const outcome = await app.store.repositories.rename(repository.id, ref, app.clock.now());
   app.directory.forget();
   const facts = { repository: repository.id, from: formatRef(repository), to: formatRef(ref) };
-  if (outcome === 'renamed') app.log.warn(facts, 'a repository has another name at its forge, and here now too');
+  if (outcome === 'renamed') app.log.warn(facts, 'repository renamed');
   if (outcome === 'taken' && isNews(app, `${facts.from} ${facts.to}`)) {
-    app.log.error(facts, 'a repository has another name at its forge, under which another one is registered here');
+    app.log.error(facts, 'repository renamed at its forge to a name that another one has here');
   }
   return outcome === 'renamed';
 }
 
-/** Every look finds it again. */
-const toldOf = new WeakMap<App, Set<string>>();
+/** Every poll finds it again, and it is logged once. */
+const logged = new WeakMap<App, Set<string>>();
 
 function isNews(app: App, text: string): boolean {
-  const told = toldOf.get(app) ?? new Set();
-  toldOf.set(app, told);
-  if (told.has(text)) return false;
-  told.add(text);
+  const known = logged.get(app) ?? new Set();
+  logged.set(app, known);
+  if (known.has(text)) return false;
+  known.add(text);
   return true;
 }
 

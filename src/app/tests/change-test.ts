@@ -1,7 +1,7 @@
 /**
- * What people do to a test: read it, apply the pure act, store what follows. Results that arrive meanwhile win: the act
- * is applied again to what is there then. Of counts the stored memory may lack passes that are not merged yet; what is
- * active it never lacks.
+ * Applies a person's act to a test: reads the test, applies the pure act, and stores the result. Results that arrive
+ * meanwhile win: the act is applied again to the new state. Stored counts may lack passes that are not merged yet;
+ * active monitors are always complete.
  */
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { TestState } from '../../flaky/core/state.ts';
@@ -28,15 +28,15 @@ import { testNotFound } from './find-test.ts';
 import { type TestDetails, type TestDetailsView, viewTestDetails } from './test-details-view.ts';
 import { getTestSettings } from './test-settings.ts';
 
-/** Results are stored up to 20 times a second: nearly every try finds a gap between two of them. */
+/** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
 const MAX_TRIES = 50;
 const PAUSE_MS = 5;
 
-/** An act as it finds the test. */
+/** The test as an act finds it. */
 export interface FoundTest {
   readonly test: TestRow;
   readonly state: TestState;
-  /** Those that the state follows; the latest are in the settings. */
+  /** The monitors that the stored state follows; the settings have the latest ones. */
   readonly monitors: readonly Monitor[];
   readonly settings: StoredTestSettings;
   readonly at: Instant;
@@ -71,7 +71,7 @@ export async function changeTest(
   throw new Fault('STORE_UNAVAILABLE', 'Results arrive too fast for this change. Try again.');
 }
 
-/** Undefined: another writer was faster. */
+/** Undefined: another writer committed first. */
 async function tryChange(
   app: App,
   of: { readonly repository: Repository; readonly testId: string; readonly actor: string },
@@ -95,7 +95,7 @@ async function tryChange(
 }
 
 function findTest(known: KnownTest, settings: StoredTestSettings, at: Instant): FoundTest {
-  // Whoever brings the test up to the latest settings compares with those it follows now.
+  // The step that brings the test up to the latest settings compares with the monitors it follows now.
   const isBehind = known.memory.settingsVersion !== settings.version;
   const monitors = isBehind ? settings.appliedMonitors : settings.monitors;
   return { test: known.test, state: decodeState(known.memory.state), monitors, settings, at };
@@ -117,7 +117,7 @@ function record(
   const all = event === undefined ? events : [...events, event];
   return {
     tests: [row] as const,
-    // Its sequence number says what is counted, and nothing more is.
+    // The sequence number of the memory stays: nothing new was counted.
     memories: [{ ...known.memory, state: encodeState(state), nextCheckAt: nextCheckOf(row, state) }],
     events: all.map((each) => eventRowOf(test.id, each)),
   };

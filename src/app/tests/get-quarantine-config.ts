@@ -9,7 +9,7 @@ import { loadCoverage } from './quarantine-coverage.ts';
 export interface GetQuarantineConfig {
   readonly repo: RepositoryRef;
   readonly orgUrlSlug: string;
-  /** None: every quarantined test is wanted. */
+  /** Empty: every quarantined test. */
   readonly tests: readonly LookupIdentifier[];
 }
 
@@ -18,7 +18,7 @@ export interface QuarantineConfigView {
   readonly testIds: readonly string[];
 }
 
-/** Which of the failing tests block nobody. Of a repository that nobody uploaded for, none. */
+/** Which of the failing tests are quarantined. None for a repository without uploads. */
 export async function getQuarantineConfig(
   app: App,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function getQuarantineConfig(
     const covers = await loadCoverage(app, repository, [...ids]);
     return { isDisabled: false, testIds: [...ids].filter((id) => covers(id, null)) };
   }
-  // Ids are made of its name as it is stored, in whatever letters somebody asks.
+  // Ids contain the repository's name as stored, whatever the case in the request.
   const lookUp = createLookupIds({ org: organization.slug, repository });
   const asked = input.tests.flatMap((test) => {
     const { sent, candidates } = lookUp(test);

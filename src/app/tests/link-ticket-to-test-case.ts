@@ -6,7 +6,7 @@ import { type ActedTest, type ChangeTest, changeTest, type FoundTest } from './c
 import type { TestDetailsView } from './test-details-view.ts';
 
 export interface LinkTicket extends ChangeTest {
-  /** An address or a key; null takes the link away. */
+  /** An address or a key; null removes the link. */
   readonly ticket: string | null;
 }
 

@@ -13,9 +13,9 @@ const DAY_MS = 24 * 3_600_000;
 
 export interface ListQuarantinedTests extends TestScope {
   readonly page: PageQuery;
-  /** Says of each whether its quarantine should be looked at. */
+  /** Adds to each test whether its quarantine should be reviewed. */
   readonly hasReview: boolean;
-  /** Leaves the others out of the pages, which stay those of the whole list. */
+  /** Leaves the other tests out of the pages, whose numbering stays that of the whole list. */
   readonly onlyToReview: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function listQuarantinedTests(
   return { quarantined_tests: shown.map(({ test, review }) => viewQuarantined(test, review, now)), page: read.page };
 }
 
-/** Runs are counted only of tests that have been quarantined for long enough. */
+/** Runs are counted only for tests that have been quarantined long enough. */
 async function reviewAll(
   app: App,
   of: { readonly repository: Repository; readonly tests: readonly TestRow[]; readonly now: Instant },
@@ -94,7 +94,7 @@ function viewQuarantined(test: TestRow, review: Review | undefined, now: Instant
     status: test.status,
     codeowners: test.codeowners,
     quarantine_setting: isAlways ? 'ALWAYS_QUARANTINE' : 'AUTO_QUARANTINE',
-    // A page shows who was quarantined as of its watermark; one released since then shows when its status changed.
+    // A page is as of its watermark. A test that was released since then shows when its status changed.
     quarantined_at: formatInstant(test.quarantinedAt ?? test.statusAt),
     status_last_updated_at: formatInstant(test.statusAt),
     test_case_id: test.id,

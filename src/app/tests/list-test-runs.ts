@@ -42,7 +42,7 @@ export async function listTestRuns(
   const { repository, test } = found;
   const { branch, conclusion, page } = input;
   const asked = ['runs', test.id, branch, conclusion];
-  // All pages reach back as far as the first did.
+  // All pages use the retention of the first one.
   const read = await listPage(app, { repository, asked, page }, async (query, firstPageAt) => {
     const since = await getRetentionStart(app, repository, firstPageAt);
     return app.store.tests.listRuns({ ...query, testId: test.id, since, branch, conclusion });

@@ -10,7 +10,7 @@ import type { TestDetailsView } from './test-details-view.ts';
 export interface MuteMonitor extends ChangeTest {
   readonly monitorId: string;
   readonly isMuted: boolean;
-  /** Null: until somebody ends it. */
+  /** Null: until it is unmuted. */
   readonly until: Instant | null;
   readonly reason: string | null;
 }

@@ -9,7 +9,10 @@ import { getTestSettings } from './test-settings.ts';
 
 const LOAD_AT_ONCE = 1_000;
 
-/** Whether the quarantine of a test holds in the suites where it failed; null: they are not told, and all must be covered. */
+/**
+ * Whether the quarantine of a test covers the suites in which it failed. Null: unknown suites, so that all must be
+ * covered.
+ */
 export type Covers = (testId: string, suitePaths: readonly string[] | null) => boolean;
 
 export async function loadCoverage(app: App, repository: Repository, ids: readonly string[]): Promise<Covers> {
@@ -27,7 +30,7 @@ export async function loadCoverage(app: App, repository: Repository, ids: readon
   };
 }
 
-/** Of a test that stands in one suite only, everything is about that one. */
+/** A test of one suite only is covered as a whole. */
 function holds(test: QuarantinedFor, path: string | null): boolean {
   const { paths } = test.state;
   if (paths === undefined || paths.length === 0) return true;

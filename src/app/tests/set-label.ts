@@ -5,7 +5,7 @@ import { type Refusal, refuse } from '../core/refusal.ts';
 import { type ActedTest, type ChangeTest, changeTest, type FoundTest } from './change-test.ts';
 import type { TestDetailsView } from './test-details-view.ts';
 
-/** Enough for people, and it bounds what is kept of a test. */
+/** Bounds the size of a stored test. */
 const MAX_LABELS = 50;
 
 export interface SetLabel extends ChangeTest {

@@ -10,15 +10,15 @@ import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { type MonitorView, viewMonitor } from './monitor-view.ts';
 import { changeTestSettings, type NextSettings } from './test-settings.ts';
 
-/** Each is asked about every upload of every test. */
+/** Each monitor evaluates every test of every upload. */
 const MAX_MONITORS = 50;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface SetMonitor extends TestScope {
-  /** Undefined: a new one. */
+  /** Undefined: a new monitor. */
   readonly monitorId: string | undefined;
-  /** As the wire has it; what is absent stays as it is. */
+  /** As on the wire; absent fields keep their value. */
   readonly monitor: Fields & { readonly parameters?: Fields | undefined };
 }
 
@@ -74,7 +74,7 @@ function replaceMonitor(
   };
 }
 
-/** Parameters of another type mean nothing to this one. */
+/** Parameters of another type have no meaning for this one. */
 function mergeMonitor(before: Monitor, fields: SetMonitor['monitor']): Fields {
   const known = viewMonitor(before);
   const isSameType = fields['type'] === undefined || fields['type'] === before.type;

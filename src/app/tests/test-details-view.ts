@@ -9,7 +9,6 @@ import type { App } from '../core/app.ts';
 import { type EvidenceView, viewEvidence } from './evidence-view.ts';
 import { type TestLinks, type TestView, viewTests } from './test-view.ts';
 
-/** A test, how it does, and what was decided about it. */
 export interface TestDetailsView extends TestView {
   readonly first_seen_at: string;
   readonly quarantined_at?: string;
@@ -66,7 +65,7 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
   };
 }
 
-/** One that has expired counts as none, also before anybody noticed. */
+/** An expired override counts as none, also before the stored test follows. */
 function viewOverride(test: TestRow, now: Instant): OverrideView | undefined {
   const override = overrideOf(test);
   if (override === null || test.override === null || (override.expiresAt ?? Infinity) <= now) return undefined;
@@ -95,7 +94,7 @@ function viewSource({ source, since }: LabelSource): LabelView['sources'][number
   return { since: formatInstant(since), ...who };
 }
 
-/** Those that say nothing about the test are left out. */
+/** Only monitors that are active or muted for the test. */
 function viewTestMonitor(monitor: Monitor, own: MonitorState | undefined): TestMonitorView[] {
   if (own === undefined || (own.activeSince === null && own.mute === null)) return [];
   const { activeSince, reason, evidence, mute } = own;

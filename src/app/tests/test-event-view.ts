@@ -3,7 +3,7 @@ import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { TestEventRow } from '../../storage/tests.ts';
 import { type EvidenceView, viewEvidence } from './evidence-view.ts';
 
-/** One shape for all kinds of events: what a kind does not have is absent. */
+/** One shape for all kinds of events: fields that a kind does not have are absent. */
 export interface TestEventView {
   readonly at: string;
   readonly kind: string;
@@ -20,7 +20,7 @@ export interface TestEventView {
   readonly evidence?: EvidenceView;
 }
 
-/** Everything that the detail of any kind of event may hold. */
+/** The union of the details of all kinds. */
 interface Detail {
   readonly reason?: string | null;
   readonly from?: string;
@@ -115,7 +115,7 @@ function describeDecision(kind: string, who: string, detail: Detail): string {
   }
 }
 
-/** A name of a person stays as it is written. */
+/** A person's name stays as it is written. */
 function capitalized(sentence: string): string {
   return /^(the|it|a monitor) /.test(sentence) ? sentence.charAt(0).toUpperCase() + sentence.slice(1) : sentence;
 }

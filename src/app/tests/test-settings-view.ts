@@ -70,7 +70,7 @@ function describeChange(change: SettingsChangeDetail): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parameters and what the action is made of stand beside the rest, so that only what differs is said. */
+/** Parameters and the parts of the action become fields of their own, so that a change names only what differs. */
 function fieldsOf(monitor: Monitor): Fields {
   const { action, parameters, ...rest } = viewMonitor(monitor);
   return { ...rest, ...action, ...parameters };

@@ -9,10 +9,10 @@ import type { App } from '../core/app.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Only people change settings: two at once are rare, and three rarer. */
+/** Only people change settings, so that conflicts are rare. */
 const MAX_TRIES = 20;
 
-/** What was changed, as the audit keeps it. */
+/** The change as the audit stores it. */
 export type SettingsChangeDetail =
   | { readonly kind: 'settings_changed'; readonly changes: readonly SettingChange[] }
   | { readonly kind: 'monitor_created' | 'monitor_deleted'; readonly monitor: Monitor }
@@ -34,13 +34,15 @@ export async function getTestSettings(app: App, repository: Repository): Promise
   return currentTestSettings(repository, await app.store.testSettings.find(repository.id));
 }
 
-/** Runs that started before are invisible. */
+/** Runs that started earlier are not shown. */
 export async function getRetentionStart(app: App, repository: Repository, at: Instant): Promise<Instant> {
   const { settings } = await getTestSettings(app, repository);
   return at - settings.retentionDays * DAY_MS;
 }
 
-/** `change` sees the present settings, again where somebody else was faster; undefined from it: nothing changes. */
+/**
+ * `change` gets the present settings, and again after a concurrent change. If it returns undefined, nothing changes.
+ */
 export async function changeTestSettings(
   app: App,
   of: { readonly repository: Repository; readonly actor: string },

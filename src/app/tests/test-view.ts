@@ -4,7 +4,7 @@ import type { TestRow, TestStats, TestStatus } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import { getRetentionStart } from './test-settings.ts';
 
-/** A test without what only its runs tell. */
+/** A test without the figures of its runs. */
 export interface TestSummaryView {
   readonly id: string;
   readonly repository: { readonly html_url: string };
@@ -34,7 +34,7 @@ interface FailureView {
 }
 
 export interface TestLinks {
-  /** The server's own address, without a slash at its end. */
+  /** The server's own address, without a slash at the end. */
   readonly baseUrl: string;
   readonly orgSlug: string;
 }
@@ -96,7 +96,7 @@ export function testLink(testId: string, repository: Repository, { baseUrl, orgS
   return `${baseUrl}/${orgSlug}/flaky-tests/test/${testId}?repo=${repo}`;
 }
 
-/** Plain git repositories have no page but ours. */
+/** A plain git repository has no page but ours. */
 function repositoryLink({ host, owner, name }: Repository, { baseUrl, orgSlug }: TestLinks): string {
   if (host !== 'local') return `https://${host}/${owner}/${name}`;
   return `${baseUrl}/${orgSlug}/flaky-tests?repo=${encodeURIComponent(`${owner}/${name}`)}`;

@@ -32,7 +32,7 @@ function apply(
   const merged = { ...before, ...named };
   const problem = check(merged, named);
   if (problem !== undefined) return problem;
-  // Whoever switches quarantine on again decides anew whether it is automatic.
+  // Disabling quarantine also ends auto-quarantine: enabling it again needs a new decision.
   const settings = { ...merged, autoQuarantine: merged.autoQuarantine && merged.quarantineEnabled };
   const names = Object.keys(settings) as (keyof TestSettings)[];
   const changes = names

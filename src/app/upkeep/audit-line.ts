@@ -4,27 +4,27 @@ import type { LineAnswer } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 
 /**
- * What a queue says about its target, compared with git. The queue's events name every move: those it made, and those it
- * saw somebody else make, each of which raised an alarm of its own. What is left to prove is that its own moves are what
- * it says they are.
+ * Compares a queue's record of its target branch with git. The queue's events name every move of the branch: its own,
+ * and
+ * foreign ones, each of which raised an alarm. This file proves that its own moves are what the record says.
  */
 
-/** A landing as the queue recorded it, and the queue's version from then on. */
+/** A recorded landing, with the queue's version after it. */
 export interface RecordedLanding {
   readonly version: number;
   readonly event: CandidateLanded;
 }
 
-/** Landings one upon the other, from one known head to another: git must show one line from `from` to `to`. */
+/** Consecutive landings between two known heads: git must show one line from `from` to `to`. */
 export interface Stretch {
   readonly from: Sha;
   readonly to: Sha;
   readonly landings: readonly RecordedLanding[];
-  /** Somebody else moved the target afterwards: what landed here may have been taken off and thrown away. */
+  /** A foreign push followed: it may have removed these landings from the branch. */
   readonly isPast: boolean;
 }
 
-/** What the events say: stretches to be proven, where the target is then, and what does not even fit together. */
+/** Stretches to prove, the head after them, and contradictions in the record itself. */
 export interface Story {
   readonly stretches: readonly Stretch[];
   readonly head: Sha | undefined;
@@ -32,7 +32,7 @@ export interface Story {
 }
 
 export interface AuditFinding {
-  /** Of the landing that cannot be proven. */
+  /** The version of the landing that cannot be proven. */
   readonly version: number;
   readonly text: string;
 }
@@ -78,7 +78,7 @@ export function readStory(start: Sha | undefined, events: readonly RecordedEvent
   return { stretches, head, findings };
 }
 
-/** Each landing by itself. */
+/** Makes each landing a stretch of its own. */
 export function splitStretch({ landings, isPast }: Stretch): readonly Stretch[] {
   return landings.map((landing) => {
     const { base: from, pushedSha: to } = landing.event;
@@ -86,13 +86,13 @@ export function splitStretch({ landings, isPast }: Stretch): readonly Stretch[] 
   });
 }
 
-/** Where the queue saw its target after somebody else had moved it. */
+/** The head that the queue saw after a foreign push. */
 function seenHead(event: QueueEvent): { readonly head: Sha | undefined } | undefined {
   if (event.kind === 'target_observed') return event;
   return event.kind === 'landing_refused' && event.problem.kind === 'target_moved' ? event.problem : undefined;
 }
 
-/** Where the target was when a landing had stopped half-way, and was not where the landing had left it. */
+/** The head after a landing that stopped half-way, if it is not where the landing left it. */
 function seenAfter({ stopped }: CandidateLanded): { readonly head: Sha | undefined } | undefined {
   return stopped === undefined || stopped.kind === 'entry_refused' ? undefined : stopped;
 }
@@ -122,14 +122,14 @@ function doubtCommit({ pushedTree }: CandidateLanded, tree: Sha | undefined): st
   return tree === pushedTree ? undefined : `was recorded with the tree ${pushedTree}, but its tree is ${tree}.`;
 }
 
-/** A merge API makes commits of its own for each entry, and each is a head of the target for a while. */
+/** A merge API makes a commit for each entry, and each of them is the head for a while. */
 function doubtEntries({ entries }: CandidateLanded, trees: ReadonlyMap<Sha, Sha>): string | undefined {
   const doubted = entries.find(({ sha, tree }) => trees.get(sha) !== tree);
   if (doubted === undefined) return undefined;
   return `has ${doubted.sha} for #${doubted.prNumber}, which is not on the target's line with the recorded tree.`;
 }
 
-/** The engine asserts the same before it believes a landing; here it is read from what was stored. */
+/** The engine asserts the same before it accepts a landing; here it is read from the store. */
 function doubtTest(event: CandidateLanded, candidate: Candidate | undefined): string | undefined {
   const { how, pushedSha, pushedTree } = event;
   if (candidate?.commit === undefined || candidate.pass === undefined)
@@ -141,10 +141,10 @@ function doubtTest(event: CandidateLanded, candidate: Candidate | undefined): st
     case 'SAME_TREE':
       return pushedTree === tree ? undefined : `has the tree ${pushedTree}, and ${tree} passed.`;
     case 'COMPOSED':
-      // Only what landed beside a candidate in parallel mode is ever recorded there.
+      // In parallel mode a candidate records the entries that landed beside it.
       return candidate.composedWith.length > 0 ? undefined : 'is composed with something that is not recorded.';
     case 'PREFIX':
-      // Part of what was tested. What is not is not called landed here, but strayed, with an alarm of its own.
+      // A part of the tested entries. An untested commit is recorded as strayed, with an alarm of its own.
       return undefined;
     case 'UNPROVEN':
       return 'was not tested.';

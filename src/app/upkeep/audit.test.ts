@@ -26,7 +26,7 @@ async function markOf(world: QueueWorld) {
   return mark && { sha: mark.sha, version: mark.version };
 }
 
-/** Says that it landed what was tested, and puts something else there. */
+/** Reports the tested commit as landed, and pushes another one. */
 class LyingForge extends FakeForge {
   readonly #repository: FakeRepository;
 

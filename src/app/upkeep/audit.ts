@@ -24,41 +24,41 @@ const TIMES = { firstMs: 3_000, everyMs: 15_000 };
 const QUEUES_AT_ONCE = 8;
 const HOSTED_EVERY_MS = 60_000;
 const PAGE = 500;
-/** The only events that say where the target is. */
+/** The events that change the known head of the target branch. */
 const MOVES: readonly string[] = ['candidate_landed', 'landing_refused', 'target_observed'];
 
 export function createAudit(app: App): PeriodicTask {
-  const looks = new Map<QueueId, Instant>();
-  return new PeriodicTask(app.clock, TIMES, (isStopped) => audit(app, isStopped, looks));
+  const readAt = new Map<QueueId, Instant>();
+  return new PeriodicTask(app.clock, TIMES, (isStopped) => audit(app, isStopped, readAt));
 }
 
 /**
- * Walks behind every queue, also an idle or a paused one. It tells the queue where its target is, which raises the alarm
- * where somebody else moved it, and proves from git that each landing since the last round is what was tested. Several
- * servers may do so at once: an alarm is known by the event it is about, and the mark moves only from where it was read.
+ * Audits every queue, also idle and paused ones. It reads the head of the target branch, so that a foreign push raises
+ * its alarm, and proves from git that each landing since the last round is the tested commit. Several servers may audit
+ * at once: an alarm is identified by its event, and the mark moves only from the version that was read.
  */
 export async function audit(
   app: App,
   isStopped: () => boolean = () => false,
-  looks = new Map<QueueId, Instant>(),
+  readAt = new Map<QueueId, Instant>(),
 ): Promise<void> {
-  // What is not done in this round is done in the next, which begins where this one did.
+  // The next round begins at the same mark.
   const warn = (error: unknown, facts: object) => {
-    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not audit the targets');
+    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not audit target branches');
   };
   try {
     const queues = await loadQueues(app, await app.store.repositories.listAll());
     await forEachAtOnce(QUEUES_AT_ONCE, queues, async (found) => {
       if (isStopped()) return;
-      await auditQueue(app, found, looks).catch((error: unknown) => warn(error, { queue: found.id }));
+      await auditQueue(app, found, readAt).catch((error: unknown) => warn(error, { queue: found.id }));
     });
   } catch (error) {
     warn(error, {});
   }
 }
 
-async function auditQueue(app: App, before: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
-  await lookAtTargetInTime(app, before, looks);
+async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Instant>): Promise<void> {
+  await readTargetBranchIfDue(app, before, readAt);
   const loaded = await app.queues.find(before.id);
   if (loaded === undefined) return;
   const found = { ...loaded, repository: before.repository };
@@ -79,16 +79,16 @@ async function auditQueue(app: App, before: FoundQueue, looks: Map<QueueId, Inst
   await alarms.setMark(id, { sha: story.head ?? null, version, at }, mark.version);
 }
 
-/** A forge with people on it tells of pushes: there it is enough to look now and then. */
-async function lookAtTargetInTime(app: App, found: FoundQueue, looks: Map<QueueId, Instant>): Promise<void> {
+/** Hosted forges announce pushes, so that a read once a minute is enough. */
+async function readTargetBranchIfDue(app: App, found: FoundQueue, readAt: Map<QueueId, Instant>): Promise<void> {
   const now = app.clock.now();
   const isHosted = app.forges.get(found.repository.host)?.hosting !== undefined;
-  if (isHosted && now - (looks.get(found.id) ?? Number.NEGATIVE_INFINITY) < HOSTED_EVERY_MS) return;
+  if (isHosted && now - (readAt.get(found.id) ?? Number.NEGATIVE_INFINITY) < HOSTED_EVERY_MS) return;
   await readTargetBranch(app, found);
-  if (isHosted) looks.set(found.id, now);
+  if (isHosted) readAt.set(found.id, now);
 }
 
-/** What happened to the target since, up to the queue as it was found. */
+/** The moves of the target branch up to the queue's present version. */
 async function listMoves(app: App, { id, version }: FoundQueue, since: number): Promise<readonly RecordedEvent[]> {
   const moves: RecordedEvent[] = [];
   for (let after = since; after < version; ) {
@@ -105,7 +105,7 @@ function decodeMove(row: EventRow): RecordedEvent {
   return { version: row.version, event: decodeEvent(row, new Map()) };
 }
 
-/** One question for all landings; where its answer is not plain, one for each, to find the landing that it is about. */
+/** One query for all landings. If its answer is not clear, one for each landing finds the one at fault. */
 async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<readonly AuditFinding[]> {
   const repository = toForgeRepository(found.repository);
   const { from: since, to: head, landings } = stretch;

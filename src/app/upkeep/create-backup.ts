@@ -18,7 +18,7 @@ export async function createBackup(app: App, input: { readonly file: string | un
   return { file, sizeBytes };
 }
 
-/** A bare name lives in the server's own folder; an absolute path is taken as it is. */
+/** A bare name is a file in the server's own folder; an absolute path is used as it is. */
 export function resolveBackup(app: App, name: string): string | Refusal {
   if (path.isAbsolute(name)) return name;
   if (path.basename(name) === name && name !== '.' && name !== '..') return path.join(app.backupFolder, name);

@@ -5,24 +5,24 @@ import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 
-/** Logs what hooks of repositories print, and raises an alarm where they do not run, or run too long. */
+/** Logs the output of repository hooks. Raises an alarm when they do not run, or take too long. */
 export function tellOfHooks(app: App): void {
   for (const forge of app.forges.values()) {
     forge.onHooks?.((news) => {
-      void tell(app, news).catch((error: unknown) => app.log.warn({ err: error }, 'could not raise an alarm'));
+      void report(app, news).catch((error: unknown) => app.log.warn({ err: error }, 'could not raise an alarm'));
     });
   }
 }
 
-async function tell(app: App, news: HookNews): Promise<void> {
+async function report(app: App, news: HookNews): Promise<void> {
   if (news.kind === 'printed') {
-    app.log.info({ repository: news.source, ref: news.ref, words: news.words }, 'hooks of a repository printed');
+    app.log.info({ repository: news.source, ref: news.ref, words: news.words }, 'output of repository hooks');
     return;
   }
   const repository = await app.directory.findRepositoryById(news.source as RepositoryId);
   if (repository === undefined) return;
   const alarm = news.kind === 'off' ? alarmOfOff(news.problem) : alarmOfStopped(news);
-  // The same every day: a push after push would fill the list with it.
+  // One alarm a day: otherwise every push would raise another.
   const day = formatInstant(app.clock.now()).slice(0, 10);
   for (const found of await loadQueues(app, [repository])) {
     await raise(app, found, { id: `${found.id}/${alarm.code}/${day}`, ...alarm });

@@ -13,6 +13,6 @@ export async function restoreBackup(
   await app.queues.withWritesPaused(() => app.ingest.withWritesPaused(() => snapshots.restore(file)));
   app.directory.forget();
   app.auth.forget();
-  app.log.warn({ file }, 'everything was replaced by a backup');
+  app.log.warn({ file }, 'backup restored');
   return {};
 }

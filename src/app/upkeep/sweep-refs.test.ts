@@ -23,7 +23,7 @@ function idOf(world: QueueWorld, number: number): string {
   return candidateIdOf(world.queueId, number as CandidateNumber);
 }
 
-/** What a server leaves that builds and publishes although nobody wants it any more. */
+/** Refs of a server that built and published a candidate after it had ended. */
 function leaveRefs(world: QueueWorld, id: string, branch = `sluice/pr-1/${id}`): void {
   const sha: Sha = world.head;
   world.repository.git.changeRefs([

@@ -12,10 +12,10 @@ import { loadQueues } from '../queue/list-queues.ts';
 
 const TIMES = { firstMs: 20_000, everyMs: 5 * 60_000 };
 const REPOSITORIES_AT_ONCE = 2;
-/** Of one repository, in one round; the next goes on from there. */
-const MAX_LOOKS = 500;
+/** The limit for one repository in one round. The next round continues there. */
+const MAX_IDS = 500;
 
-/** Where the last round stopped in the ids of a repository. */
+/** The last id of a repository that the last round checked. */
 type Places = Map<RepositoryId, string>;
 
 export function createSweep(app: App): PeriodicTask {
@@ -24,21 +24,22 @@ export function createSweep(app: App): PeriodicTask {
 }
 
 /**
- * A server that lost the lease of a build while it was building may put the candidate's refs back after they were removed,
- * and nobody would ever remove them again. So refs of candidates that have ended are looked for, and removed. Ids that
- * this store does not know are somebody else's.
+ * Removes refs of candidates that have ended. A server that lost its lease during a build may create the refs again
+ * after
+ * they were removed, and no effect would remove them any more. Ids that this store does not know belong to another
+ * server.
  */
 export async function sweepRefs(
   app: App,
   places: Places = new Map(),
   isStopped: () => boolean = () => false,
 ): Promise<void> {
-  // What is left over does no harm until the next round.
+  // Refs that are left do no harm until the next round.
   const warn = (error: unknown, facts: object) => {
-    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not remove what candidates left behind');
+    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not remove refs of ended candidates');
   };
   try {
-    // Also those without a queue: one that was deleted may have left something.
+    // Also repositories without a queue: a deleted queue may have left refs.
     const repositories = (await app.store.repositories.listAll()).filter((each) => isAtForge(app, each));
     await forEachAtOnce(REPOSITORIES_AT_ONCE, repositories, async (repository) => {
       const sweeping = sweepRepository(app, repository, places, isStopped);
@@ -50,8 +51,8 @@ export async function sweepRefs(
 }
 
 /**
- * Some have test results and nothing else, and a company may have thousands of them. On a forge with people on it one that
- * ever had a queue is known by the forge's id.
+ * Repositories that have only test results are skipped: a company may have thousands of them. On a hosted forge a
+ * repository that ever had a queue has a forge id.
  */
 function isAtForge(app: App, { host, git, forgeId }: Repository): boolean {
   if (host === PLAIN_GIT_HOST) return git !== null;
@@ -76,22 +77,22 @@ function listLiveIds({ id, queue }: FoundQueue): string[] {
   return [...valuesOf(queue.candidates)].map(({ number }) => candidateIdOf(id, number));
 }
 
-/** So many ids after those of the last round; the first ones again after the last. */
+/** Takes ids after those of the last round, and starts again after the last. */
 function choose(ids: readonly string[], of: RepositoryId, places: Places): readonly string[] {
   const after = places.get(of) ?? '';
-  const chosen = ids.filter((id) => id > after).slice(0, MAX_LOOKS);
-  const last = chosen.length < MAX_LOOKS ? undefined : chosen.at(-1);
+  const chosen = ids.filter((id) => id > after).slice(0, MAX_IDS);
+  const last = chosen.length < MAX_IDS ? undefined : chosen.at(-1);
   if (last === undefined) places.delete(of);
   else places.set(of, last);
   return chosen;
 }
 
-/** What its branch is named by, where it has ended and nothing more is asked for it. */
+/** The parts of the branch's name, if the candidate has ended and no effect is left for it. */
 async function findEnded(app: App, candidateId: string) {
   const { queues } = app.store;
   const row = await queues.findCandidateById(candidateId);
   if (row === undefined) return undefined;
-  // What a queue asked for that is gone is never carried out.
+  // Effects of a deleted queue never run.
   const isGone = (await queues.findVersion(row.queueId)) === undefined;
   if (!isGone && row.endedAt === null) return undefined;
   const candidate = decodeCandidate(row);
@@ -99,7 +100,7 @@ async function findEnded(app: App, candidateId: string) {
   return { prNumber: candidate.members[0]?.prNumber, isBisection: candidate.purpose.kind === 'bisection' };
 }
 
-/** Those remove the refs themselves, or may still make them. */
+/** Such effects remove the refs themselves, or may still create them. */
 async function hasEffects(app: App, queueId: QueueId, candidate: CandidateNumber): Promise<boolean> {
   const effects = (await app.store.queues.listEffects(queueId)).map(decodeEffect);
   const ofRefs = effects.filter(({ kind }) => kind !== 'judge_check');

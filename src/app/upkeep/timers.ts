@@ -5,15 +5,15 @@ import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 
-/** Also without a timer: another server may have set one and died. */
+/** Runs also without a timer: another server may have set one and died. */
 const SWEEP_EVERY_MS = 30_000;
 
-/** Wakes queues when something happens in them by itself: a timeout, the end of a hold, a batch that waited enough. */
+/** Wakes queues when time alone changes something: a timeout, the end of a hold, a full batch wait. */
 export class Timers {
   readonly #app: App;
   readonly #timers = new Map<QueueId, { readonly at: Instant; readonly cancel: () => void }>();
   readonly #underWay = new Set<Promise<void>>();
-  #callOffSweep: (() => void) | undefined;
+  #cancelSweep: (() => void) | undefined;
   #isStopped = false;
 
   constructor(app: App) {
@@ -27,14 +27,14 @@ export class Timers {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOffSweep?.();
+    this.#cancelSweep?.();
     for (const { cancel } of this.#timers.values()) cancel();
     await Promise.all(this.#underWay);
   }
 
   #sweepSoon(delayMs: number): void {
     if (this.#isStopped) return;
-    this.#callOffSweep = this.#app.clock.after(delayMs, () => this.#track(this.#sweep()));
+    this.#cancelSweep = this.#app.clock.after(delayMs, () => this.#track(this.#sweep()));
   }
 
   async #sweep(): Promise<void> {
@@ -42,12 +42,12 @@ export class Timers {
       const repositories = await this.#app.store.repositories.listAll();
       for (const loaded of await loadQueues(this.#app, repositories)) {
         this.#arm(loaded);
-        // What fell due while nobody was there has no timer any more: it is in the past.
+        // Timers that fell due while no server ran are in the past and not armed any more.
         if (loaded.queue.entries.size > 0) await this.#wake(loaded.id);
       }
     } catch (error) {
-      // The next sweep asks for everything again.
-      this.#app.log.warn({ err: error }, 'could not look for queues that are due');
+      // The next sweep reads everything again.
+      this.#app.log.warn({ err: error }, 'could not poll for due queues');
     }
     this.#sweepSoon(SWEEP_EVERY_MS);
   }
@@ -65,12 +65,12 @@ export class Timers {
   }
 
   async #wake(queueId: QueueId): Promise<void> {
-    const { queues: runner, clock, log } = this.#app;
+    const { queues, clock, log } = this.#app;
     this.#timers.get(queueId)?.cancel();
     this.#timers.delete(queueId);
     try {
-      const result = await runner.run(queueId, () => ({ kind: 'time_passed', at: clock.now() }));
-      // A queue that stays due waits for something else than time: the sweep looks again.
+      const result = await queues.run(queueId, () => ({ kind: 'time_passed', at: clock.now() }));
+      // A queue that stays due waits for something other than time: the next sweep wakes it.
       if (result?.isStored === false && !this.#isDue(result.queue)) this.#arm({ id: queueId, queue: result.queue });
     } catch (error) {
       // The next sweep wakes it.

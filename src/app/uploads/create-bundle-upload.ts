@@ -21,7 +21,7 @@ export interface BundleUploadView {
   readonly key: string;
 }
 
-/** Gives out an address for one bundle. Until the bundle comes there, the upload is not listed. */
+/** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
 export async function createBundleUpload(
   app: App,
   caller: Caller,

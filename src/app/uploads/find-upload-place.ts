@@ -10,7 +10,7 @@ import { decodeCandidate } from '../core/queue-codec.ts';
 const WHOLE_SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const UUID_AT_END = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:-bisection)?$/;
 
-/** Whether the repository has the commit of an upload, and which candidate and check it is of. */
+/** Whether the repository has the upload's commit, and which candidate and check the upload belongs to. */
 export async function findUploadPlace(app: App, question: PlaceQuestion): Promise<UploadPlace> {
   const sha = question.sha.toLowerCase();
   const repository = await app.directory.findRepositoryById(question.repositoryId as RepositoryId);
@@ -20,7 +20,7 @@ export async function findUploadPlace(app: App, question: PlaceQuestion): Promis
   return { hasCommit: true, candidateId: candidate.id, check: checkNamed(candidate, question.jobName) };
 }
 
-/** The branch is that of a candidate of this repository, and the commit is the candidate's. */
+/** The branch must be a candidate's of this repository, and the commit that candidate's. */
 async function findCandidateOf(
   app: App,
   repository: Repository,
@@ -33,14 +33,14 @@ async function findCandidateOf(
   return queueIds.includes(row.queueId) ? row : undefined;
 }
 
-/** A job is named after its workflow and itself, its check after the job alone. */
+/** GitHub names a job "workflow / job", and its check "job". */
 function checkNamed(row: CandidateRow, jobName: string | null): string | null {
   const required = decodeCandidate(row).required?.names ?? [];
   const named = required.filter((name) => jobName === name || jobName?.endsWith(` / ${name}`));
   return named.length === 1 ? (named[0] ?? null) : null;
 }
 
-/** A forge that is away leaves it open: then the commit is believed where a lie costs little, and proven elsewhere. */
+/** Null while the forge is away: then the commit counts where a lie costs little, and elsewhere needs proof. */
 async function hasCommit(app: App, repository: Repository | undefined, sha: string): Promise<boolean | null> {
   const forge = repository && app.forges.get(repository.host);
   if (repository === undefined || forge === undefined || !isRegistered(repository)) return null;
@@ -53,7 +53,7 @@ async function hasCommit(app: App, repository: Repository | undefined, sha: stri
   }
 }
 
-/** One that only uploads have made has no place where its commits are. */
+/** A repository that only uploads made has no git address. */
 function isRegistered({ git, forgeId }: Repository): boolean {
   return git !== null || forgeId !== null;
 }

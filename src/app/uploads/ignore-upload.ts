@@ -12,11 +12,11 @@ export interface IgnoreUpload extends TestScope {
   readonly reason: string;
 }
 
-/** Results are stored up to 20 times a second: nearly every try finds a gap between two of them. */
+/** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
 const MAX_TRIES = 50;
 const PAUSE_MS = 5;
 
-/** Takes an upload's evidence back. Its runs stay; statuses that followed from it are restored a moment later. */
+/** Removes an upload from the evidence. Its runs stay; statuses that depended on it are corrected a moment later. */
 export async function ignoreUpload(
   app: App,
   caller: Caller,

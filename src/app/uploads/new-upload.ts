@@ -4,13 +4,12 @@ import type { Upload } from '../../storage/uploads.ts';
 
 type Given = Pick<Upload, 'repositoryId' | 'kind' | 'fields' | 'isProven'> & {
   readonly at: Instant;
-  /** Absent where it is still to come. */
+  /** Absent where it has not arrived yet. */
   readonly body?: Pick<Upload, 'bodyId' | 'files' | 'sizeBytes'>;
   readonly digest?: string;
   readonly clientVersion?: string | undefined;
 };
 
-/** An upload of which nothing is processed yet. */
 export function newUpload({ at, body, digest, clientVersion, ...given }: Given): Upload {
   return {
     ...given,

@@ -9,7 +9,7 @@ export interface ProcessUploadAgain extends TestScope {
   readonly uploadId: string;
 }
 
-/** After a parser was mended. One that still waits to be processed stays as it is. */
+/** For uploads that a fixed parser should read again. An upload that still waits stays as it is. */
 export async function processUploadAgain(
   app: App,
   caller: Caller,

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../core/refusal.ts';
 import type { ReceivedBody } from './upload-body.ts';
 import { type UploadPass, UploadPasses } from './upload-url.ts';
 
-/** Whether a bundle is still to come to this address: `again` where one came before. */
+/** `open`: the bundle has not arrived yet; `again`: one arrived before. */
 export async function findBundlePlace(
   app: App,
   uploadId: string,
@@ -21,7 +21,7 @@ export async function findBundlePlace(
   return upload.status === 'PENDING' ? 'open' : 'again';
 }
 
-/** The first bundle that comes whole is the upload; false: another one was faster. */
+/** The first complete bundle becomes the upload. False: another one was first. */
 export async function acceptBundle(app: App, uploadId: string, body: ReceivedBody): Promise<boolean> {
   const { bodyId, files, sizeBytes } = body;
   const isFirst = await app.store.uploads.accept(uploadId, { bodyId, files, sizeBytes, at: app.clock.now() });

@@ -10,7 +10,7 @@ import { ensureRepository, findRepositoryForUpload } from '../repositories/ensur
 import { newUpload } from './new-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
 
-/** The same results within this time are the same upload. */
+/** Identical results within this time are one upload. */
 const SAME_MS = 24 * 3_600_000;
 
 export interface UploadInput {
@@ -19,7 +19,7 @@ export interface UploadInput {
   readonly fields: UploadFields;
 }
 
-/** Whether the fields name what there is, as far as that can be told before the body is here. */
+/** Checks the fields before the body is read. */
 export async function checkUpload(app: App, caller: Caller, input: UploadInput): Promise<Refusal | undefined> {
   if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await findRepositoryForUpload(app, caller, input.repo);
@@ -28,7 +28,7 @@ export async function checkUpload(app: App, caller: Caller, input: UploadInput):
   return candidateId === null ? undefined : checkCandidate(app, repository, candidateId);
 }
 
-/** Stores an upload whose body has come. It is processed later, and listed from now on. */
+/** Stores an upload whose body has arrived. It is listed from now on, and processed later. */
 export async function receiveUpload(
   app: App,
   caller: Caller,
@@ -67,7 +67,7 @@ async function checkCandidate(
   return isHere ? undefined : candidateNotFound(candidateId);
 }
 
-/** The same results with a token that proves where they come from are worth more, and another upload. */
+/** The same results with a token that proves their origin are worth more, so that they are another upload. */
 function digestOf(
   fields: UploadFields,
   { body, isProven }: { readonly body: ReceivedBody; readonly isProven: boolean },
@@ -77,7 +77,7 @@ function digestOf(
   return hash.update(body.digest).digest('hex');
 }
 
-/** In an order of their own: that in which somebody wrote an object down must not matter. */
+/** In a fixed order: that of an object's keys must not matter. */
 function fieldValues(fields: UploadFields): readonly unknown[] {
   const { sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot } =
     fields;

@@ -70,11 +70,11 @@ describe('an upload address that was given out', () => {
     const used = await place.giveOut();
     await place.use(used);
     await place.clock.advance(2 * HOUR);
-    await place.unused.look();
+    await place.unused.warnOfUnused();
     assert.equal(place.warnings.length, 1);
     await place.giveOut();
     await place.clock.advance(2 * HOUR);
-    await place.unused.look();
+    await place.unused.warnOfUnused();
     assert.equal(place.warnings.length, 2);
   });
 });

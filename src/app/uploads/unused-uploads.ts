@@ -11,13 +11,14 @@ interface Deps {
 }
 
 const EVERY_MS = 10 * 60_000;
-/** More are given out in an hour where much is uploaded; some of them tell as much as all. */
+/** A busy server gives out more in an hour; a sample is enough. */
 const MAX_WATCHED = 1_000;
 const MAX_WARNED = 1_000;
 
 /**
- * Warns where addresses for bundles are given out that nobody uses: a client that cannot reach one gives up in silence, and its
- * test results are gone. Once for each organization and address, and again only after one of them was used.
+ * Warns about upload addresses that clients never use: a client that cannot reach one gives up silently, and its
+ * results
+ * are lost. One warning for each organization and address, and another only after one of them was used.
  */
 export class UnusedUploads {
   readonly #deps: Deps;
@@ -33,10 +34,10 @@ export class UnusedUploads {
   }
 
   createRounds(): PeriodicTask {
-    return new PeriodicTask(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.look());
+    return new PeriodicTask(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.warnOfUnused());
   }
 
-  async look(): Promise<void> {
+  async warnOfUnused(): Promise<void> {
     const { clock, log } = this.#deps;
     const isOver = ({ expiresAt }: IssuedUploadUrl): boolean => expiresAt < clock.now();
     const over = this.#watched.filter(isOver);
@@ -44,7 +45,7 @@ export class UnusedUploads {
     try {
       for (const given of over) await this.#judge(given);
     } catch (error) {
-      log.warn({ err: error }, 'could not look whether upload addresses were used');
+      log.warn({ err: error }, 'could not check for unused upload addresses');
     }
   }
 
@@ -59,7 +60,7 @@ export class UnusedUploads {
     this.#warned.add(key);
     this.#deps.log.warn(
       { organization, address, uploadId },
-      'an upload address was given out and never used; if clients cannot reach it, set SLUICE_URL or SLUICE_TRUSTED_PROXIES',
+      'upload address never used; if clients cannot reach it, set SLUICE_URL or SLUICE_TRUSTED_PROXIES',
     );
   }
 }

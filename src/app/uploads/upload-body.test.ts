@@ -62,7 +62,7 @@ describe('bodies of uploads', () => {
       }),
     );
     await Promise.all(received);
-    // The first ones that end leave room for the others.
+    // The first bodies that end leave memory to the others.
     const sorted = pieces.toSorted((a, b) => a - b);
     assert.ok((sorted[Math.floor(sorted.length / 2)] as number) <= 80 * KIB);
     assert.equal(

@@ -7,19 +7,19 @@ import { sniffEncoding } from './sniff-encoding.ts';
 
 const MAX_PIECE_BYTES = 256 * 1024;
 const MIN_PIECE_BYTES = 16 * 1024;
-/** What all uploads that arrive at once may hold in memory together, besides the least that each of them needs. */
+/** The memory for all bodies that arrive at once, besides the minimum for each. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
-/** A body that has come whole, and belongs to nobody yet. */
+/** A complete body that no upload names yet. */
 export interface ReceivedBody {
   readonly bodyId: string;
   readonly files: readonly UploadFile[];
   readonly sizeBytes: number;
-  /** Of the files' bytes and roles in their order; their names do not count. */
+  /** A hash of the files' bytes and roles in order, without their names. */
   readonly digest: string;
 }
 
-/** Writes bodies to the store while they arrive. The more of them arrive at once, the smaller the pieces. */
+/** Writes bodies to the store while they arrive. The more arrive at once, the smaller the pieces. */
 export class UploadBodies {
   readonly #deps: { readonly store: Store; readonly clock: Clock };
   #open = 0;
@@ -28,7 +28,7 @@ export class UploadBodies {
     this.#deps = deps;
   }
 
-  /** Has `fill` write a body. Where it throws, nothing of the body is left. */
+  /** Calls `fill` to write a body. If it throws, the body is removed. */
   async receive<T>(
     fill: (body: BodyWriter) => Promise<T>,
   ): Promise<{ readonly filled: T; readonly body: ReceivedBody }> {
@@ -49,13 +49,13 @@ export class UploadBodies {
     }
   }
 
-  /** Where even that fails, the store forgets bodies that nobody named. */
+  /** If even this fails, housekeeping removes bodies that no upload names. */
   async discard(bodyId: string): Promise<void> {
     await this.#deps.store.uploads.removeBody(bodyId).catch(() => undefined);
   }
 }
 
-/** What somebody said of a file. */
+/** The declared encoding and role of a file. */
 interface FileKind {
   readonly encoding?: UploadFile['encoding'] | undefined;
   readonly role?: UploadFile['role'] | undefined;
@@ -63,7 +63,7 @@ interface FileKind {
 
 type Append = (bodyId: string, fileNo: number, bytes: Uint8Array) => Promise<void>;
 
-/** File after file: `begin`, then `write` until the next one begins. */
+/** Writes file after file: `begin`, then `write` until the next one begins. */
 export class BodyWriter {
   readonly bodyId: string = randomUUID();
   readonly #append: Append;
@@ -77,7 +77,7 @@ export class BodyWriter {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** Without an encoding, the first bytes of the file say it. */
+  /** Without an encoding, the first bytes of the file decide. */
   async begin(name: string, { encoding, role }: FileKind = {}): Promise<void> {
     await this.#end();
     const cleaned = cleanName(name, this.#files.length);
@@ -129,7 +129,7 @@ export class BodyWriter {
   }
 }
 
-/** A file of which no byte comes is none. */
+/** A file without bytes is skipped. */
 export async function writeFile(
   writer: BodyWriter,
   name: string,
@@ -143,7 +143,7 @@ export async function writeFile(
   }
 }
 
-/** A label, for people: of characters that can be shown, and not endless. */
+/** A display name without control characters, of limited length. */
 function cleanName(name: string, fileNo: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in it.
   const shown = cutBytes(name.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd').toWellFormed(), MAX_NAME_BYTES);

@@ -3,7 +3,7 @@ import { cutVariant } from '../../flaky/identity/variant.ts';
 import type { UploadFields } from '../../storage/uploads.ts';
 import { parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
 
-/** As somebody wrote them. */
+/** The fields as a client sent them. */
 export interface GivenFields {
   readonly sha: string;
   readonly branch: string;
@@ -18,11 +18,11 @@ export interface GivenFields {
   readonly checkoutRoot: string | undefined;
 }
 
-/** As they are stored and compared. */
+/** Normalizes the fields for storage and comparison. */
 export function makeUploadFields(given: GivenFields): UploadFields {
   return {
     sha: given.sha.toLowerCase(),
-    // Nothing but what git puts before a name is a name all the same.
+    // A branch may be named like a prefix that is stripped, such as "origin/".
     branch: cleanBranch(given.branch) || given.branch,
     prNumber: given.prNumber ?? null,
     jobName: given.jobName ?? null,

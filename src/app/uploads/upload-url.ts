@@ -3,7 +3,7 @@ import type { Instant } from '../../lib/clock.ts';
 
 const LIFETIME_MS = 3_600_000;
 
-/** What makes the address of an upload good: whoever has it needs no token. It goes into the query, which nobody logs. */
+/** Authorizes an upload without a token. It is part of the query, which is never logged. */
 export interface UploadPass {
   readonly expiresAt: Instant;
   readonly signature: string;
@@ -29,7 +29,7 @@ export class UploadPasses {
   }
 
   #sign(uploadId: string, expiresAt: Instant): Buffer {
-    // The key signs page tokens too: the first word keeps one from being taken for the other.
+    // The same key signs page tokens: the prefix keeps the two apart.
     return createHmac('sha256', this.#key).update(`upload\n${uploadId}\n${expiresAt}`).digest();
   }
 }

@@ -17,7 +17,7 @@ export interface UploadView {
   readonly variant: string;
   readonly test_run_id: string | null;
   readonly check: string | null;
-  /** Null: not known yet. */
+  /** Null: unknown so far. */
   readonly fork: boolean | null;
   readonly job_attempt: number | null;
   readonly evidence: EvidenceWorth;
@@ -56,7 +56,7 @@ export function viewUpload(upload: Upload): UploadView {
   };
 }
 
-/** What waits for its bundle has not been accepted yet; only the address that was given out knows of it. */
+/** A pending upload is not listed; only the client with its address sees it, as accepted. */
 export function listedStatus({ status }: Upload): ListedStatus {
   return status === 'PENDING' ? 'ACCEPTED' : status;
 }
