@@ -1,7 +1,7 @@
 import type { BepResult, BepSummary } from './bep.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** What the events say of one target. */
+/** One target, from its events. */
 export interface BazelTarget {
   readonly label: string;
   /** By the last result. */
@@ -14,7 +14,7 @@ export interface BazelTarget {
   readonly stoppedAt: number | null;
 }
 
-/** All labels together: a million of the usual ones. */
+/** For all labels together: a million of the usual length. */
 const MAX_LABELS_LENGTH = 50_000_000;
 
 const FAILURES = new Set(['FAILED', 'TIMEOUT', 'INCOMPLETE', 'REMOTE_FAILURE', 'FAILED_TO_BUILD', 'TOOL_HALTED']);
@@ -24,7 +24,7 @@ const RESOLVED = new Map([
   ['FLAKY', 'Flaky'],
 ] as const);
 
-/** Collects targets from events. A target whose result came from a cache did not run, and is left out. */
+/** Collects targets from events. A target with a cached result did not run, and is left out. */
 export class BazelTargets {
   readonly #targets = new Map<string, BazelTarget>();
   readonly #cached = new Set<string>();
@@ -61,7 +61,6 @@ function withSummary(target: BazelTarget, { status, firstStartedAt, lastStoppedA
   return { ...target, resolvedStatus, startedAt: firstStartedAt, stoppedAt: lastStoppedAt };
 }
 
-/** What a status of Bazel's means. */
 export function bazelResult(status: string): BazelTarget['result'] {
   if (status === 'PASSED') return 'SUCCESS';
   if (status === 'FLAKY') return 'FLAKY';

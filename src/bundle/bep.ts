@@ -1,10 +1,10 @@
-// Bazel's build event protocol as JSON: objects one after the other, with or without anything between them.
+// Bazel's build event protocol as JSON: one object after another, with or without separators.
 
 import type { Issue } from '../flaky/identity/issue.ts';
 import { cutBytes } from '../flaky/identity/variant.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** What Bazel says of a target as a whole. */
+/** Bazel's verdict on a whole target. */
 export interface BepSummary {
   readonly kind: 'summary';
   readonly label: string;
@@ -26,7 +26,7 @@ export interface BepResult {
   readonly isCached: boolean;
   readonly startedAt: number | null;
   readonly durationMs: number | null;
-  /** Reports it wrote. */
+  /** Reports written by this attempt. */
   readonly xmlUris: readonly string[];
 }
 
@@ -37,16 +37,16 @@ export interface BepOptions {
   readonly maxEvents?: number;
 }
 
-/** Events about tests are small; others, which are passed over, may list every file of a build. */
+/** Events about tests are small. Other events are skipped, and may list every file of a build. */
 const MAX_EVENT_BYTES = 4 * 1024 ** 2;
-/** An empty one has two bytes. */
+/** An empty event has two bytes. */
 const MAX_EVENTS = 10_000_000;
 const MAX_LABEL_BYTES = 8_000;
 const MAX_OUTPUTS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The events about tests; all others are passed over. */
+/** Yields the events about tests and skips all others. */
 export async function* decodeBep(
   source: AsyncIterable<Uint8Array>,
   options: BepOptions,
@@ -117,13 +117,13 @@ function parseResult(id: Fields, result: Fields): BepResult {
   };
 }
 
-/** Newer events have an RFC 3339 text, older ones milliseconds, which JSON of protobuf writes as text as well. */
+/** Newer events have an RFC 3339 text, older ones milliseconds, which protobuf's JSON also writes as text. */
 function instantOf(text: unknown, millis: unknown): number | null {
   const parsed = typeof text === 'string' && text.length < 64 ? Date.parse(text) : Number.NaN;
   return Number.isNaN(parsed) ? numberOf(millis) : parsed;
 }
 
-/** `1.5s`, as JSON of protobuf writes durations. */
+/** `1.5s`, as protobuf's JSON writes durations. */
 function durationOf(text: unknown, millis: unknown): number | null {
   const seconds = typeof text === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(text)?.[1] : undefined;
   return seconds === undefined ? numberOf(millis) : Math.round(Number(seconds) * 1e6) / 1e3;
@@ -150,7 +150,7 @@ function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-/** One object of a stream of them; `too-long`: it was passed over; `cut`: the stream ends within it. */
+/** One object of the stream; `too-long`: it was skipped; `cut`: the stream ends within it. */
 type JsonText =
   | { readonly kind: 'object'; readonly text: string }
   | { readonly kind: 'too-long' }
@@ -161,7 +161,7 @@ const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Finds where objects begin and end, without parsing them. All that matters to that is ASCII. */
+/** Finds the bounds of objects without parsing them. All relevant bytes are ASCII. */
 async function* splitJson(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<JsonText> {
   let depth = 0;
   let isInText = false;
@@ -199,13 +199,13 @@ async function* splitJson(source: AsyncIterable<Uint8Array>, maxBytes: number): 
         length = 0;
       }
     }
-    // A copy: whoever reads the source may use its chunk again.
+    // A copy, because the source may reuse its chunk.
     if (depth > 0) keep(Uint8Array.from(chunk.subarray(from)));
   }
   if (depth > 0) yield { kind: 'cut' };
 }
 
-/** Blanks, line ends, byte order marks, and the comma some tools write between objects. */
+/** Blanks, line ends, byte order marks, and the comma that some tools write between objects. */
 function isBlank(byte: number): boolean {
   if (byte === 0xef || byte === 0xbb || byte === 0xbf) return true;
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x2c;

@@ -4,16 +4,16 @@ import { Unreadable } from './unreadable.ts';
 export type Encoding = 'identity' | 'gzip' | 'deflate' | 'zstd' | 'br';
 
 export interface DecodeLimits {
-  /** Of what comes out. */
+  /** Limit of the unpacked bytes. */
   readonly maxBytes: number;
-  /** Bytes out for each byte in, once more than `ratioFromBytes` came out. */
+  /** Unpacked bytes per packed byte; applies after `ratioFromBytes` unpacked bytes. */
   readonly maxRatio: number;
   readonly ratioFromBytes: number;
 }
 
 /**
- * Reports repeat themselves and shrink to a hundredth, those of tests that all fail alike to a thousandth. Beyond that, and
- * beyond what one may have by chance, it is a bomb.
+ * Reports are repetitive and shrink to a hundredth; if all tests fail alike, to a thousandth. A higher ratio on a large
+ * body is a decompression bomb.
  */
 export const DECODE_LIMITS: DecodeLimits = {
   maxBytes: 2 * 1024 ** 3,
@@ -22,19 +22,19 @@ export const DECODE_LIMITS: DecodeLimits = {
 };
 
 export interface DecodeNotes {
-  /** What stands behind the end of the packed bytes and is not read. */
+  /** Called if unread bytes follow the end of the packed data. */
   trailing(): void;
 }
 
 const OUTPUT_CHUNK_BYTES = 64 * 1024;
 /** 8 MiB: the uploader's level needs 4, and `zstd -19` all of it. A frame may ask for gigabytes. */
 const MAX_ZSTD_WINDOW_LOG = 23;
-/** Tools that pack in parallel write many frames, none of them a few bytes each. */
+/** Parallel compressors write many frames, but never tiny ones. */
 const MAX_FRAMES = 10_000;
 
 type Unpacker = ReturnType<typeof createGunzip | typeof createBrotliDecompress | typeof createZstdDecompress>;
 
-/** Unpacks a stream as it comes. It holds a few chunks, whatever the size. */
+/** Unpacks a stream as it arrives, and holds only a few chunks for any size. */
 export async function* decodeBody(
   source: AsyncIterable<Uint8Array>,
   encoding: Encoding,
@@ -70,7 +70,10 @@ async function* count(source: AsyncIterable<Uint8Array>, sizes: Sizes): AsyncGen
   }
 }
 
-/** Node ends after one frame, even one that only skips; here the next one follows, as every other reader of zstd has it. */
+/**
+ * Node stops after one zstd frame, even after a skippable one. This function continues with the next frame, as other
+ * zstd readers do.
+ */
 async function* unpack(
   source: AsyncIterable<Uint8Array>,
   encoding: Exclude<Encoding, 'identity'>,
@@ -97,7 +100,7 @@ async function* unpack(
   }
 }
 
-/** Answers false where something that is no frame follows the last one. */
+/** Returns false if bytes that are no frame follow the last one. */
 async function* unpackFrame(
   input: Input,
   encoding: Exclude<Encoding, 'identity'>,
@@ -109,7 +112,7 @@ async function* unpackFrame(
     for await (const chunk of unpacker) yield chunk as Uint8Array;
     return true;
   } catch (error) {
-    // Where a frame ends together with a chunk, Node takes the next chunk for another frame by itself.
+    // If a frame ends exactly with a chunk, Node itself reads the next chunk as another frame.
     const isFirst = frames === 1 && unpacker.bytesWritten === 0;
     if (!isFirst && isNoFrame(error)) return false;
     throw explain(error, encoding);
@@ -127,7 +130,7 @@ function createUnpacker(encoding: Exclude<Encoding, 'identity'>): Unpacker {
   return createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: MAX_ZSTD_WINDOW_LOG } });
 }
 
-/** Writes one chunk at a time, so that what a frame leaves over is all in the last one and can be given back. */
+/** Writes one chunk at a time, so that the bytes after a frame are all in the last chunk and can be given back. */
 async function feed(unpacker: Unpacker, input: Input): Promise<void> {
   let isOver = false;
   const over = new Promise<void>((resolve) => {
@@ -161,7 +164,7 @@ class SourceError extends Error {
   }
 }
 
-/** The first bytes are not those of the format. */
+/** True if the first bytes do not match the format. */
 function isNoFrame(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === 'ZSTD_error_prefix_unknown' || message === 'incorrect header check';
@@ -181,7 +184,7 @@ function explain(error: unknown, encoding: Encoding): unknown {
   return new Unreadable('DAMAGED', 'The packed bytes are damaged.', { cause: error });
 }
 
-/** The magic numbers of a frame (RFC 8878) and of one to be skipped. */
+/** The magic numbers of a frame (RFC 8878) and of a skippable one. */
 function isZstdFrame(head: Uint8Array): boolean {
   const [a = 0, b, c, d] = head;
   return (
@@ -191,10 +194,10 @@ function isZstdFrame(head: Uint8Array): boolean {
 }
 
 interface Input {
-  /** The next chunk, never empty; undefined: no more. */
+  /** The next chunk, never empty; undefined: the end. */
   next(): Promise<Uint8Array | undefined>;
   giveBack(chunk: Uint8Array): void;
-  /** The next four bytes, fewer at the end, without taking them. */
+  /** The next four bytes, fewer at the end, without consuming them. */
   peek(): Promise<Uint8Array>;
   close(): Promise<void>;
 }

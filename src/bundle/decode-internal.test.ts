@@ -95,7 +95,7 @@ describe('internal.bin', () => {
     const old = message(field(1, ADDS), field(1, SUBTRACTS), field(2, UPLOADER));
     const expected = [EXPECTED[0], EXPECTED[1], EXPECTED[3]];
     for (const size of [1, 17, 10_000]) assert.deepEqual((await decode(old, { size })).items, expected);
-    // Names that are messages by chance, and runs with hardly any field.
+    // Names that happen to parse as messages, and runs with hardly any field.
     for (const name of ['2', '\n', '\u0012', '*', ':', '']) {
       const run = message(field(2, name), field(5, 'suite'), field(7, 1));
       const [item] = (await decode(message(field(1, run)))).items;

@@ -1,5 +1,5 @@
-// internal.bin is one message that holds all others and may have gigabytes. It is read as it comes: the outer messages only as
-// numbers of bytes that are left, each run as soon as it is whole.
+// internal.bin is one message that holds all others and may have gigabytes, so it is decoded as it arrives. For the
+// outer messages only the remaining bytes are tracked; each run is decoded as soon as it is complete.
 import type { Issue } from '../flaky/identity/issue.ts';
 import { isTestReport } from './internal-kind.ts';
 import {
@@ -16,23 +16,23 @@ import { Unreadable } from './unreadable.ts';
 export type InternalItem = InternalRun | BazelBuild | Uploader;
 
 export interface InternalOptions {
-  /** Which entry it is, for issues. */
+  /** The entry's name, for issues. */
   readonly file: string;
   readonly onIssue: (issue: Issue) => void;
-  /** A run of more is left out. */
+  /** A larger run is left out. */
   readonly maxRunBytes?: number;
-  /** Runs, and whatever else stands beside them. */
+  /** Counts runs and all other fields beside them. */
   readonly maxFields?: number;
 }
 
-/** A run has four outputs, of which the uploader cuts each at 8,000 bytes; others may not. */
+/** A run has four outputs. The uploader cuts each at 8,000 bytes; other tools may not. */
 const MAX_RUN_BYTES = 4 * 1024 ** 2;
-/** An empty run has two bytes, so a small bundle could hold a thousand million of them. */
+/** An empty run has two bytes, so a small bundle could hold a billion of them. */
 const MAX_FIELDS = 10_000_000;
-/** Enough for the names of the first run, which tell what the file is. */
+/** Enough for the names of the first run, which identify the file's kind. */
 const KIND_BYTES = 64 * 1024;
 
-/** Answers what is in it in portions, one for each chunk that completes something. */
+/** Yields the content in portions, one for each chunk that completes an item. */
 export async function* decodeInternal(
   source: AsyncIterable<Uint8Array>,
   options: InternalOptions,
@@ -46,10 +46,10 @@ export async function* decodeInternal(
   if (items.length > 0) yield items;
 }
 
-/** Where the next field is: in the report, or in one result of it. */
+/** The message of the next field: the report, or one of its results. */
 type Level = 'report' | 'result';
 
-/** A class, because there is one for each file and its state changes with every field. */
+/** A class, because each file has state that changes with every field. */
 class InternalDecoder {
   readonly #options: InternalOptions;
   readonly #maxRunBytes: number;
@@ -57,7 +57,7 @@ class InternalDecoder {
   #at = 0;
   #end = 0;
   #level: Level | 'unknown' = 'unknown';
-  /** Bytes that are left of the result; endless where the file is one result. */
+  /** Remaining bytes of the result; infinite if the file is a single result. */
   #resultLeft = 0;
   #skip = 0;
   #fields = 0;
@@ -89,12 +89,12 @@ class InternalDecoder {
     }
     const items: InternalItem[] = [];
     while (this.#next(items)) {
-      // Each call takes one field.
+      // Each call of `#next` consumes one field.
     }
     return items;
   }
 
-  /** Takes one field, or a part of one that is skipped; false: more bytes are needed. */
+  /** Consumes one field, or a part of a skipped one; false: more bytes are needed. */
   #next(items: InternalItem[]): boolean {
     if (this.#skip > 0) this.#skip -= this.#consume(Math.min(this.#skip, this.#end - this.#at));
     if (this.#skip > 0) return false;
@@ -144,17 +144,17 @@ class InternalDecoder {
     try {
       items.push(decode(cursor));
     } catch (error) {
-      // Its length is known, so the next ones are not lost with it.
+      // The length of the run is known, so the runs after it are still readable.
       if (!(error instanceof Unreadable)) throw error;
       this.#warn('A run cannot be decoded and is left out.', 'Use a newer uploader.');
     }
   }
 
-  /** The next field: its number and, `length` bytes of content at the end of `size` bytes. */
+  /** The next field: its number, and `length` bytes of content at the end of `size` bytes. */
   #peekField(): { number: number; wireType: number; size: number; length: number } | undefined {
     const held = this.#end - this.#at;
     if (held === 0) return undefined;
-    // A tag and a length are two varints; with fewer bytes than that they may be cut in the middle.
+    // A tag and a length are two varints; with fewer bytes they may be cut in the middle.
     const head = { bytes: this.#buffer, at: this.#at, end: this.#end };
     if (held < 2 * MAX_VARINT_BYTES && !isWholeHead(this.#buffer, this.#at, this.#end)) return undefined;
     const tag = readVarint(head);
@@ -174,7 +174,7 @@ class InternalDecoder {
     return count;
   }
 
-  /** Keeps what is not decoded yet, in a buffer that doubles: copying stays in proportion to what is read. */
+  /** Keeps undecoded bytes in a buffer that doubles, so that the cost of copying stays linear. */
   #append(chunk: Uint8Array): void {
     const held = this.#end - this.#at;
     if (this.#end + chunk.length > this.#buffer.length) {
@@ -194,7 +194,6 @@ class InternalDecoder {
   }
 }
 
-/** Whether the two varints of a head are there whole. */
 function isWholeHead(bytes: Buffer, from: number, end: number): boolean {
   let at = from;
   while (at < end && (bytes[at] as number) >= 0x80) at += 1;

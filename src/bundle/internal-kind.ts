@@ -1,13 +1,13 @@
 import { RUN_WIRE_TYPES } from './internal-run.ts';
 import { type Cursor, LENGTH, readVarint, VARINT } from './protobuf.ts';
 
-/** Results and reports have no higher ones; every run has. */
+/** Results and reports have no higher field numbers; every run has. */
 const HIGHEST_OUTER_FIELD = 3;
 
 /**
- * Whether the bytes begin a report, or a single result, which older uploaders wrote. Protobuf does not tell, and the usual
- * way, to try one and then the other, needs all bytes at once. But runs are easily told: in a report the first one is two
- * levels down, in a result one.
+ * Tells whether the bytes begin a report, or a single result, which older uploaders wrote. Protobuf does not mark the
+ * type, and trying one and then the other needs all bytes at once. But runs are easy to recognize: in a report the
+ * first one is two levels down, in a result one.
  */
 export function isTestReport(prefix: Buffer): boolean {
   const outer = findFirst({ bytes: prefix, at: 0, end: prefix.length });
@@ -16,7 +16,7 @@ export function isTestReport(prefix: Buffer): boolean {
   return (inner !== undefined && isRun(inner)) || !isRun(outer);
 }
 
-/** What is there of the content of the first field 1. */
+/** The available content of the first field 1. */
 function findFirst(cursor: Cursor): Cursor | undefined {
   let found: Cursor | undefined;
   walk(cursor, (number, inner) => {
@@ -35,10 +35,13 @@ function isRun(cursor: Cursor): boolean {
   return fits && highest > HIGHEST_OUTER_FIELD;
 }
 
-/** Shows each field, with the part of its content that is there; undefined for a number. False: they are no fields. */
+/**
+ * Visits each field with the available part of its content; undefined for a number. Returns false if the bytes are no
+ * fields.
+ */
 function walk(cursor: Cursor, field: (number: number, inner: Cursor | undefined) => boolean): boolean {
   const { bytes, end } = cursor;
-  // Only where the prefix ends may something be cut; elsewhere it is not what it was taken for.
+  // Only the end of the prefix may cut a field; a cut elsewhere means that this is no message.
   const isCut = end === bytes.length;
   while (cursor.at < end) {
     const tag = findVarint(cursor);

@@ -1,7 +1,7 @@
 import { cutBytes } from '../flaky/identity/variant.ts';
 import { type Cursor, countOf, type FieldValue, LENGTH, readMessage, textOf, VARINT, within } from './protobuf.ts';
 
-/** One execution of a test, as the uploader read it from a report. Empty: not said. */
+/** One execution of a test, as the uploader read it from a report. Empty: unknown. */
 export interface InternalRun {
   readonly kind: 'run';
   /** The `id` attribute of the report. */
@@ -33,7 +33,7 @@ export interface RunOutput {
   readonly systemErr: string;
 }
 
-/** What Bazel said of a target. */
+/** Bazel's verdict on a target. */
 export interface BazelBuild {
   readonly kind: 'build';
   readonly label: string;
@@ -46,19 +46,19 @@ const RESULTS: readonly BazelBuild['result'][] = ['UNSPECIFIED', 'SUCCESS', 'FAI
 export interface Uploader {
   readonly kind: 'uploader';
   readonly version: string;
-  /** `rspec` from that plugin. */
+  /** `rspec` for the RSpec plugin. */
   readonly origin: string;
   readonly uploadedAt: number | null;
   readonly variant: string;
 }
 
-/** The uploader cuts names there, so a longer one is not its. */
+/** The uploader cuts names at this length, so a longer one comes from another tool. */
 const MAX_NAME_BYTES = 8_000;
 /** Characters; the beginning says most. */
 const MAX_OUTPUT_LENGTH = 64 * 1024;
 const MAX_OWNERS = 100;
 
-/** The wire type of each field by its number: what tells one message from another. */
+/** The wire type of each field by its number, which tells one message from another. */
 export const RUN_WIRE_TYPES = wireTypes('LLLLLVVVLLLVLLLLL');
 const BUILD_WIRE_TYPES = wireTypes('LVL');
 const UPLOADER_WIRE_TYPES = wireTypes('LLLL');
@@ -67,7 +67,7 @@ function wireTypes(letters: string): readonly number[] {
   return [-1, ...[...letters].map((letter) => (letter === 'L' ? LENGTH : VARINT))];
 }
 
-/** Seconds and nanoseconds as one number of milliseconds. */
+/** Milliseconds, from seconds and nanoseconds. */
 type Timestamp = number | null;
 
 interface Draft {
@@ -103,7 +103,7 @@ export function decodeRun(cursor: Cursor): InternalRun {
     bazel: null,
   };
   readMessage(cursor, (number, value) => {
-    // A field of another wire type than it should have is one of a later version: not ours.
+    // A field with an unexpected wire type comes from a later version and is skipped.
     if (value.wireType === RUN_WIRE_TYPES[number]) readRunField(draft, number, value);
   });
   return finishRun(draft);
@@ -130,7 +130,7 @@ function finishRun(draft: Draft): InternalRun {
   const { startedAt, finishedAt, oldMessage } = draft;
   const spanMs = finishedAt === null || startedAt === null ? null : finishedAt - startedAt;
   const old = oldMessage === '' ? null : { text: oldMessage, message: '', systemOut: '', systemErr: '' };
-  // Writers that know only the old fields leave a 0 out, which is also "none".
+  // Writers that know only the old fields omit a 0, which also means "none".
   return {
     kind: 'run',
     infoId,
@@ -141,7 +141,7 @@ function finishRun(draft: Draft): InternalRun {
     line: draft.line ?? (draft.oldLine || null),
     status: draft.status,
     attempt: draft.bazel?.attempt ?? draft.attempt ?? (draft.oldAttempt || null),
-    // A report without timestamps is written as 1970; the duration is right all the same.
+    // The uploader writes 1970 for a report without timestamps; the duration is still right.
     startedAt: startedAt === 0 ? null : startedAt,
     durationMs: spanMs === null || spanMs < 0 ? null : spanMs,
     isQuarantined: draft.isQuarantined,
@@ -175,7 +175,7 @@ export function decodeUploader(cursor: Cursor): Uploader {
   return { kind: 'uploader', version: texts[1] ?? '', origin: texts[2] ?? '', uploadedAt, variant: texts[4] ?? '' };
 }
 
-/** Nanoseconds may be a whole second and more: the uploader adds without carrying. Null: no instant that a Date can be. */
+/** Nanoseconds may exceed a second: the uploader adds without carrying. Null: outside the range of Date. */
 function decodeTimestamp(value: FieldValue): Timestamp {
   let seconds = 0;
   let nanos = 0;

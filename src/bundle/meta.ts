@@ -1,7 +1,7 @@
 import { cutVariant } from '../flaky/identity/variant.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** What meta.json says, as far as it is used. Unknown keys are ignored; what older clients do not write is null. */
+/** The used parts of meta.json. Unknown keys are ignored; keys that older clients do not write are null. */
 export interface BundleMeta {
   readonly cliVersion: string;
   readonly org: string;
@@ -17,11 +17,11 @@ export interface BundleMeta {
   readonly uploadedAt: number | null;
   readonly testCommand: string | null;
   readonly os: string | null;
-  /** Where the client found its CODEOWNERS: the folder tells whose grammar it is. */
+  /** The path of the client's CODEOWNERS: its folder decides the grammar. */
   readonly codeOwnersPath: string | null;
   readonly numFiles: number | null;
   readonly numTests: number | null;
-  /** Empty: none. */
+  /** Empty: no variant. */
   readonly variant: string;
   /** The entry with the runs; null: older clients sent only reports. */
   readonly internalPath: string | null;
@@ -29,7 +29,7 @@ export interface BundleMeta {
 
 export interface MetaCommit {
   readonly sha: string;
-  /** As git has it, such as refs/heads/main. */
+  /** As in git, such as refs/heads/main. */
   readonly branch: string;
   readonly committedAt: number | null;
   readonly message: string;
@@ -41,14 +41,14 @@ export interface MetaCommit {
 export interface FileSet {
   readonly kind: 'junit' | 'internal';
   readonly files: readonly BundledFile[];
-  /** What Bazel said of the whole target. */
+  /** Bazel's verdict on the whole target. */
   readonly resolvedStatus: 'Passed' | 'Failed' | 'Flaky' | null;
 }
 
 export interface BundledFile {
   /** The entry of the archive. */
   readonly path: string;
-  /** What people call it. */
+  /** The name that people see. */
   readonly originalPath: string;
 }
 
@@ -131,7 +131,7 @@ function parseFileSets(value: unknown): FileSet[] {
 }
 
 function parseEnvs(meta: Fields): ReadonlyMap<string, string> {
-  // The uploader keeps its own variables apart. Its PR number is about the run like the others.
+  // The uploader keeps its own variables apart. Its PR number is a fact of the run, like the others.
   const all = [...Object.entries(fields(meta['trunk_envs'])), ...Object.entries(fields(meta['envs']))];
   const envs = new Map<string, string>();
   for (const [name, value] of all) {
@@ -166,7 +166,7 @@ function countOf(value: unknown): number | null {
 
 function secondsOf(value: unknown): number | null {
   const seconds = countOf(value);
-  // Beyond this no Date exists.
+  // The largest Date.
   return seconds === null || seconds > 8_640_000_000_000 ? null : seconds * 1_000;
 }
 
@@ -174,7 +174,7 @@ function statusOf(value: unknown): FileSet['resolvedStatus'] {
   return value === 'Passed' || value === 'Failed' || value === 'Flaky' ? value : null;
 }
 
-/** What the server knows of an upload from the call that made its URL. */
+/** The server's facts about an upload, from the call that made its URL. */
 export interface ExpectedMeta {
   readonly org: string;
   readonly repository: BundleMeta['repository'];
@@ -182,7 +182,7 @@ export interface ExpectedMeta {
   readonly idV2: string;
 }
 
-/** How meta.json contradicts the URL the bundle was put to: a sentence; undefined: it does not. */
+/** Returns how meta.json contradicts the URL that the bundle was put to, as a sentence; undefined: it does not. */
 export function compareMeta(meta: BundleMeta, expected: ExpectedMeta): string | undefined {
   const name = ({ host, owner, name }: BundleMeta['repository']) => `${host}/${owner}/${name}`;
   const wrong: string[] = [];

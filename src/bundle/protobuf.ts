@@ -1,8 +1,8 @@
-// As much of protobuf's wire format as internal.bin needs. Fields of a message are told to a function one by one; nothing is
-// allocated but what that one keeps.
+// The part of protobuf's wire format that internal.bin needs. Fields are passed to a callback one by one, without
+// allocating.
 import { Unreadable } from './unreadable.ts';
 
-/** A place in bytes that moves. */
+/** A moving position in bytes. */
 export interface Cursor {
   readonly bytes: Buffer;
   at: number;
@@ -14,7 +14,6 @@ export const FIXED64 = 1;
 export const LENGTH = 2;
 export const FIXED32 = 5;
 
-/** A varint has at most ten bytes. */
 export const MAX_VARINT_BYTES = 10;
 
 export function damaged(): Unreadable {
@@ -22,7 +21,7 @@ export function damaged(): Unreadable {
 }
 
 /**
- * A number beyond 2^53 loses its last digits, and a negative one comes out as more than 2^63: callers refuse both by range.
+ * A number beyond 2^53 loses its last digits, and a negative one becomes more than 2^63: callers refuse both by range.
  */
 export function readVarint(cursor: Cursor): number {
   let value = 0;
@@ -38,7 +37,7 @@ export function readVarint(cursor: Cursor): number {
   throw damaged();
 }
 
-/** Calls `field` with the number and the wire type of each; it may read its value, and what it does not read is skipped. */
+/** Calls `field` with the number and the value of each field. Unread values are skipped. */
 export function readMessage(cursor: Cursor, field: (number: number, value: FieldValue) => void): void {
   while (cursor.at < cursor.end) {
     const tag = readVarint(cursor);
@@ -78,7 +77,7 @@ export function within({ bytes, from, to }: FieldValue): Cursor {
   return { bytes, at: from, end: to };
 }
 
-/** Strings of the wrong wire type are empty; bytes that are no UTF-8 become replacement characters. */
+/** A string of the wrong wire type is empty; invalid UTF-8 becomes replacement characters. */
 export function textOf({ bytes, from, to }: FieldValue): string {
   return bytes.toString('utf8', from, to);
 }

@@ -4,7 +4,10 @@ import { type BundledFile, type BundleMeta, type FileSet, parseMeta } from './me
 import { readTar, TAR_LIMITS, type TarEntry, type TarLimits } from './read-tar.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** What a bundle holds, meta.json always first. A body is read once, before the next part is asked for, or not at all. */
+/**
+ * A part of a bundle; meta.json is always first. A body can be read once, before the next part is requested, or not at
+ * all.
+ */
 export type BundlePart = { readonly kind: 'meta'; readonly meta: BundleMeta } | BundleFile;
 
 export interface BundleFile {
@@ -12,7 +15,7 @@ export interface BundleFile {
   readonly kind: 'internal' | 'junit' | 'code-owners' | 'bep';
   /** The entry of the archive. */
   readonly path: string;
-  /** What people call it. */
+  /** The name that people see. */
   readonly originalPath: string;
   readonly resolvedStatus: FileSet['resolvedStatus'];
   readonly size: number;
@@ -34,8 +37,8 @@ const CODE_OWNERS = 'CODEOWNERS';
 const BEP = 'bazel_bep.json';
 
 /**
- * Reads a bundle in constant memory. Clients write meta.json first, and it is read in one go then; where it comes later,
- * `open` is called again, because nobody can use a report before it is known what it is of.
+ * Reads a bundle in constant memory. Clients write meta.json first, so one pass suffices. If it comes later, `open` is
+ * called again, because a report means nothing without the facts in meta.json.
  */
 export async function* readBundle(
   open: () => AsyncIterable<Uint8Array>,
@@ -48,7 +51,7 @@ export async function* readBundle(
     const isFirst = normalise(first.value.path) === META;
     const meta = isFirst ? await readMeta(first.value) : await findMeta(entries);
     yield { kind: 'meta', meta };
-    // The first meta.json counts; a second one is told.
+    // The first meta.json counts; a second one is reported as an issue.
     const seen = new Set(isFirst ? [META] : []);
     yield* readFiles(isFirst ? entries : openBundle(open, options), { meta, seen, onIssue: options.onIssue });
   } finally {
@@ -72,7 +75,7 @@ async function readMeta({ body }: TarEntry): Promise<BundleMeta> {
   return parseMeta(await readMetaText(body));
 }
 
-/** The whole of a small file. Entries know their size: check it before. */
+/** For small files only: the caller checks the entry's size before. */
 async function readAllText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of body) parts.push(Uint8Array.from(part));
@@ -82,7 +85,7 @@ async function readAllText(body: AsyncIterable<Uint8Array>): Promise<string> {
 /** GitHub reads no more of a CODEOWNERS. */
 const MAX_CODE_OWNERS_BYTES = 3_000_000;
 
-/** The text of a CODEOWNERS; undefined: it is too long to be one. */
+/** The text of a CODEOWNERS; undefined: it is too long. */
 export async function readCodeOwners({ body, size }: BundleFile): Promise<string | undefined> {
   return size > MAX_CODE_OWNERS_BYTES ? undefined : readAllText(body);
 }
@@ -120,7 +123,7 @@ interface ListedFile extends Omit<BundledFile, 'path'> {
   readonly resolvedStatus: FileSet['resolvedStatus'];
 }
 
-/** What meta.json says about the entries, by their paths. */
+/** The entries listed in meta.json, by path. */
 function listFiles(meta: BundleMeta): ReadonlyMap<string, ListedFile> {
   const listed = new Map<string, ListedFile>();
   for (const { kind, files, resolvedStatus } of meta.fileSets) {
@@ -153,11 +156,14 @@ function warning(file: string | null, message: string, hint: string): Issue {
   return { level: 'warning', file: file?.slice(0, 1_000) ?? null, line: null, message, hint };
 }
 
-/** Each failed test is listed with its text: a day on which all fail makes hundreds of megabytes that nobody reads. */
+/**
+ * These lists contain each failed test with its text. If all tests fail they have hundreds of megabytes, and no code
+ * uses them.
+ */
 const LEFT_OUT: ReadonlySet<string> = new Set(['failed_tests', 'quarantined_tests']);
 const LONGEST_LEFT_OUT = 32;
 
-/** Of what is kept. */
+/** Limit of the kept text. */
 const MAX_BYTES = 32 * 1024 ** 2;
 
 const NULL = Buffer.from('null');
@@ -168,7 +174,7 @@ const COLON = 0x3a;
 const OPENING = [0x7b, 0x5b];
 const CLOSING = [0x7d, 0x5d];
 
-/** The text of meta.json, with null for the lists that are left out; they are found without parsing it. */
+/** The text of meta.json, with null for the lists that are left out. It finds them without parsing. */
 export async function readMetaText(body: AsyncIterable<Uint8Array>, maxBytes = MAX_BYTES): Promise<string> {
   const kept: Uint8Array[] = [];
   let length = 0;
@@ -176,12 +182,12 @@ export async function readMetaText(body: AsyncIterable<Uint8Array>, maxBytes = M
   let isInText = false;
   let isEscaped = false;
   let isLeftOut = false;
-  /** The last text of the object itself: a name, where a colon follows. */
+  /** The last string at the top level: a key, if a colon follows. */
   let name = '';
   const keep = (part: Uint8Array) => {
     length += part.length;
     if (length > maxBytes) throw new Unreadable('TOO_BIG', `meta.json has more than ${maxBytes} bytes.`);
-    // A copy: whoever reads the source may use its chunk again.
+    // A copy, because the source may reuse its chunk.
     kept.push(Uint8Array.from(part));
   };
   for await (const chunk of body) {

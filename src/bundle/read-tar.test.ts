@@ -124,7 +124,7 @@ describe('readTar', () => {
     assert.equal(await codeOf(whole.subarray(0, 100)), 'TRUNCATED');
     assert.equal(await codeOf(Buffer.alloc(2_000, 'not a tar ')), 'DAMAGED');
     assert.deepEqual(await read(Buffer.alloc(0)), []);
-    // Without the zeros at the end, as some writers leave it.
+    // Some writers omit the zeros at the end.
     assert.equal((await read(whole.subarray(0, -1_024))).length, 3);
   });
 
@@ -133,7 +133,7 @@ describe('readTar', () => {
     const header = fc.tuple(fc.nat(511), fc.uint8Array({ minLength: 1, maxLength: 12 })).map(([at, bytes]) => {
       const block = Buffer.from(valid);
       block.set(bytes, at);
-      // With a right checksum, so that the fields are looked at.
+      // A valid checksum, so that the parser reads the fields.
       block.write('        ', 148);
       const sum = block.subarray(0, 512).reduce((total, byte) => total + byte, 0);
       block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);

@@ -1,32 +1,33 @@
-// An upload needs little of tar: files one after the other, in constant memory, never written to a disk. The npm package
-// tar-stream was measured against it (docs/decisions/0001-parts.md): it counts no headers, and a body left early ends the archive.
+// An upload needs little of tar: files one after another, in constant memory, never written to disk. The npm package
+// tar-stream was measured against it (docs/decisions/0001-parts.md): it counts no headers, and a body left early ends
+// the archive.
 
 import { Unreadable } from './unreadable.ts';
 
 export interface TarEntry {
   readonly path: string;
   readonly size: number;
-  /** Once, and before the next entry is asked for; what is left of it then is skipped. */
+  /** Readable once, before the next entry is requested; unread bytes are skipped. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface TarLimits {
-  /** Everything counts, folders and long names too. */
+  /** Counts everything, also folders and long names. */
   readonly maxEntries: number;
-  /** Of each. */
+  /** Per file. */
   readonly maxFileBytes: number;
 }
 
 export const TAR_LIMITS: TarLimits = { maxEntries: 10_000, maxFileBytes: 1024 ** 3 };
 
-/** Long names and PAX headers. */
+/** Bounds long names and PAX headers. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_PATH_LENGTH = 4_096;
 
 const FILES = new Set(['0', '7']);
 const FOLDER = '5';
 
-/** The files of an archive. Folders are passed over; whatever else an archive can hold has no place in an upload. */
+/** Yields the files of an archive. Folders are skipped; every other type is refused. */
 export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_LIMITS): AsyncGenerator<TarEntry> {
   const iterator = source[Symbol.asyncIterator]();
   const reader = createByteReader(iterator);
@@ -50,7 +51,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_L
       }
       yield* entry(reader, header);
     }
-    // The rest is padding; it is read so that a damaged end is noticed.
+    // The rest is padding. Reading it detects a damaged end.
     while ((await reader.take(Number.POSITIVE_INFINITY)) !== undefined);
   } finally {
     await iterator.return?.();
@@ -72,7 +73,7 @@ async function* entry(reader: ByteReader, { path, size }: TarHeader): AsyncGener
   await reader.skip(unread + padding(size));
 }
 
-/** The next header, with the longer name and size that may come before it. */
+/** The next header, combined with the long name and size that may precede it. */
 async function readHeader(reader: ByteReader): Promise<TarHeader | undefined> {
   let path: string | undefined;
   let size: number | undefined;
@@ -102,7 +103,7 @@ function padding(size: number): number {
   return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 }
 
-/** Nothing is written by these names, but whoever sends such a one means harm. */
+/** No file is written under these names, but only a hostile sender uses such a name. */
 function checkPath(path: string): void {
   if (path.length > MAX_PATH_LENGTH) throw new Unreadable('TOO_BIG', `The name ${quote(path)} is too long.`);
   if (/^[/\\]|^[a-z]:|\0/i.test(path) || path.split(/[/\\]/).includes('..')) {
@@ -116,7 +117,7 @@ function quote(path: string): string {
 
 type ByteReader = ReturnType<typeof createByteReader>;
 
-/** Reads chunks of any size by number of bytes. It holds one chunk, or as many bytes as are asked for at once. */
+/** Reads chunks of any size by number of bytes. It holds one chunk, or as many bytes as are requested at once. */
 function createByteReader(source: AsyncIterator<Uint8Array>) {
   let rest: Uint8Array = new Uint8Array(0);
   /** At least one byte and at most `max`; undefined: the end. */
@@ -159,11 +160,11 @@ function createByteReader(source: AsyncIterator<Uint8Array>) {
 
 const TAR_BLOCK_BYTES = 512;
 
-/** What one block before a file says of it. */
+/** The header block before a file. */
 interface TarHeader {
   readonly path: string;
   readonly size: number;
-  /** As tar writes it: `0` a file, `5` a folder, `L` and `x` a longer name for the next one, the rest is not read. */
+  /** The tar type flag: `0` a file, `5` a folder, `L` and `x` a long name for the next one. Others are not read. */
   readonly type: string;
 }
 
@@ -178,13 +179,15 @@ function parseTarHeader(block: Uint8Array): TarHeader | undefined {
   if (size === undefined) throw new Unreadable('DAMAGED', 'A file in the archive has an impossible size.');
   const type = String.fromCharCode(block[156] || 0x30);
   const name = readText(block.subarray(0, 100));
-  // Only POSIX archives have a prefix; GNU keeps times there.
+  // Only POSIX archives have a prefix; GNU stores times there.
   const isPosix = readText(block.subarray(257, 263)) === 'ustar' && block[263] === 0x30;
   const prefix = isPosix ? readText(block.subarray(345, 500)) : '';
   return { path: prefix === '' ? name : `${prefix}/${name}`, size, type };
 }
 
-/** The `path` and `size` of a PAX header, whose records are `<length> <key>=<value>\n`. The last one of a key counts. */
+/**
+ * The `path` and `size` of a PAX header, whose records are `<length> <key>=<value>\n`. The last one of a key counts.
+ */
 function parsePax(bytes: Uint8Array): { readonly path?: string; readonly size?: number } {
   const found: { path?: string; size?: number } = {};
   for (let at = 0; at < bytes.length; ) {
@@ -211,13 +214,12 @@ function parseSize(text: string): number {
   throw new Unreadable('DAMAGED', 'A file in the archive has an impossible size.');
 }
 
-/** Text ends at the first zero. */
 function readText(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
-/** Octal digits, or, when the first bit is set, a number in base 256. */
+/** Octal digits, or, if the first bit is set, a number in base 256. */
 function readNumber(field: Uint8Array): number | undefined {
   const first = field[0] as number;
   if ((first & 0x80) !== 0) {
@@ -232,7 +234,7 @@ function readNumber(field: Uint8Array): number | undefined {
 /** Eight blanks. */
 const CHECKSUM_OF_ZEROS = 8 * 0x20;
 
-/** The sum of all bytes, with the sum's own field taken as blanks. */
+/** The sum of all bytes, with the checksum field taken as blanks. */
 function checksum(block: Uint8Array): number {
   let sum = CHECKSUM_OF_ZEROS;
   for (let i = 0; i < 148; i += 1) sum += block[i] as number;

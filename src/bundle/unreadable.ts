@@ -1,21 +1,21 @@
 /** Why an upload, or the rest of it, cannot be read. */
 export type UnreadableCode =
-  /** Not what it should be from its first bytes: another format, or none. */
+  /** The first bytes are of another format, or of none. */
   | 'NOT_A_BUNDLE'
-  /** It ends too early. What came before is whole. */
+  /** It ends too early. Everything before is usable. */
   | 'TRUNCATED'
-  /** Bytes in the middle are wrong. What came before is whole. */
+  /** Bytes in the middle are wrong. Everything before is usable. */
   | 'DAMAGED'
-  /** More than the limits allow, or small only because it is packed: nothing of it is used. */
+  /** It exceeds a limit, or unpacks to too much: nothing of it is used. */
   | 'TOO_BIG'
   /** Names that lead out of the archive, links, devices: nothing of it is used. */
   | 'UNSAFE'
-  /** meta.json is missing, or does not say what it must. */
+  /** meta.json is missing or incomplete. */
   | 'BAD_META';
 
 /**
- * Thrown by everything in this room that reads somebody else's bytes, and the only thing thrown because of them. An error of
- * the source itself, such as a disk, passes through as it is: that one is worth another try, this one never.
+ * The only error that this folder throws because of the bytes themselves. An error of the source, such as a disk,
+ * passes through unchanged. Retrying makes sense for that one, never for this one.
  */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
@@ -29,7 +29,7 @@ export class Unreadable extends Error {
     this.detail = detail;
   }
 
-  /** Whether what was read before may be used, with an issue that says where it ended. */
+  /** True if the parts read before may be used, with an issue that says where reading ended. */
   get isPartlyUsable(): boolean {
     return this.code === 'TRUNCATED' || this.code === 'DAMAGED';
   }

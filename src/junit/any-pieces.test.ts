@@ -8,7 +8,7 @@ const FOLDER = new URL('../../test/fixtures/junit/', import.meta.url);
 const REPORTS = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.xml'))
   .map((name) => readFileSync(new URL(name, FOLDER), 'utf8'));
-/** Longer than several blocks, so that blocks end everywhere in it. */
+/** Longer than several blocks, so that block ends fall everywhere. */
 const LONG =
   `<testsuites>${REPORTS.map((report) => report.replace(/^<\?xml.*?\?>/, '')).join('\n')}</testsuites>`.repeat(8);
 
@@ -18,7 +18,7 @@ function cutAt(text: string, places: readonly number[]): string[] {
 }
 
 const places = fc.array(fc.nat(), { maxLength: 30 });
-/** A report with things broken in it at random. */
+/** A report with random damage. */
 const damaged = fc
   .tuple(
     fc.constantFrom(...REPORTS),
@@ -109,7 +109,7 @@ describe('a report cut off anywhere [J11]', () => {
           const expected = whole.cases[at];
           assert.equal(found.name, expected?.name);
           assert.equal(found.status, expected?.status, `cut at ${end}`);
-          // What is known of a suite grows with it.
+          // `repeats` grows with its suite, so it is not compared.
           const { repeats } = expected ?? found;
           if (found.closed) assert.deepEqual({ ...found, repeats }, expected);
         }

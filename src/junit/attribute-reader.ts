@@ -6,10 +6,12 @@ import type { Attributes } from './tag-attributes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Reads the attributes of one tag after the other; `start` says where the tag is and whether nothing in it needs cleaning. */
+/**
+ * Reads the attributes of one tag after another; `start` sets the tag's line and whether its values need no cleaning.
+ */
 export interface AttributeReader {
   start(line: number, isPlain: boolean): void;
-  /** Null where it is absent or blank. */
+  /** Null if it is absent or blank. */
   text(value: string | undefined): string | null;
   durationMs(attributes: Attributes): number | null;
   timestampAt(attributes: Attributes): number | null;
@@ -57,17 +59,17 @@ export function createAttributeReader(issues: IssueList, limits: JunitLimits): A
 const PLAIN = /^\+?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 /** Surefire before 2.20 groups digits: `1,234.567`. */
 const GROUPED = /^\d{1,3}(?:,\d{3})+\.\d+$/;
-/** A decimal comma; `1,234` could be either and is not guessed. */
+/** A decimal comma; `1,234` is ambiguous and not guessed. */
 const COMMA = /^0,\d+$/;
 
 const MAX_LENGTH = 64;
 
-/** Milliseconds of an attribute in seconds, to the microsecond; null where it is no duration. */
+/** Converts seconds to milliseconds, to the microsecond; null if the value is no duration. */
 function parseDuration(value: string): number | null {
   const usual = parseUsual(value);
   if (usual !== -1) return usual;
   const text = value.trim();
-  // The patterns try every way to split a row of digits.
+  // The patterns backtrack on long rows of digits.
   if (text.length > MAX_LENGTH) return null;
   if (PLAIN.test(text)) return toMs(Number(text));
   if (GROUPED.test(text)) return toMs(Number(text.replaceAll(',', '')));
@@ -75,7 +77,10 @@ function parseDuration(value: string): number | null {
   return null;
 }
 
-/** `0.25`, up to 9 digits and microseconds, as nearly every case has it: counted by hand, a third of the time. -1 for all else. */
+/**
+ * `0.25`, up to 9 digits and microseconds, as in nearly every case. Parsing by hand takes a third of the time. -1 for
+ * any other form.
+ */
 function parseUsual(value: string): number {
   if (value.length > 10) return -1;
   let digits = 0;
@@ -92,7 +97,7 @@ function parseUsual(value: string): number {
   return (digits * (MICROSECONDS[Math.max(decimals, 0)] as number)) / 1e3;
 }
 
-/** In the last digit, by how many decimals there are. */
+/** The value of the last digit in microseconds, by number of decimals. */
 const MICROSECONDS = [1e6, 1e5, 1e4, 1e3, 100, 10, 1];
 
 function toMs(seconds: number): number | null {
@@ -108,7 +113,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MINUTE_MS = 60_000;
 
-/** Milliseconds since 1970, UTC where no zone is given; null where it is no date. */
+/** Milliseconds since 1970, UTC if no zone is given; null if it is no date. */
 export function parseTimestamp(value: string): number | null {
   const text = value.trim();
   const iso = ISO.exec(text);
@@ -129,7 +134,7 @@ function instant(parts: readonly number[]): number | null {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts;
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const days = month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0);
-  // 60 is a leap second; it falls on the next minute.
+  // 60 is a leap second; it counts as the next minute.
   if (day < 1 || day > days || hour > 23 || minute > 59 || second > 60) return null;
   return ((daysSince1970(year, month, day) * 24 + hour) * 60 + minute) * MINUTE_MS + second * 1000;
 }
@@ -150,7 +155,7 @@ function zoneMinutes(zone: string): number | null {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-// Totals such as `retries` say how often was tried, not which try this is.
+// Totals such as `retries` are absent: they count attempts and do not number this one.
 const NAMES: ReadonlySet<string> = new Set([
   'attempt',
   'attemptnumber',
@@ -165,7 +170,7 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 const MAX_ATTEMPT = 10_000;
 
-/** Whether `name` (an attribute, or a property perhaps with a prefix: `test.retry-index`) marks a try, and which. */
+/** Reads an attempt marker from `name` (an attribute, or a property perhaps with a prefix: `test.retry-index`). */
 export function parseAttemptMarker(name: string, value: string): AttemptMarker | null {
   const last = name.slice(name.lastIndexOf('.') + 1);
   if (!NAMES.has(last.toLowerCase().replaceAll(/[-_ ]/g, ''))) return null;

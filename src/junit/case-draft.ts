@@ -6,7 +6,7 @@ import type { JunitLimits } from './limits.ts';
 import type { SuiteFrame } from './suite-frame.ts';
 import type { Attributes } from './tag-attributes.ts';
 
-/** Collects the text of a failure or rerun; more than can be kept is not even joined. */
+/** Collects the text of a failure or rerun; text beyond the limit is not even joined. */
 export interface TextSink {
   text: string;
 }
@@ -26,8 +26,8 @@ interface RerunDraft extends TextSink {
 }
 
 /**
- * A case whose end has not been seen; it becomes the case itself. Its attributes are read at once: whether they need cleaning
- * is known only while their tag is read. Without a name, `name` is empty.
+ * A case without its end tag yet; it becomes the case itself. Its attributes are read at once, because only the reader
+ * of the tag knows whether they need cleaning. `name` is empty if there is none.
  */
 export interface CaseDraft extends JunitCase {
   attempt: AttemptMarker | null;
@@ -36,7 +36,7 @@ export interface CaseDraft extends JunitCase {
   reruns: RerunDraft[];
   closed: boolean;
   repeats: SuiteRepeats | null;
-  /** `failure` and `error` elements in it, wherever they stand. */
+  /** `failure` and `error` elements inside, at any depth. */
   failedElements: number;
   /** `<skipped type="todo">`, as node writes it. */
   isTodo: boolean;
@@ -46,7 +46,7 @@ export interface CaseDraft extends JunitCase {
 export const NO_RERUNS: RerunDraft[] = [];
 const NO_NAMES: readonly string[] = [];
 
-/** `suites` are those around the case, the report first where there is one. */
+/** `suites` are those around the case, the report first if there is one. */
 export function openCase(
   attributes: Attributes,
   line: number,
@@ -58,7 +58,7 @@ export function openCase(
   const ownAt = read.timestampAt(attributes);
   const classname = read.text(attributes.classname);
   return {
-    // Surefire tells of a class that could not be set up as a case without a name.
+    // Surefire reports a failed class setup as a case without a name.
     name: read.text(attributes.name) ?? classname ?? '',
     classname,
     file: read.text(attributes.file) ?? read.text(attributes.filepath) ?? outer?.file ?? null,
@@ -99,15 +99,15 @@ function saidStatus({ status, result }: Attributes): JunitStatus {
   return SKIPPED.test(status ?? '') || SKIPPED.test(result ?? '') ? 'skipped' : 'success';
 }
 
-// Surefire and classes inside classes: it writes the tests of a class into the report of a class inside of it, and those
-// that it runs again into another one, which declares no tests.
+// Surefire and nested classes: it writes the tests of a class into the report of a class nested in it. It writes the
+// reruns of these tests into another report, which declares no tests.
 
-/** The suite that a case belongs to: its own class, where it stands in the report of a class inside or around it. */
+/** The suite of a case: its own class, if the case is in the report of a nested or an enclosing class. */
 function suiteOf(suite: string, classname: string | null): string {
   return classname !== null && isNested(suite, classname) ? classname : suite;
 }
 
-/** Which try it is: the first one fails in the wrong report, a later one passes in that of its own class. */
+/** The attempt number: the first attempt fails in the wrong report, a later one passes in that of its own class. */
 function nestedAttempt(
   test: { readonly status: JunitStatus; readonly classname: string | null; readonly reruns: readonly unknown[] },
   suite: SuiteFrame | undefined,

@@ -1,14 +1,15 @@
-/** Stand for an `&` and a `<` that are no markup; noncharacters, so no report holds them. */
+/** Stand for a literal `&` and `<`. They are noncharacters, so no report contains them. */
 export const LITERAL_AMPERSAND = '\ufdd0';
 export const LITERAL_LESS = '\ufdd1';
-/** How pytest writes the escape character. */
+/** pytest's spelling of the escape character. */
 export const WRITTEN_ESCAPE = '#x1B';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const ILLEGAL = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]/g;
-// All that cleanName changes begins with one of these. Nearly no name has one, even in files where something else was mended.
+// Everything that cleanName changes begins with one of these. Hardly any name has one, even in files with other
+// repairs.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const MAY_NEED_CLEANING = /[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufdd0\ufdd1\ufffe\uffff]|#x1B/;
 // CSI with its parameters, OSC up to its terminator, other two-character escapes.
@@ -17,35 +18,38 @@ const ANSI =
   /(?:\x1b|#x1B)\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]/g;
 const ANSI_OF_8_BITS = /\x9b[0-?]{0,64}[ -/]{0,8}[@-~]/g;
 
-/** Trimmed, without colours and control characters, and at most `maxBytes` of UTF-8, cut between characters. */
+/** Trims, removes colours and control characters, and cuts between characters to `maxBytes` of UTF-8. */
 export function cleanText(text: string, maxBytes: number): string {
   const plain = text.replace(ANSI, '').replace(ANSI_OF_8_BITS, '').replace(CONTROL, '');
   return trimPlain(restoreMarkup(plain), maxBytes);
 }
 
-/** The same for names; only what XML does not allow is removed, as the usual uploader does: test ids are made of names. */
+/**
+ * The same for names. It removes only characters that XML forbids, as the reference uploader does: test ids are made of
+ * names.
+ */
 export function cleanName(text: string, maxBytes: number): string {
   if (!MAY_NEED_CLEANING.test(text)) return trimPlain(text, maxBytes);
   return trimPlain(restoreMarkup(text.replace(ANSI, '').replace(ILLEGAL, '')), maxBytes);
 }
 
-/** Trims and cuts text that holds nothing to clean. */
+/** Trims and cuts text that needs no cleaning. */
 export function trimPlain(text: string, maxBytes: number): string {
   const needsTrim = !isInk(text.charCodeAt(0)) || !isInk(text.charCodeAt(text.length - 1));
   return cutBytes(needsTrim ? trimBlanks(text) : text, maxBytes);
 }
 
-/** Whether markup characters were written bare. */
+/** True if markup characters were written unescaped. */
 export function hasLiteralMarkup(text: string): boolean {
   return text.includes(LITERAL_AMPERSAND) || text.includes(LITERAL_LESS);
 }
 
-/** Certainly no white space: most of it is below, the rest above. */
+/** Certainly no white space: all of that is below or above this range. */
 function isInk(code: number): boolean {
   return code > 0x20 && code < 0x80;
 }
 
-/** White space as Unicode has it. JavaScript's own trim takes a byte order mark for some; the usual uploader does not. */
+/** White space by Unicode. JavaScript's trim also removes a byte order mark; the reference uploader does not. */
 function trimBlanks(text: string): string {
   let from = 0;
   let to = text.length;

@@ -10,12 +10,12 @@ export interface JunitParser {
   end(): { readonly cases: readonly JunitCase[]; readonly summary: JunitSummary };
 }
 
-/** Enough to tell a binary file by; the first characters are held until that many have come. */
+/** Enough to recognize a binary file; the first characters are held back until this many have arrived. */
 const HEAD_CHARS = 1_024;
 
 /**
- * Reads JUnit XML in every dialect, and what can be read of a broken one. It never throws, and keeps no more than the open
- * suites, one case and one block of text, however long the file is.
+ * Reads JUnit XML in every dialect, and as much as possible of a broken report. It never throws. It holds only the open
+ * suites, one case and one block of text, for files of any length.
  */
 export function createJunitParser(limits: JunitLimits = DEFAULT_LIMITS): JunitParser {
   const issues = createIssueList(limits.issuesPerKind);
@@ -53,7 +53,7 @@ export function createJunitParser(limits: JunitLimits = DEFAULT_LIMITS): JunitPa
   };
 }
 
-/** No text holds NUL, nor many other control characters or bytes that are no character. */
+/** Text has no NUL, and few other control characters or invalid bytes. */
 function isBinary(text: string): boolean {
   const start = text.slice(0, HEAD_CHARS);
   if (start.includes('\0')) return true;

@@ -1,7 +1,7 @@
 import type { DeclaredCounts, SeenCounts } from './junit-case.ts';
 import type { Attributes } from './tag-attributes.ts';
 
-/** Counted as they come; elements apart, because some reporters count these instead of cases. */
+/** Running counts. Elements are counted apart, because some reporters count these instead of cases. */
 export interface Tally {
   tests: number;
   failures: number;
@@ -26,7 +26,7 @@ export function readDeclaredCounts(attributes: Attributes): DeclaredCounts {
   };
 }
 
-/** Unknown where one of them is. */
+/** Null if either one is null. */
 export function addDeclared(a: DeclaredCounts, b: DeclaredCounts): DeclaredCounts {
   const add = (x: number | null, y: number | null) => (x === null || y === null ? null : x + y);
   return {
@@ -37,7 +37,7 @@ export function addDeclared(a: DeclaredCounts, b: DeclaredCounts): DeclaredCount
   };
 }
 
-/** The counts of the report itself, where absent those of its suites. */
+/** The counts of the report itself, or those of its suites if absent. */
 export function firstDeclared(own: DeclaredCounts, ofSuites: DeclaredCounts): DeclaredCounts {
   return {
     tests: own.tests ?? ofSuites.tests,
@@ -47,17 +47,18 @@ export function firstDeclared(own: DeclaredCounts, ofSuites: DeclaredCounts): De
   };
 }
 
-/** What a suite held itself, without the suites inside it. */
+/** Counts of a suite itself, without the suites nested in it. */
 export interface DirectCounts {
   readonly tests: number;
   readonly failed: number;
 }
 
 /**
- * Whether what is declared can be what was seen between two tallies: no test and no failure is missing. Reporters differ in
- * whether a suite counts the cases of suites inside it (`direct` where that may be), whether two failures of one case count
- * twice, and whether reruns count as tests and failures (Surefire). Some leave tests out that they write: those skipped
- * (Ginkgo), the second element of a test that failed twice (pytest), one that stands for a file that did not load (Jest).
+ * Tells whether the declared counts can match those seen between two tallies: no test and no failure is missing.
+ * Reporters differ in whether a suite counts the cases of nested suites (then `direct` is set), whether two failures of
+ * one case count twice, and whether reruns count as tests and failures (Surefire). Some do not count tests that they
+ * write: skipped ones (Ginkgo), the second element of a test that failed twice (pytest), one that stands for a file
+ * that did not load (Jest).
  */
 export function agrees(declared: DeclaredCounts, before: Tally, now: Tally, direct: DirectCounts | null): boolean {
   const { tests } = declared;
@@ -85,15 +86,18 @@ function count(value: string | undefined): number | null {
 
 /**
  * Accounts for every sign of failure in a report. A sign is a `failure` or `error` element, or a failure that a suite
- * declares. Each must belong to a case that is told as failing. A sign that is left over means that something failed which
- * no test stands for, and then nothing about the report may be excused.
+ * declares. Each must belong to a case that is reported as failing. A sign that is left over is a failure without a
+ * test, and then no failure of the report may be waived.
  */
 interface FailureAccount {
-  /** Elements that no failing case stands for. */
+  /** Counts elements that belong to no failing case. */
   stray(elements: number): void;
-  /** A suite ended, closed or not; `agrees` is whether its own way to count explains what it declares. */
+  /**
+   * Called at the end of a suite, closed or not; `agrees` is true if the suite's own way of counting explains its
+   * declared counts.
+   */
   endSuite(declared: DeclaredCounts, counts: { readonly before: Tally; readonly now: Tally }, agrees: boolean): void;
-  /** At least so many failures belong to no failing case. */
+  /** The least number of failures that belong to no failing case. */
   unaccounted(): number;
 }
 
@@ -111,7 +115,7 @@ export function createFailureAccount(): FailureAccount {
         now.failedElements - before.failedElements,
       );
       const said = (declared.failures ?? 0) + (declared.errors ?? 0);
-      // The suites around it declare the same failures again.
+      // The enclosing suites declare the same failures again, so the largest gap counts.
       notFound = Math.max(notFound, said - found);
     },
     unaccounted: () => elements + notFound,

@@ -1,4 +1,4 @@
-/** Bytes of an XML file to text. Never throws: what is no character becomes U+FFFD. */
+/** Decodes the bytes of an XML file. Never throws: invalid bytes become U+FFFD. */
 export interface XmlDecoder {
   write(bytes: Uint8Array): string;
   end(): XmlDecoderEnd;
@@ -7,13 +7,13 @@ export interface XmlDecoder {
 interface XmlDecoderEnd {
   readonly text: string;
   readonly encoding: string;
-  /** What the declaration names, where that could not be followed. */
+  /** The declared encoding, if it could not be used. */
   readonly refusedEncoding: string | null;
-  /** Bytes that are no character of the encoding were found. */
+  /** The file has bytes that are invalid in its encoding. */
   readonly hasInvalidBytes: boolean;
 }
 
-/** The declaration is in the first bytes; until that many have come, none is decoded. */
+/** The declaration is in the first bytes; decoding starts once this many have arrived. */
 const HEAD_BYTES = 1_024;
 
 export function createXmlDecoder(): XmlDecoder {
@@ -30,7 +30,7 @@ export function createXmlDecoder(): XmlDecoder {
 
   function decode(bytes: Uint8Array, stream: boolean): string {
     const text = decoder.decode(bytes, { stream });
-    // A replacement character that was in the file counts too: somebody before us met such bytes.
+    // A replacement character in the file itself counts too: an earlier tool met invalid bytes.
     hasInvalidBytes ||= text.includes('\ufffd');
     return text;
   }
@@ -64,7 +64,7 @@ function chooseEncoding(bytes: Uint8Array): Choice {
   const declared = declaredEncoding(bytes);
   if (declared === null) return { encoding: 'utf-8', refused: null };
   const known = knownEncoding(declared);
-  // A file that can be read as ASCII up to its declaration is not UTF-16, whatever the declaration says.
+  // If the declaration is readable as ASCII, the file is not UTF-16, even if it declares that.
   if (known === null || known.startsWith('utf-16')) return { encoding: 'utf-8', refused: declared };
   return { encoding: known, refused: null };
 }

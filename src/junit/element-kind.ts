@@ -32,9 +32,9 @@ const KINDS: ReadonlyMap<string, ElementKind> = new Map<string, ElementKind>([
 ]);
 const LOWER: ReadonlyMap<string, ElementKind> = new Map([...KINDS].map(([name, kind]) => [name.toLowerCase(), kind]));
 
-/** What an element is, whatever its prefix and the case of its letters. */
+/** Ignores the prefix and the case of letters. */
 export function elementKind(name: string): ElementKind {
-  // Nine of ten elements; comparing is cheaper than hashing a name that was just read.
+  // Nine of ten elements; comparing is cheaper than hashing a fresh name.
   if (name === 'testcase') return 'case';
   return KINDS.get(name) ?? LOWER.get(name.slice(name.indexOf(':') + 1).toLowerCase()) ?? 'other';
 }

@@ -6,7 +6,7 @@ interface Kind {
   readonly hint: string;
 }
 
-/** Everything that can be said about a report. `%` stands for what is particular to the place. */
+/** All kinds of issues. `%` stands for the detail of the place. */
 const KINDS = {
   empty: {
     level: 'error',

@@ -1,7 +1,7 @@
 export type JunitStatus = 'success' | 'failure' | 'skipped';
 export type RerunKind = 'flakyFailure' | 'flakyError' | 'rerunFailure' | 'rerunError';
 
-/** What the report says of a run that did not simply pass. An absent attribute is null, an absent text empty. */
+/** The report's text about a run that did not simply pass. An absent attribute is null, an absent text empty. */
 interface Telling {
   readonly message: string | null;
   readonly type: string | null;
@@ -9,28 +9,28 @@ interface Telling {
 }
 
 export interface JunitOutcome extends Telling {
-  /** An error counts as a failure; which of them it was is kept. */
+  /** An error counts as a failure; the kind is kept. */
   readonly kind: 'failure' | 'error' | 'skipped';
 }
 
-/** An earlier run of the same case that failed. */
+/** An earlier, failed run of the same case. */
 export interface JunitRerun extends Telling {
   readonly kind: RerunKind;
   readonly durationMs: number | null;
   readonly timestampAt: number | null;
 }
 
-/** That a case says which try it is. `value` as written: some count from 0, some from 1. */
+/** The attempt number of a case. `value` is as written: some reporters count from 0, some from 1. */
 export interface AttemptMarker {
   readonly name: string;
   readonly value: number;
 }
 
-/** One for all cases of a suite, and complete when the suite ends. */
+/** Shared by all cases of a suite, and complete when the suite ends. */
 export interface SuiteRepeats {
-  /** go: runs in any order. pytest: in their order, and all but the last as if they had passed. */
+  /** go: runs in any order. pytest: runs in order, with all but the last marked as passed. */
   readonly kind: 'go' | 'pytest';
-  /** Tests that the suite declares: pytest leaves tries out that were run again. */
+  /** Tests that the suite declares: pytest does not count attempts that were rerun. */
   readonly declared: number | null;
   cases: number;
 }
@@ -39,7 +39,7 @@ export interface JunitCase {
   readonly name: string;
   readonly classname: string | null;
   readonly file: string | null;
-  /** Name of the outermost suite; empty where there is none. */
+  /** Name of the outermost suite; empty if there is none. */
   readonly suite: string;
   /** Names of all suites around the case, the outermost first. */
   readonly suites: readonly string[];
@@ -52,9 +52,9 @@ export interface JunitCase {
   readonly outcome: JunitOutcome | null;
   readonly reruns: readonly JunitRerun[];
   readonly attempt: AttemptMarker | null;
-  /** Where its suite has every name once, so that a repeated one is another try; null: that is not known. */
+  /** Set if every name is unique in its suite, so that a repeated one is another attempt; null: unknown. */
   readonly repeats: SuiteRepeats | null;
-  /** False where the end tag is missing: only failures are told of such a case. */
+  /** False if the end tag is missing: such a case is reported only if it failed. */
   readonly closed: boolean;
   readonly line: number;
 }
@@ -66,7 +66,7 @@ export interface JunitIssue {
   readonly hint: string;
 }
 
-/** Null where no suite, or not every outermost suite, has the attribute. */
+/** Null if no suite, or not every outermost suite, has the attribute. */
 export interface DeclaredCounts {
   readonly tests: number | null;
   readonly failures: number | null;
@@ -84,23 +84,23 @@ export interface SeenCounts {
 export interface JunitSummary {
   readonly seen: SeenCounts;
   readonly declared: DeclaredCounts;
-  /** Suites and reports that declare other counts of tests or failures than were seen in them. */
+  /** Suites and reports whose declared counts of tests or failures differ from those seen. */
   readonly disagreements: number;
-  /** Failures that elements or suites tell of, and that no failing case stands for. */
+  /** Failures in elements or declared counts that belong to no failing case. */
   readonly unaccounted: number;
   readonly suites: number;
-  /** `testsuites` elements, or outermost `testsuite` elements, that stand beside each other in the file. */
+  /** `testsuites` elements, or outermost `testsuite` elements, side by side in the file. */
   readonly reports: number;
   /** Read to its end, and everything opened was closed. */
   readonly whole: boolean;
   readonly issues: readonly JunitIssue[];
-  /** All issues, also those not listed. */
+  /** Counts all issues, including those not listed. */
   readonly issueCounts: Readonly<Record<JunitIssue['level'], number>>;
 }
 
 /**
- * A case with paths relative to the folder that the repository was checked out to. PHPUnit and node write whole paths, also
- * as names of suites, and CI checks out to another folder each time: without this, one test is many.
+ * Makes paths relative to the checkout folder. PHPUnit and node write absolute paths, also as names of suites, and CI
+ * checks out to another folder each time: without this, one test would become many.
  */
 export function relativeCase(test: JunitCase, root: string | null): JunitCase {
   if (root === null || root === '') return test;
@@ -116,13 +116,13 @@ function relativeTo(path: string, root: string): string {
   const isInside = folder !== '' && path.startsWith(folder) && /^[/\\]/.test(path.slice(folder.length));
   if (!isInside) return path;
   const relative = path.slice(folder.length).replace(/^[/\\]+/, '');
-  // Elsewhere a backslash is a letter like any other.
+  // On other systems a backslash is an ordinary character.
   return folder.includes('\\') ? relative.replaceAll('\\', '/') : relative;
 }
 
 /**
- * Why a report cannot be believed as a whole, as the rest of a sentence that begins with its name; null: it can. Server and
- * uploader both ask here, so that neither excuses what the other does not.
+ * Why a report cannot be trusted as a whole, as the rest of a sentence that begins with its name; null: it can. Server
+ * and uploader share this function, so that neither excuses a failure that the other does not.
  */
 export function reportProblem(summary: Pick<JunitSummary, 'whole' | 'unaccounted' | 'disagreements'>): string | null {
   const { whole, unaccounted, disagreements } = summary;
@@ -135,8 +135,9 @@ export function reportProblem(summary: Pick<JunitSummary, 'whole' | 'unaccounted
 }
 
 /**
- * Which failures of a test stand, over all of its cases. A failed try is taken back only by a later try that passed, by the
- * report's own count. A pass at a later time takes nothing back: cases of one name may be several tests, as with parameters.
+ * Decides which failures of a test stand, over all of its cases. Only a later attempt that passed, by the report's own
+ * numbering, cancels a failed attempt. A pass at a later time cancels nothing: cases of one name may be several
+ * parametrised tests.
  */
 export interface Tries {
   readonly lastFailed: number;
@@ -144,7 +145,7 @@ export interface Tries {
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
-/** A failure without a number is the last try, a pass without one is none. */
+/** A failure without a number counts as the last attempt; a pass without one cancels nothing. */
 const UNCOUNTED_FAILURE = Number.POSITIVE_INFINITY;
 
 export const NO_TRIES: Tries = { lastFailed: NEVER, lastPassed: NEVER };

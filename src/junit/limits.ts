@@ -1,14 +1,17 @@
-/** What a report may cost. Whatever is longer is cut, whatever is deeper ends the reading. */
+/** The cost limits of a report. Longer text is cut; deeper nesting ends the reading. */
 export interface JunitLimits {
-  /** Names, messages and texts, in bytes of UTF-8: the cut of the usual uploader, so that both give the same test ids. */
+  /**
+   * Names, messages and texts, in bytes of UTF-8. The reference uploader cuts here too, so both compute the same test
+   * ids.
+   */
   readonly textBytes: number;
-  /** Elements inside each other. Nested suites reach 20; a file with more is made to hurt. */
+  /** Depth of elements. Nested suites reach 20; a deeper file is hostile. */
   readonly depth: number;
-  /** Characters of one attribute, tag name or run of text that are kept while it is read. */
+  /** Characters kept of one attribute, tag name or run of text. */
   readonly tokenChars: number;
   readonly attributesPerTag: number;
   readonly rerunsPerCase: number;
-  /** Issues of one kind that are listed; the others are only counted. */
+  /** Listed issues of one kind; the others are only counted. */
   readonly issuesPerKind: number;
 }
 

@@ -21,27 +21,27 @@ import type { XmlHandler } from './xml-reader.ts';
 export interface ReportBuilder extends XmlHandler {
   /** The cases that were completed since the last call. */
   take(): JunitCase[];
-  /** Closes what stands open; `whole` is whether the XML itself was complete. */
+  /** Closes all open elements; `whole` is true if the XML itself was complete. */
   finish(whole: boolean, line: number): JunitSummary;
 }
 
 export interface ReportSource {
   stop(): void;
-  /** Whether attributes now given hold nothing that must be cleaned. */
+  /** True if the current tag's attributes need no cleaning. */
   isPlain(): boolean;
 }
 
 interface Element {
   readonly name: string;
   readonly kind: ElementKind;
-  /** Where text directly in it goes. */
+  /** Receives the text directly inside the element. */
   readonly sink: TextSink | null;
   readonly line: number;
 }
 
 /**
- * Turns tags into cases. It keeps a stack of its own: saxes gives up all open tags at an end tag that closes nothing, which
- * one bare `</b>` in a message would be enough for.
+ * Turns tags into cases. It keeps its own stack: saxes drops all open tags at an end tag that closes nothing, and a
+ * bare `</b>` in a message is one.
  */
 export function createReportBuilder(issues: IssueList, limits: JunitLimits, source: ReportSource): ReportBuilder {
   const read = createAttributeReader(issues, limits);
@@ -56,7 +56,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   let reports = 0;
   let disagreements = 0;
   let damaged = false;
-  /** Inside a root that is not of JUnit XML: cases in it are those of another format. */
+  /** Inside a root that is not JUnit XML: its cases belong to another format. */
   let isForeign = false;
 
   function open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void {
@@ -76,14 +76,14 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     else elements.push({ name, kind, line, sink });
   }
 
-  /** Returns whether it makes sense to go on. */
+  /** Returns false if reading should stop. */
   function enterRoot(name: string, kind: ElementKind, line: number): boolean {
     if (kind === 'html') {
       issues.add('html', line);
       source.stop();
       return false;
     }
-    // `TestCase` is the root of QTest; a case of JUnit XML by itself is written in small letters.
+    // `TestCase` is the root of QTest; JUnit XML writes `testcase`.
     isForeign = kind === 'other' || (kind === 'case' && name !== 'testcase');
     if (!isForeign) return true;
     issues.add('otherFormat', line, name);
@@ -116,7 +116,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
         else draft.attempt ??= parseAttemptMarker(attributes.name ?? '', attributes.value ?? '');
         return null;
       default:
-        // Markup of their own inside a text: `stackTrace`, and whatever was not escaped.
+        // Nested markup inside a text: `stackTrace`, or unescaped characters.
         return elements.at(-1)?.sink ?? null;
     }
   }
@@ -145,7 +145,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     line: number,
   ): TextSink | null {
     const around = elements.at(-1);
-    // What a test printed is no result, whatever it looks like.
+    // Output that a test printed is never a result, even if it looks like one.
     if (elements.some((element) => element.kind === 'output')) return around?.sink ?? null;
     if (draft === null) {
       issues.add(kind === 'skipped' ? 'ignoredOutsideCase' : 'resultOutsideCase', line, name);
@@ -162,7 +162,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     return takeOutcome(draft, { kind, ...readTelling(attributes), text: '' });
   }
 
-  /** Of several the first failure or error counts: no test that failed is one that was skipped. */
+  /** The first failure or error wins: a test that failed never counts as skipped. */
   function takeOutcome(test: CaseDraft, said: OutcomeDraft): TextSink | null {
     const { outcome } = test;
     if (outcome !== null && (outcome.kind !== 'skipped' || said.kind === 'skipped')) return null;
@@ -223,7 +223,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     else if (kind === 'suite' || kind === 'suites') leaveSuite(closed);
   }
 
-  /** A case starts inside a case: the first one has lost its end. */
+  /** A case that starts inside a case means that the first one lost its end tag. */
   function abandonCase(): void {
     const at = elements.findLastIndex(({ kind }) => kind === 'case');
     while (elements.length > at) leaveUnclosed(elements.pop() as Element);
@@ -276,7 +276,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
       issues.add('counts', suite.line, suite.name);
     }
     if (suites.length > 0) return;
-    // Cases directly in the report are declared by none of its suites.
+    // The suites do not declare cases that are directly in the report.
     const inside = suite.directTests > 0 ? NO_COUNTS : (suite.declaredInside ?? NO_COUNTS);
     const own = suite.isReport ? firstDeclared(suite.declared, inside) : suite.declared;
     declared = declared === null ? own : addDeclared(declared, own);

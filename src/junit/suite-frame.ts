@@ -4,7 +4,9 @@ import { readDeclaredCounts, type Tally } from './declared-counts.ts';
 import type { AttemptMarker, DeclaredCounts, JunitCase, SuiteRepeats } from './junit-case.ts';
 import type { Attributes } from './tag-attributes.ts';
 
-/** An open `testsuite`, or `testsuites` (the report). What a case inherits is worked out once for each suite. */
+/**
+ * An open `testsuite`, or `testsuites` (the report). The values that cases inherit are computed once for each suite.
+ */
 export interface SuiteFrame {
   readonly isReport: boolean;
   readonly name: string;
@@ -19,16 +21,16 @@ export interface SuiteFrame {
   directTests: number;
   directFailed: number;
   repeats: SuiteRepeats | null;
-  /** Of the outermost suites inside a report. */
+  /** Summed over the outermost suites inside a report. */
   declaredInside: DeclaredCounts | null;
 }
 
-/** Its name for the suite, unless somebody gave another. */
+/** pytest's default name for the suite. */
 const PYTEST = 'pytest';
-/** What gotestsum and go-junit-report write among the properties of a package. */
+/** gotestsum and go-junit-report write this among the properties of a package. */
 const GO_PROPERTY = 'go.version';
 
-/** Go tells names apart that come twice in a package. */
+/** Go renames duplicate names in a package, so a repeated name is another attempt. */
 export function noteProperty(suite: SuiteFrame | undefined, name: string | undefined): void {
   if (suite === undefined || name !== GO_PROPERTY) return;
   suite.repeats = { kind: 'go', declared: suite.declared.tests, cases: 0 };

@@ -1,4 +1,4 @@
-/** What means something on some element, the most frequent first. */
+/** All attributes that any element uses, the most frequent first. */
 const NAMES = [
   'name',
   'classname',
@@ -26,9 +26,9 @@ const NAMES = [
 
 export type Attributes = Readonly<Record<(typeof NAMES)[number], string | undefined>>;
 
-/** Collects the attributes of one tag after the other. Those that nobody reads, and those after the first `limit`, are not kept. */
+/** Collects the attributes of one tag after another. Unused ones, and those after the first `limit`, are dropped. */
 export interface TagAttributes {
-  /** Returns whether it was there before; the last one counts. */
+  /** Returns true if it was present before; the last one counts. */
   add(name: string, value: string): boolean;
   count(): number;
   take(): Attributes;
@@ -57,13 +57,16 @@ export function createTagAttributes(limit: number): TagAttributes {
   };
 }
 
-/** Comparing is cheaper than hashing a name that was just read. */
+/** Comparing is cheaper than hashing a fresh name. */
 function indexOf(name: string): number {
   for (let index = 0; index < NAMES.length; index += 1) if (name === NAMES[index]) return index;
   return -1;
 }
 
-/** All have the same fields: an object that gets them as they come is a hash table, several times slower to make and to read. */
+/**
+ * A fixed shape for all tags: an object that grows field by field becomes a hash table, several times slower to make
+ * and to read.
+ */
 function toAttributes(values: readonly (string | undefined)[]): Attributes {
   return {
     name: values[0],

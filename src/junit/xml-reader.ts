@@ -5,9 +5,9 @@ import type { JunitLimits } from './limits.ts';
 import { type Attributes, createTagAttributes } from './tag-attributes.ts';
 
 export interface XmlHandler {
-  /** No `close` follows where it is empty. */
+  /** No `close` follows if it is empty. */
   open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void;
-  /** An end tag that is really in the file. It may close nothing, and what stands open inside has none. */
+  /** An end tag that is really in the file. It may close nothing, and elements still open inside get no call. */
   close(name: string, line: number): void;
   text(text: string): void;
   cdata(text: string): void;
@@ -15,15 +15,15 @@ export interface XmlHandler {
 
 export interface XmlReader {
   write(text: string): void;
-  /** Returns whether the file ended between tags. */
+  /** Returns true if the file ended between tags. */
   end(): boolean;
   stop(): void;
   line(): number;
-  /** Whether the tag now given holds nothing that cleanName removes. */
+  /** True if cleanName would change nothing in the current tag. */
   isPlain(): boolean;
 }
 
-/** What saxes holds while a token is incomplete. It has no limits of its own; the version is pinned. */
+/** The buffers of saxes for an incomplete token. It has no limits of its own; the version is pinned. */
 interface Inside {
   text: string;
   name: string;
@@ -35,14 +35,17 @@ interface Inside {
 
 const BLOCK = 65_536;
 
-/** Said of nearly every concatenated file, and of files with a space before the declaration: noticed otherwise. */
+/**
+ * Errors in nearly every concatenated file, and in files with a space before the declaration. Other code detects the
+ * real faults.
+ */
 const QUIET = /XML declaration|name\/value|^expected|only one root|outside of root|must contain a root|unclosed tag/;
 const UNEXPECTED_CLOSE = 'unexpected close tag.';
 const UNMATCHED_CLOSE = 'unmatched closing tag: ';
 
 /**
- * saxes, made lenient and bounded. It sees blocks of one size whatever pieces arrive, so pieces never change a result;
- * after each block, what it buffers is cut.
+ * Wraps saxes to be lenient and bounded. It feeds saxes blocks of one size, so the cut of incoming pieces never changes
+ * a result. After each block it trims the buffers.
  */
 export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: JunitLimits): XmlReader {
   const parser = new SaxesParser({
@@ -60,9 +63,9 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
   let blockIsPlain = true;
   let tagIsPlain = true;
   let lastLine: number | undefined;
-  /** What is left of the token that was cut last. */
+  /** The kept start of the token that was cut last. */
   let kept: string | undefined;
-  /** A tag saxes has popped; whether an end tag of its own did that, only what comes next tells. */
+  /** A tag that saxes has popped. Only the next event shows whether its own end tag did that. */
   let popped: string | undefined;
 
   const settle = () => {
@@ -75,15 +78,15 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
   const cut = () => {
     if (inside.text.length > limits.tokenChars) {
       if (inside.name !== '' && !stopped) issues.add('tooLong', tagLine, inside.name);
-      // A token that has begun since is shorter than a block: this is the one that was cut before, and copying what is
-      // kept of it again for each block costs more than all the rest.
+      // A token that began since the last cut is shorter than a block, so this is the same token as before. Copying its
+      // kept start again for each block would cost more than all the rest.
       kept = limits.tokenChars > 2 * BLOCK ? kept : undefined;
       kept ??= inside.text.slice(0, limits.tokenChars);
       inside.text = kept;
     } else kept = undefined;
     if (inside.name.length > 1_000) inside.name = inside.name.slice(0, 1_000);
     if (inside.piTarget.length > 1_000) inside.piTarget = inside.piTarget.slice(0, 1_000);
-    // Tags that nobody closes. The handler has a stack of its own and needs none of saxes.
+    // Drops tags that are never closed. The handler has its own stack and does not need that of saxes.
     if (inside.tags.length > 2 * limits.depth) inside.tags.length = 0;
   };
 
@@ -96,7 +99,7 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
     cut();
   };
 
-  // The errors of saxes carry a stack trace each; a hostile file has millions.
+  // Errors of saxes carry a stack trace each, and a hostile file has millions.
   parser.fail = (message) => {
     if (message === UNEXPECTED_CLOSE) popped = undefined;
     else if (message.startsWith(UNMATCHED_CLOSE)) {
@@ -115,7 +118,7 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
       issues.add('tooManyAttributes', tagLine, String(limits.attributesPerTag));
     }
   };
-  // There is nothing left to do: saxes would make a hash table of each tag, a sixth of all the time.
+  // The attributes are collected elsewhere. saxes would build a hash table for each tag, a sixth of the total time.
   inside.processAttribs = () => undefined;
   parser.on('opentagstart', () => {
     settle();
@@ -156,10 +159,10 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
     },
     end() {
       if (stopped) return false;
-      // Half a character at the very end; saxes throws at it.
+      // Drops half a surrogate pair at the very end; saxes throws at it.
       feed(waiting.replace(/[\ud800-\udbff]$/, ''));
       waiting = '';
-      // Closing starts saxes afresh, at line 1.
+      // Closing resets saxes to line 1.
       lastLine = parser.line;
       parser.close();
       return !cutShort && !stopped;
@@ -172,35 +175,36 @@ export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: 
   };
 }
 
-/** A part as a string of its own. A slice points into its source, and saxes reads it character by character at half the speed. */
+/** A real copy. A slice points into its source, and saxes reads it character by character at half the speed. */
 function copyOf(text: string, from: number, to: number): string {
   const middle = (from + to) >> 1;
   return [text.slice(from, middle), text.slice(middle, to)].join('');
 }
 
-/** A block does not end in the middle of what repairMarkup must see whole. */
+/** A block must not end inside markup that repairMarkup needs to see whole. */
 function blockEnd(text: string, from: number): number {
   const end = from + BLOCK;
   for (let at = end - LONGEST_MARKUP; at < end; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x26 || code === 0x3c) return at - from;
   }
-  // Nor between the halves of a character.
+  // Nor between the halves of a surrogate pair.
   if ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800) return BLOCK - 1;
   return BLOCK;
 }
 
-// The five entities and references to characters XML allows are left alone. Everything else that starts with `&`, and every
-// `<` that can start neither tag, comment, CDATA, declaration nor instruction, is meant literally.
+// The five entities and the character references that XML allows stay as they are. Any other `&`, and every `<` that
+// cannot start a tag, comment, CDATA, declaration or instruction, is literal.
 const STRAY =
   /&(?!(?:amp|lt|gt|quot|apos|#(?:9|1[03]|3[2-9]|[4-9]\d|[1-9]\d{2,3}|x(?:9|[aAdD]|[2-9a-fA-F][\da-fA-F]|[1-9a-cA-C][\da-fA-F]{2,3})));)(?:#(\d{1,9}|[xX][\da-fA-F]{1,8});)?|<(?![A-Za-z_:/!?\u00c0-\ud7ff\uf900-\ufdcf]|$)|<!(?!--|\[CDATA\[|DOCTYPE)|<\?(?![A-Za-z_])/g;
 
-/** The longest thing that must not be cut in two before it is looked at: `<![CDATA[`, `&#1114111;`. */
+/** The longest token that must not be cut before repair: `<![CDATA[`, `&#1114111;`. */
 const LONGEST_MARKUP = 16;
 
 /**
- * Makes characters literal that would make a strict parser swallow what follows them: it reads from a bare `&` to the next
- * `;`, however far, never leaves `<!x`, and takes `List<?>` for an instruction. Where it stands (text, attribute, CDATA) does not matter, so none is tracked.
+ * Replaces characters that would make a strict parser swallow the text after them. Such a parser reads from a bare `&`
+ * to the next `;`, however far, never leaves `<!x`, and takes `List<?>` for an instruction. The context (text,
+ * attribute, CDATA) does not matter, so none is tracked.
  */
 function repairMarkup(text: string): string {
   return text.replace(STRAY, replacement);
@@ -212,7 +216,7 @@ function replacement(match: string, reference: string | undefined): string {
   return LITERAL_LESS + match.slice(1);
 }
 
-/** Control characters become themselves: they are removed later together with the colour code they begin. */
+/** Control characters are decoded here; a later step removes them together with the colour code they begin. */
 function character(reference: string): string {
   const hex = /^x/i.test(reference);
   const code = hex ? Number.parseInt(reference.slice(1), 16) : Number.parseInt(reference, 10);
