@@ -3,7 +3,7 @@ import type { Monitor } from '../src/flaky/core/monitor.ts';
 import type { EarlierOutcome, ObservedRun } from '../src/flaky/core/run.ts';
 import type { TestState } from '../src/flaky/core/state.ts';
 import { observe, scopeOf, type UploadScope } from '../src/flaky/observe.ts';
-import { seedMonitors } from '../src/flaky/seed-monitors.ts';
+import { seedMonitors } from '../src/flaky/settings.ts';
 import { Prng } from '../src/lib/prng.ts';
 import { printFigure, progress } from './lib/figure.ts';
 

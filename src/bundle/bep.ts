@@ -1,7 +1,7 @@
 // Bazel's build event protocol as JSON: one object after another, with or without separators.
 
 import type { Issue } from '../flaky/identity/issue.ts';
-import { cutBytes } from '../flaky/identity/variant.ts';
+import { cutBytes } from '../flaky/identity/test-id.ts';
 import { Unreadable } from './unreadable.ts';
 
 /** Bazel's verdict on a whole target. */

@@ -1,4 +1,4 @@
-import { cutBytes } from '../flaky/identity/variant.ts';
+import { cutBytes } from '../flaky/identity/test-id.ts';
 import { type Cursor, countOf, type FieldValue, LENGTH, readMessage, textOf, VARINT, within } from './protobuf.ts';
 
 /** One execution of a test, as the uploader read it from a report. Empty: unknown. */

@@ -1,4 +1,4 @@
-import { cutVariant } from '../flaky/identity/variant.ts';
+import { cutVariant } from '../flaky/identity/test-id.ts';
 import { Unreadable } from './unreadable.ts';
 
 /** The used parts of meta.json. Unknown keys are ignored; keys that older clients do not write are null. */

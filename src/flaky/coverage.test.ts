@@ -4,7 +4,7 @@ import { aMonitor } from '../../test/helpers/flaky-world.ts';
 import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
 import type { TestState } from './core/state.ts';
 import { isCovered } from './coverage.ts';
-import { suitePathOf } from './identity/suite-path.ts';
+import { suitePathOf } from './identity/test-id.ts';
 import { observe, scopeOf } from './observe.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);

@@ -1,11 +1,10 @@
 import type { Instant } from '../lib/clock.ts';
 import type { DetectorInput } from './core/detector.ts';
-import type { Monitor, MonitorType } from './core/monitor.ts';
+import { HEALTH_STATUSES, type HealthStatus, type Monitor, type MonitorType } from './core/monitor.ts';
 import type { MonitorData, MonitorState, TestState } from './core/state.ts';
 import { detectorOf } from './detectors/table.ts';
 import { settleLabels } from './labels.ts';
-import { settleStatus } from './status.ts';
-import type { Changed, TestEvent } from './test-event.ts';
+import type { Changed, Contribution, TestEvent } from './test-event.ts';
 
 /** Every monitor decides again at this instant. The result is in state and events. */
 export function expire(state: TestState, monitors: readonly Monitor[], at: Instant): Changed<TestState> {
@@ -117,4 +116,60 @@ function causeOf(events: readonly TestEvent[]): string {
     if (event.kind === 'monitor_muted') return `${event.actor ?? 'Somebody'} muted the monitor "${event.monitorName}".`;
   }
   return 'Nothing classifies it any more.';
+}
+
+interface Vote extends Contribution {
+  readonly status: HealthStatus;
+  readonly reason: string;
+  readonly since: Instant;
+}
+
+/** The sources that classify the test now: every active monitor that is enabled and not muted, and a person's flag. */
+function votesOf(state: TestState, monitors: readonly Monitor[]): readonly Vote[] {
+  const votes: Vote[] = [];
+  for (const { id, type, enabled, action, name } of monitors) {
+    const own = state.monitors[id];
+    if (!enabled || action.kind !== 'classify' || own === undefined) continue;
+    if (own.activeSince === null || own.mute !== null) continue;
+    votes.push({
+      monitorId: id,
+      type,
+      status: action.status,
+      reason: `${name}: ${own.reason}`,
+      since: own.activeSince,
+    });
+  }
+  if (state.flag !== null) {
+    const { actor, reason, at } = state.flag;
+    const text = `Flagged as flaky by ${actor}${reason === null ? '.' : `: ${reason}`}`;
+    votes.push({ monitorId: null, type: 'manual', status: 'FLAKY', reason: text, since: at });
+  }
+  return votes;
+}
+
+/** Writes history only if the combined status changes: a second monitor with the same result adds no event. */
+function settleStatus(
+  state: TestState,
+  monitors: readonly Monitor[],
+  change: { readonly at: Instant; readonly actor: string | null; readonly cause: string },
+): { readonly state: TestState; readonly event: TestEvent | undefined } {
+  const votes = votesOf(state, monitors);
+  const to = votes.reduce<HealthStatus>((worst, vote) => moreSevere(worst, vote.status), 'HEALTHY');
+  if (to === state.status) return { state, event: undefined };
+  const loudest = votes.filter((vote) => vote.status === to).sort((one, other) => one.since - other.since);
+  const reason = loudest[0]?.reason ?? change.cause;
+  const event: TestEvent = {
+    kind: 'status_changed',
+    at: change.at,
+    actor: change.actor,
+    from: state.status,
+    to,
+    reason,
+    active: votes.map(({ monitorId, type }) => ({ monitorId, type })),
+  };
+  return { state: { ...state, status: to, statusReason: reason, statusSince: change.at }, event };
+}
+
+function moreSevere(one: HealthStatus, other: HealthStatus): HealthStatus {
+  return HEALTH_STATUSES.indexOf(other) > HEALTH_STATUSES.indexOf(one) ? other : one;
 }

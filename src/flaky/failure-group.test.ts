@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { cleanFailure, type FailureText, groupFailure } from './failure-group.ts';
-import { normalise } from './normalise.ts';
+import { cleanFailure, type FailureText, groupFailure, normalise } from './failure-group.ts';
 import { topFrames } from './stack-frames.ts';
 
 const messages: readonly (readonly [string, string])[] = [

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/flaky-world.ts';
 import type { Monitor } from './core/monitor.ts';
 import { expire } from './evaluate.ts';
-import { isFlakyBy } from './excuse.ts';
+import { isFlakyBy } from './judge-failure.ts';
 import { labelsOf } from './labels.ts';
-import { seedMonitors } from './seed-monitors.ts';
+import { seedMonitors } from './settings.ts';
 
 interface Line {
   readonly runs: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseMonitor, wireParameters } from './parse-monitor.ts';
-import { seedMonitors } from './seed-monitors.ts';
+import { seedMonitors } from './settings.ts';
 
 const GIVEN = { id: 'm1', createdAt: 5 };
 const FLAKY = { classify: 'flaky' };

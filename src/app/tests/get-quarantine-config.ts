@@ -1,4 +1,4 @@
-import { createLookupIds, type LookupIdentifier } from '../../flaky/identity/lookup-id.ts';
+import { createLookupIds, type LookupIdentifier } from '../../flaky/identity/test-id.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';

@@ -1,4 +1,4 @@
-import { findTicketUrl } from '../../flaky/ticket-url.ts';
+import { findTicketUrl } from '../../flaky/settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';

@@ -1,5 +1,4 @@
-import type { TestSettings } from '../../flaky/settings.ts';
-import { isTicketTemplate } from '../../flaky/ticket-url.ts';
+import { isTicketTemplate, type TestSettings } from '../../flaky/settings.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { cutBytes } from '../../flaky/identity/variant.ts';
+import { cutBytes } from '../../flaky/identity/test-id.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../storage/store.ts';
 import type { UploadFile } from '../../storage/uploads.ts';

@@ -1,5 +1,5 @@
 import { cleanBranch } from '../../flaky/identity/branch.ts';
-import { cutVariant } from '../../flaky/identity/variant.ts';
+import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { UploadFields } from '../../storage/uploads.ts';
 import { parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
 

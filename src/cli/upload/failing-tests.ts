@@ -1,7 +1,5 @@
-import { suitePathOf } from '../../flaky/identity/suite-path.ts';
-import type { TestIds, TestNames } from '../../flaky/identity/test-id.ts';
-import type { JunitCase } from '../../junit/junit-case.ts';
-import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../../junit/junit-case.ts';
+import { suitePathOf, type TestIds, type TestNames } from '../../flaky/identity/test-id.ts';
+import { failsInTheEnd, type JunitCase, NO_TRIES, noteTry, type Tries } from '../../junit/junit-case.ts';
 
 /** A test that failed in the end. */
 export interface FailingTest {

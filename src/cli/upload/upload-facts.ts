@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { cleanBranch } from '../../flaky/identity/branch.ts';
-import { readCiFacts } from '../../flaky/identity/ci-facts.ts';
-import { isForkRun, jobAttemptOf, jobNameOf } from '../../flaky/identity/ci-job.ts';
+import { isForkRun, jobAttemptOf, jobNameOf, readCiFacts } from '../../flaky/identity/ci-facts.ts';
 import type { Env } from '../../flaky/identity/ci-platforms.ts';
 import { parseRepositoryUrl } from '../../flaky/identity/repository-url.ts';
-import { cutVariant } from '../../flaky/identity/variant.ts';
+import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { Checkout } from '../../git/read-checkout.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import { repoOf } from '../core/checkout.ts';

@@ -45,3 +45,16 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 /** Number of runs kept as evidence; a count monitor keeps as many as it counts. */
 export const KEPT_RUNS = 8;
+
+const HOUR = 60;
+const DAY = 24 * HOUR;
+
+/** In the largest unit that gives a whole number. */
+export function durationWords(minutes: number): string {
+  if (minutes % DAY === 0) return counted(minutes / DAY, 'day');
+  return minutes % HOUR === 0 ? counted(minutes / HOUR, 'hour') : counted(minutes, 'minute');
+}
+
+export function counted(count: number, unit: string): string {
+  return `${count} ${count === 1 ? unit : `${unit}s`}`;
+}

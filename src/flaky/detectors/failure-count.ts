@@ -1,11 +1,10 @@
 import type { Instant } from '../../lib/clock.ts';
-import { type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../core/detector.ts';
+import { type Detector, durationWords, KEPT_RUNS, MINUTE_MS, SAME } from '../core/detector.ts';
 import type { Monitor } from '../core/monitor.ts';
 import { findOccasions, keepOccasions, notePass, occasionSliceMs } from '../core/occasions.ts';
 import { platformFailures } from '../core/platform.ts';
 import { keepLatest, type RunRef, refOf } from '../core/run.ts';
 import type { MonitorData } from '../core/state.ts';
-import { durationWords } from '../core/words.ts';
 
 /** Bounds a test's state, however many jobs run it. */
 const MAX_KEPT = 400;

@@ -1,5 +1,4 @@
-import { DAY_MS, type Detector, SAME } from '../core/detector.ts';
-import { counted } from '../core/words.ts';
+import { counted, DAY_MS, type Detector, SAME } from '../core/detector.ts';
 
 /** Covers only tests first seen while the monitor existed: creating a monitor must not call every old test new. */
 export const newTest: Detector<'new_test'> = {

@@ -1,6 +1,5 @@
-import { DAY_MS, type Detector, KEPT_RUNS, MINUTE_MS, SAME } from '../core/detector.ts';
+import { counted, DAY_MS, type Detector, durationWords, KEPT_RUNS, MINUTE_MS, SAME } from '../core/detector.ts';
 import { keepLatest, refOf } from '../core/run.ts';
-import { counted, durationWords } from '../core/words.ts';
 
 export const skippedTest: Detector<'skipped_test'> = {
   fold(data, { upload, runs }, { parameters }) {

@@ -1,8 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { addToBuckets, type Buckets, findLeaving, pruneBuckets, sumBuckets } from '../core/buckets.ts';
-import { type Detector, MINUTE_MS, SAME } from '../core/detector.ts';
+import { type Detector, durationWords, MINUTE_MS, SAME } from '../core/detector.ts';
 import type { Monitor } from '../core/monitor.ts';
-import { durationWords } from '../core/words.ts';
 
 type SlowMonitor = Monitor<'slow_test'>;
 

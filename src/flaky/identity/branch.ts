@@ -1,4 +1,4 @@
-import { cutBytes } from './variant.ts';
+import { cutBytes } from './test-id.ts';
 
 const MAX_BRANCH_BYTES = 1_000;
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readCiFacts } from './ci-facts.ts';
-import { isForkRun, jobAttemptOf, jobNameOf } from './ci-job.ts';
+import { isForkRun, jobAttemptOf, jobNameOf, readCiFacts } from './ci-facts.ts';
 
 const COMMIT = { branch: 'main', message: '', authorName: '', authorEmail: '', isUncloned: false };
 const RULES = { testBranchPrefix: 'sluice-test', stableBranches: [] };

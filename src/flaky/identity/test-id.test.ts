@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createLookupIds } from './lookup-id.ts';
-import { createTestIds, type TestNames } from './test-id.ts';
-import { uuidV5 } from './uuid-v5.ts';
-import { cutBytes, cutVariant } from './variant.ts';
+import { createLookupIds, createTestIds, cutBytes, cutVariant, type TestNames, uuidV5 } from './test-id.ts';
 
 const WIDGETS = { org: 'acme', repository: { host: 'github.com', owner: 'acme', name: 'widgets' }, variant: '' };
 const ADDS: TestNames = { file: 'src/math.test.ts', classname: 'math', parent: 'math suite', name: 'adds', infoId: '' };

@@ -1,4 +1,4 @@
-import { uuidV5 } from './uuid-v5.ts';
+import { hash } from 'node:crypto';
 
 /** The names of one test, as its report has them. Missing values are empty. */
 export interface TestNames {
@@ -41,4 +41,105 @@ export function createTestIds({ org, repository, variant }: TestScope): TestIds 
 
 function isUuidV5(text: string): boolean {
   return (text.length === 36 || text.length === 32) && UUID_V5.test(text);
+}
+
+/** The namespace of URLs (RFC 9562): the uploader uses it for every text. */
+const NAMESPACE = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
+
+export function uuidV5(text: string): string {
+  const hex = hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(text)]), 'hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+const MAX_VARIANT_BYTES = 64;
+
+/** Cuts a variant as the uploader does: 64 bytes of UTF-8, never within a character. */
+export function cutVariant(variant: string | null | undefined): string {
+  return cutBytes(variant ?? '', MAX_VARIANT_BYTES);
+}
+
+/** The longest prefix of `text` that has at most `maxBytes` bytes of UTF-8 and ends with a whole character. */
+export function cutBytes(text: string, maxBytes: number): string {
+  // One UTF-16 unit takes at most three bytes, so most texts are short enough without counting.
+  if (text.length * 3 <= maxBytes) return text;
+  let bytes = 0;
+  let end = 0;
+  for (const character of text) {
+    bytes += utf8Length(character.codePointAt(0) as number);
+    if (bytes > maxBytes) return text.slice(0, end);
+    end += character.length;
+  }
+  return text;
+}
+
+function utf8Length(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
+}
+
+/** A longer path ends in a digest, so that two long paths stay different. */
+const MAX_LENGTH = 300;
+
+/**
+ * The suites around a case below the outermost one, which is part of the test's id already. Tests of one name in nested
+ * suites share an id, and their paths tell them apart. Empty if there is no inner suite.
+ */
+export function suitePathOf(suites: readonly string[]): string {
+  if (suites.length < 2) return '';
+  // Doubling the sign inside names keeps the separator unambiguous.
+  const path = suites
+    .slice(1)
+    .map((name) => name.replaceAll('>', '>>').replaceAll('\0', ''))
+    .join(' > ')
+    .toWellFormed();
+  return path.length <= MAX_LENGTH ? path : `${path.slice(0, MAX_LENGTH).toWellFormed()} ${uuidV5(path)}`;
+}
+
+/** A failing test as a client asks about it. */
+export interface LookupIdentifier {
+  readonly id: string;
+  readonly name: string;
+  readonly parentName: string;
+  readonly className: string | null;
+  readonly file: string | null;
+  readonly variant: string | null;
+  /** The suites below `parentName` in which it failed; null or absent: unknown. */
+  readonly suitePaths?: readonly string[] | null;
+}
+
+/**
+ * `sent` is the client's own id, the only one it understands in an answer. `candidates` are the ids it may be stored
+ * under.
+ */
+interface LookupIds {
+  readonly sent: string;
+  readonly candidates: readonly string[];
+}
+
+/**
+ * A client sends the raw `id` attribute of the report if there is one, and then ignores the variant; the stored id of
+ * the test is made from that attribute. Without an attribute the client sends the test id itself, and the names give
+ * the same one.
+ */
+export function createLookupIds(scope: Omit<TestScope, 'variant'>): (identifier: LookupIdentifier) => LookupIds {
+  const byVariant = new Map<string, ReturnType<typeof createTestIds>>();
+  return (identifier) => {
+    const variant = cutVariant(identifier.variant);
+    let ids = byVariant.get(variant);
+    if (ids === undefined) {
+      ids = createTestIds({ ...scope, variant });
+      // A request has one variant in practice; the cap bounds the cache against a request with thousands.
+      if (byVariant.size < 16) byVariant.set(variant, ids);
+    }
+    const names = {
+      file: identifier.file ?? '',
+      classname: identifier.className ?? '',
+      parent: identifier.parentName,
+      name: identifier.name,
+    };
+    const candidates = [identifier.id, ids({ ...names, infoId: '' }), ids({ ...names, infoId: identifier.id })];
+    return { sent: identifier.id, candidates: [...new Set(candidates)] };
+  };
 }

@@ -1,7 +1,6 @@
 import type { BundleMeta } from '../../bundle/meta.ts';
 import type { BranchRules } from '../../flaky/identity/branch.ts';
-import { readCiFacts } from '../../flaky/identity/ci-facts.ts';
-import { isForkRun, jobAttemptOf, jobNameOf } from '../../flaky/identity/ci-job.ts';
+import { isForkRun, jobAttemptOf, jobNameOf, readCiFacts } from '../../flaky/identity/ci-facts.ts';
 import { checkUpload, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import type { ReadFacts } from './read-run.ts';
 import { storableText } from './storable-text.ts';

@@ -1,6 +1,6 @@
 import type { Conclusion } from '../../flaky/core/run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
-import { suitePathOf } from '../../flaky/identity/suite-path.ts';
+import { suitePathOf } from '../../flaky/identity/test-id.ts';
 import type { JunitCase, JunitRerun, JunitStatus } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ReadRun } from './read-run.ts';

@@ -3,7 +3,7 @@
  * failure that it does not list has no stored run. The list also has no nested suites: only the report says in which of
  * them a test failed.
  */
-import { suitePathOf } from '../../flaky/identity/suite-path.ts';
+import { suitePathOf } from '../../flaky/identity/test-id.ts';
 import type { JunitCase } from '../../junit/junit-case.ts';
 
 interface Entry {

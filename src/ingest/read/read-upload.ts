@@ -1,6 +1,6 @@
 import { classifyBranch, cleanBranch } from '../../flaky/identity/branch.ts';
+import { cutVariant } from '../../flaky/identity/test-id.ts';
 import { checkUpload } from '../../flaky/identity/validate.ts';
-import { cutVariant } from '../../flaky/identity/variant.ts';
 import type { Upload, UploadFields } from '../../storage/uploads.ts';
 import { readBundleUpload } from './read-bundle-upload.ts';
 import { READ_LIMITS, type ReadLimits } from './read-limits.ts';
