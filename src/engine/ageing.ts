@@ -4,7 +4,7 @@ import { levelsAbove } from './priority.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
 import { keep, type Work } from './work.ts';
 
-/** Entries that wait for long count as more important, so that a low priority does not starve. */
+/** Raises entries by how long they have waited, so that a low priority does not starve. */
 export function raiseWaiting(work: Work): void {
   if (stepOf(work.queue) === 0 && stepOf(work.before) === 0) return;
   for (const entry of waiting(work.queue)) {
@@ -13,7 +13,7 @@ export function raiseWaiting(work: Work): void {
   }
 }
 
-/** When the next one is raised. */
+/** When the next entry reaches its next level. */
 export function nextRaiseAt(queue: Queue, now: Instant): Instant[] {
   const stepMs = stepOf(queue);
   if (stepMs === 0) return [];

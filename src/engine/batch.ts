@@ -10,21 +10,21 @@ import type { ImpactedTargets } from './targets.ts';
 import type { Work } from './work.ts';
 
 /**
- * Entries of the line that are in no candidate yet, put into groups: what one candidate would test. Groups come in the
- * order in which they would be tested; a group stands behind every candidate and every earlier group it overlaps with.
+ * Pending entries that one candidate would test together. Groups are in the order in which they would be tested. A
+ * group is behind every candidate and every earlier group that it overlaps with.
  */
 export interface Group {
   readonly id: NodeId;
   readonly entries: readonly Entry[];
-  /** Everything it stands behind, also by way of others. */
+  /** All candidates and groups that it is behind, directly or not. */
   readonly ahead: ReadonlySet<NodeId>;
-  /** It is tested as soon as there is a slot: it is full, cannot grow, or has waited long enough for others. */
+  /** It starts as soon as a slot is free: it is full, cannot grow, or has waited long enough for others. */
   readonly fires: boolean;
-  /** When it has waited long enough; undefined where it does not wait. */
+  /** When it has waited long enough for others; undefined if it does not wait. */
   readonly waitsUntil: number | undefined;
 }
 
-/** A group while it is put together. */
+/** A group under construction. */
 interface Draft {
   readonly id: NodeId;
   readonly entries: Entry[];
@@ -32,7 +32,7 @@ interface Draft {
   isClosed: boolean;
 }
 
-/** How many groups are wanted, and which count: those that stand behind something unfit to build on do not. */
+/** How many groups the caller wants. Groups that cannot start do not count. */
 export interface Demand {
   readonly limit: number;
   readonly canStart: (ahead: ReadonlySet<NodeId>) => boolean;
@@ -40,7 +40,7 @@ export interface Demand {
 
 export const ALL_GROUPS: Demand = { limit: Number.POSITIVE_INFINITY, canStart: () => true };
 
-/** Forms groups, front first, until there are enough. Groups have negative ids, candidates their numbers. */
+/** Forms groups, front first, until there are enough. Groups have negative ids; candidates keep their numbers. */
 export function formGroups(work: Pick<Work, 'queue' | 'at' | 'strategy'>, demand: Demand = ALL_GROUPS): Group[] {
   const { queue, at } = work;
   const former = new GroupFormer(queue, work.strategy.groupSize(queue), demand);
@@ -55,14 +55,14 @@ export function formGroups(work: Pick<Work, 'queue' | 'at' | 'strategy'>, demand
 class GroupFormer {
   readonly drafts: Draft[] = [];
   startable = 0;
-  /** A group that cannot start impacts everything: nothing behind it can start either. */
+  /** A group that cannot start impacts everything, so nothing behind it can start either. */
   isBlocked = false;
   readonly #queue: Queue;
   readonly #size: number;
   readonly #demand: Demand;
   readonly #claims = new Claims();
   readonly #candidates = new Map<NodeId, Candidate>();
-  /** What groups that cannot start impact. */
+  /** The targets of groups that cannot start. */
   readonly #blocked = new Footprint();
   #opened = 0;
   readonly #ahead = new Map<NodeId, ReadonlySet<NodeId>>();
@@ -81,18 +81,18 @@ class GroupFormer {
   place(entry: Entry): void {
     const targets = targetsOf(this.#queue, entry);
     if (this.#size === 1 && this.#blocked.overlaps(targets)) {
-      // It stands behind something that cannot start, and so does whatever stands behind it: that is all to know.
+      // It is behind a group that cannot start, and so is everything behind it. No group has to be formed.
       this.#block(targets);
       return;
     }
     const overlapping = this.#claims.overlapping(targets);
     const draft = this.#findDraftFor(entry, overlapping) ?? this.#open();
     draft.entries.push(entry);
-    // Groups may have been joined on the way.
+    // #findDraftFor may have joined groups, which changes the overlaps.
     for (const id of this.#size === 1 ? overlapping : this.#claims.overlapping(targets)) {
       if (id === draft.id) continue;
       draft.ahead.add(id);
-      // What impacts everything stands behind everything: there is nothing further.
+      // An entry that impacts everything is behind all of them already.
       if (targets.kind === 'list') for (const further of this.#aheadOf(id)) draft.ahead.add(further);
     }
     this.#claims.add(draft.id, targets);
@@ -104,25 +104,27 @@ class GroupFormer {
     this.isBlocked = this.#blocked.isAll;
   }
 
-  /** The open group the entry can join: it must be the last of all that the entry overlaps with. */
+  /** The open group that the entry can join. It must be the last of all groups that the entry overlaps with. */
   #findDraftFor(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
     if (entry.clearedBySearch !== undefined) return this.#findClearedWith(entry, overlapping);
     const drafts = this.drafts.filter(({ id }) => overlapping.has(id));
     if (this.#size === 1 || drafts.length === 0) return undefined;
     if (!isBatchable(this.#queue, entry)) {
-      // Nobody can be put in front of this entry any more: what it stands behind need not wait for others.
+      // No entry can come before this one any more, so the groups ahead of it need not wait for others.
       for (const draft of drafts) this.#close(draft);
       return undefined;
     }
     const [last, ...others] = drafts.filter(({ id }) => !drafts.some(({ ahead }) => ahead.has(id)));
     if (last === undefined || [last, ...others].some((draft) => isFinished(draft) || !fits(draft, entry)))
       return undefined;
-    // An urgent entry takes nobody along for whom it would have to wait.
+    // An urgent entry joins no group that would make it wait for something else.
     if (drafts.some(isUrgent) && [...overlapping].some((id) => id !== last.id && !last.ahead.has(id))) return undefined;
     return others.length === 0 ? last : this.#join(last, others);
   }
 
-  /** What one bisection cleared stays together, as long as nothing came between: its last run had exactly that tree. */
+  /**
+   * Entries that one bisection cleared stay together if nothing came between them: the last run had exactly that tree.
+   */
   #findClearedWith(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
     const draft = this.drafts.find(({ entries }) => entries[0]?.clearedBySearch === entry.clearedBySearch);
     if (draft === undefined || draft.isClosed || !fits(draft, entry)) return undefined;
@@ -130,7 +132,7 @@ class GroupFormer {
     return isBehindAnother ? undefined : draft;
   }
 
-  /** An entry that overlaps with several open groups makes one of them, if they fit together. */
+  /** An entry that overlaps with several open groups joins them into one if they fit together. */
   #join(first: Draft, others: readonly Draft[]): Draft | undefined {
     const size = others.reduce((sum, { entries }) => sum + entries.length, first.entries.length);
     if (size >= this.#size || others.some(({ entries }) => entries.some((other) => !fits(first, other))))
@@ -148,7 +150,7 @@ class GroupFormer {
     return first;
   }
 
-  /** Of a candidate that is asked for only: most are not. */
+  /** Computed on demand, because most candidates are never asked for. */
   #aheadOf(id: NodeId): ReadonlySet<NodeId> {
     const known = this.#ahead.get(id);
     if (known !== undefined) return known;
@@ -169,7 +171,7 @@ class GroupFormer {
   #close(draft: Draft): void {
     if (draft.isClosed) return;
     draft.isClosed = true;
-    // Whoever could still join what it stands behind would have to go in front of it.
+    // An entry that joined a group ahead of this one would have to go in front of it.
     for (const other of this.drafts) if (draft.ahead.has(other.id)) this.#close(other);
     if (this.#demand.canStart(draft.ahead)) {
       this.startable += 1;
@@ -179,7 +181,7 @@ class GroupFormer {
   }
 }
 
-/** Nothing in the group failed together with the entry before. */
+/** No entry of the group failed together with this entry in a bisection before. */
 function fits({ entries }: Draft, { clearedByPart }: Entry): boolean {
   return (
     clearedByPart === undefined ||
@@ -191,23 +193,23 @@ function isUrgent({ entries }: Draft): boolean {
   return entries.some(({ priority }) => priority.value === 0);
 }
 
-/** Nobody else joins it. */
+/** No other entry may join it. */
 function isFinished({ isClosed, entries }: Draft): boolean {
   return isClosed || entries[0]?.clearedBySearch !== undefined;
 }
 
 function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: number): Group {
-  // Where nobody is admitted, there is nobody to wait for.
+  // A queue that admits no entries has none to wait for.
   const waitsUntil = isClosed || queue.state !== 'RUNNING' ? undefined : patienceOf(queue, entries, at);
   return { id, entries, ahead, fires: waitsUntil === undefined || at >= waitsUntil, waitsUntil };
 }
 
-/** A group waits for others from the admission of its oldest entry on, unless one of them must not wait. */
+/** A group waits from the admission of its oldest entry, unless one of its entries must not wait. */
 function patienceOf({ settings }: Queue, entries: readonly Entry[], at: number): number | undefined {
   const waitMs = settings.batchingMaxWaitTimeMinutes * 60_000;
   if (waitMs === 0 || entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
   const oldest = Math.min(...entries.map(({ admission }) => admission?.at ?? 0));
-  // A clock that went back by more than the wait makes nobody wait for it to come round again.
+  // If the clock went back by more than the wait, the group does not wait for the clock to catch up.
   return at < oldest - waitMs ? undefined : oldest + waitMs;
 }
 
@@ -224,21 +226,21 @@ function isIsolatedBy({ targetPattern }: BatchingRule, targets: ImpactedTargets 
   return targets.targets.some((target) => target.startsWith(prefix));
 }
 
-/** The candidates that a candidate is built on and that have not landed, also by way of others. */
+/** The unlanded candidates that a candidate is built on, directly or not. */
 export function aheadOf(queue: Queue, candidate: Candidate): ReadonlySet<NodeId> {
   return new Set(unlanded(queue, candidate.beneath).flatMap((entry) => entry.candidate ?? []));
 }
 
 export interface Successor {
-  /** Undefined for a group that is in no candidate yet. */
+  /** Undefined for a group that is not a candidate yet. */
   readonly candidate: Candidate | undefined;
   readonly id: NodeId;
   readonly hops: number;
 }
 
 /**
- * Whatever stands behind a candidate, and how many hops behind: from one to the next, not past those in between (the
- * transitive reduction of the dependencies).
+ * Everything behind a candidate with its distance in hops. A hop leads to the next node and not past the ones in
+ * between (the transitive reduction of the dependencies).
  */
 export function hopsBehind(queue: Queue, candidate: Candidate, groups: readonly Group[]): Successor[] {
   const ahead = new Map<NodeId, ReadonlySet<NodeId>>([[candidate.number, new Set<NodeId>()]]);
@@ -255,7 +257,9 @@ export function hopsBehind(queue: Queue, candidate: Candidate, groups: readonly 
   return successors;
 }
 
-/** Those behind the candidate asked about that nothing between covers; `behind` is in the order of the line. */
+/**
+ * The nodes directly ahead, without those that are already ahead of another one. `behind` is in the order of the line.
+ */
 function directlyAhead(ids: ReadonlySet<NodeId>, behind: ReadonlyMap<NodeId, ReadonlySet<NodeId>>): readonly NodeId[] {
   const covered = new Set<NodeId>();
   const direct: NodeId[] = [];

@@ -21,16 +21,16 @@ import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts';
 
 /**
- * A batch failed and nobody else is to blame: its members leave the line and are searched for the culprits.
+ * Starts the search for the culprits of a failed batch that no other entry is to blame for. Its members leave the line.
  *
- * The batch is split in two, and both parts are tested, the second on top of the first:
+ * The batch is split in two. Both parts are tested, the second on top of the first:
  *
- *   A B C D fails -> parts AB | CD: run AB, run AB+CD
- *   AB passes             -> A and B go back into the line; they are the survivors on which the rest is tested
- *   AB fails              -> parts A | B | CD, and CD waits, because its result says nothing without AB's
- *   a part of one fails   -> it is the culprit; what stood behind it is tested again as one part on the survivors
+ *   A B C D fails         -> parts AB | CD: run AB, run AB+CD
+ *   AB passes             -> A and B return to the line; they are the survivors on which the rest is tested
+ *   AB fails              -> parts A | B | CD; CD waits, because its result says nothing without AB's
+ *   a part of one fails   -> it is the culprit; everything behind it is tested again as one part on the survivors
  *
- * A pass in here never lands anything: a survivor lands from the line, without a second run where its tree is the same.
+ * A pass here never lands anything. A survivor lands from the line, without a second run if its tree is the same.
  */
 export function startBisection(work: Work, candidate: Candidate): void {
   const { queue } = work;
@@ -63,7 +63,7 @@ export function startBisection(work: Work, candidate: Candidate): void {
   };
 }
 
-/** Draws the conclusions from what the runs of all bisections have found. */
+/** Draws the conclusions from the results of all bisection candidates. */
 export function advanceBisections(work: Work): void {
   for (const { number } of work.queue.bisections) {
     do tidy(work, number);
@@ -80,7 +80,7 @@ function rememberFailedSets(work: Work, bisection: Bisection): void {
   if (sets.size > bisection.failedSets.length) keepBisection(work, { ...bisection, failedSets: [...sets] });
 }
 
-/** Concludes about the first part of one chain; false where all the first parts are still open. */
+/** Concludes the first part of one chain. False if the first parts of all chains are still open. */
 function concludeFront(work: Work, number: number): boolean {
   const bisection = findBisection(work, number);
   if (bisection === undefined) return false;
@@ -116,7 +116,6 @@ function clearFront(work: Work, place: SearchPosition, front: SearchPart, run: C
   }));
 }
 
-/** The one member of the front part failed with nothing else to blame. */
 function blameFront(work: Work, place: SearchPosition, run: Candidate): boolean {
   const [entry] = unlanded(work.queue, run.members);
   assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
@@ -147,7 +146,7 @@ function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: C
   return true;
 }
 
-/** What stands behind the first `from` parts is one part again, untested. */
+/** Joins all parts behind the first `from` parts into one untested part. */
 function regroupRest(work: Work, place: SearchPosition, from: number, because: Because): void {
   const chain = getBisection(work, place.number).chains[place.index];
   const rest = chain?.parts.slice(from) ?? [];
@@ -163,7 +162,7 @@ function regroupRest(work: Work, place: SearchPosition, from: number, because: B
   }));
 }
 
-/** Starts as many runs as there are free slots, the oldest bisection first. */
+/** Starts candidates in all free slots, the oldest bisection first. */
 export function startBisectionRuns(work: Work, slots: number): void {
   let free = slots;
   for (const { number } of work.queue.bisections) {
@@ -171,7 +170,7 @@ export function startBisectionRuns(work: Work, slots: number): void {
   }
 }
 
-/** Starts the first part that can be; false where none can. Parts that are decided by what is known are passed over. */
+/** Starts the first startable part; false if there is none. Parts with a known result are skipped. */
 function startNextRun(work: Work, number: number): boolean {
   for (;;) {
     tidy(work, number);
@@ -189,7 +188,7 @@ function startNextRun(work: Work, number: number): boolean {
 interface Startable extends SearchPosition {
   readonly partIndex: number;
   readonly part: SearchPart;
-  /** What it is tested on top of: the survivors and the parts before it. */
+  /** The survivors and the parts before it. */
   readonly beneath: readonly Member[];
 }
 
@@ -207,14 +206,14 @@ function findStartable({ number, chains }: Bisection): Startable | undefined {
 
 function isKnownToFail(work: Work, { failedSets }: Bisection, { beneath, part }: Startable): boolean {
   if (work.queue.settings.optimizationMode === 'OFF') return false;
-  // A failure alone on the base may be the base's: it is looked at, not derived.
+  // A failure alone on the base may be the fault of the base, so it is tested and not derived.
   if (beneath.length === 0 && part.members.length === 1) return false;
   return failedSets.includes(setKey([...beneath, ...part.members]));
 }
 
 /**
- * Exactly this set failed before in this bisection: it is not tested again. A group is split at once. A single one is to
- * blame if all the others are cleared; while they are not, it is tested alone.
+ * Exactly this set failed before in this bisection, so it is not tested again. A part of several is split at once. A
+ * part of one is to blame if all others are cleared. Until then it is tested alone.
  */
 function skipRun(work: Work, number: number, { index, partIndex, part }: Startable): void {
   const isFront = partIndex === 0;

@@ -7,7 +7,7 @@ import { type Because, type Entry, findCandidate } from './queue.ts';
 import { unlanded } from './roster.ts';
 import { endCandidate, entryOf, keep, move, type Work } from './work.ts';
 
-/** Names one chain of one bisection. */
+/** Identifies one chain of one bisection. */
 export interface SearchPosition {
   readonly number: number;
   readonly index: number;
@@ -35,7 +35,7 @@ export function keepChain(work: Work, { number, index }: SearchPosition, change:
   keepBisection(work, { ...bisection, chains: bisection.chains.with(index, change(chain)) });
 }
 
-/** Parts without members, chains without parts and bisections without chains are over. */
+/** Removes parts without members, chains without parts and bisections without chains. */
 export function tidy(work: Work, number: number): void {
   const known = findBisection(work, number);
   const isEmpty = ({ members }: SearchPart) => members.length === 0;
@@ -47,7 +47,7 @@ export function tidy(work: Work, number: number): void {
   else work.queue = { ...work.queue, bisections: work.queue.bisections.filter((other) => other !== known) };
 }
 
-/** Ends the run of a part; its members wait for another. */
+/** Ends the candidate of a part. Its members are pending again. */
 export function dropRun(work: Work, part: SearchPart, because: Because, leaving?: PrNumber): void {
   const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
   if (run === undefined) return;
@@ -57,7 +57,7 @@ export function dropRun(work: Work, part: SearchPart, because: Because, leaving?
   }
 }
 
-/** An entry leaves the queue: every run that contains it is worth nothing any more. */
+/** An entry leaves the queue, so the results of all bisection candidates that contain it are void. */
 export function removeFromBisections(work: Work, leaving: Entry, because: Because): void {
   const isIt = (member: Member) => member.submission === leaving.submission;
   for (const bisection of work.queue.bisections) {
@@ -85,14 +85,14 @@ function withoutEntry(work: Work, part: SearchPart, leaving: Entry, because: Bec
   };
 }
 
-/** An entry goes back into the line without a verdict, as when it cannot be merged without what was removed. */
+/** Returns an entry to the line without a verdict, for example because it conflicts without a removed entry. */
 export function releaseFromBisection(work: Work, entry: Entry, because: Because): void {
   removeFromBisections(work, entry, because);
   const released = { ...entryOf(work, entry.prNumber), bisection: undefined, wasTested: true };
   move(work, released, { to: 'PENDING', ...because });
 }
 
-/** The part that was tested by one candidate is tested by another now. */
+/** Another candidate tests the part now. */
 export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumber): void {
   for (const bisection of work.queue.bisections) {
     for (const [index, { parts }] of bisection.chains.entries()) {
@@ -105,7 +105,7 @@ export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumb
   }
 }
 
-/** The target moved: what bisections have cleared is known to pass only on top of what they were based on. */
+/** The target branch moved. Entries cleared by a bisection are known to pass only on top of its base. */
 export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
   if (work.queue.bisectionsEver === 0) return;
   const isBy = (number: number) =>

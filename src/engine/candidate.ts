@@ -7,65 +7,70 @@ import type { ReasonCode } from './reason.ts';
 import type { RequiredChecks } from './required.ts';
 import type { QueueSettings } from './settings.ts';
 
-/** Counted within a queue, from 1. The API's `testRunId` is made from it. */
+/** Counts from 1 within a queue. The API derives `testRunId` from it. */
 export type CandidateNumber = Brand<number, 'CandidateNumber'>;
 
-/** An entry as a candidate contains it: at exactly this commit, in exactly this stay of the pull request. */
+/** An entry in a candidate, at exactly this commit and in exactly this stay of the pull request. */
 export interface Member {
   readonly prNumber: PrNumber;
   readonly headSha: Sha;
-  /** The number of the submission that began the stay: a pull request may come again after it landed. */
+  /** The submission that began the stay. A pull request may be submitted again after it landed. */
   readonly submission: number;
 }
 
 /**
- * A commit of the target as the base of something. Heads are counted: a head with a lower ordinal and the same epoch is
- * an ancestor of one with a higher. The epoch changes when the branch was moved to something that does not contain its
- * old head.
+ * A commit of the target branch that something is built on. Heads are counted. Within one epoch, a head with a lower
+ * ordinal is an ancestor of one with a higher ordinal. The epoch changes when the branch moves to a commit that does
+ * not contain its old head.
  */
 export interface Base {
   readonly sha: Sha;
   readonly ordinal: number;
   readonly epoch: number;
-  /** The queue put exactly a tree that passed there. */
+  /** The queue landed exactly a tree that passed. */
   readonly isProven?: true;
 }
 
 export type Purpose =
-  /** The line itself: what passes here lands. */
+  /** A candidate of the line. It lands if it passes. */
   | { readonly kind: 'main' }
-  /** Finds out which members of a failed batch are to blame. */
+  /** Searches a failed batch for the members that are to blame. */
   | { readonly kind: 'bisection'; readonly bisection: number }
-  /** A commit of the target branch without any entry, as a rule its head: is it red by itself? */
+  /**
+   * Tests a commit of the target branch without any entry, usually the head, to find out whether it is red by itself.
+   */
   | { readonly kind: 'head' }
-  /** One entry alone on a red head: may it mend it? */
+  /** Tests one entry alone on a red head, which it may repair. */
   | { readonly kind: 'repair' }
-  /** A pull request that already contains the head and has passed: it lands without a run. */
+  /** Lands a pull request without a run, because it contains the head and has passed its checks. */
   | { readonly kind: 'direct' };
 
 /**
- * waiting: planned, holds the place of the one it replaces, and starts as soon as it may.
- * building: the commit is being made. testing: its checks run. passed, failed: decided, and still of use.
- * abandoned: nothing that is reported for it counts any more.
+ * waiting: planned, keeps the place of the candidate it replaces, and starts as soon as it may. building: the commit is
+ * being built. testing: its checks run. passed, failed: decided and still needed. abandoned: reports about it no longer
+ * count.
  */
 export const CANDIDATE_STATES = ['waiting', 'building', 'testing', 'passed', 'failed', 'abandoned'] as const;
 export type CandidateState = (typeof CANDIDATE_STATES)[number];
 
-/** Base + the entries beneath + the members, in this order, built as one commit and tested as one. */
+/** Base, entries beneath and members, in this order, built into one commit and tested as one. */
 export interface Candidate {
   readonly number: CandidateNumber;
   readonly purpose: Purpose;
-  /** Its rank in the line: its number, or that of the first candidate it replaces. */
+  /** Its rank in the line: its number, or the place of the candidate it replaces. */
   readonly place: number;
   readonly base: Base;
-  /** Entries ahead that are in it but are not what it tests: they are not blamed for its failure. */
+  /** Entries ahead that it contains but does not test. Its failure does not count against them. */
   readonly beneath: readonly Member[];
   readonly members: readonly Member[];
-  /** The candidate whose commit is base + beneath, so that this one can be built on top of it. */
+  /** The candidate whose commit is base + beneath. This one is built on top of that commit. */
   readonly parent: CandidateNumber | undefined;
-  /** As the queue had it when this was planned: landing it again after a lost answer must give the same commits. */
+  /**
+   * The setting when the candidate was planned. A landing that is repeated after a lost answer must give the same
+   * commits.
+   */
   readonly mergeMethod: QueueSettings['mergeMethod'];
-  /** How many candidates like this one ended without a usable answer before it. */
+  /** How many candidates before it, with the same composition, ended without a usable result. */
   readonly tries: number;
   readonly state: CandidateState;
   readonly plannedAt: Instant;
@@ -73,19 +78,23 @@ export interface Candidate {
   readonly required: RequiredChecks | undefined;
   readonly testingSince: Instant | undefined;
   readonly checks: readonly Check[];
-  /** Another candidate with the same tree is under test: only its pass is taken over. */
+  /**
+   * The candidate under test that has the same tree: its pass counts for this one too. Its own number means that its
+   * checks wait for the queue.
+   */
   readonly sameTreeAs: CandidateNumber | undefined;
   readonly pass: Pass | undefined;
   readonly failure: Failure | undefined;
-  /** Entries that landed since its base, are not in it, and share no target with it. */
+  /** Entries that landed after its base was chosen, are not in it, and share no target with it. */
   readonly composedWith: readonly PrNumber[];
-  /** It cannot be tested, and its members were being landed by another then: what did not land is tested again. */
+  /**
+   * It could not be tested while another candidate was landing its members. Members that did not land are tested again.
+   */
   readonly isPutOff?: true;
-  /** When its required checks were read again last. */
   readonly reviewedAt?: Instant;
-  /** Its people were told that nothing is heard of its checks. */
+  /** The pages of its pull requests show that CI is silent. */
   readonly isSilenceTold?: true;
-  /** What was known to pass on the target when it was planned; absent where nothing was. */
+  /** The last passes on the target branch when it was planned. Absent if there were none. */
   readonly lastPasses?: readonly LastPass[];
   readonly endedAt: Instant | undefined;
   readonly ending: Ending | undefined;
@@ -99,20 +108,20 @@ export interface BuiltCommit {
 export interface Pass {
   readonly at: Instant;
   readonly by: 'own_run' | 'nothing_required' | 'reused_run' | 'head_checks';
-  /** The candidate whose run proved the tree, and its commit; another one only where `by` is `reused_run`. */
+  /** The candidate whose run proved the tree, and its commit. It is another candidate only if `by` is `reused_run`. */
   readonly provenBy: CandidateNumber;
   readonly provenSha: Sha;
-  /** It passed thanks to these waivers: it lands, and proves nothing for anybody else. */
+  /** The waivers it passed by. It lands, and it proves nothing for other candidates. */
   readonly waived?: readonly WaivedCheck[];
 }
 
-/** A required check that failed, and counts as passed because only quarantined tests did. */
+/** A required check that failed only in quarantined tests, and therefore counts as passed. */
 export interface WaivedCheck {
   readonly check: string;
   readonly tests: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** The run whose pass of a check landed last. */
+/** The run that passed a check and landed last. */
 export interface LastPass {
   readonly check: string;
   readonly candidate: CandidateNumber;
@@ -120,39 +129,41 @@ export interface LastPass {
 
 export interface Failure {
   readonly at: Instant;
-  /** What its members fail with, should they be to blame. */
+  /** The reason its members are removed with if they are to blame. */
   readonly reason: ReasonCode;
-  /** Names of the required checks that failed. */
   readonly checks: readonly string[];
-  /** More about it, as a sentence. */
+  /** More about the failure, as a sentence. */
   readonly detail?: string;
 }
 
 export interface Ending {
   readonly reason: ReasonCode;
-  /** The entry that caused it, where one did. */
+  /** The entry that caused it, if one did. */
   readonly prNumber: PrNumber | undefined;
 }
 
 export const LANDED_KINDS = ['IDENTICAL', 'SAME_TREE', 'COMPOSED', 'PREFIX', 'UNPROVEN'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 
-/** The proof that what landed is what was tested; where a merge API did otherwise, that it is not. */
+/**
+ * The proof that the landed commit is what was tested. With UNPROVEN, the record that a merge API landed something
+ * else.
+ */
 export interface Landed {
   readonly kind: LandedKind;
-  /** The entry's own commit on the target, and its tree. */
+  /** The entry's own commit on the target branch, and its tree. */
   readonly sha: Sha;
   readonly tree: Sha;
-  /** The target's head after the push that landed it; with a merge API, each entry has its own. */
+  /** The head of the target branch after the push that landed it. With a merge API each entry has its own. */
   readonly pushedSha: Sha;
   readonly pushedTree: Sha;
   readonly testedSha: Sha;
   readonly testedTree: Sha;
   readonly candidate: CandidateNumber;
-  /** The target's head before that push. */
+  /** The head of the target branch before that push. */
   readonly base: Sha;
   readonly composedWith: readonly PrNumber[];
-  /** Absent where nothing was. */
+  /** Absent if nothing was waived. */
   readonly waived?: readonly WaivedCheck[];
   readonly at: Instant;
 }
@@ -173,7 +184,7 @@ export function hasMember(candidate: Candidate, prNumber: PrNumber): boolean {
   return candidate.members.some((member) => member.prNumber === prNumber);
 }
 
-/** Everything in it, in the order in which it was built. */
+/** All its entries in build order. */
 export function compositionOf(candidate: Candidate): readonly Member[] {
   return candidate.beneath.length === 0 ? candidate.members : [...candidate.beneath, ...candidate.members];
 }

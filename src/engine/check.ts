@@ -17,28 +17,27 @@ export const CHECK_CONCLUSIONS = [
 ] as const;
 export type CheckConclusion = (typeof CHECK_CONCLUSIONS)[number];
 
-/** The app that says it, where the forge knows: its slug, and its number as text. */
+/** The app that reports a check, by its slug and its numeric id. Plain git knows no apps. */
 export interface Reporter {
   readonly app?: string | undefined;
   readonly appId?: string | undefined;
 }
 
-/** One CI result for a commit. */
 export interface Check extends Reporter {
   readonly name: string;
   readonly status: CheckStatus;
-  /** Present exactly when COMPLETED. */
+  /** Present exactly if the status is COMPLETED. */
   readonly conclusion: CheckConclusion | undefined;
-  /** When this attempt began, where the reporter says so: the newest attempt counts. */
+  /** When this attempt began, if the reporter says so. The newest attempt counts. */
   readonly startedAt: Instant | undefined;
   readonly url: string | undefined;
   readonly summary: string | undefined;
   readonly reportedAt: Instant;
-  /** An earlier attempt ran on the same commit, and may have left results. */
+  /** An earlier attempt ran on the same commit and may have uploaded test results. */
   readonly isRepeated?: true;
-  /** When an attempt was first heard of that is not the first: its time for testing begins anew. */
+  /** When a second or later attempt was first reported. The testing timeout starts again then. */
   readonly repeatedAt?: Instant;
-  /** Of a failure of this attempt, where somebody was asked whether quarantine excuses it. */
+  /** Whether quarantine excuses the failure of this attempt. Absent if no judgement was asked for. */
   readonly judgement?: Judgement;
 }
 
@@ -66,15 +65,18 @@ export function verdictOfCheck(check: Check | undefined): CheckVerdict {
   }
 }
 
-/** More names than any CI has: what somebody makes up beyond that is not kept. */
+/** No CI has this many checks. Further names are dropped, so a reporter cannot grow the candidate without end. */
 const MAX_CHECKS = 1_000;
 
-/** A reporter whose clock is this far ahead is not believed: its attempt would be the newest for ever. */
+/**
+ * A start that is further ahead of the server's clock is dropped. Otherwise this attempt would stay the newest for
+ * ever.
+ */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
 
 /**
- * The checks after one more report. Reports are repeated, late and out of order: what a check finally is depends only on
- * its newest attempt, and of one attempt the first COMPLETED report stands.
+ * Adds a report to the checks. Reports arrive repeated, late and out of order. The final state of a check depends on
+ * its newest attempt only, and the first COMPLETED report of an attempt wins.
  */
 export function withReport(checks: readonly Check[], report: Check, isRequired: boolean): readonly Check[] {
   const isAhead = (report.startedAt ?? 0) > report.reportedAt + CLOCK_LEEWAY_MS;
@@ -89,7 +91,7 @@ export function withReport(checks: readonly Check[], report: Check, isRequired: 
   return checks.with(index, { ...given, isRepeated: true, ...again });
 }
 
-/** What only waited to run has left nothing behind. */
+/** An attempt that never left the queue of CI has uploaded no results. */
 function isRepetition(known: Check, report: Check): boolean {
   if (known.isRepeated === true) return true;
   return isOtherAttempt(known, report) && known.status !== 'QUEUED';

@@ -1,11 +1,11 @@
 import type { ImpactedTargets } from './targets.ts';
 
-/** A candidate by its number, or a group that is no candidate yet by a negative one. */
+/** The number of a candidate. A group that is not a candidate yet has a negative number. */
 export type NodeId = number;
 
 const LARGE = 1_000;
 
-/** A list of targets never changes, it is replaced. */
+/** Lists of targets are immutable, so their sets can be cached by identity. */
 const sets = new WeakMap<ImpactedTargets, ReadonlySet<string>>();
 
 function setOf(targets: Extract<ImpactedTargets, { kind: 'list' }>): ReadonlySet<string> {
@@ -14,13 +14,12 @@ function setOf(targets: Extract<ImpactedTargets, { kind: 'list' }>): ReadonlySet
   return known;
 }
 
-/** Which nodes impact which targets: finds overlaps at a cost proportional to the targets asked about. */
+/** Maps targets to the nodes that impact them. Finding overlaps costs as much as the number of targets queried. */
 export class Claims {
   readonly #byTarget = new Map<string, NodeId[]>();
-  /** Nodes that impact everything. */
   readonly #everywhere = new Set<NodeId>();
   readonly #nodes = new Set<NodeId>();
-  /** Long lists are asked one by one, rather than put into the index again in every step. */
+  /** Indexing a long list in every step is too slow, so these are searched one by one. */
   readonly #large: { readonly id: NodeId; readonly set: ReadonlySet<string> }[] = [];
   readonly #names = new Map<NodeId, NodeId>();
 
@@ -54,7 +53,7 @@ export class Claims {
     return found;
   }
 
-  /** One node became part of another. */
+  /** The group `from` was joined into `to`. */
   rename(from: NodeId, to: NodeId): void {
     for (const [id, name] of this.#names) if (name === from) this.#names.set(id, to);
     this.#names.set(from, to);

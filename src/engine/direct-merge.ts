@@ -11,9 +11,9 @@ import { passCandidate, startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, type Work } from './work.ts';
 
 /**
- * A pull request whose head already contains the target's head, and has passed the queue's required checks, is what would
- * be tested: where nobody stands in its way it lands as it is, straight from NOT_READY. Its commit is built like any
- * other, and must have the tree that was tested.
+ * Lands a pull request without a run. Its head contains the head of the target branch and has passed the required
+ * checks, so it is exactly what would be tested. If no entry overlaps with it, it lands straight from NOT_READY. Its
+ * commit is built like any other and must have the tree that was tested.
  */
 export function planDirectMerges(work: Work): void {
   giveUpOutdated(work);
@@ -24,7 +24,7 @@ export function planDirectMerges(work: Work): void {
     const entry = entryOf(work, prNumber);
     if (!isEligible(work.queue, entry)) continue;
     startDirectMerge(work, entry);
-    // The next one has this one in its way.
+    // The next one would overlap with this one or wait for its landing.
     return;
   }
 }
@@ -39,7 +39,7 @@ function isEligible(queue: Queue, entry: Entry): boolean {
   );
 }
 
-/** Nobody in the line shares a target with it. */
+/** No entry of the line shares a target with it. */
 function isLaneEmpty(queue: Queue, entry: Entry): boolean {
   if (queue.index.admitted === 0) return true;
   if (queue.settings.mode === 'SINGLE') return false;
@@ -64,7 +64,7 @@ function startDirectMerge(work: Work, entry: Entry): void {
   startCandidate(work, candidate);
 }
 
-/** Its commit is there: it must be exactly what the checks on the pull request's head have seen. */
+/** The commit is built. Its tree must be exactly the one that the checks on the pull request's head tested. */
 export function concludeDirectMerge(work: Work, candidate: Candidate, required: RequiredChecks): void {
   const [entry] = unlanded(work.queue, candidate.members);
   const tested = entry?.pr.upToDate;
@@ -97,14 +97,16 @@ export function giveUpDirectMerge(work: Work, candidate: Candidate): void {
   }
 }
 
-/** A direct merge takes a moment: whoever it overlaps with waits to be tested on what it leaves behind. */
+/** A direct merge takes a moment. Entries that overlap with it wait and are tested on its result. */
 export function isBehindDirectMerge(queue: Queue, entry: Entry): boolean {
   return candidatesFor(queue, 'direct').some((candidate) =>
     footprintOf(queue, candidate.members).overlaps(targetsOf(queue, entry)),
   );
 }
 
-/** A queue that is paused goes on with it later; one that drains admits nobody, by whichever way. */
+/**
+ * A paused queue continues the direct merge later. A draining queue admits no entry, so it gives the direct merge up.
+ */
 function isWanted(queue: Queue, entry: Entry): boolean {
   const isOpen = queue.state === 'RUNNING' || queue.state === 'PAUSED';
   return isOpen && queue.settings.directMergeMode === 'ALWAYS' && isReady(readinessOf(queue, entry));

@@ -4,8 +4,9 @@ import type { CandidateNumber } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
 
 /**
- * Something the outside must be asked to do. A step returns effects as values; the shell stores them with the step and
- * carries them out later, at least once. Each looks before it acts, so that doing it again does no harm.
+ * A request to act outside the engine. A step returns effects as values. The outbox stores them with the step and
+ * executes them later, at least once. Each effect checks first whether it is already done, so a repetition does no
+ * harm.
  */
 export type Effect =
   | BuildCandidate
@@ -19,72 +20,76 @@ export type Effect =
   | RaiseAlarm
   | EndAlarm;
 
-/** Make the commit. Answered by candidate_built, candidate_conflicted or candidate_unbuildable. */
+/** Builds the commit. Answered by candidate_built, candidate_conflicted or candidate_unbuildable. */
 export interface BuildCandidate {
   readonly kind: 'build_candidate';
   readonly candidate: CandidateNumber;
 }
 
-/** Show the commit to CI. Answered by check_reported, as often as CI likes. */
+/** Pushes the test branch so that CI runs. Answered by any number of check_reported. */
 export interface StartChecks {
   readonly kind: 'start_checks';
   readonly candidate: CandidateNumber;
 }
 
-/** Find out whether quarantine excuses a failure. Answered by check_judged, as soon as the results are there. */
+/**
+ * Finds out whether quarantine excuses a failure. Answered by check_judged as soon as the test results are processed.
+ */
 export interface JudgeCheck {
   readonly kind: 'judge_check';
   readonly candidate: CandidateNumber;
   readonly check: string;
-  /** Which attempt of it, by when that began. */
+  /** The start of the attempt that failed. */
   readonly attempt: Instant | undefined;
-  /** From then on nobody waits for the answer. */
+  /** After this instant the engine denies the waiver by itself. */
   readonly until: Instant;
 }
 
-/** Read again which checks are required of a candidate under test. Answered by required_reviewed. */
+/** Reads the required checks of a candidate under test again. Answered by required_reviewed. */
 export interface ReviewRequired {
   readonly kind: 'review_required';
   readonly candidate: CandidateNumber;
 }
 
-/** The candidate ended: stop its checks and remove its branch. */
+/** Stops the checks of an ended candidate and deletes its test branch. */
 export interface DiscardCandidate {
   readonly kind: 'discard_candidate';
   readonly candidate: CandidateNumber;
 }
 
-/** Move the target from exactly `expectedHead` to what passed. Answered by candidate_landed or landing_refused. */
+/**
+ * Moves the target branch from exactly `expectedHead` to what passed. Answered by candidate_landed or landing_refused.
+ */
 export interface LandCandidate {
   readonly kind: 'land_candidate';
   readonly candidate: CandidateNumber;
   readonly expectedHead: Sha;
 }
 
-/** An entry was removed for a failure of the branch. Answered by removed_pull_request_observed. */
+/** Reads an entry again that was removed for a failure of the branch. Answered by removed_pull_request_observed. */
 export interface ReadmitEntry {
   readonly kind: 'readmit_entry';
   readonly prNumber: PrNumber;
-  /** Of the stay that ended: a later one is not meant. */
+  /** The submission that was removed. A later submission of the same pull request is not affected. */
   readonly submission: number;
 }
 
-/** Whoever looks at the pull request should see how it stands now. Nothing answers it. */
+/** Brings comment, check and labels of the pull request up to date. It has no answer. */
 export interface UpdatePage {
   readonly kind: 'update_page';
   readonly prNumber: PrNumber;
 }
 
-/** Something an operator must hear about. */
+/** Notifies the operators. */
 export interface RaiseAlarm {
   readonly kind: 'raise_alarm';
   readonly code: AlarmCode;
   readonly text: string;
-  /** The move of the target it is about, for whoever can say what came with it. */
+  /** The move of the target branch that caused the alarm. The shell looks up its author and commits. */
   readonly move?: { readonly from: Sha; readonly to: Sha };
 }
 
-/** What an alarm was raised for is over. */
+/** The cause of the alarm is gone. */
 export interface EndAlarm {
   readonly kind: 'end_alarm';
   readonly code: AlarmCode;

@@ -6,7 +6,7 @@ import { isReady, readinessOf } from './readiness.ts';
 
 type ListName = 'pending' | 'aside' | 'unready' | 'ready';
 
-/** Priorities are below 2^8 and counts below 2^44: together they fit a number exactly. */
+/** Priorities are below 2^8 and ordinals below 2^44, so both fit into one exact number. */
 const PRIORITY_WEIGHT = 2 ** 44;
 
 export function orderKey(entry: Entry): number {
@@ -15,7 +15,7 @@ export function orderKey(entry: Entry): number {
   );
 }
 
-/** The index after one entry was put in (no `before`), replaced, or taken out (no `after`). */
+/** Updates the index for one entry that was added (no `before`), replaced or removed (no `after`). */
 export function reindex(queue: Queue, before: Entry | undefined, after: Entry | undefined): Index {
   let { index } = queue;
   const was = before && placeOf(queue, before);
@@ -30,7 +30,7 @@ export function reindex(queue: Queue, before: Entry | undefined, after: Entry | 
   return index;
 }
 
-/** From scratch: for a queue that was loaded, or whose mode changed what its entries need. */
+/** Builds the index from scratch, after loading a queue or changing its mode. */
 export function buildIndex(queue: Queue): Index {
   let indexed = { ...queue, index: EMPTY_INDEX };
   for (const entry of valuesOf(queue.entries)) indexed = { ...indexed, index: reindex(indexed, undefined, entry) };

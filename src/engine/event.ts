@@ -11,7 +11,7 @@ import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
-/** Something that happened. Whatever the engine may need to know about it comes with it; the engine asks nobody. */
+/** A fact. It carries everything that the engine needs to know about it, because the engine asks no one. */
 export type QueueEvent =
   | QueueUpdated
   | PullRequestSubmitted
@@ -24,7 +24,7 @@ export type QueueEvent =
   | CandidateEvent
   | TimePassed;
 
-/** What comes back from an effect, or from CI. */
+/** Answers of effects, and reports of CI. */
 export type CandidateEvent =
   | CandidateBuilt
   | CandidateConflicted
@@ -42,7 +42,7 @@ interface Happening {
 }
 
 interface Act extends Happening {
-  /** Who did it: the name of a token, later of a person. */
+  /** The name of the token or person that acted. */
   readonly actor: string;
 }
 
@@ -54,16 +54,16 @@ export interface QueueUpdated extends Act {
 
 export interface PullRequestSubmitted extends Act {
   readonly kind: 'pull_request_submitted';
-  /** The id of the pull request's earlier stay, or a new one; passed over where the pull request is in the queue. */
+  /** The id of the pull request's earlier stay, or a new one. Ignored if the pull request is in the queue. */
   readonly entryId: EntryId;
   readonly pr: PullRequestFacts;
   readonly targets: ImpactedTargets | undefined;
-  /** Undefined: as it is, or the default for a new submission. */
+  /** Undefined: unchanged, or the default for a new submission. */
   readonly priority: Priority | undefined;
   readonly noBatch: boolean | undefined;
-  /** It mends a red branch: then it need not wait for the others. Absent: as it is. */
+  /** It repairs a red branch, so it need not wait for the others. Absent: unchanged. */
   readonly repair?: boolean;
-  /** A person asked for it at the forge. Absent: somebody with a token. */
+  /** A person submitted it at the forge. Absent: it came over the API with a token. */
   readonly by?: 'person';
 }
 
@@ -85,7 +85,7 @@ export interface ImpactedTargetsSet extends Act {
   readonly targets: ImpactedTargets;
 }
 
-/** A forge was asked, and this is how the pull request is now; undefined where it exists no more. */
+/** The present state of a pull request, read from the forge. Undefined if it no longer exists. */
 export interface PullRequestObserved extends Happening {
   readonly kind: 'pull_request_observed';
   readonly prNumber: PrNumber;
@@ -93,23 +93,23 @@ export interface PullRequestObserved extends Happening {
   readonly targets: ImpactedTargets | undefined;
 }
 
-/** A forge was asked, and this is how a pull request is that was removed for a failure of the branch. */
+/** The present state of a pull request that was removed for a failure of the branch, read from the forge. */
 export interface RemovedPullRequestObserved extends Happening {
   readonly kind: 'removed_pull_request_observed';
   readonly prNumber: PrNumber;
   readonly submission: number;
-  /** Undefined where it exists no more. */
+  /** Undefined if it no longer exists. */
   readonly pr: PullRequestFacts | undefined;
   readonly targets: ImpactedTargets | undefined;
 }
 
-/** A forge was asked for the target's head, and this is it; undefined where the branch exists no more. */
+/** The present head of the target branch, read from the forge. Undefined if the branch no longer exists. */
 export interface TargetObserved extends Happening {
   readonly kind: 'target_observed';
   readonly head: Sha | undefined;
-  /** How many heads the queue knew of when the forge was asked: an answer older than a landing is worth nothing. */
+  /** How many heads the queue knew when the forge was asked. An answer from before a landing is outdated. */
   readonly since: number;
-  /** The head the queue knew is an ancestor of this one: nothing was taken off the branch. */
+  /** The head that the queue knew is an ancestor of this one: no commit was removed from the branch. */
   readonly isDescendant: boolean;
 }
 
@@ -124,7 +124,10 @@ export interface CandidateBuilt extends OfCandidate {
   readonly sources: RequiredSources;
 }
 
-/** A member cannot be merged: with the target itself (no culprit), or with an entry ahead of it. */
+/**
+ * A member cannot be merged. `culprit` is the entry ahead that it conflicts with; without one it conflicts with the
+ * target branch.
+ */
 export interface CandidateConflicted extends OfCandidate {
   readonly kind: 'candidate_conflicted';
   readonly prNumber: PrNumber;
@@ -142,30 +145,30 @@ export interface CheckReported extends OfCandidate {
   readonly check: Omit<Check, 'reportedAt'>;
 }
 
-/** Whether quarantine excuses the failure of a check. */
+/** The judgement whether quarantine excuses the failure of a check. */
 export interface CheckJudged extends OfCandidate, JudgementFinding {
   readonly kind: 'check_judged';
   readonly check: string;
-  /** When the attempt began that this is about; undefined where its reporter did not say. */
+  /** When the judged attempt began; undefined if its reporter did not say. */
   readonly attempt: Instant | undefined;
-  /** The candidate as it was when it left the queue, where it had by then: only its record changes. */
+  /** The last state of the candidate if it has left the queue by now. Only its record changes. */
   readonly ended?: Candidate;
 }
 
-/** What the repository says now about the checks that it requires. */
+/** The required checks that the repository names now. */
 export interface RequiredReviewed extends OfCandidate {
   readonly kind: 'required_reviewed';
   readonly sources: RequiredSources;
 }
 
-/** What ran the checks is gone, and they will never report. */
+/** The process that ran the checks is gone, so they will never report. */
 export interface ChecksLost extends OfCandidate {
   readonly kind: 'checks_lost';
-  /** Only a lost runner counts as a try: a restart of ours, or commands that somebody changed, are nobody's fault. */
+  /** Only a lost runner counts as a try. A server restart or changed commands are not the candidate's fault. */
   readonly cause: 'runner_lost' | 'server_restarted' | 'commands_changed';
 }
 
-/** From now on nobody can say whether the target has moved until an answer is there. */
+/** From here on the target branch may have moved. Only the answer of the landing tells. */
 export interface LandingBegun extends OfCandidate {
   readonly kind: 'landing_begun';
 }
@@ -177,23 +180,23 @@ export interface CandidateLanded extends OfCandidate {
   readonly base: Sha;
   readonly pushedSha: Sha;
   readonly pushedTree: Sha;
-  /** What landed, in order: all that was asked for, unless a forge's merge API stopped half-way. */
+  /** The entries that landed, in order. A merge API may stop half-way; a push lands all of them. */
   readonly entries: readonly LandedEntry[];
-  /** Why it stopped. Absent where all landed, or where somebody took an entry back in the middle. */
+  /** Why a merge API stopped. Absent if all landed, or if an entry was cancelled in the middle. */
   readonly stopped?: LandingStop;
 }
 
-/** What a forge's merge API met half-way. What came before it has landed. */
+/** The obstacle that a merge API met half-way. The entries before it have landed. */
 export type LandingStop = EntryRefused | TargetMoved | Strayed;
 
-/** Somebody else moved the target. */
+/** The target branch was pushed to outside the queue. */
 export interface TargetMoved {
   readonly kind: 'target_moved';
   readonly head: Sha | undefined;
   readonly isDescendant: boolean;
 }
 
-/** The next entry was merged onto something else than what was predicted: it has landed, and was not tested so. */
+/** The forge merged the next entry onto an unexpected commit. It has landed in a state that was not tested. */
 export interface Strayed {
   readonly kind: 'strayed';
   readonly prNumber: PrNumber;
@@ -203,7 +206,7 @@ export interface Strayed {
   readonly isDescendant: boolean;
 }
 
-/** The forge will not have this entry. */
+/** The forge refused to merge this entry. */
 export interface EntryRefused {
   readonly kind: 'entry_refused';
   readonly prNumber: PrNumber;
@@ -215,7 +218,7 @@ export interface LandedEntry {
   readonly prNumber: PrNumber;
   readonly sha: Sha;
   readonly tree: Sha;
-  /** Where it differs from how the candidate as a whole landed. */
+  /** Present if it differs from how the whole candidate landed. */
   readonly kind?: LandedKind;
 }
 
@@ -224,12 +227,12 @@ export interface LandingRefused extends OfCandidate {
   readonly problem:
     | TargetMoved
     | { readonly kind: 'not_composable' }
-    /** It did not happen, and somebody had taken an entry back. */
+    /** Nothing landed, because an entry was cancelled first. */
     | { readonly kind: 'called_off' }
     | EntryRefused;
 }
 
-/** Nothing happened but that it is later now. */
+/** Only time has passed. */
 export interface TimePassed extends Happening {
   readonly kind: 'time_passed';
 }

@@ -33,7 +33,7 @@ import { concludeInconclusive, judge } from './verdict.ts';
 import { withFinding } from './waiver.ts';
 import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, tell, type Work } from './work.ts';
 
-/** What came back from the outside about one candidate. About one that ended, nothing is of any consequence. */
+/** Applies an answer about one candidate. Answers about an ended candidate change nothing but its record. */
 export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
   const candidate = findCandidate(work.queue, event.candidate);
   if (candidate === undefined && event.kind === 'check_judged') return judgeEnded(work, event);
@@ -87,7 +87,7 @@ function fail(work: Work, candidate: Candidate, { reason, detail }: CandidateUnb
   return APPLIED;
 }
 
-/** Nobody leaves who is being landed: what becomes of this run is asked again if they do not land. */
+/** Members that are being landed cannot leave. If they do not land, the candidate is abandoned and planned again. */
 function putOff(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, isPutOff: true });
 }
@@ -97,7 +97,7 @@ interface StartFailure {
   readonly detail?: string;
 }
 
-/** It cannot be tested at all. That is nobody else's fault, and not to be waited out. */
+/** The candidate cannot be tested at all. No other entry is to blame, and waiting does not help. */
 function failStart(work: Work, candidate: Candidate, { reason, ...more }: StartFailure): void {
   switch (candidate.purpose.kind) {
     case 'direct':
@@ -118,7 +118,10 @@ function failMembers(work: Work, candidate: Candidate, more: StartFailure): void
   }
 }
 
-/** The configuration is the branch's, so the second entry it meets is not removed for it: the queue holds. */
+/**
+ * The configuration belongs to the branch. The first entry is removed for it. At the second one the queue holds
+ * instead.
+ */
 function failByConfiguration(work: Work, candidate: Candidate, failure: StartFailure): void {
   const { base } = candidate;
   const { reason } = failure;
@@ -133,7 +136,7 @@ function failByConfiguration(work: Work, candidate: Candidate, failure: StartFai
   if (!isHeld) holdForConfiguration(work, candidate, reason);
 }
 
-/** Its members wait again, wherever they came from. */
+/** Returns the members to the line, from a candidate of the line or from a bisection. */
 function sendBack(work: Work, candidate: Candidate, because: Because): void {
   if (candidate.purpose.kind !== 'bisection') return abandon(work, candidate, because);
   for (const entry of unlanded(work.queue, candidate.members)) {
@@ -147,8 +150,8 @@ function concludeReadable(work: Work, run: Candidate): void {
 }
 
 /**
- * A member conflicts with the target itself: it has failed. Or with an entry ahead, which may yet leave: it is set aside
- * until that one has ended. The others are built without it at once.
+ * A member that conflicts with the target branch fails. A member that conflicts with an entry ahead is set aside until
+ * that entry ends. The other members are built without it at once.
  */
 function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: CandidateConflicted): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
@@ -167,7 +170,7 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
     releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit });
   } else {
     takeOut(work, [entry], aside);
-    // One that has landed or left meanwhile, and was perhaps submitted again, is not waited for.
+    // An entry that landed or left since is not waited for, even if it was submitted again.
     const ahead = compositionOf(candidate).find((member) => member.prNumber === culprit);
     const isAhead = ahead !== undefined && findLiveMember(work.queue, ahead) !== undefined;
     const setAside = isAhead ? culprit : undefined;
@@ -188,13 +191,13 @@ function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outco
   return APPLIED;
 }
 
-/** Too late for any verdict, but people still want to read it. */
+/** The verdict came too late to count. The record keeps it for the API. */
 function judgeEnded(work: Work, event: CheckJudged): Outcome {
   const { ended } = event;
   const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
   if (ended === undefined || checks === undefined) return notAsked(event);
   work.endedCandidates.push({ ...ended, checks });
-  // One that is remembered for its pass is remembered as its record says.
+  // A remembered pass keeps the same checks as its record.
   const remembered = getIn(work.queue.passes, ended.number);
   const again = remembered && withFinding(remembered.checks, event, { ...event, mode: 'SHADOW' });
   if (remembered !== undefined && again !== undefined) {

@@ -18,7 +18,7 @@ import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.
 import { replaceCandidate } from './test-run.ts';
 import { APPLIED, endCandidate, ignored, keep, keepCandidate, move, type Outcome, type Work } from './work.ts';
 
-/** Until it has begun, a landing can be called off by whatever happens; from then on only its answer ends it. */
+/** A landing can be cancelled until it has begun. From then on only its answer ends it. */
 export function beginLanding(work: Work, candidate: Candidate): Outcome {
   const { landing } = work.queue;
   if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} is not landing.`);
@@ -27,7 +27,7 @@ export function beginLanding(work: Work, candidate: Candidate): Outcome {
   return APPLIED;
 }
 
-/** The target was moved to what passed, or a part of the way: what is in it has left the queue for good. */
+/** The target branch moved to what passed, or part of the way. Entries that landed leave the queue. */
 export function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
   const { queue } = work;
   const { landing } = queue;
@@ -65,7 +65,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
 function isStopPossible(asked: readonly Entry[], { entries, stopped, how }: CandidateLanded): boolean {
   if (stopped === undefined) return entries.length > 0;
   if (how !== 'PREFIX' || entries.some(({ prNumber }, index) => asked[index]?.prNumber !== prNumber)) return false;
-  // Without anything landed it is a refusal, unless something landed that should not have.
+  // Without any landed entry it is a refusal, unless the forge landed something unexpected.
   if (stopped.kind !== 'strayed' && entries.length === 0) return false;
   const rest = asked.slice(entries.length);
   if (stopped.kind === 'target_moved') return rest.length > 0;
@@ -74,7 +74,7 @@ function isStopPossible(asked: readonly Entry[], { entries, stopped, how }: Cand
     : rest.some(({ prNumber }) => prNumber === stopped.prNumber);
 }
 
-/** The tree that was pushed is the tree that passed, or that tree with what landed beside it. */
+/** The pushed tree is the tree that passed, or that tree composed with what landed beside it. */
 function isProven({ settings, landing }: Queue, candidate: Candidate, event: CandidateLanded): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
   switch (event.how) {
@@ -91,35 +91,35 @@ function isProven({ settings, landing }: Queue, candidate: Candidate, event: Can
   }
 }
 
-/** Failures that may have been the head's. */
+/** Failures that may have been the fault of the head. */
 function findSuspects(queue: Queue): readonly Candidate[] {
   const runs = [...lineOf(queue), ...candidatesFor(queue, 'bisection')];
   return runs.filter((run) => run.state === 'failed' && !mayBlame(queue, run));
 }
 
-/** The head that was suspected, or red, is not the head any more: nobody is removed for what failed on it. */
+/** The suspected or red commit is no longer the head. No entry is removed for a failure on it. */
 function retestSuspects(work: Work, suspects: readonly Candidate[]): void {
   const because = { reason: 'TARGET_BRANCH_RED' as const };
   for (const { number, base, purpose } of suspects) {
     const run = findCandidate(work.queue, number);
     if (run === undefined) continue;
     if (purpose.kind === 'bisection') giveUpSearches(work, base, because);
-    // What is built on it stays as it is.
+    // Replacing it in its place leaves the candidates built on it as they are.
     else if (unlanded(work.queue, run.members).length > 0) replaceCandidate(work, run, because, 0);
   }
 }
 
-/** The head is exactly what passed, and nothing of it was waived. */
+/** The new head is exactly what passed, without a waiver. */
 function isWholeProof({ pass }: Candidate, { how }: CandidateLanded): boolean {
   return (how === 'IDENTICAL' || how === 'SAME_TREE') && pass?.waived === undefined;
 }
 
-/** What a landing is asked to land: the members and, before them, the entries beneath that they vouch for. */
+/** The entries that a landing lands: the members and, before them, the entries beneath that it vouches for. */
 export function landingEntries(queue: Queue, candidate: Candidate): Entry[] {
   return unlanded(queue, compositionOf(candidate));
 }
 
-/** Which tests a check has is what it was seen to have when it last passed. A waiver is no pass, nor is a skipped check. */
+/** The set of tests of a check is taken from its last pass. A waiver or a skipped check is not a pass. */
 function notePasses(work: Work, { pass, required, checks }: Candidate): void {
   if (pass === undefined || required === undefined) return;
   const known = work.queue.lastPasses;
@@ -132,15 +132,15 @@ function notePasses(work: Work, { pass, required, checks }: Candidate): void {
   work.queue = { ...work.queue, lastPasses };
 }
 
-/** How one entry came to the target. */
+/** How one entry reached the target branch. */
 interface Move extends Required<LandedEntry> {
-  /** The target's head before, and after. */
+  /** The head of the target branch before and after. */
   readonly base: Sha;
   readonly pushedSha: Sha;
   readonly pushedTree: Sha;
 }
 
-/** A push moves the target once for all of them, a merge API once for each. */
+/** A push moves the target branch once for all entries, a merge API once for each. */
 function listMoves(event: CandidateLanded, { landingMode }: Landing): readonly Move[] {
   const { base, pushedSha, pushedTree, how, entries } = event;
   return entries.map((entry, index) => {
@@ -161,7 +161,7 @@ function mergeEntry(
   const { provenBy, provenSha } = candidate.pass;
   const testedSha = isDirect ? entry.pr.headSha : provenSha;
   const landed: Landed = {
-    // Where another commit has proved the tree, the one that was pushed is not the one that was tested.
+    // If another commit proved the tree, the pushed commit is not the tested one.
     kind: kind === 'IDENTICAL' && testedSha !== pushedSha ? 'SAME_TREE' : kind,
     sha,
     tree,
@@ -186,7 +186,7 @@ interface Strayed {
   readonly event: CandidateLanded;
 }
 
-/** It has landed, and nobody tested what is there now: its record says so. */
+/** The entry landed in a state that was not tested, and its record says so. */
 function mergeStray(work: Work, candidate: Candidate, { asked, stopped, event }: Strayed): readonly Entry[] {
   const { prNumber, sha, tree } = stopped;
   const base = event.pushedSha;
@@ -194,7 +194,7 @@ function mergeStray(work: Work, candidate: Candidate, { asked, stopped, event }:
   return asked.filter((entry) => entry.prNumber === prNumber);
 }
 
-/** The landed candidate is over, and so are the runs of what it vouched for. What did not land is tested again. */
+/** Ends the landed candidate and the runs of the entries it vouched for. Members that did not land are tested again. */
 function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): void {
   const submissions = new Set(landed.map(({ submission }) => submission));
   for (const { number } of lineOf(work.queue)) {
@@ -211,7 +211,7 @@ function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): 
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
 }
 
-/** Candidates that do not contain all of what landed stay good only if they share no target with the rest of it. */
+/** A candidate that does not contain everything that landed stays valid only if it shares no target with the rest. */
 function compose(work: Work, landed: readonly Entry[]): void {
   const traces = landed.map((entry) => ({ entry, footprint: new Footprint().add(targetsOf(work.queue, entry)) }));
   for (const { number } of [...candidatesFor(work.queue, 'repair'), ...lineOf(work.queue)]) {
@@ -221,7 +221,7 @@ function compose(work: Work, landed: readonly Entry[]): void {
     const beside = traces.filter(({ entry }) => !inside.has(entry.submission));
     const [first] = beside;
     if (first === undefined) continue;
-    // What lies beneath is in candidates of its own, which come first and take this one with them.
+    // Entries beneath are members of candidates further ahead. Abandoning those abandons this one too.
     const isDisjoint = !unlanded(work.queue, candidate.members).some((entry) =>
       beside.some(({ footprint }) => footprint.overlaps(targetsOf(work.queue, entry))),
     );
@@ -249,7 +249,7 @@ export function concludeRefusedLanding(work: Work, candidate: Candidate, { probl
   return APPLIED;
 }
 
-/** Runs that could not go on while their members were being landed by others. */
+/** Abandons candidates that could not continue while their members were landing elsewhere. */
 function abandonPutOff(work: Work): void {
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -258,13 +258,13 @@ function abandonPutOff(work: Work): void {
 }
 
 /**
- * Its tree cannot be put on the head as it was tested: whatever its targets say, it touches what others touch. From now on
- * it overlaps with all of them, so that its next tree is built on the head itself.
+ * The tested tree cannot be composed with the head, so the entry touches the same files as others, whatever its targets
+ * say. From now on it overlaps with every entry, and its next tree is built on the head itself.
  */
 function refuseTree(work: Work, candidate: Candidate): void {
   abandon(work, candidate, { reason: 'LANDING_NOT_COMPOSABLE' });
   for (const entry of unlanded(work.queue, candidate.members)) keep(work, { ...entry, overlapsAll: true });
-  // Refused on the very head it was tested on, it would be refused again without end: its pass is forgotten.
+  // It was refused on the head it was tested on. Its pass is forgotten, or it would be refused again without end.
   if (candidate.base.sha === work.queue.head?.sha) forgetPasses(work, candidate);
 }
 
@@ -284,7 +284,7 @@ function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detai
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
 }
 
-/** Those whose removal was asked for while they were landing leave now: they did not land. */
+/** Entries that were cancelled during the landing leave now, because they did not land. */
 function removeAsAsked(work: Work, asked: readonly Entry[]): void {
   for (const { prNumber, submission } of asked) {
     const entry = findEntry(work.queue, prNumber);

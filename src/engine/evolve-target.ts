@@ -19,7 +19,7 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
   return APPLIED;
 }
 
-/** Somebody else moved the target: nothing in the line was tested on what is there now. */
+/** The target branch was pushed to outside the queue. Nothing in the line was tested on its new head. */
 export function moveTarget(work: Work, to: { readonly head: Sha | undefined; readonly isDescendant: boolean }): void {
   const { queue } = work;
   const isFirstLook = queue.heads === 0;
@@ -35,7 +35,7 @@ interface Stray {
   readonly isDescendant: boolean;
 }
 
-/** A forge's merge API has put an entry on something that nobody tested it with. */
+/** The merge API of the forge merged an entry onto a commit that it was not tested with. */
 export function moveTargetByStray(work: Work, { prNumber, from, ...to }: Stray): void {
   const { head } = to;
   startAgain(work, to, { reason: 'TARGET_BRANCH_MOVED', prNumber });
@@ -61,7 +61,7 @@ function startAgain(
   }
 }
 
-/** The target has a new head, however it came to it. */
+/** Records a new head of the target branch, whether it was landed or pushed. */
 export function advanceTarget(
   work: Work,
   head: Sha | undefined,

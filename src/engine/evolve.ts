@@ -27,7 +27,7 @@ import { forgetRemoval } from './suspicion.ts';
 import { isOutranked } from './targets.ts';
 import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, tell, type Work } from './work.ts';
 
-/** Folds a fact into the state. It makes no choice about what to do next: that is plan's. */
+/** Applies a fact to the state. plan.ts decides what to do next. */
 export function evolve(work: Work, event: QueueEvent): Outcome {
   switch (event.kind) {
     case 'queue_updated':
@@ -99,7 +99,7 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
   return APPLIED;
 }
 
-/** A queue that switches can be paused and resumed; which state it goes back to is said by the last word. */
+/** A queue can be paused and resumed during a mode switch. The last request decides the state after the switch. */
 function steerSwitch(work: Work, modeSwitch: ModeSwitch, { state, actor }: QueueUpdated): Outcome {
   if (state === undefined) return APPLIED;
   const isPaused = state === 'PAUSED';
@@ -112,7 +112,7 @@ function steerSwitch(work: Work, modeSwitch: ModeSwitch, { state, actor }: Queue
   return APPLIED;
 }
 
-/** Named on the queue, required checks need not be read from a configuration that cannot be used. */
+/** Required checks that are set on the queue need no readable configuration. */
 function isWayOut({ hold }: Queue, { settings }: QueueUpdated): boolean {
   return hold?.cause.kind === 'configuration' && settings.requiredStatuses !== undefined;
 }
@@ -121,7 +121,7 @@ function hasChanges({ settings }: QueueUpdated): boolean {
   return Object.keys(settings).length > 0;
 }
 
-/** An operator has looked. What the event that parked it was the answer to is asked for again. */
+/** An operator resumes a parked queue. The effects whose answer may have been dropped are requested again. */
 function unpark(work: Work): Outcome {
   const breach = findBreachAnywhere(work.queue);
   if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);
@@ -149,10 +149,10 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
   }
   if (known !== undefined) {
     const { priority = known.priority, noBatch = known.noBatch, repair: isRepair = known.isRepair } = event;
-    // Whoever wants it in the queue now does not want it removed any more.
+    // A new submission revokes the cancellation.
     keep(work, { ...known, priority, noBatch, isRepair, removalAskedBy: undefined });
     observe(work, { kind: 'pull_request_observed', at: event.at, prNumber: pr.number, pr, targets: event.targets });
-    // Whoever submits a pull request that was pushed to while in the queue means the new head: a new cycle begins.
+    // The pull request was pushed to while in the queue. Submitting it again means the new head, so a new stay begins.
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;
   }
   const entry: Entry = {
@@ -180,7 +180,7 @@ function cancel(work: Work, event: PullRequestCancelled): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
   if (entry === undefined) return notInQueue(event.prNumber);
   if (isLanding(work.queue, entry)) {
-    // The push may have happened already: it leaves unless it lands.
+    // The push may have happened already, so the entry leaves only if it does not land.
     keep(work, { ...entry, removalAskedBy: event.actor });
     return APPLIED;
   }
@@ -203,7 +203,7 @@ function restart(work: Work, event: TestsRestartRequested): Outcome {
 
 function setTargets(work: Work, event: ImpactedTargetsSet): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
-  // Kept for the head they name, which may come later; the entry in the queue is at another one.
+  // The store keeps targets for every head they name. The entry in the queue has another head.
   if (entry === undefined || entry.pr.headSha !== event.sha) return APPLIED;
   if (isOutranked(event.targets, entry.targets)) return ignored('Somebody with a token said which targets it impacts.');
   retarget(work, entry, event.targets);
@@ -223,7 +223,7 @@ function observe(work: Work, event: PullRequestObserved): Outcome {
   return APPLIED;
 }
 
-/** Its failure was the branch's: unchanged, it stands where it stood. */
+/** Returns an entry to its old place, because its failure was the fault of the branch. */
 function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullRequestObserved): Outcome {
   const { returning } = work.queue;
   const removal = returning.find(({ entry }) => entry.submission === submission);
@@ -231,7 +231,7 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
   work.queue = { ...work.queue, returning: returning.filter((other) => other !== removal) };
   const { entry } = removal;
   const isUnchanged = pr?.status === 'open' && pr.headSha === entry.pr.headSha && pr.baseBranch === entry.pr.baseBranch;
-  // What changed since is for its people to submit again.
+  // A pull request that has changed since must be submitted again by its author.
   if (!isUnchanged) return APPLIED;
   const { checks } = removal.failure;
   move(work, { ...entry, pr, targets, wasTested: true }, { to: 'PENDING', reason: 'TARGET_BRANCH_AT_FAULT', checks });
@@ -240,7 +240,7 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
 
 function refresh(work: Work, entry: Entry, pr: Entry['pr'], targets: Entry['targets']): void {
   const isSameHead = pr.headSha === entry.pr.headSha;
-  // Targets, and an attempt to land directly, belong to one head commit: those of an earlier head say nothing.
+  // Targets and a direct merge belong to one head commit. Those of an earlier head do not count.
   const isDirectMergeSpent = isSameHead && entry.isDirectMergeSpent;
   const refreshed = { ...entry, pr, targets: isSameHead ? entry.targets : undefined, isDirectMergeSpent };
   const wasReady = isReady(readinessOf(work.queue, entry));
@@ -250,7 +250,7 @@ function refresh(work: Work, entry: Entry, pr: Entry['pr'], targets: Entry['targ
   if (targets !== undefined) retarget(work, entryOf(work, entry.prNumber), targets);
 }
 
-/** What keeps it from being admitted is what its people should do something about. */
+/** The page shows why an entry is not admitted, so that its author can act on it. */
 function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
   return (
     a.mergeability === b.mergeability &&
@@ -261,7 +261,7 @@ function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
   );
 }
 
-/** Whether what was observed ends the entry, the most telling reason first. */
+/** Whether the observed state ends the entry. The most specific reason comes first. */
 function endOf(queue: Queue, entry: Entry, { pr }: PullRequestObserved): Move | undefined {
   if (pr?.status === 'merged') {
     if (pr.baseBranch !== queue.branch) return cancelled('PR_MERGED_INTO_OTHER_BRANCH');
@@ -270,7 +270,7 @@ function endOf(queue: Queue, entry: Entry, { pr }: PullRequestObserved): Move | 
   if (pr === undefined || pr.status === 'closed') return cancelled('PR_CLOSED');
   if (pr.status === 'draft') return cancelled('PR_CONVERTED_TO_DRAFT');
   const isPushed = pr.headSha !== entry.pr.headSha;
-  // The submission was made for the commit it saw: only somebody who may write can put another one in its place.
+  // A submission is for the commit it saw. Only a push with write access may replace that commit.
   if (isPushed && (isAdmitted(entry) || pr.isHeadUntrusted === true)) return cancelled('PR_PUSHED_TO');
   if (!isAdmitted(entry)) return undefined;
   if (pr.baseBranch !== queue.branch) return cancelled('PR_BASE_BRANCH_CHANGED');

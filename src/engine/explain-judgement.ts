@@ -4,10 +4,10 @@ import { type ExplanationReason, reason } from './explanation.ts';
 import { type Judged, quarantineVerdictOf } from './judgement.ts';
 import { appFor } from './required.ts';
 
-/** Nobody reads more of them here; all are in the details of the test run. */
+/** The details of the test run list all of them. */
 const NAMED = 5;
 
-/** What quarantine has to do with the failures of a candidate's checks, in words. */
+/** Explains the effect of quarantine on the failures of a candidate's checks. */
 export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
   return checks.flatMap(({ name: check, judgement }) => {
     if (judgement?.kind !== 'judged') return [];
@@ -40,7 +40,6 @@ function testReasons({ tests, failing }: Judged): ExplanationReason[] {
   return [...named, reason('AND_MORE', `${more} more ${more === 1 ? 'test' : 'tests'} failed.`)];
 }
 
-/** A check that has no result yet, or whose failure is being judged. */
 export function openReason({ checks, required, number: testRun }: Candidate, check: string): ExplanationReason {
   const judgement = checks.find(({ name }) => name === check)?.judgement;
   if (judgement?.kind !== 'awaited') {

@@ -22,8 +22,8 @@ import { holdEndsAt } from './verdict.ts';
 import { voucherOf } from './vouch.ts';
 
 /**
- * Why an entry is where it is, in words: one more pure function of the queue. Of an entry that ended, `last` is the
- * candidate it ended with.
+ * Explains in words why an entry is in its state. A pure function of the queue. `last` is the candidate that an ended
+ * entry ended with.
  */
 export function explain(queue: Queue, entry: Entry, now: Instant, last?: Candidate): Explanation {
   if (!isLive(entry.state)) return explainEnded(queue, entry, last);
@@ -73,7 +73,7 @@ function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
 function explainAdmitted(queue: Queue, entry: Entry, now: Instant): Explanation {
   const order = admittedInOrder(queue);
   const position = order.findIndex((other) => other.prNumber === entry.prNumber) + 1;
-  // While a queue holds, what waits waits for nothing else.
+  // While the queue holds, a pending entry waits for nothing else.
   const isHeld = queue.hold !== undefined && entry.candidate === undefined;
   const own = isHeld ? [] : reasonsOf(queue, entry, now, MAX_DEPTH);
   const reasons = [...queueReasons(queue), ...targetReasons(queue), ...own];
@@ -86,10 +86,10 @@ function explainAdmitted(queue: Queue, entry: Entry, now: Instant): Explanation 
   };
 }
 
-/** Reasons of reasons end here: a line may be long, and nobody reads further. */
+/** A line may be long, so reasons of reasons are cut at this depth. */
 const MAX_DEPTH = 4;
 
-/** What an entry of the line waits for, and what that waits for. */
+/** The reasons why an entry of the line waits, with their own reasons. */
 function reasonsOf(queue: Queue, entry: Entry, now: Instant, depth: number): ExplanationReason[] {
   if (depth === 0) return [];
   if (entry.conflictsWith !== undefined) return [conflictReason(entry)];
@@ -141,7 +141,10 @@ function testingReason(queue: Queue, candidate: Candidate, now: Instant): Explan
   };
 }
 
-/** The most frequent mistake of a new setup: nobody would know of it before the timeout. */
+/**
+ * A new setup often reports under other names or not at all. Without this reason the author would learn it from the
+ * timeout.
+ */
 function silenceReasons(candidate: Candidate, now: Instant): ExplanationReason[] {
   const { number: testRun, testingSince: since } = candidate;
   if (since === undefined || !isSilent(candidate, now)) return [];
@@ -187,9 +190,9 @@ function failedReasons(queue: Queue, candidate: Candidate, now: Instant, depth: 
   return [failed, ...holdReasons(queue, candidate, now, depth)];
 }
 
-/** Why an entry whose failure is its own is still here. */
+/** Why an entry whose failure is its own is still in the queue. */
 function holdReasons(queue: Queue, candidate: Candidate, now: Instant, depth: number): ExplanationReason[] {
-  // That the target is red is said before anything else.
+  // The explanation already begins with the red branch.
   if (queue.hold !== undefined) return [];
   const ahead = unlanded(queue, candidate.beneath);
   if (candidate.members.length > 1 && ahead.length > 0) {
@@ -204,13 +207,13 @@ function holdReasons(queue: Queue, candidate: Candidate, now: Instant, depth: nu
   return [reason('HELD', `It is held for the pull requests behind it, until ${until} at the latest.`)];
 }
 
-/** A line may be long: the first few are named, those that are not done yet before the others. */
+/** A line may be long, so only the first few entries are named, open ones first. */
 const NAMED = 3;
 
 function waitingForSome(queue: Queue, entries: readonly Entry[], now: Instant, depth: number): ExplanationReason[] {
   const open = entries.filter(({ state }) => state !== 'TESTS_PASSED');
   const sorted = [...open, ...entries.filter(({ state }) => state === 'TESTS_PASSED')];
-  // What the first waits for is told whole; of the others it is enough to know where they stand.
+  // Only the first entry is explained to full depth. For the others their state is enough.
   const named = sorted.slice(0, NAMED).map((entry, index) => waitingFor(queue, entry, now, index === 0 ? depth : 1));
   const more = entries.length - named.length;
   return more === 0 ? named : [...named, reason('AND_MORE', `It waits for ${more} more pull requests ahead of it.`)];

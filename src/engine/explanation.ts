@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import type { CandidateNumber } from './candidate.ts';
 
-/** Why an entry is where it is, as a tree of reasons in words. */
+/** Why an entry is in its state, as a tree of reasons in words. */
 export interface Explanation {
   readonly summary: string;
   /** From 1, among the admitted entries. */
@@ -16,7 +16,6 @@ export interface ExplanationReason extends About {
   readonly reasons: readonly ExplanationReason[];
 }
 
-/** What a reason is about. */
 interface About {
   readonly prNumber?: number;
   readonly check?: string;

@@ -2,13 +2,16 @@ import type { Member } from './candidate.ts';
 import { type Entry, findLiveMember, type Queue } from './queue.ts';
 import { ALL_TARGETS, type ImpactedTargets } from './targets.ts';
 
-/** What an entry impacts now: everything in single mode, where nothing was uploaded, and after a failed composition. */
+/**
+ * The targets that an entry impacts now. It impacts everything in single mode, without uploaded targets, and after a
+ * failed composition.
+ */
 export function targetsOf(queue: Queue, entry: Entry): ImpactedTargets {
   if (queue.settings.mode === 'SINGLE' || entry.overlapsAll) return ALL_TARGETS;
   return entry.targets ?? ALL_TARGETS;
 }
 
-/** The targets of several entries together. Whatever impacts everything overlaps with whatever there is. */
+/** The union of the targets of several entries. An entry that impacts everything overlaps with every other entry. */
 export class Footprint {
   readonly #targets = new Set<string>();
   #isAll = false;
@@ -32,7 +35,7 @@ export class Footprint {
   }
 }
 
-/** Of those among the members that have not landed. */
+/** Members that have landed or left do not count. */
 export function footprintOf(queue: Queue, members: readonly Member[]): Footprint {
   const footprint = new Footprint();
   for (const member of members) {

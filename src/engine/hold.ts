@@ -34,15 +34,15 @@ import { MAX_TRIES, replaceCandidate, startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, move, tell, type Work } from './work.ts';
 
 /**
- * A queue holds while its target branch is to blame: the head fails by itself, or its configuration cannot be used. Then
- * nothing of the line starts and nobody is removed for a failure. The head is tested again by itself, after growing
- * pauses. An entry that was submitted since, or as a repair, is tested alone on the red head and lands if it passes.
+ * A queue holds while its target branch is to blame: its head fails by itself, or its configuration is unusable. No
+ * candidate of the line starts and no entry is removed for a failure. The head is tested again by itself with a growing
+ * backoff. An entry submitted since, or submitted as a repair, is tested alone on the red head and lands if it passes.
  */
 
 const FIRST_PAUSE_MS = 10 * 60_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
-/** Problems that lie in the branch or the forge's settings, and not in any change. */
+/** Problems of the branch or of the forge's settings. No pull request causes them. */
 const CONFIGURATION_PROBLEMS: ReadonlySet<StartProblem> = new Set<StartProblem>([
   'START_TEST_RUN_NO_REQUIRED_STATUSES',
   'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH',
@@ -73,13 +73,13 @@ function concludeGreen(work: Work, run: Candidate): void {
   clearBase(work, run.base);
   const { hold } = work.queue;
   if (hold === undefined || !isHead(work.queue, run.base)) return;
-  // A test that began before the configuration broke does not show that it was mended.
+  // A test that began before the configuration broke does not show that it works again.
   if (hold.cause.kind === 'checks' || run.plannedAt >= hold.since) {
     retestHeld(work, { reason: 'TARGET_BRANCH_GREEN', candidate: run.number });
   }
 }
 
-/** One failed check is enough to hold. The others are still listened to: who failed one of them may return, too. */
+/** One failed check is enough to hold. Later failures still count, because they may bring back more removed entries. */
 function concludeRed(work: Work, run: Candidate, failure: Failure): void {
   const { hold } = work.queue;
   const names = [...new Set([...failure.checks, ...failedChecks(run)])];
@@ -104,8 +104,8 @@ function endRedTest(work: Work, run: Candidate): void {
 }
 
 /**
- * The commit cannot be tested by itself. Where its configuration is why, that is no pull request's fault. Otherwise it is
- * tried again: what speaks against it still does.
+ * The commit cannot be tested by itself. A broken configuration is no pull request's fault, so the queue holds. Any
+ * other problem is retried, and the suspicion stays.
  */
 export function concludeUntestable(work: Work, run: Candidate, reason: StartProblem): void {
   if (!isConfigurationProblem(reason) && work.queue.hold === undefined && run.tries < MAX_TRIES) {
@@ -140,15 +140,15 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
 }
 
 /**
- * The same problem of the branch's configuration met a second entry on one head, or several at once: the queue holds, and
- * nobody is removed. A repair could not start either, because configuration is read from the base.
+ * The same configuration problem affected a second entry on one head, or several at once. The queue holds and removes
+ * no entry. A repair could not start either, because the configuration is read from the base.
  */
 export function holdForConfiguration(work: Work, candidate: Candidate, reason: StartProblem): void {
   returnRemoved(work, candidate.base, [reason]);
   holdQueue(work, { kind: 'configuration', reason }, candidate);
 }
 
-/** The head is looked at again by itself when its time has come. */
+/** Tests the head by itself again when the backoff is over. */
 export function lookAgain(work: Work): void {
   const { hold, head } = work.queue;
   if (hold === undefined || head === undefined || !mayWork(work.queue) || work.at < hold.nextRetestAt) return;
@@ -158,7 +158,7 @@ export function lookAgain(work: Work): void {
   testBase(work, head);
 }
 
-/** When the head is looked at next; undefined where that is under way, or nothing holds. */
+/** When the head is tested again; undefined if its test is under way or the queue does not hold. */
 export function nextLookAt(queue: Queue): Instant | undefined {
   const { hold, head } = queue;
   if (hold === undefined || head === undefined || !mayWork(queue)) return undefined;
@@ -166,12 +166,12 @@ export function nextLookAt(queue: Queue): Instant | undefined {
   return last === undefined || last.state === 'failed' ? hold.nextRetestAt : undefined;
 }
 
-/** When tests of the branch end that have failed, and of which something is still to be heard. */
+/** When failed tests of the branch end that still wait for open checks. */
 export function redTestEnds(queue: Queue): Instant[] {
   return candidatesFor(queue, 'head').flatMap(({ failure }) => (failure ? [failure.at + LONGEST_PAUSE_MS] : []));
 }
 
-/** The configuration of the head can be used again: its checks need not run to know that. */
+/** The configuration of the head is usable again. Its checks need not run to show that. */
 export function isReadable({ hold }: Queue, { purpose }: Candidate): boolean {
   return (
     purpose.kind === 'head' &&
@@ -180,7 +180,7 @@ export function isReadable({ hold }: Queue, { purpose }: Candidate): boolean {
   );
 }
 
-/** Ends the hold, and tests again whatever failed during it, in its order among those that returned. */
+/** Ends the hold, and tests everything again that failed during it, in order with the entries that returned. */
 export function retestHeld(work: Work, because: Because, actor?: string): void {
   const { head } = work.queue;
   endHold(work, because);
@@ -188,7 +188,7 @@ export function retestHeld(work: Work, because: Because, actor?: string): void {
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate?.state !== 'failed') continue;
-    // In its place, unless somebody who returned stood ahead of it.
+    // It keeps its place, unless an entry that returned belongs ahead of it.
     if (isBehindPending(work.queue, candidate)) abandon(work, candidate, { ...because, actor });
     else replaceCandidate(work, candidate, because, 0, actor);
   }
@@ -204,7 +204,7 @@ function isBehindPending(queue: Queue, candidate: Candidate): boolean {
   return waiting !== undefined && members.some((member) => orderKey(waiting) < orderKey(member));
 }
 
-/** The hold is over. Repairs are tested in their turn like all others. */
+/** Ends the hold. Repairs are tested in the line like all other entries. */
 export function endHold(work: Work, because: Because): void {
   const { hold } = work.queue;
   if (hold === undefined) return;
@@ -214,7 +214,7 @@ export function endHold(work: Work, because: Because): void {
   tellAll(work);
 }
 
-/** Tests the first possible repair alone on the red head: one at a time, each once on one head. */
+/** Tests the first possible repair alone on the red head. One runs at a time, and each once per head. */
 export function startRepair(work: Work): void {
   const { hold, head, landing } = work.queue;
   if (hold?.cause.kind !== 'checks' || head === undefined || landing !== undefined || !mayWork(work.queue)) return;
@@ -234,7 +234,7 @@ export function isPossibleRepair({ submissions }: Hold, { submission, isRepair }
   return isRepair || submission > submissions;
 }
 
-/** It did not mend the head. That is no fault of its own: it waits like all others. */
+/** It did not repair the head. That is not its fault, so it is pending again. */
 export function concludeRepairs(work: Work): void {
   for (const run of candidatesFor(work.queue, 'repair')) {
     if (run.state === 'failed') giveUpRepair(work, run, run.failure?.checks ?? []);

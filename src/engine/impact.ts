@@ -7,8 +7,8 @@ import { type ImpactedTargets, isOutranked } from './targets.ts';
 import { keep, type Work } from './work.ts';
 
 /**
- * An entry impacts other targets now. In the line that takes effect at once: candidates that would not have been built
- * like this are abandoned.
+ * Sets new targets of an entry. In the line they apply at once: candidates that would be built differently now are
+ * abandoned.
  */
 export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): void {
   if (isOutranked(targets, entry.targets)) return;
@@ -18,7 +18,7 @@ export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): vo
   const own = findCandidate(work.queue, entry.candidate);
   if (own === undefined) return;
   const because = { reason: 'IMPACTED_TARGETS_CHANGED' as const, prNumber: entry.prNumber };
-  // What landed beside it was disjoint from its old targets. Nobody remembers whether it is from the new ones.
+  // Entries that landed beside it were disjoint from its old targets. Whether they are from the new ones is not stored.
   if (own.composedWith.length > 0 || findMissing(work.queue, own) !== undefined) {
     abandon(work, own, because);
     return;
@@ -35,7 +35,7 @@ function isSame(a: ImpactedTargets, b: ImpactedTargets): boolean {
   return a.digest === b.digest && a.count === b.count;
 }
 
-/** Looks at the whole line: while something is being landed, what its targets became could not take effect. */
+/** Checks the whole line after a landing, because new targets cannot apply while their entry is landing. */
 export function retargetLanded(work: Work): void {
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -45,7 +45,7 @@ export function retargetLanded(work: Work): void {
   }
 }
 
-/** An entry ahead of a candidate that its members overlap with and that is not in it. */
+/** An entry ahead that overlaps with the candidate's members and is not in the candidate. */
 function findMissing(queue: Queue, candidate: Candidate): Entry | undefined {
   const footprint = footprintOf(queue, candidate.members);
   return lineOf(queue)

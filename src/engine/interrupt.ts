@@ -7,7 +7,7 @@ import { type Because, type Entry, findCandidate, mayStartTests, type Queue } fr
 import { lineOf, unlanded } from './roster.ts';
 import { entryOf, type Work } from './work.ts';
 
-/** An urgent entry goes ahead of everything it overlaps with, except of what may not be interrupted. */
+/** Puts urgent entries ahead of everything they overlap with that may be interrupted. */
 export function makeWayForUrgent(work: Work): void {
   if (!mayStartTests(work.queue)) return;
   for (const prNumber of walk(work.queue.index.pending)) {
@@ -22,7 +22,7 @@ export function makeWayForUrgent(work: Work): void {
   }
 }
 
-/** Where no slot is free for an urgent entry, the last candidate of the line that may be interrupted gives up its own. */
+/** If no slot is free for an urgent entry, the last interruptible candidate of the line gives up its slot. */
 export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | undefined {
   const urgent = entries.find(({ priority }) => priority.value === 0);
   const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && isInterruptible(work.queue, other));
@@ -31,7 +31,10 @@ export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | u
   return urgent.prNumber;
 }
 
-/** Neither being landed nor urgent, and nothing urgent was built on it: urgent entries do not interrupt one another. */
+/**
+ * A candidate that is landing or urgent, or beneath an urgent one, is not interrupted. Urgent entries do not interrupt
+ * each other.
+ */
 export function isInterruptible(queue: Queue, candidate: Candidate): boolean {
   if (isUrgent(queue, candidate) || isBeingLanded(queue, candidate)) return false;
   const members = new Set(candidate.members.map(({ submission }) => submission));

@@ -20,8 +20,8 @@ import { waivedIn } from './waiver.ts';
 import type { Step } from './work.ts';
 
 /**
- * What is true of every queue, whatever happened. After every step in production, the part that the step touched is
- * checked; in tests, all of it. The sentence says which promise is broken; undefined where none is.
+ * The invariants of every queue. Production checks the part that a step touched, tests check all of it. Returns a
+ * sentence about the broken invariant; undefined if none is broken.
  */
 export function findBreach(before: Queue, step: Step): string | undefined {
   const { queue } = step;
@@ -37,7 +37,7 @@ export function findBreach(before: Queue, step: Step): string | undefined {
   );
 }
 
-/** All of it: costs as much as the queue is long. */
+/** Checks everything. The cost grows with the length of the queue. */
 export function findBreachAnywhere(queue: Queue): string | undefined {
   return (
     findFirst(valuesOf(queue.entries), (entry) => breachOfEntry(queue, entry)) ??
@@ -49,7 +49,7 @@ export function findBreachAnywhere(queue: Queue): string | undefined {
   );
 }
 
-/** An entry is in one place only, and in the state that goes with it. */
+/** An entry is in one place only, and its state matches that place. */
 function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
   const name = `#${entry.prNumber}`;
   const places = [entry.candidate, entry.bisection, entry.conflictsWith].filter((place) => place !== undefined);
@@ -67,7 +67,7 @@ function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
   return entry.state === state ? undefined : `${name} is ${entry.state} where its candidate makes it ${state}`;
 }
 
-/** At most one live candidate of the line claims an entry; and whatever is in one is in the queue, or has landed. */
+/** At most one live candidate of the line has an entry as a member. Every member is in the queue or has landed. */
 function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefined {
   const name = `candidate ${candidate.number}`;
   if (candidate.endedAt !== undefined) return `${name} has ended and is still in the queue`;
@@ -86,7 +86,7 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   return undefined;
 }
 
-/** What passed by a waiver is no proof for another candidate. */
+/** A pass by a waiver proves no other candidate. */
 function breachOfPasses(queue: Queue): string | undefined {
   const isWaived = (candidate: Candidate | undefined) => candidate?.pass?.waived !== undefined;
   const remembered = listOf(queue.passes).find(isWaived);
@@ -97,7 +97,7 @@ function breachOfPasses(queue: Queue): string | undefined {
   return reused === undefined ? undefined : `candidate ${reused.number} passed by a waiver of another`;
 }
 
-/** No entry leaves twice, or stays after it left; and every removal has a reason. */
+/** An entry leaves once and does not stay after it left. Every transition has a reason. */
 function breachOfEndings({ ended, queue, transitions }: Step): string | undefined {
   const submissions = new Set<number>();
   for (const entry of ended) {
@@ -110,13 +110,13 @@ function breachOfEndings({ ended, queue, transitions }: Step): string | undefine
   return transitions.some(({ because }) => because.reason === undefined) ? 'a transition has no reason' : undefined;
 }
 
-/** Nothing lands that did not pass, from a queue that may not land, or from another head than the one known. */
+/** A candidate lands only if it passed, the queue may land, and the expected head is the known one. */
 function breachOfLanding(before: Queue, { queue, effects }: Step): string | undefined {
   for (const effect of effects) {
     if (effect.kind !== 'land_candidate') continue;
     const candidate = findCandidate(queue, effect.candidate);
     if (queue.state === 'PAUSED' || queue.parked !== undefined) return 'a paused queue lands';
-    // Un-parking asks again for the landing that was under way; nothing else does.
+    // Only resuming a parked queue requests the landing again that was under way.
     const isUnderWay = before.landing !== undefined && queue.landing === before.landing;
     if (isUnderWay && before.parked === undefined) return 'two landings at once';
     if (candidate?.state !== 'passed') return `candidate ${effect.candidate} lands without having passed`;
@@ -129,8 +129,8 @@ function breachOfLanding(before: Queue, { queue, effects }: Step): string | unde
 }
 
 /**
- * A candidate of the line contains every entry ahead of it that it overlaps with; what it is built on stands before it.
- * What is being landed is past that question.
+ * A candidate of the line contains every entry ahead that it overlaps with, and comes after everything it is built on.
+ * Entries that are landing are exempt.
  */
 function breachOfOrder(queue: Queue): string | undefined {
   const line = lineOf(queue);

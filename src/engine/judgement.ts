@@ -1,35 +1,33 @@
 import type { Instant } from '../lib/clock.ts';
 
 /**
- * A check that failed may have failed in nothing but quarantined tests. Whether it did is found out by whoever has the
- * results; the queue waits for that no longer than this, and only where it honors quarantine.
+ * A check may have failed in quarantined tests only. The shell judges that from the uploaded test results. A candidate
+ * waits for the judgement no longer than this, and only if the queue honors quarantine.
  */
 export const JUDGEMENT_MS = 60_000;
 
-/** How many failing tests a judgement names; one that waives more is none: so much at once is no flakiness. */
+/** How many failing tests a judgement names. More failures at once are not flakiness, so they are not waived. */
 export const MAX_JUDGED_TESTS = 1_000;
 
-/** A test that failed in the check. */
 export interface JudgedTest {
   readonly id: string;
   readonly name: string;
-  /** Why its failure is nobody's excuse; absent where it is quarantined as it should be. */
+  /** Why its failure counts; absent if its quarantine excuses the failure. */
   readonly why?: string;
 }
 
 export interface JudgementFinding {
   readonly isWaived: boolean;
-  /** A sentence. */
   readonly reason: string;
-  /** At most MAX_JUDGED_TESTS, those that are no excuse first. */
+  /** At most MAX_JUDGED_TESTS. Tests that are not excused come first. */
   readonly tests: readonly JudgedTest[];
   readonly failing: number;
 }
 
 export type Judgement =
-  /** It counts neither way until it is judged, or until then. */
+  /** The check is pending until it is judged, at the latest until this instant. */
   | { readonly kind: 'awaited'; readonly until: Instant }
-  /** In shadow, nothing follows from it: it says what would have. */
+  /** A shadow judgement has no effect. It says what would have happened. */
   | ({ readonly kind: 'judged'; readonly at: Instant; readonly isShadow: boolean } & JudgementFinding);
 
 export type Judged = Extract<Judgement, { readonly kind: 'judged' }>;
@@ -43,7 +41,6 @@ export const QUARANTINE_VERDICTS = [
 ] as const;
 export type QuarantineVerdict = (typeof QUARANTINE_VERDICTS)[number];
 
-/** In a word. */
 export function quarantineVerdictOf(judgement: Judgement): QuarantineVerdict {
   if (judgement.kind === 'awaited') return 'PENDING';
   if (judgement.isShadow) return judgement.isWaived ? 'WOULD_BE_WAIVED' : 'WOULD_NOT_BE_WAIVED';

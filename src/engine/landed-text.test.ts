@@ -8,7 +8,7 @@ import type { PrNumber } from './pull-request.ts';
 const sha = (letter: string) => letter.repeat(40) as Sha;
 const short = (letter: string) => letter.repeat(12);
 
-/** The commit a, of a push to b, that was tested as c; each with a tree of its own. */
+/** Commit a landed by a push to b and was tested as c. Each has its own tree. */
 const LANDED: Landed = {
   kind: 'SAME_TREE',
   sha: sha('a'),

@@ -2,12 +2,12 @@ import type { Sha } from '../lib/sha.ts';
 import type { Landed } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
 
-/** Longer lists are in the record. */
+/** The record has the full list. */
 const MAX_LISTED = 20;
 
 /**
- * What is true of the entry's own commit, to follow its name: "has exactly the files that were tested as …". Of several
- * that landed together only the last was tested.
+ * The proof for the entry's own commit, as the end of a sentence: "has exactly the files that were tested as …". Of
+ * several entries that landed together, only the last commit was tested.
  */
 export function landingProof(landed: Landed): string {
   const { kind, sha, tree, pushedSha, testedSha, testedTree, composedWith } = landed;

@@ -4,21 +4,21 @@ import { type Because, type Entry, isLanding, type Queue, toMember } from './que
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { endCandidate, keep, move, type Work } from './work.ts';
 
-/** Why, and who asked for it where somebody did. */
+/** The reason, and the actor if a person or token asked for it. */
 type Cause = Because & { readonly actor?: string | undefined };
 
-/** Abandons a candidate of the line and everything that is built on it; their members wait in the line again. */
+/** Abandons a candidate of the line and everything built on it. Their members are pending again. */
 export function abandon(work: Work, candidate: Candidate, because: Cause): void {
   if (isBeingLanded(work.queue, candidate)) return;
   abandonAllWith(work, candidate.members, because, new Set());
 }
 
-/** Abandons the whole line, as when the target was moved behind its back. */
+/** Abandons the whole line, because the target branch was pushed to outside the queue. */
 export function abandonLine(work: Work, because: Because): void {
   for (const candidate of lineOf(work.queue)) abandonOne(work, candidate, because, new Set());
 }
 
-/** Takes entries out of all candidates of the line, without changing their own state. */
+/** Takes entries out of all candidates of the line. Their own state does not change. */
 export function takeOut(work: Work, entries: readonly Entry[], because: Because): void {
   if (entries.every(({ candidate }) => candidate === undefined)) return;
   const leaving = new Set(entries.map(({ prNumber }) => prNumber));
@@ -45,7 +45,7 @@ function abandonOne(work: Work, candidate: Candidate, because: Cause, leaving: R
   }
 }
 
-/** What is being landed, by this candidate or by one that vouches for it, is past being abandoned. */
+/** Its members are landing, in this candidate or in one that vouches for it. It cannot be abandoned any more. */
 export function isBeingLanded(queue: Queue, candidate: Candidate): boolean {
   return unlanded(queue, candidate.members).some((entry) => isLanding(queue, entry));
 }

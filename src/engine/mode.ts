@@ -2,7 +2,7 @@ import { buildIndex } from './entry-index.ts';
 import type { Queue } from './queue.ts';
 import type { QueueMode } from './settings.ts';
 
-/** The mode itself changes only through here, so that entries older than a switch to PARALLEL are known. */
+/** The only place that changes the mode. It counts the entries that are older than a switch to PARALLEL. */
 export function withMode(queue: Queue, mode: QueueMode): Queue {
   const submissionsBeforeParallel = mode === 'PARALLEL' ? queue.submissions : 0;
   const switched = { ...queue, settings: { ...queue.settings, mode }, submissionsBeforeParallel };

@@ -3,7 +3,7 @@ import { orderKey } from './entry-index.ts';
 import { type Entry, isAdmitted, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
 
-/** Admitted entries in the order in which they are tested and land: first those in the line's candidates. */
+/** The admitted entries in the order in which they are tested and land. Those in candidates of the line come first. */
 export function admittedInOrder(queue: Queue): Entry[] {
   const inLine = lineOf(queue).flatMap((candidate) => unlanded(queue, candidate.members));
   const seen = new Set(inLine);
@@ -11,12 +11,12 @@ export function admittedInOrder(queue: Queue): Entry[] {
   return [...inLine, ...others.sort(byOrderKey)];
 }
 
-/** Entries that wait to be admitted, in the order in which they would be. */
+/** The entries that wait for admission, in the order in which they would be admitted. */
 export function notReadyInOrder(queue: Queue): Entry[] {
   return [...valuesOf(queue.entries)].filter((entry) => !isAdmitted(entry)).sort(byOrderKey);
 }
 
-/** Every live entry: those under test, passed or held, then pending ones, then those not ready. */
+/** All live entries: those under test, passed or held, then pending ones, then those not ready. */
 export function entriesInOrder(queue: Queue): Entry[] {
   const admitted = admittedInOrder(queue);
   return [

@@ -44,8 +44,8 @@ import { mayVouch, settleVouches } from './vouch.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
 
 /**
- * Decides what follows from the state, in this order: what ran out of time; what the results mean for each entry; who
- * enters; who must make way; what lands; what is tested next. Running it again on its own result changes nothing.
+ * Decides what follows from the state, in this order: timeouts; what the results mean for each entry; admissions;
+ * interruptions; landings; new tests. Running it again on its own result changes nothing.
  */
 export function plan(work: Work): void {
   cancelOverdue(work);
@@ -63,10 +63,10 @@ export function plan(work: Work): void {
   });
 }
 
-/** Far more than any plan needs: a queue whose plan goes round in circles is parked instead. */
+/** No plan needs this many rounds. A queue whose plan never ends is parked. */
 const MAX_ROUNDS = 1_000;
 
-/** Until nothing changes any more: a run that ends, or an entry that enters, changes what the others' results mean. */
+/** Repeats until nothing changes. An ended run or an admitted entry changes what the results of others mean. */
 function repeat(work: Work, decide: (work: Work) => void): void {
   let before: Queue;
   let rounds = 0;
@@ -78,7 +78,7 @@ function repeat(work: Work, decide: (work: Work) => void): void {
   } while (work.queue !== before);
 }
 
-/** What the results mean, and who enters. */
+/** Concludes from the results and admits entries. */
 function settle(work: Work): void {
   settleVouches(work);
   blame(work);
@@ -90,7 +90,6 @@ function settle(work: Work): void {
   makeWayForUrgent(work);
 }
 
-/** Lands what may land, and starts what is tested next. */
 function proceed(work: Work): void {
   landNext(work);
   testSuspectedBases(work);
@@ -99,11 +98,11 @@ function proceed(work: Work): void {
   startTests(work);
 }
 
-/** Entries that were not ready for too long leave. Those that only wait for the queue do not count. */
+/** Cancels entries that were not ready for too long. Entries that only wait for the queue do not count. */
 function cancelOverdue(work: Work): void {
   const limitMs = work.queue.settings.notReadyTimeoutHours * 3_600_000;
   if (limitMs === 0) return;
-  // By submission: nobody has been unready for longer than he is here.
+  // Sorted by submission. An entry cannot have been unready for longer than since its submission.
   for (const prNumber of walk(work.queue.index.unready)) {
     const entry = entryOf(work, prNumber);
     if (work.at < entry.submittedAt + limitMs) return;
@@ -119,7 +118,10 @@ function finishModeSwitch(work: Work): void {
   work.queue = withMode({ ...queue, state: from, modeSwitch: undefined }, to);
 }
 
-/** Ready entries enter the line, in order, while there is room (an urgent one always) and no direct merge is ahead. */
+/**
+ * Admits ready entries in order while the line has room. An urgent entry is always admitted. Entries behind a direct
+ * merge wait.
+ */
 function admitReady(work: Work): void {
   if (work.queue.state !== 'RUNNING' || work.queue.parked !== undefined) return;
   for (const prNumber of walk(work.queue.index.ready)) {
@@ -136,8 +138,8 @@ function admit(work: Work, entry: Entry): void {
 }
 
 /**
- * Lands the first candidate that has passed and stands behind nothing that has not landed, or only behind entries it
- * vouches for. There is one landing at a time: the next one needs to know where it left the target.
+ * Lands the first passed candidate that has nothing unlanded beneath it except entries it vouches for. Only one landing
+ * runs at a time, because the next one needs the new head.
  */
 function landNext(work: Work): void {
   takeBackLanding(work);
@@ -159,7 +161,7 @@ function landNext(work: Work): void {
   }
 }
 
-/** A landing that has not begun is taken back where the queue may not land any more, or not this. */
+/** Takes a landing back that has not begun, if the queue may no longer land it. */
 function takeBackLanding(work: Work): void {
   const { landing } = work.queue;
   if (landing === undefined || landing.isBegun) return;
@@ -184,7 +186,7 @@ function land(work: Work, { number }: Candidate): void {
   work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: head.sha });
 }
 
-/** Candidates of the line that may still be started. */
+/** How many candidates of the line may still start. */
 export function freeSlots({ queue, strategy }: Pick<Work, 'queue' | 'strategy'>): number {
   const isSharing = queue.settings.bisectionConcurrency === 0;
   const taken = candidatesOf(queue).filter(
@@ -210,11 +212,11 @@ function startTests(work: Work): void {
   startReplacements(work);
   if (!mayStartTests(work.queue)) return;
   startBisectionRuns(work, freeBisectionSlots(work));
-  // A group that started may have stood between others that now make one.
+  // The group that started may have separated others that now form one group.
   while (startGroups(work) > 0 && work.queue.settings.batch);
 }
 
-/** Failed candidates whose checks run again are under test again, as far as there are slots. */
+/** Reopens failed candidates whose checks run again, as far as slots are free. */
 function reopenRunAgain(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -223,13 +225,13 @@ function reopenRunAgain(work: Work): void {
   }
 }
 
-/** The head, and a repair, have a slot of their own. */
+/** The head and a repair have a slot of their own. */
 function slotsFor(work: Work, { purpose }: Candidate): number {
   if (purpose.kind === 'head' || purpose.kind === 'repair') return 1;
   return purpose.kind === 'bisection' ? freeBisectionSlots(work) : freeSlots(work);
 }
 
-/** Candidates that take the place of another go first: they stand ahead of everything that is new. */
+/** Replacements start first, because their places are ahead of everything new. */
 function startReplacements(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     if (candidate.state !== 'waiting' || !mayTest(work.queue, candidate)) continue;
@@ -238,8 +240,8 @@ function startReplacements(work: Work): void {
 }
 
 /**
- * Answers how many it started. For an urgent entry that no slot is free for, a candidate is interrupted: then groups are
- * formed again, because what was interrupted stands ahead of others that would have come along, and the entry's own starts.
+ * Returns how many it started. If no slot is free for an urgent entry, a candidate is interrupted. Then groups are
+ * formed again, because the interrupted entries are ahead of others now, and only the urgent entry's group starts.
  */
 function startGroups(work: Work, urgent?: PrNumber): number {
   const { pending } = work.queue.index;
@@ -266,8 +268,8 @@ function startGroups(work: Work, urgent?: PrNumber): number {
 }
 
 /**
- * Nothing changed in this step that decides what can be started: then nothing can, as it could not after the step before.
- * Most steps are like that, and looking at everything that waits is dear.
+ * Nothing that decides what can start has changed in this step, so nothing can start. Most steps are like that, and
+ * scanning all pending entries is expensive.
  */
 function isAsBefore({ before, queue, strategy }: Work): boolean {
   if (queue.settings.batch || queue.index.pending !== before.index.pending) return false;
@@ -290,7 +292,7 @@ function isAlike(before: Queue, queue: Queue, then: Candidate, now: Candidate | 
   return isUnderTest(then) === isUnderTest(now) && isFailure(before, then) === isFailure(queue, now);
 }
 
-/** Says which groups may be started now: none that stands too deep, or behind a failure nobody has settled yet. */
+/** Decides which groups may start now. A group may not start too deep in the line or behind an unsettled failure. */
 class Gate {
   readonly #queue: Queue;
   readonly #failures: readonly Candidate[];
@@ -304,7 +306,7 @@ class Gate {
   }
 
   demand(slots: number): Demand {
-    // Within the depth, entries behind a failure are started: which those are is known only once all groups are formed.
+    // Within the depth, entries behind a failure may start. The depth is known only after all groups are formed.
     if (this.#failures.length > 0 && this.#queue.settings.pendingFailureDepth > 0) return ALL_GROUPS;
     return { limit: slots, canStart: (ahead) => ahead.size <= this.#reach && !this.#isBehindFailure(ahead) };
   }
@@ -332,7 +334,7 @@ class Gate {
   }
 }
 
-/** Everything ahead that has not landed goes beneath it, in the order of the line. */
+/** Everything unlanded ahead of it goes beneath it, in the order of the line. */
 function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[]): CandidateNumber {
   const { queue } = work;
   const { head } = queue;
@@ -356,7 +358,7 @@ function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[])
   return candidate.number;
 }
 
-/** The last candidate ahead, where its commit is exactly the target's head and everything beneath. */
+/** The last candidate ahead, if its commit is exactly the head of the target branch plus everything beneath. */
 function findParent(
   queue: Queue,
   predecessors: readonly Candidate[],

@@ -1,8 +1,8 @@
 export interface Priority {
-  /** 0 (first) to 255. */
+  /** From 0 (first) to 255. */
   readonly value: number;
   readonly name: string;
-  /** Nobody asked for it: the default was taken. */
+  /** The submission named no priority. */
   readonly isDefault: boolean;
 }
 
@@ -13,16 +13,18 @@ export const PRIORITY_NAMES: ReadonlyMap<string, number> = new Map([
   ['low', 200],
 ]);
 
-/** What waiting can raise a priority to, lowest first. Urgent interrupts others: nothing becomes that by itself. */
+/**
+ * The levels that waiting can raise an entry to, lowest first. Waiting never makes an entry urgent, because urgent
+ * entries interrupt others.
+ */
 const LEVELS: readonly number[] = [200, 100, 10];
 
-/** The value that a priority counts with after it was raised by so many levels. */
+/** The value that counts after a priority was raised by this many levels. */
 export function raisedValue(value: number, raised: number): number {
   const above = LEVELS.filter((level) => level < value);
   return raised === 0 ? value : (above[Math.min(raised, above.length) - 1] ?? value);
 }
 
-/** How many levels there are above a priority. */
 export function levelsAbove(value: number): number {
   return LEVELS.filter((level) => level < value).length;
 }
@@ -31,7 +33,7 @@ export const DEFAULT_PRIORITY: Priority = { value: 100, name: 'medium', isDefaul
 
 export const LOWEST_PRIORITY_VALUE = 255;
 
-/** A name in either case, or a number from 0 to 255 (also as text). Undefined for anything else. */
+/** Accepts a name in any case, or a number from 0 to 255 (also as text). Undefined for anything else. */
 export function parsePriority(given: string | number): Priority | undefined {
   const byName = typeof given === 'string' ? PRIORITY_NAMES.get(given.toLowerCase()) : undefined;
   const value = byName ?? (typeof given === 'string' ? parseDigits(given) : given);

@@ -7,7 +7,7 @@ export type PrNumber = Brand<number, 'PrNumber'>;
 export const MERGEABILITIES = ['UNSPECIFIED', 'IN_PROGRESS', 'MERGEABLE', 'NOT_MERGEABLE'] as const;
 export type Mergeability = (typeof MERGEABILITIES)[number];
 
-/** Why a forge calls a pull request not mergeable. The words are the API's. */
+/** Why a forge calls a pull request not mergeable. The values are those of the API. */
 export type BlockReason =
   | 'conflict'
   | 'behind'
@@ -20,7 +20,7 @@ export type BlockReason =
   | 'changesRequested'
   | 'other';
 
-/** What a forge says about a pull request at one instant. The engine never asks; it is told. */
+/** The state of a pull request at one instant, as the forge reports it. The engine never asks the forge itself. */
 export interface PullRequestFacts {
   readonly number: PrNumber;
   readonly headSha: Sha;
@@ -31,27 +31,27 @@ export interface PullRequestFacts {
   readonly status: 'open' | 'draft' | 'closed' | 'merged';
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
-  /** Names of the required checks that fail on its head, where the forge says. */
+  /** Names of the required checks that fail on its head, if the forge reports them. */
   readonly failingChecks?: readonly string[] | undefined;
-  /** The head was pushed by somebody who may not write to the repository. Absent: by somebody who may. */
+  /** The head was pushed by an account without write access. Absent: the account has write access. */
   readonly isHeadUntrusted?: boolean;
-  /** Where the head is a branch of the same repository. */
+  /** Present if the head is a branch of the same repository. */
   readonly headBranch?: string;
-  /** The title that its author wants on the target instead of its own. */
+  /** The title that the author wants for the commit on the target branch. */
   readonly mergeTitle?: string;
-  /** Present where the head contains the target's: what is needed to land it without another run. */
+  /** Present if its head contains the head of the target branch. It may then land without another run. */
   readonly upToDate?: UpToDate;
 }
 
 export interface UpToDate {
-  /** The head of the target that it contains. */
+  /** The head of the target branch that it contains. */
   readonly targetHead: Sha;
   readonly tree: Sha;
-  /** Names of the checks that passed on the pull request's head. */
+  /** The checks that passed on the head of the pull request. */
   readonly passedChecks: readonly (string | PassedCheck)[];
 }
 
-/** With the app that reported it, where the forge knows. */
+/** With the app that reported it, if the forge knows it. */
 export interface PassedCheck extends Reporter {
   readonly name: string;
 }

@@ -14,66 +14,67 @@ import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
 /**
- * The state of one queue: all that `step` decides from. Every value is immutable; a step makes a new queue that shares
- * what did not change. Only what is live is here: an entry or a candidate that ended leaves the queue with the step that
- * ended it, and its record stays in the store.
+ * The state of one queue, and the only input of `step` besides the event. Every value is immutable: a step makes a new
+ * queue that shares everything unchanged. An entry or candidate that ends leaves the queue in the same step. Its record
+ * stays in the store.
  */
 export interface Queue {
   readonly branch: string;
-  /** Pull requests live where people look at them: they are told there what happens to theirs. */
+  /** Its pull requests have pages on a forge, where comment, check and labels show their state. False on plain git. */
   readonly hasPages: boolean;
   readonly settings: QueueSettings;
   readonly state: QueueState;
-  /** Set while `state` is SWITCHING_MODES, or PAUSED in the middle of that. */
+  /** Set while `state` is SWITCHING_MODES, or PAUSED during the switch. */
   readonly modeSwitch: ModeSwitch | undefined;
-  /** How many entries had been submitted when the queue became parallel: those need no targets. */
+  /** Entries up to this submission number are older than the switch to PARALLEL and need no impacted targets. */
   readonly submissionsBeforeParallel: number;
   /** By pull-request number. */
   readonly entries: IntMap<Entry>;
-  /** How many submissions and admissions there ever were. They order entries: a clock may go back, a count does not. */
+  /** Counts of all submissions and admissions so far. They order entries, because a clock may go back. */
   readonly submissions: number;
   readonly admissions: number;
-  /** The target's head as far as is known; undefined before the first look, or while the branch does not exist. */
+  /** The last known head of the target branch. Undefined before the first poll, or while the branch does not exist. */
   readonly head: Base | undefined;
-  /** The ordinal of the last head that somebody else put there. */
+  /** The ordinal of the last head that was pushed outside the queue. */
   readonly pushedHead: number;
-  /** How many heads and epochs the target ever had. */
+  /** How many heads and epochs the target branch has had. */
   readonly heads: number;
   readonly epochs: number;
-  /** By number: those that are waiting, under test, passed or held. */
+  /** By number. Those that wait, are under test, have passed or are held. */
   readonly candidates: IntMap<Candidate>;
   readonly candidatesEver: number;
-  /** The latest candidates that ended after a pass by a run of their own: a tree among them is not tested again. */
+  /** The latest candidates that ended after passing by their own run. Their trees are not tested again. */
   readonly passes: IntMap<Candidate>;
-  /** Of every check that the last landing required: what a later run is compared with. */
+  /** For every check that the last landing required: the run that passed it. Later runs are compared with it. */
   readonly lastPasses: readonly LastPass[];
   readonly bisections: readonly Bisection[];
   readonly bisectionsEver: number;
-  /** The one landing that is asked for or under way. */
+  /** The one landing that is requested or under way. */
   readonly landing: Landing | undefined;
-  /** What speaks against commits of the target branch: the head, and bases of searches. */
+  /** Evidence against commits of the target branch: its head, and bases of bisections. */
   readonly suspicions: readonly Suspicion[];
-  /** The target branch is to blame: nothing of the line starts and nobody is removed for a failure. */
+  /**
+   * Set while the target branch is to blame. No candidate of the line starts, and no entry is removed for a failure.
+   */
   readonly hold: Hold | undefined;
-  /** Removed for a failure that was the branch's: each returns once the forge has said how it is now. */
+  /** Entries that were removed for a failure of the branch. Each returns once the forge has been read again. */
   readonly returning: readonly Removal[];
-  /** A promise was about to be broken: nothing happens here until an operator has looked. */
+  /** Set when an invariant would have been broken. The queue starts and lands nothing until an operator resumes it. */
   readonly parked: Parked | undefined;
-  /** Derived from the entries, so that a step need not look at all of them. */
+  /** Derived from the entries, so that a step need not scan all of them. */
   readonly index: Index;
 }
 
-/** Where entries wait. Each entry is in at most one of the lists; those in candidates and bisections are in none. */
+/** Lists of waiting entries. An entry is in at most one list; entries in candidates and bisections are in none. */
 export interface Index {
-  /** In the line and in no candidate yet, by (priority, admission). */
+  /** In the line and not in a candidate yet, by (priority, admission). */
   readonly pending: SortedList<PrNumber>;
-  /** In the line, and set aside because of a conflict. */
+  /** In the line, set aside because of a conflict. */
   readonly aside: SortedList<PrNumber>;
   /** Not ready for a reason of their own, by submission. */
   readonly unready: SortedList<PrNumber>;
-  /** Ready, and waiting for the queue to admit them, by (priority, submission). */
+  /** Ready and waiting for admission, by (priority, submission). */
   readonly ready: SortedList<PrNumber>;
-  /** How many entries are admitted, wherever they are. */
   readonly admitted: number;
 }
 
@@ -88,13 +89,13 @@ export const EMPTY_INDEX: Index = {
 export const QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
 
-/** The states that can be asked for: SWITCHING_MODES only follows from a change of mode. */
+/** The states that a client can request. SWITCHING_MODES follows from a change of mode. */
 export const REQUESTABLE_QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING'] as const;
 export type RequestableQueueState = (typeof REQUESTABLE_QUEUE_STATES)[number];
 
 export interface ModeSwitch {
   readonly to: QueueMode;
-  /** What the queue goes back to afterwards. */
+  /** The state that the queue returns to after the switch. */
   readonly from: RequestableQueueState;
 }
 
@@ -102,43 +103,46 @@ export interface Landing {
   readonly candidate: CandidateNumber;
   readonly expectedHead: Sha;
   readonly since: Instant;
-  /** It may have happened: only its answer says. Before that it is a plan like any other. */
+  /**
+   * The push may have happened, so only the answer ends the landing. Before that, the landing is a plan like any other.
+   */
   readonly isBegun: boolean;
-  /** As the queue had it when this was planned: what was begun in one way is looked for in the same way. */
+  /** The setting when the landing was planned. A retry has to look for the result of the same mode. */
   readonly landingMode: QueueSettings['landingMode'];
 }
 
-/** Removals for failures alone on one commit of the target branch. */
+/** The removals for failures alone on one commit of the target branch. */
 export interface Suspicion {
   readonly base: Base;
-  /** Since it last passed by itself, oldest first. */
+  /** Since the commit last passed by itself, oldest first. */
   readonly removals: readonly Removal[];
-  /** When it passed by itself, or could not be tested, and what was held against it then. */
+  /** When the commit passed by itself or could not be tested, and the signs it was suspected of then. */
   readonly cleared: { readonly at: Instant; readonly signs: readonly string[] } | undefined;
-  /** The checks that it failed by itself, since it last passed. */
+  /** The checks that the commit failed by itself since it last passed. */
   readonly failed?: readonly string[];
-  /** The branch left it before it was known whether the removals were right: it is tested for their sake. */
+  /**
+   * The branch left this commit before its test decided whether the removals were right. It is still tested for them.
+   */
   readonly isDoubted?: true;
 }
 
 export interface Removal {
-  /** As it was when it left, without its targets. */
+  /** Its last state, without its targets. */
   readonly entry: Entry;
   readonly failure: Failure;
-  /** The submissions that had passed, and not landed, when it failed on top of them. */
+  /** The submissions beneath it that had passed and not landed when it failed. */
   readonly onTopOf?: readonly number[];
-  /** It was submitted again: it is evidence, and does not return. */
+  /** The pull request was submitted again. The removal stays as evidence and does not return. */
   readonly isReplaced?: true;
 }
 
 export interface Hold {
   readonly since: Instant;
   readonly cause: HoldCause;
-  /** The last run that showed it. */
+  /** The last run that showed the failure. */
   readonly candidate: CandidateNumber | undefined;
-  /** How many submissions there were when it began: what came later may be a repair. */
+  /** The submission count when the hold began. Later submissions may be repairs. */
   readonly submissions: number;
-  /** How often the head was looked at again. */
   readonly retests: number;
   readonly nextRetestAt: Instant;
 }
@@ -150,7 +154,7 @@ export type HoldCause =
 export interface Parked {
   readonly reason: string;
   readonly since: Instant;
-  /** The version of the event that did it, put in by whoever stores it. */
+  /** The version of the event that parked the queue. The shell adds it when it stores the event. */
   readonly eventId?: number;
 }
 
@@ -161,60 +165,59 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 
 export type EntryId = Brand<string, 'EntryId'>;
 
-/** One pull request's stay in the queue. A later submission of the same pull request keeps the id. */
+/** One stay of a pull request in the queue. A later submission of the same pull request keeps the id. */
 export interface Entry {
   readonly id: EntryId;
   readonly prNumber: PrNumber;
   readonly state: EntryState;
   readonly stateChangedAt: Instant;
-  /** Why it is in this state. */
   readonly because: Because;
   readonly pr: PullRequestFacts;
   readonly priority: Priority;
   readonly noBatch: boolean;
   readonly submittedAt: Instant;
-  /** Since when something of its own has kept it from being ready; of no meaning while nothing does. */
+  /** Since when a reason of its own has kept it from being ready. Meaningless while it is ready. */
   readonly unreadySince: Instant;
-  /** The number of this submission, among all of the queue. */
+  /** The number of this submission within the queue. */
   readonly submission: number;
-  /** The last admission of this cycle; undefined while NOT_READY. */
+  /** The last admission of this stay; undefined while NOT_READY. */
   readonly admission: Admission | undefined;
-  /** What setImpactedTargets said for the present head; undefined where it said nothing. */
+  /** The impacted targets uploaded for the present head; undefined if none were. */
   readonly targets: ImpactedTargets | undefined;
-  /** The candidate of the line that tests it, or lands it directly. */
+  /** The candidate of the line that tests it or lands it directly. */
   readonly candidate: CandidateNumber | undefined;
-  /** The bisection it is in: it is out of the line meanwhile. */
+  /** The bisection that searches it. It is out of the line meanwhile. */
   readonly bisection: number | undefined;
-  /** The entry ahead that it conflicts with: until that one ends, this one is nobody's predecessor or successor. */
+  /** The entry ahead that it conflicts with. Until that one ends, this entry is ahead of and behind no other. */
   readonly conflictsWith: PrNumber | undefined;
-  /** It was in a candidate during this cycle, and does not wait for a batch again. */
+  /** It was in a candidate during this stay, so it does not wait for a batch again. */
   readonly wasTested: boolean;
   /**
-   * The bisection that cleared it, as long as the target is what that was based on and what it cleared: grouped with others
-   * it cleared, and with nobody else, its tree is known to pass.
+   * The bisection that cleared it. Set while the target branch is still the base of that bisection plus entries that it
+   * cleared. Grouped only with other entries it cleared, the tree is known to pass.
    */
   readonly clearedBySearch: number | undefined;
   /**
-   * The part of a bisection that cleared it. What different parts cleared failed together and was never tested together
-   * again: it is not put into one group, or the search would begin anew.
+   * The part of a bisection that cleared it. Entries cleared by different parts failed together before and were not
+   * tested together since. They are not grouped, or the same bisection would start again.
    */
   readonly clearedByPart: string | undefined;
-  /** It could not be put beside what landed: for the rest of its stay it overlaps with everything. */
+  /** Its tree could not be composed with what landed. For the rest of its stay it overlaps with every entry. */
   readonly overlapsAll: boolean;
-  /** How many levels its priority was raised because it waits. */
+  /** How many levels waiting has raised its priority. */
   readonly raised: number;
-  /** It was submitted as a repair: while the branch is red it is tested alone on the head. */
+  /** Submitted as a repair: while the branch is red it is tested alone on the head. */
   readonly isRepair: boolean;
-  /** The head, by its ordinal, on which it was tested as a repair. */
+  /** The ordinal of the head on which it was tested as a repair. */
   readonly repairTriedOn: number | undefined;
-  /** Landing it directly was tried for this head and did not work out. */
+  /** A direct merge was tried for this head and given up. */
   readonly isDirectMergeSpent: boolean;
-  /** Who asked for its removal while it was landing: it leaves unless it lands. */
+  /** The actor who cancelled it while it was landing. It leaves unless it lands. */
   readonly removalAskedBy: string | undefined;
   readonly landed: Landed | undefined;
 }
 
-/** An entry that was submitted, and to which nothing has happened since. */
+/** The defaults of a new submission. */
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
   admission: undefined,
@@ -235,12 +238,12 @@ export const NEW_ENTRY = {
 
 export interface Because {
   readonly reason: ReasonCode;
-  /** The entry that is the cause, where one is. */
+  /** The entry that is the cause, if one is. */
   readonly prNumber?: PrNumber;
   readonly candidate?: CandidateNumber;
-  /** Required checks that failed. */
+  /** The required checks that failed. */
   readonly checks?: readonly string[];
-  /** What the forge said about it, as a sentence. */
+  /** The explanation of the forge, as a sentence. */
   readonly detail?: string;
 }
 
@@ -288,7 +291,7 @@ export function findEntry(queue: Queue, prNumber: PrNumber): Entry | undefined {
   return getIn(queue.entries, prNumber);
 }
 
-/** The entry a candidate means, as long as it is in the queue: not a later stay of the same pull request. */
+/** The live entry of a member. A later stay of the same pull request does not count. */
 export function findLiveMember(queue: Queue, member: Member): Entry | undefined {
   const entry = getIn(queue.entries, member.prNumber);
   return entry?.submission === member.submission ? entry : undefined;
@@ -306,17 +309,17 @@ export function isLive(state: EntryState): boolean {
   return (LIVE_STATES as readonly EntryState[]).includes(state);
 }
 
-/** In the line: under test, passed, held or waiting for a slot. A NOT_READY entry is submitted but not admitted. */
+/** In the line: under test, passed, held or waiting for a slot. A NOT_READY entry is not admitted yet. */
 export function isAdmitted(entry: Entry): boolean {
   return entry.admission !== undefined && isLive(entry.state);
 }
 
-/** A paused queue starts and lands nothing; a parked one neither. */
+/** A paused or parked queue starts and lands nothing. */
 export function mayWork(queue: Queue): boolean {
   return queue.state !== 'PAUSED' && queue.parked === undefined && queue.head !== undefined;
 }
 
-/** While a queue holds, only what may end that is tested: the head by itself, and a possible repair. */
+/** A holding queue tests only what may end the hold: the head by itself, and a possible repair. */
 export function mayTest(queue: Queue, { purpose }: Candidate): boolean {
   return mayStartTests(queue) || (mayWork(queue) && (purpose.kind === 'head' || purpose.kind === 'repair'));
 }
@@ -325,12 +328,12 @@ export function mayStartTests(queue: Queue): boolean {
   return mayWork(queue) && queue.hold === undefined;
 }
 
-/** Only in parallel mode, and only if the queue allows it, does a tree land together with what landed beside it. */
+/** Only parallel mode may compose a tested tree with what landed beside it, and only if the setting allows it. */
 export function mustBeExact({ settings }: Queue): boolean {
   return settings.exactLanding || settings.mode === 'SINGLE';
 }
 
-/** It is being landed right now: whether it left the queue as merged is not ours to say until the answer is there. */
+/** A landing that has begun may already have merged the entry. Only its answer decides. */
 export function isLanding(queue: Queue, entry: Entry): boolean {
   const candidate = queue.landing?.isBegun ? findCandidate(queue, queue.landing.candidate) : undefined;
   if (candidate === undefined) return false;
@@ -338,7 +341,7 @@ export function isLanding(queue: Queue, entry: Entry): boolean {
   return candidate.members.some(isIt) || candidate.beneath.some(isIt);
 }
 
-/** The line holds this many entries, or as many as can be under test at once where that is more. */
+/** The line holds this many entries, or as many as can be under test at once if that is more. */
 const LINE_LIMIT = 500;
 
 export function lineLimit({ settings }: Queue): number {

@@ -1,7 +1,7 @@
 import type { Mergeability } from './pull-request.ts';
 import type { Entry, Queue } from './queue.ts';
 
-/** What an entry needs before it is admitted, as the API shows it. Derived whenever it is asked for, never stored. */
+/** The conditions for admission, as the API shows them. They are derived on every read and never stored. */
 export interface Readiness {
   readonly hasImpactedTargets: boolean;
   readonly requiresImpactedTargets: boolean;

@@ -1,4 +1,4 @@
-/** Why an entry changed its state. The codes are the API's; the sentences are for people. */
+/** Why an entry changed its state. The codes are part of the API; the sentences are shown to people. */
 export const REASON_CODES = [
   // into NOT_READY
   'API_REQUESTED',
@@ -70,14 +70,14 @@ export const REASON_CODES = [
 export type ReasonCode = (typeof REASON_CODES)[number];
 
 export interface ReasonContext {
-  /** The state it changed to. */
+  /** The new state. */
   readonly to: string;
   readonly branch: string;
   readonly actor: string | undefined;
-  /** The pull request that is the cause, where one is. */
+  /** The pull request that is the cause, if one is. */
   readonly prNumber: number | undefined;
   readonly checks: readonly string[] | undefined;
-  /** What the forge said about it. */
+  /** The explanation of the forge. */
   readonly detail: string | undefined;
 }
 
@@ -176,7 +176,7 @@ const SENTENCES: { readonly [Code in ReasonCode]: Sentence } = {
   PR_BASE_BRANCH_CHANGED: ({ branch }) => `The pull request no longer targets ${branch}.`,
 };
 
-/** A whole sentence for a timeline, a comment or a log line. */
+/** A full sentence for a timeline, a comment or a log line. */
 export function reasonText(reason: ReasonCode, context: ReasonContext): string {
   const sentence = SENTENCES[reason];
   const text = typeof sentence === 'string' ? sentence : sentence(context);

@@ -3,10 +3,7 @@ import { takeOut } from './line.ts';
 import type { Because, Entry, EntryState } from './queue.ts';
 import { type Move, move, type Work } from './work.ts';
 
-/**
- * Takes an entry out of the queue other than by landing it. What was tested together with it, or on top of it, is worth
- * nothing any more.
- */
+/** Takes an entry out of the queue in another way than landing it. Results of candidates that contain it are void. */
 export function removeEntry(work: Work, entry: Entry, end: Move): void {
   const because: Because = { reason: prerequisiteReason(end.to), prNumber: entry.prNumber };
   takeOut(work, [entry], because);

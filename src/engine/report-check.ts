@@ -12,7 +12,7 @@ import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from './work
 export function report(work: Work, candidate: Candidate, { at, check }: CheckReported): Outcome {
   if (isBeforeItsRun(candidate)) return keepForLater(work, candidate, at, check);
   const isOpen = candidate.state === 'testing';
-  // A failure may still be cleared by running its check again; a pass, or a timeout, is final.
+  // Running a failed check again may still clear it. A pass or a timeout is final.
   const isReopenable = candidate.state === 'failed' && candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
   if (!isOpen && !isReopenable) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
   const isRequired = candidate.required?.names.includes(check.name) === true;
@@ -26,12 +26,12 @@ export function report(work: Work, candidate: Candidate, { at, check }: CheckRep
   return APPLIED;
 }
 
-/** It is being built, or waits for the run of another or for the queue. */
+/** It is being built, or waits for the run of an equal tree or for the queue. */
 export function isBeforeItsRun({ state, sameTreeAs }: Candidate): boolean {
   return state === 'waiting' || state === 'building' || (state === 'testing' && sameTreeAs !== undefined);
 }
 
-/** A report that precedes the run counts when the run begins: by then it is known which checks are required, and of whom. */
+/** A report may arrive before the run begins. It counts once the required checks and their apps are known. */
 function keepForLater(work: Work, candidate: Candidate, at: Instant, check: CheckReported['check']): Outcome {
   const checks = withReport(candidate.checks, { ...check, reportedAt: at }, false);
   if (checks === candidate.checks) return reportedBefore(check);
@@ -39,13 +39,13 @@ function keepForLater(work: Work, candidate: Candidate, at: Instant, check: Chec
   return APPLIED;
 }
 
-/** Counts the reports that came before the run, if it has begun. */
+/** Counts the reports that arrived before the run, if the run has begun. */
 export function countEarlyReports(work: Work, number: CandidateNumber): void {
   const begun = findCandidate(work.queue, number);
   if (begun === undefined || begun.state !== 'testing' || isBeforeItsRun(begun) || begun.checks.length === 0) return;
   keepCandidate(work, { ...begun, checks: [] });
   const isRequired = ({ name }: Check) => begun.required?.names.includes(name) === true;
-  // Once the required ones have decided it, nothing more is taken.
+  // Required checks come last, because nothing is accepted once they have decided the candidate.
   for (const { reportedAt, ...check } of begun.checks.toSorted(
     (a, b) => Number(isRequired(a)) - Number(isRequired(b)),
   )) {
@@ -59,12 +59,15 @@ function reportedBefore({ name }: CheckReported['check']): Outcome {
   return ignored(`${name} was reported before.`);
 }
 
-/** Anybody who may write could set a status of that name. */
+/** Every account with write access could set a status with that name. */
 function notTheApp({ name, app }: CheckReported['check'], required: string): string {
   return `${name} counts only when the app ${required} reports it, and this came from ${app ?? 'no app'}.`;
 }
 
-/** A failure may be one of quarantined tests only. Whoever knows is asked; where quarantine is honored, it is waited for. */
+/**
+ * The failure may be one of quarantined tests only, so a judgement is requested. The candidate waits for it only if the
+ * queue honors quarantine.
+ */
 function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
   const mode = work.queue.settings.honorQuarantine;
   const index = checks.findIndex((check) => check.name === name);

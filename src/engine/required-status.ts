@@ -1,4 +1,4 @@
-/** A check by its name; with `app`, the slug or the number of the only app whose word about it counts. */
+/** The name of a check. With `app`, only reports of that app count; it is a slug or a numeric id. */
 export type RequiredStatus = string | { readonly name: string; readonly app: string };
 
 export function nameOf(status: RequiredStatus): string {

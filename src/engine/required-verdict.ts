@@ -1,7 +1,10 @@
 import type { Candidate } from './candidate.ts';
 import { type CheckVerdict, verdictOfCheck } from './check.ts';
 
-/** What the required checks say together. They are awaited even when one is inconclusive: another may fail for real. */
+/**
+ * The combined verdict of the required checks. One inconclusive check does not end the wait, because another may still
+ * fail.
+ */
 export function verdictOf(candidate: Candidate): CheckVerdict {
   const { required, checks } = candidate;
   if (required === undefined) return 'pending';
@@ -11,7 +14,7 @@ export function verdictOf(candidate: Candidate): CheckVerdict {
   return verdicts.includes('inconclusive') ? 'inconclusive' : 'passed';
 }
 
-/** The required checks that failed or, where none did, those without a usable answer. */
+/** The required checks that failed or, if none did, those that were inconclusive. */
 export function failedChecks({ required, checks }: Candidate): string[] {
   const having = (verdict: CheckVerdict) =>
     (required?.names ?? []).filter((name) => verdictOfCheck(checks.find((check) => check.name === name)) === verdict);
@@ -19,7 +22,7 @@ export function failedChecks({ required, checks }: Candidate): string[] {
   return failed.length > 0 ? failed : having('inconclusive');
 }
 
-/** Its failed check is being run again: whether it failed is open, also while it waits for a slot. */
+/** A failed check runs again, so the failure is open. This also holds while the candidate waits for a slot. */
 export function isRunAgain(candidate: Candidate): boolean {
   return (
     candidate.state === 'failed' &&
@@ -29,7 +32,6 @@ export function isRunAgain(candidate: Candidate): boolean {
   );
 }
 
-/** The required checks that have not reported a result. */
 export function openChecks({ required, checks }: Candidate): string[] {
   return (required?.names ?? []).filter(
     (name) => verdictOfCheck(checks.find((check) => check.name === name)) === 'pending',

@@ -6,30 +6,33 @@ import type { QueueSettings } from './settings.ts';
 export const REQUIRED_SOURCES = ['MERGE_INSTANCE', 'TRUNK_CONFIG', 'REPO_PROVIDER_BRANCH_PROTECTION'] as const;
 export type RequiredSource = (typeof REQUIRED_SOURCES)[number];
 
-/** The checks a candidate must pass, as they were when its commit was built. */
+/** The checks a candidate must pass, as of the build of its commit. */
 export interface RequiredChecks {
   readonly names: readonly string[];
-  /** Of the names that only one app may report: that app. Absent where there are none. */
+  /** The app of every name that only one app may report. Absent if there are none. */
   readonly apps?: Readonly<Record<string, string>>;
   readonly source: RequiredSource;
-  /** Stands for the commands of the built-in runner: a tree that passed other commands has not passed these. */
+  /** Identifies the commands of the built-in runner. A tree that passed other commands has not passed these. */
   readonly commands: string;
 }
 
-/** What the repository itself says about required checks, read from the candidate's base and from the forge. */
+/** The sources of required checks, read from the candidate's base and from the forge. */
 export interface RequiredSources {
-  /** `merge.required_statuses` of the configuration file on the base; undefined without such a file or key. */
+  /** `merge.required_statuses` of the configuration file on the base. Undefined without that file or key. */
   readonly file: readonly RequiredStatus[] | undefined;
-  /** The file is there and cannot be used. */
+  /** The file exists and is unusable. */
   readonly fileProblem: StartProblem | undefined;
-  /** The forge's protection of the target; on plain git the registered checks. Undefined where nothing is required. */
+  /**
+   * The forge's protection of the target branch, or the registered checks on plain git. Undefined if nothing is
+   * required.
+   */
   readonly protection: readonly RequiredStatus[] | undefined;
   readonly commands: string;
 }
 
 export type StartProblem = Extract<ReasonCode, `START_TEST_RUN_${string}`>;
 
-/** The first source that says anything, never a union of several. */
+/** The first source that names required checks wins. Sources are never merged. */
 export function requiredChecks(settings: QueueSettings, sources: RequiredSources): RequiredChecks | StartProblem {
   const { commands } = sources;
   if (settings.requiredStatuses !== null) {
@@ -43,7 +46,7 @@ export function requiredChecks(settings: QueueSettings, sources: RequiredSources
   return 'START_TEST_RUN_NO_REQUIRED_STATUSES';
 }
 
-/** Passing the one is passing the other. */
+/** A pass of the one is a pass of the other. */
 export function areSameChecks(a: RequiredChecks, b: RequiredChecks): boolean {
   return (
     a.commands === b.commands &&
@@ -52,7 +55,7 @@ export function areSameChecks(a: RequiredChecks, b: RequiredChecks): boolean {
   );
 }
 
-/** The only app that may report this check; undefined where anybody may. */
+/** The only app that may report this check; undefined if any app may. */
 export function appFor({ apps = {} }: RequiredChecks, name: string): string | undefined {
   return Object.hasOwn(apps, name) ? apps[name] : undefined;
 }
@@ -61,7 +64,7 @@ export function isReportedBy(app: string, reporter: Reporter): boolean {
   return app === reporter.app || app === reporter.appId;
 }
 
-/** A name that is there twice counts once; where one of them names an app, that app must report it. */
+/** A duplicate name counts once. If one of the duplicates names an app, that app must report it. */
 function byName(statuses: readonly RequiredStatus[]): Pick<RequiredChecks, 'names' | 'apps'> {
   const names = [...new Set(statuses.map(nameOf))];
   const apps = statuses.filter((status) => typeof status !== 'string').map(({ name, app }) => [name, app] as const);

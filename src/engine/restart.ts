@@ -6,7 +6,7 @@ import { candidatesFor } from './roster.ts';
 import { replaceCandidate } from './test-run.ts';
 import type { Work } from './work.ts';
 
-/** Somebody wants the tests of an entry from the start: the whole candidate that tests it runs again, in its place. */
+/** Restarts the tests of an entry. The whole candidate that tests it runs again in its place. */
 export function restartTests(work: Work, entry: Entry, { actor, by }: TestsRestartRequested): void {
   const own = findTestOf(work.queue, entry);
   if (own === undefined) return;
@@ -17,7 +17,7 @@ export function restartTests(work: Work, entry: Entry, { actor, by }: TestsResta
   if (work.queue.hold !== undefined) retestHeld(work, because, actor);
 }
 
-/** An operator sets the queue to RUNNING: it holds no more, and whatever failed meanwhile is tested again. */
+/** An operator set the queue to RUNNING: the hold ends, and everything that failed during it is tested again. */
 export function resumeHeld(work: Work, actor: string): void {
   if (work.queue.hold !== undefined) retestHeld(work, { reason: 'TESTS_RESTARTED_BY_USER' }, actor);
 }

@@ -9,12 +9,11 @@ import { judge } from './verdict.ts';
 import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from './work.ts';
 
 /**
- * A required check that is renamed never reports under its old name. What is required of a candidate is read again where
- * CI is done with everything else and was not heard of for a while, and when somebody changes it on the queue.
+ * A required check that was renamed never reports under its old name. So the required checks of a candidate are read
+ * again when CI has completed everything else and was silent for a while, and when the queue's setting changes.
  */
 const REVIEW_AFTER_MS = 10 * 60_000;
 
-/** Asks for every candidate under test of which a required check is overdue. */
 export function reviewUnheard(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     const dueAt = reviewDueAt(candidate);
@@ -22,7 +21,7 @@ export function reviewUnheard(work: Work): void {
   }
 }
 
-/** Somebody changed what is required: nothing waits for what it was. */
+/** The required checks of the queue changed: no candidate waits for the old ones. */
 export function reviewAll(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) if (candidate.state === 'testing') review(work, candidate);
 }
@@ -32,11 +31,11 @@ function review(work: Work, candidate: Candidate): void {
   work.effects.push({ kind: 'review_required', candidate: candidate.number });
 }
 
-/** When the required checks of a candidate are read again; undefined where something else is waited for. */
+/** When the required checks of a candidate are read again; undefined while it waits for something else. */
 export function reviewDueAt(candidate: Candidate): Instant | undefined {
   const { state, sameTreeAs, testingSince, required, checks, reviewedAt } = candidate;
   if (state !== 'testing' || sameTreeAs !== undefined || testingSince === undefined) return undefined;
-  // The built-in runner reports whatever it was told to run.
+  // The built-in runner reports every command that it runs.
   if (required === undefined || required.commands !== '') return undefined;
   if (checks.length === 0 || checks.some(({ status }) => status !== 'COMPLETED')) return undefined;
   if (openChecks(candidate).every((name) => checks.some((check) => check.name === name))) return undefined;
@@ -44,7 +43,10 @@ export function reviewDueAt(candidate: Candidate): Instant | undefined {
   return Math.max(heardAt, reviewedAt ?? 0) + REVIEW_AFTER_MS;
 }
 
-/** One that waits for what is not required any more is judged by what is. What cannot be read changes nothing. */
+/**
+ * Drops required checks that no longer exist, and judges the candidate by the rest. If the required checks cannot be
+ * read, the candidate keeps the old ones.
+ */
 export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
   const required = requiredChecks(work.queue.settings, sources);
   const isOpen = candidate.state === 'testing' && candidate.required !== undefined;
@@ -53,7 +55,7 @@ export function concludeReview(work: Work, candidate: Candidate, { sources }: Re
   if (typeof required === 'string' || openChecks(candidate).every(isNeeded)) {
     return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
   }
-  // One that waited for an equal tree looks for another: that tree was tested for something else.
+  // The tree that it waited for is tested for other checks. Pointing at itself makes it look for another equal tree.
   const waits = candidate.sameTreeAs === undefined ? {} : { sameTreeAs: candidate.number };
   const reviewed = { ...candidate, required, ...waits };
   keepCandidate(work, reviewed);

@@ -7,7 +7,7 @@ interface Roster {
   readonly line: readonly Candidate[];
 }
 
-/** A set of candidates never changes, it is replaced: it is put in order once, however often it is asked for. */
+/** The map of candidates is immutable, so its sorted lists can be cached by identity. */
 const rosters = new WeakMap<Queue['candidates'], Roster>();
 
 function rosterOf({ candidates }: Queue): Roster {
@@ -19,12 +19,12 @@ function rosterOf({ candidates }: Queue): Roster {
   return roster;
 }
 
-/** All live candidates, those of the line in its order. */
+/** All live candidates, in the order of the line. */
 export function candidatesOf(queue: Queue): readonly Candidate[] {
   return rosterOf(queue).all;
 }
 
-/** The live candidates of the line, front first. Whatever one is built on comes before it. */
+/** The live candidates of the line, front first. A candidate comes after everything it is built on. */
 export function lineOf(queue: Queue): readonly Candidate[] {
   return rosterOf(queue).line;
 }
@@ -37,12 +37,12 @@ export function candidatesFor(queue: Queue, kind: Exclude<Purpose['kind'], 'main
 
 const NONE: readonly Candidate[] = [];
 
-/** The entries in a candidate that have not landed. One that left otherwise has taken the candidate with it. */
+/** The members that have not landed. A member that left in another way has ended the candidate. */
 export function unlanded(queue: Queue, members: readonly Member[]): Entry[] {
   return members.flatMap((member) => findLiveMember(queue, member) ?? []);
 }
 
-/** How an entry stands whose candidate stands so. */
+/** The state of an entry that follows from the state of its candidate. */
 export function stateUnder(candidate: Candidate): EntryState {
   switch (candidate.state) {
     case 'building':

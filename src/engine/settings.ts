@@ -1,6 +1,6 @@
 import { nameOf, type RequiredStatus } from './required-status.ts';
 
-/** A queue's settings: one table says what each is, what it accepts and what it is when nobody said anything. */
+/** The settings of a queue. One table says what each setting does, which values it accepts and its default. */
 
 export const QUEUE_MODES = ['SINGLE', 'PARALLEL'] as const;
 export type QueueMode = (typeof QUEUE_MODES)[number];
@@ -20,7 +20,7 @@ export interface BatchingRule {
 export interface QueueSettings {
   readonly mode: QueueMode;
   readonly concurrency: number;
-  /** Null: the same as `concurrency`. 0: no slots of its own, the main ones are shared. */
+  /** Null: the same as `concurrency`. 0: bisections have no slots of their own and share the main ones. */
   readonly bisectionConcurrency: number | null;
   readonly testingTimeoutMinutes: number;
   readonly notReadyTimeoutHours: number;
@@ -224,7 +224,7 @@ export interface SettingProblem {
   readonly message: string;
 }
 
-/** The slug of an app, or its number. */
+/** The slug of an app, or its numeric id. */
 const APP = /^[a-z0-9][a-z0-9_-]{0,98}$/;
 
 const STATE_LABELS = [
@@ -238,7 +238,7 @@ const STATE_LABELS = [
   'merged',
 ];
 
-/** Every problem of the given settings, whatever their source; an empty list means that all of them can be applied. */
+/** Lists every problem of the given settings. An empty list means that all of them can be applied. */
 export function checkSettings(changes: Readonly<Record<string, unknown>>): SettingProblem[] {
   const problems: SettingProblem[] = [];
   for (const [name, value] of Object.entries(changes)) {

@@ -18,7 +18,7 @@ import type { Transition } from './work.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
 
-/** A queue that is told what happens, one minute after the other, and remembers everything that followed. */
+/** A queue that receives one event a minute and records all transitions and effects. */
 class Story {
   queue: Queue;
   now = NOON;
@@ -410,7 +410,7 @@ function checkPromises(queue: Queue, result: Step): void {
   assert.equal(new Set(ordinals).size, ordinals.length);
 }
 
-/** Each transition begins where the one before ended. */
+/** Each transition begins in the state in which the previous one ended. */
 function checkTimelines(transitions: readonly Transition[]): void {
   const last = new Map<number, EntryState>();
   for (const { prNumber: number, from, to } of transitions) {

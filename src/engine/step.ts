@@ -9,35 +9,35 @@ import type { Outcome, Step, Work } from './work.ts';
 export type { Step } from './work.ts';
 
 /**
- * The one function that changes a queue. It folds what happened into the state (evolve), then decides what follows from
- * the state (plan), and returns everything as values: nothing is executed, nothing is asked, no clock is read.
+ * The one function that changes a queue. It applies an event to the state (evolve), decides what follows from the state
+ * (plan), and returns everything as values. It executes nothing, asks no one and reads no clock.
  *
- * An entry's life:
+ * The states of an entry:
  *
  *   submitted -> NOT_READY -> PENDING -> TESTING -> TESTS_PASSED -> MERGED
  *                               ^  ^        |            |
- *                               |  |        v            | (what it was tested with left, or the target was moved)
+ *                               |  |        v            | (an entry beneath it left, or the branch was pushed to)
  *                               |  +- PENDING_FAILURE <--+
  *                               |           |
  *                     (bisection)           v
- *                               +------- FAILED, once nobody else can be to blame
+ *                               +------- FAILED, once no other entry can be to blame
  *
- * Entries in the line are tested in candidates: the target's head, the entries ahead, and the entries under test, built
- * into one commit. Example, with three slots and the target at M:
+ * Entries in the line are tested in candidates. A candidate is the head of the target branch, the entries ahead and the
+ * entries under test, built into one commit. Example with three slots and the target branch at M:
  *
  *   submit A B C          candidates M+A, M+A+B, M+A+B+C: all three are built and tested at once
  *   M+A+B fails           B is PENDING_FAILURE: it may be A's fault
- *   M+A passes            A lands: the target is M+A. Now the failure is B's own, and B leaves as FAILED
- *                         M+A+B+C contained B and is abandoned; C is tested again on the target, as M+A+C
- *   M+A+C passes          C lands by moving the target to exactly the commit that passed
+ *   M+A passes            A lands: the head is M+A. Now the failure is B's own, and B leaves as FAILED
+ *                         M+A+B+C contained B and is abandoned; C is tested again on the head, as M+A+C
+ *   M+A+C passes          C lands by moving the target branch to exactly the commit that passed
  *
- * In parallel mode entries that share no target do not stand in each other's way: A and B above would be tested as M+A and
- * M+B, and land in any order. Single mode is parallel mode in which every entry impacts everything.
+ * In parallel mode, entries that share no impacted target are independent: A and B above would be tested as M+A and M+B,
+ * and land in any order. Single mode is parallel mode in which every entry impacts everything.
  *
- * Who owns what: evolve folds facts and concludes nothing but what a fact says by itself; verdict.ts says what passed,
- * what failed and who is to blame; suspicion.ts and hold.ts say when the target branch is; vouch.ts says which passes cover
- * others; plan.ts says who enters, what lands and what is tested next; strategy.ts says how much at once; bisect.ts
- * searches failed batches; line.ts is the only way out of the line; work.ts records.
+ * evolve.ts applies facts. verdict.ts decides what passed, what failed and who is to blame. suspicion.ts and hold.ts
+ * decide when the target branch is to blame. vouch.ts finds the passes that cover other entries. plan.ts admits, lands
+ * and starts tests. strategy.ts limits how much is tested at once. bisect.ts searches failed batches. line.ts abandons
+ * candidates. work.ts records transitions and effects.
  */
 export function step(queue: Queue, event: QueueEvent, strategy: Strategy = REFERENCE_STRATEGY): Step {
   try {
@@ -68,8 +68,8 @@ function take(queue: Queue, event: QueueEvent, strategy: Strategy): Step {
 }
 
 /**
- * The event is not folded in: the queue stays as it was. It still takes submissions and results, but starts and lands
- * nothing until an operator has looked and set it to RUNNING.
+ * Does not apply the event. A parked queue accepts submissions and results, but starts and lands nothing until an
+ * operator sets it to RUNNING.
  */
 function park(queue: Queue, event: QueueEvent, reason: string): Step {
   const parked = queue.parked ?? { reason, since: event.at };

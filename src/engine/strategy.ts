@@ -2,22 +2,21 @@ import type { Member } from './candidate.ts';
 import type { Queue } from './queue.ts';
 
 /**
- * What to test next is a matter of taste and of figures: how many entries to group, where to split a failed group, how
- * far to speculate. A strategy answers these three questions and no other: whatever it says, it cannot make anything pass,
- * fail or land.
+ * A strategy decides how many entries to group, where to split a failed group and how far to speculate. It cannot make
+ * anything pass, fail or land.
  */
 export interface Strategy {
-  /** The size at which a group is tested at once, and its largest size; 1 tests every entry alone. */
+  /** The size at which a group starts at once, and its largest size. 1 tests every entry alone. */
   groupSize(queue: Queue): number;
-  /** How many members of a failed group go into its first part: from 1 to one less than there are. */
+  /** How many members of a failed group go into its first part, from 1 to one less than all. */
   splitAt(queue: Queue, members: readonly Member[]): number;
-  /** How many candidates may be under test in the line at once. */
+  /** How many candidates of the line may be under test at once. */
   slots(queue: Queue): number;
-  /** How many candidates that have not landed may lie beneath one under test. */
+  /** How many unlanded candidates may be beneath a candidate under test. */
   reach(queue: Queue): number;
 }
 
-/** The settings, to the letter: groups of the given size, halves, as many candidates as there are slots. */
+/** Follows the settings exactly: groups of the set size, halves, and as many candidates as `concurrency`. */
 export const REFERENCE_STRATEGY: Strategy = {
   groupSize: ({ settings }) => (settings.batch ? settings.batchingMinSize : 1),
   splitAt: (_queue, members) => Math.ceil(members.length / 2),

@@ -9,34 +9,34 @@ import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 
 /**
- * A red branch is not the next pull request's fault. Every removal for a failure alone on a commit of the target branch
- * is evidence against that commit. When two different entries in a row failed on it in the same way, the commit is tested
- * by itself before a third is removed. If it fails too, those removed for the same failure return to their places, and
- * where it is the head the queue holds (hold.ts). A search keeps the base it began on, so that base is judged and tested,
- * not the present head.
+ * A red branch is not the fault of the next pull request. An entry that was removed for a failure alone on a commit of
+ * the target branch is evidence against that commit. After two different entries in a row failed on it in the same way,
+ * the commit is tested by itself before a third entry is removed. If the commit fails too, the entries removed for the
+ * same failure return to their places. If the commit is the head, the queue holds (hold.ts). A bisection keeps the base
+ * it began on, so suspicion applies to that base and not to the present head.
  */
 
-/** This many removals in a row that look alike cast suspicion on the commit. */
+/** This many similar removals in a row make a commit suspect. */
 export const ENOUGH = 2;
 
-/** So many cast it however they look: several checks of one commit may be broken. */
+/** This many removals make a commit suspect even if they differ: several of its checks may be broken. */
 const ENOUGH_OF_ANY = 4;
 
-/** A commit that passed by itself is above suspicion for this long: CI may break at any time. */
+/** A commit that passed by itself is not suspected again for this long. CI may break later without any commit. */
 const CLEARED_FOR_MS = 60 * 60_000;
 
-/** Enough for every removal on one head that anybody will want back, and small enough to store with the queue. */
+/** The queue stores these, so the list is bounded. */
 const MAX_REMOVALS = 100;
 
-/** So many heads that were taken off the branch are remembered. */
+/** Former heads whose suspicions are kept, because the branch may be reset to one of them. */
 const MAX_LEFT = 3;
 
-/** False while the target branch may be to blame for the failure: its entries wait. */
+/** False while the target branch may be to blame for the failure. The failed entries wait. */
 export function mayBlame(queue: Queue, candidate: Candidate): boolean {
   return queue.hold === undefined && !isSuspected(queue, candidate) && !isOnDoubtfulBase(queue, candidate);
 }
 
-/** Others failed in the same way on this commit, and whether it is the commit's own fault is being found out. */
+/** Other entries failed in the same way on this commit, and the test of the commit has not decided yet. */
 export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
@@ -45,7 +45,7 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   return signsOf(candidate.failure).some((sign) => suspected === 'any' || suspected.includes(sign));
 }
 
-/** The signs a commit is suspected of: those it failed by itself, and those of every row of removals that is long enough. */
+/** The signs a commit is suspected of: those it failed by itself, and those of every long enough row of removals. */
 function suspectedSigns({ removals, failed = [] }: Pick<Suspicion, 'removals' | 'failed'>): readonly string[] | 'any' {
   if (removals.length >= ENOUGH_OF_ANY) return 'any';
   const rows = rowsOf(removals).filter(({ prNumbers }) => prNumbers.length >= ENOUGH);
@@ -56,34 +56,34 @@ function isSuspectedEnough({ removals }: Suspicion): boolean {
   return suspectedSigns({ removals }).length > 0;
 }
 
-/** An entry failed on it in the way it is suspected of, and waits until that is found out. */
+/** An entry that failed with a suspected sign waits for the test of this commit. */
 function isWaitedFor(queue: Queue, { base }: Suspicion): boolean {
   return candidatesOf(queue).some((run) => isSuspected(queue, run) && testedAloneOn(queue, run)?.sha === base.sha);
 }
 
-/** It failed alone on a base that never passed by itself, and somebody's push since may have mended it. */
+/** It failed alone on a base that never passed by itself, and a push since then may have repaired the branch. */
 export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;
-  // A pass of the entries beneath it speaks for the base.
+  // The entries beneath passed on this base, so the base works.
   if (candidate.beneath.length > 0) return false;
   return base.isProven !== true && suspicionOf(queue, base)?.cleared === undefined;
 }
 
-/** How a failure shows: by checks or, where nothing could be tested, by the reason. */
+/** The signs of a failure: its checks or, if nothing could be tested, its reason. */
 export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined): readonly string[] {
   if (failure === undefined) return [];
   if (failure.checks.length > 0) return failure.checks;
   return failure.reason.startsWith('START_TEST_RUN_') ? [failure.reason] : [];
 }
 
-/** An entry is about to be removed for the failure of this run. */
+/** Records a removal for the failure of this run. Call it before the entry is removed. */
 export function noteFailure(work: Work, entry: Entry, run: Candidate, failure: Failure): void {
   const onTopOf = unlanded(work.queue, run.beneath).map(({ submission }) => submission);
   noteRemoval(work, entry, testedAloneOn(work.queue, run), { failure, ...(onTopOf.length === 0 ? {} : { onTopOf }) });
 }
 
-/** An entry is about to be removed for a failure on this base. */
+/** Records a removal for a failure on this base. Call it before the entry is removed. */
 export function noteRemoval(
   work: Work,
   entry: Entry,
@@ -95,7 +95,7 @@ export function noteRemoval(
   if (base === undefined || signs.length === 0) return;
   const known = suspicionOf(work.queue, base);
   if (isCleared(known, signs, failure.at)) return;
-  // Lists of targets are long, and are read again should it return.
+  // Lists of targets are long. They are read again if the entry returns.
   const left: Entry = {
     ...entry,
     state: 'FAILED',
@@ -116,8 +116,8 @@ function isCleared(known: Suspicion | undefined, signs: readonly string[], at: I
 }
 
 /**
- * Entries landed. Whoever was removed for a failure on top of them was removed for one on the new head, and a pass by a
- * waiver has not shown that what it waived works there.
+ * Entries landed. An entry that failed on top of them failed on what is the new head now, so its removal counts there.
+ * A pass by a waiver does not show that the waived check works on the new head.
  */
 export function carryRemovals(
   work: Work,
@@ -138,7 +138,7 @@ export function carryRemovals(
   keepSuspicion(work, { base: head, removals, cleared: undefined, ...(failed.length === 0 ? {} : { failed }) });
 }
 
-/** It is submitted again: its earlier stay is over for good. */
+/** The pull request was submitted again, so its removed entry does not return. */
 export function forgetRemoval(work: Work, prNumber: PrNumber): void {
   const isIt = ({ entry }: Removal) => entry.prNumber === prNumber;
   const { suspicions, returning } = work.queue;
@@ -153,19 +153,19 @@ export function forgetRemoval(work: Work, prNumber: PrNumber): void {
   };
 }
 
-/** How many removals in a row, ending with the last one, look like this failure. */
+/** How many removals in a row, up to the last one, look like this failure. */
 export function countAlike(queue: Queue, base: Base, failure: Pick<Failure, 'checks' | 'reason'>): number {
   const row = rowsOf(suspicionOf(queue, base)?.removals ?? []).at(-1);
   return signsOf(failure).some((sign) => row?.signs.includes(sign)) ? (row?.prNumbers.length ?? 0) : 0;
 }
 
 interface Row {
-  /** What all of them have in common. */
+  /** The signs that all of them share. */
   readonly signs: readonly string[];
   readonly prNumbers: readonly PrNumber[];
 }
 
-/** Removals in a row that share a sign, oldest first; without those that had something else beneath them. */
+/** Groups consecutive removals that share a sign, oldest first. Removals on top of unlanded entries are left out. */
 function rowsOf(removals: readonly Removal[]): readonly Row[] {
   const rows: Row[] = [];
   for (const { entry, failure, onTopOf } of removals) {
@@ -179,7 +179,7 @@ function rowsOf(removals: readonly Removal[]): readonly Row[] {
   return rows;
 }
 
-/** Asks for a test of every commit that is suspected enough. */
+/** Tests every commit that is suspected enough. */
 export function testSuspectedBases(work: Work): void {
   forgetLeftBases(work);
   if (!mayWork(work.queue)) return;
@@ -193,7 +193,7 @@ export function testSuspectedBases(work: Work): void {
   }
 }
 
-/** Of commits that the branch has left, what a search or a test needs is kept, and the last few: it may come back. */
+/** Keeps the suspicions that a bisection or a base test needs, and those of the last few former heads. */
 function forgetLeftBases(work: Work): void {
   const { queue } = work;
   const isNeeded = ({ base, isDoubted }: Suspicion) =>
@@ -211,24 +211,24 @@ export function findBaseTest(queue: Queue, base: Base): Candidate | undefined {
   return candidatesFor(queue, 'head').find((run) => run.base.sha === base.sha);
 }
 
-/** By its commit: a branch that is taken back to an old head has that head again. */
+/** Compares commits, because a branch that is reset to an old head has that head again. */
 export function isHead({ head }: Queue, base: Base): boolean {
   return base.sha === head?.sha;
 }
 
-/** The commit passed by itself, or cannot be tested: entries are judged as if nothing had been suspected. */
+/** The commit passed by itself or cannot be tested. Entries are judged as if it had never been suspected. */
 export function clearBase(work: Work, base: Base): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
     const suspicion = suspicionOf(work.queue, base) ?? { removals: [] };
     const suspected = suspectedSigns(suspicion);
     const signs = suspected === 'any' ? suspicion.removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
-    // Checks that pass do not show that the configuration can be used.
+    // Passing checks do not show that the configuration is usable.
     const isOfChecks = (sign: string) => !sign.startsWith('START_TEST_RUN_');
     keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs: signs.filter(isOfChecks) } });
   } else dropSuspicion(work, base);
 }
 
-/** The commit fails by itself: whoever was removed for nothing else returns, once the forge has said how it is now. */
+/** The commit fails by itself. Entries that were removed for nothing else return once the forge has been read again. */
 export function returnRemoved(work: Work, base: Base, signs: readonly string[]): void {
   const suspicion = suspicionOf(work.queue, base) ?? { base, removals: [], cleared: undefined };
   const isOfBase = ({ failure }: Removal) => signsOf(failure).every((sign) => signs.includes(sign));
@@ -246,8 +246,8 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
 }
 
 /**
- * The branch left its head. A push cuts removals off from being judged: the head is still tested, for their sake, where
- * that is worth it. What else speaks against it is remembered for a while: the branch may come back.
+ * The target branch has a new head. After a push the old head is still tested if removals depend on it. Other evidence
+ * is kept for a while, because the branch may be reset to it.
  */
 export function leaveHead(work: Work, because: Because, how: 'landing' | 'push'): void {
   const { head } = work.queue;
@@ -256,24 +256,26 @@ export function leaveHead(work: Work, because: Because, how: 'landing' | 'push')
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, head);
   const isUnderWay = suspicion.removals.length > 0 && findBaseTest(work.queue, head) !== undefined;
   const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(suspicion);
-  // A search goes on on its base: what speaks against that counts there.
+  // A bisection continues on its base, so the evidence against that base still counts.
   if (how === 'landing' && isSearched) return;
   if (how === 'push' && isSearched) giveUpSearches(work, head, because);
   const isDoubted = how === 'push' && isWorthATest;
   if (!isDoubted) endBaseTest(work, head, because);
-  // As the newest of those that were left.
+  // Moves it to the end of the list, as the newest former head.
   dropSuspicion(work, head);
   keepSuspicion(work, isDoubted ? { ...suspicion, isDoubted } : suspicion);
 }
 
-/** A search on a base that was left and never passed proves nothing: its entries are tested on the present head. */
+/**
+ * A failure on a former head that never passed by itself proves nothing. Its entries are tested on the present head.
+ */
 export function giveUpDoubtfulSearch(work: Work, run: Candidate): void {
   const suspicion = suspicionOf(work.queue, run.base);
   if (suspicion !== undefined && suspicion.removals.length > 0) keepSuspicion(work, { ...suspicion, isDoubted: true });
   giveUpSearches(work, run.base, { reason: 'TARGET_BRANCH_LEFT', candidate: run.number });
 }
 
-/** What failed on this base has proved nothing: searches that are based on it begin again later. */
+/** Failures on this base prove nothing, so every bisection on it is given up and its entries return to the line. */
 export function giveUpSearches(work: Work, base: Base, because: Because): void {
   for (const bisection of work.queue.bisections) {
     if (bisection.base.sha !== base.sha) continue;
@@ -282,7 +284,7 @@ export function giveUpSearches(work: Work, base: Base, because: Because): void {
   }
 }
 
-/** Ends the test of a commit. Removals that it has not explained yet may be explained by the next one. */
+/** Ends the test of a commit. The next base test may still explain its removals. */
 export function endBaseTest(work: Work, base: Base, { reason }: Because): void {
   const run = findBaseTest(work.queue, base);
   if (run !== undefined) endCandidate(work, run, { reason, prNumber: undefined });
@@ -309,18 +311,18 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
   return bisections.some((bisection) => bisection.base.sha === base.sha);
 }
 
-/** The commit on which the candidate tested one entry and nothing else but what has landed or passed. */
+/** The commit on which the candidate tested one entry, on top of nothing but entries that landed or passed. */
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
   const { members, purpose, base, beneath, composedWith } = candidate;
   if (members.length !== 1) return undefined;
-  // The entries beneath the front part of a search have passed.
+  // The entries beneath the front part of a bisection have passed.
   if (purpose.kind === 'bisection') return base;
-  // It was not tested with what landed beside it.
+  // It was not tested together with the entries that landed beside it.
   if (composedWith.length > 0) return beneath.length === 0 ? base : undefined;
   return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.head : undefined;
 }
 
-/** Failures on a commit that the branch has left, and that fails by itself, prove nothing: they are tested on the head. */
+/** A former head fails by itself, so failures on it prove nothing. Those candidates are tested on the present head. */
 export function giveUpRuns(work: Work, base: Base, because: Because): void {
   for (const { number } of lineOf(work.queue)) {
     const run = findCandidate(work.queue, number);

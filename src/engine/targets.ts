@@ -1,26 +1,26 @@
-/** A pull request that names more targets than this counts as impacting all of them. */
+/** A pull request with more targets than this counts as impacting everything. */
 export const MAX_TARGETS = 100_000;
 
 export type ImpactedTargets = {
-  /** A fork's CI said so, which has no token. Absent: somebody with one. */
+  /** Uploaded by the CI of a fork, which has no token. Absent: uploaded with a token. */
   readonly from?: 'fork';
 } & TargetsSaid;
 
 type TargetsSaid =
   | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
-  /** `digest` is the same for the same set of targets; the targets are sorted and each is there once. */
+  /** Equal sets of targets have the same `digest`. The targets are sorted and unique. */
   | {
       readonly kind: 'list';
       readonly digest: string;
       readonly count: number;
-      /** None for an entry that ended: nobody needs them any more. */
+      /** Empty for an entry that ended, because targets are needed only in the queue. */
       readonly targets: readonly string[];
     };
 
 export const ALL_TARGETS: ImpactedTargets = { kind: 'all', cause: 'declared' };
 export const TOO_MANY_TARGETS: ImpactedTargets = { kind: 'all', cause: 'too_many' };
 
-/** A fork cannot take back what somebody with a token said of the same head. */
+/** A fork cannot replace the targets that were uploaded with a token for the same head. */
 export function isOutranked(targets: ImpactedTargets, known: ImpactedTargets | undefined): boolean {
   return targets.from === 'fork' && known !== undefined && known.from === undefined;
 }

@@ -9,7 +9,7 @@ import { step } from './step.ts';
 
 const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
 
-/** Two lanes, of which the first has passed in this way and the second is being built. */
+/** Two lanes. The first candidate has passed in the given way, the second is being built. */
 function queueWithPass(by: Pass['by']): { readonly queue: Queue; readonly passed: Candidate; readonly at: number } {
   const story = new Scenario({ mode: 'PARALLEL' });
   story.play('pause\nsubmit A[x] B[y]\nhold builds\nhold landings\nresume');

@@ -9,7 +9,7 @@ import { voucherOf } from './vouch.ts';
 import { waivedIn, waiverText } from './waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
 
-/** A candidate that was planned begins: from here on its members are TESTING. */
+/** Starts a planned candidate. Its members are TESTING from now on. */
 export function startCandidate(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, state: 'building', plannedAt: work.at });
   work.effects.push({ kind: 'build_candidate', candidate: candidate.number });
@@ -21,8 +21,8 @@ export function startCandidate(work: Work, candidate: Candidate): void {
 }
 
 /**
- * Its commit is there. A tree that passed is not tested again; one that is being tested is waited for; any other is
- * shown to CI.
+ * The commit is built. A tree that passed before is not tested again. A tree that is under test elsewhere is waited
+ * for. Any other tree is tested by CI.
  */
 export function beginChecks(work: Work, candidate: Candidate, required: RequiredChecks): void {
   const built: Candidate = { ...candidate, state: 'testing', required };
@@ -30,7 +30,7 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
     passCandidate(work, built, 'nothing_required');
     return;
   }
-  // Whether the head still passes is another question than whether it once did.
+  // The head passed once. Its test asks whether it still passes.
   const isReusing = work.queue.settings.reusePassedTrees && candidate.purpose.kind !== 'head';
   const proof = isReusing ? findEqualTree(work.queue, built) : undefined;
   if (proof?.pass !== undefined) passCandidate(work, built, 'reused_run', proof);
@@ -40,7 +40,7 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
 
 function runChecks(work: Work, candidate: Candidate): void {
   if (!mayTest(work.queue, candidate)) {
-    // It waits for nobody but the queue, which starts it when it goes on.
+    // Pointing at itself means: it waits for the queue, which starts it when it may test again.
     keepCandidate(work, { ...candidate, sameTreeAs: candidate.number });
     return;
   }
@@ -48,7 +48,7 @@ function runChecks(work: Work, candidate: Candidate): void {
   work.effects.push({ kind: 'start_checks', candidate: candidate.number });
 }
 
-/** A candidate with the same tree that passed by a run of its own or, second best, whose own run is under way. */
+/** A candidate with the same tree that passed by its own run. Second choice is one whose own run is under way. */
 function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefined {
   let underWay: Candidate | undefined;
   for (const other of [...listOf(queue.passes), ...candidatesOf(queue)]) {
@@ -60,7 +60,7 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
   return underWay;
 }
 
-/** A pass of the one, should it be or come, is a pass of the other. */
+/** A pass of `proof` is a pass of `candidate`, now or later. */
 function provesTree(proof: Candidate, candidate: Candidate): boolean {
   return (
     proof.number !== candidate.number &&
@@ -74,7 +74,7 @@ function provesTree(proof: Candidate, candidate: Candidate): boolean {
   );
 }
 
-/** Decided for it, by a run of its own or by that of another with the same tree. */
+/** Marks a candidate as passed, by its own run or by the run of `proof`, which has the same tree. */
 export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], proof = candidate): void {
   assert(proof.commit !== undefined, 'only a commit can pass');
   const waived = by === 'own_run' ? waivedIn(candidate) : [];
@@ -89,21 +89,21 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   keepCandidate(work, { ...candidate, state: 'passed', sameTreeAs: undefined, failure: undefined, pass });
   if (candidate.purpose.kind === 'main' || candidate.purpose.kind === 'repair') {
     for (const entry of unlanded(work.queue, candidate.members)) {
-      // One that was vouched for has passed already.
+      // An entry with a voucher has passed already.
       if (entry.state === 'TESTS_PASSED') continue;
       const because = { reason: 'TEST_RUN_PASSED' as const, candidate: pass.provenBy };
       move(work, entry, { to: 'TESTS_PASSED', ...because, ...(detail === undefined ? {} : { detail }) });
     }
   }
-  // Nobody else passes by a waiver: those that waited for this run get one of their own.
+  // A pass by a waiver proves no other candidate. Those that waited for this run get their own.
   if (waived.length > 0) return;
   for (const twin of twinsOf(work.queue, candidate.number)) {
-    // The required checks of one of them may have changed while it waited.
+    // The required checks of one of the two may have changed while it waited.
     if (provesTree(candidate, twin)) passCandidate(work, twin, 'reused_run', candidate);
   }
 }
 
-/** Decided against it; whether its members are to blame is another question. */
+/** Marks a candidate as failed. verdict.ts decides whether its members are to blame. */
 export function failCandidate(work: Work, candidate: Candidate, failure: Omit<Failure, 'at'>): void {
   keepCandidate(work, { ...candidate, state: 'failed', failure: { ...failure, at: work.at } });
   for (const entry of unlanded(work.queue, candidate.members)) {
@@ -112,7 +112,7 @@ export function failCandidate(work: Work, candidate: Candidate, failure: Omit<Fa
   }
 }
 
-/** A newer attempt of the check that had failed it is under way: it is open again. */
+/** A new attempt of the failed check is under way, so the candidate is open again. */
 export function reopenCandidate(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, state: 'testing', failure: undefined });
   for (const entry of unlanded(work.queue, candidate.members)) {
@@ -122,12 +122,13 @@ export function reopenCandidate(work: Work, candidate: Candidate): void {
 }
 
 /**
- * Those that waited for the run of another that failed, or that nobody needs any more, get one of their own; one is enough
- * for all that have the same tree. Answers with those that may have begun.
+ * Candidates that waited for the run of another candidate, which failed or ended, get their own run. One run serves all
+ * candidates with the same tree. Returns the candidates whose run may have begun.
  */
 export function runOrphans(work: Work): readonly CandidateNumber[] {
   const orphans = candidatesOf(work.queue).filter((candidate) => isOrphan(work.queue, candidate));
-  // The one on the oldest base first: its run proves the tree for the others, but not the other way round.
+  // The candidate on the oldest base goes first, because its run proves the tree for newer bases but not the other way
+  // round.
   for (const { number } of orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number)) {
     const orphan = findCandidate(work.queue, number);
     if (orphan?.required !== undefined && mayTest(work.queue, orphan))
@@ -144,12 +145,12 @@ function twinsOf(queue: Queue, number: CandidateNumber): Candidate[] {
   return candidatesOf(queue).filter(({ sameTreeAs }) => sameTreeAs === number);
 }
 
-/** A candidate that gave no usable answer is tried again this often. */
+/** A candidate without a usable result is tried again this often. */
 export const MAX_TRIES = 2;
 
 /**
- * The same again, as a candidate of its own: results of the old one that still arrive cannot be taken for the new one's.
- * It keeps its place, and what is built on it stays as it is.
+ * Runs the same composition again under a new number, so that late reports of the old run cannot count for the new one.
+ * The new candidate keeps the place in the line. Candidates built on it stay as they are.
  */
 export function replaceCandidate(
   work: Work,

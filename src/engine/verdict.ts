@@ -14,19 +14,19 @@ import { voucherOf } from './vouch.ts';
 import { denialText, withFinding, withoutWaiver } from './waiver.ts';
 import { keepCandidate, type Work } from './work.ts';
 
-/** An entry that failed by its own fault is held for its successors no longer than this. */
+/** A failed entry is held for its successors no longer than this. */
 const MAX_HOLD_MS = 60 * 60_000;
 
-/** Concludes from the checks of a candidate that is under test, or that failed and whose checks are run again. */
+/** Decides a candidate from its checks. A failed candidate is decided again when its checks run again. */
 export function judge(work: Work, candidate: Candidate): void {
   const verdict = verdictOf(candidate);
   if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
   else if (verdict === 'inconclusive') concludeInconclusive(work, candidate);
   else if (verdict === 'failed' && candidate.state !== 'failed') failByChecks(work, candidate);
-  // One that failed and runs again is open again as soon as it has a slot.
+  // A failed candidate whose checks run again is reopened by the plan, as soon as a slot is free.
 }
 
-/** Nobody can say whether it passed. It is tried again, and counts as failed only when that does not help. */
+/** The checks were cut off without a result. The candidate is tried again, and fails after MAX_TRIES. */
 export function concludeInconclusive(work: Work, candidate: Candidate): void {
   if (candidate.tries >= MAX_TRIES) {
     if (candidate.state !== 'failed') failByChecks(work, candidate);
@@ -46,7 +46,7 @@ function failByChecks(work: Work, candidate: Candidate): void {
   failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks, ...more });
 }
 
-/** Failures that nobody has judged in time are what they look like. */
+/** A failure that was not judged in time is not waived. */
 export function denyOverdue(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -63,7 +63,7 @@ export function denyOverdue(work: Work): void {
   }
 }
 
-/** A queue that stopped to honor quarantine lets nothing pass by what it waived before. What has passed stays so. */
+/** The queue stopped honoring quarantine: open candidates lose their waivers. Candidates that passed keep them. */
 export function takeBackWaivers(work: Work): void {
   if (work.queue.settings.honorQuarantine === 'ON') return;
   for (const { number } of candidatesOf(work.queue)) {
@@ -76,12 +76,12 @@ export function takeBackWaivers(work: Work): void {
   }
 }
 
-/** Never, for a check that is not to be judged. */
+/** Infinity for a check that is not being judged. */
 export function awaitedUntil({ judgement }: Check): Instant {
   return judgement?.kind === 'awaited' ? judgement.until : Number.POSITIVE_INFINITY;
 }
 
-/** When testing takes too long; undefined where it cannot. */
+/** When the candidate times out; undefined if it cannot time out now. */
 export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instant | undefined {
   const limitMs = settings.testingTimeoutMinutes * 60_000;
   const { state, testingSince } = candidate;
@@ -89,20 +89,19 @@ export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instan
   return isJudging(candidate) ? undefined : clockOf(candidate, testingSince) + limitMs;
 }
 
-/** From when on the oldest open check counts: one that runs again has its time anew. */
+/** A check that runs again gets the full timeout again, so the oldest open check counts. */
 function clockOf(candidate: Candidate, testingSince: Instant): Instant {
   const open = openChecks(candidate);
   const clocks = open.map((name) => candidate.checks.find((check) => check.name === name)?.repeatedAt ?? testingSince);
   return clocks.length === 0 ? testingSince : Math.min(...clocks);
 }
 
-/** All have reported: what is open is open for a minute at most, and not by a fault of theirs. */
+/** All checks have reported, and only judgements are open. Those end within a minute and are not CI's fault. */
 function isJudging(candidate: Candidate): boolean {
   const awaited = candidate.checks.filter(isAwaited);
   return awaited.length > 0 && awaited.length === openChecks(candidate).length;
 }
 
-/** Candidates whose time for testing is over have failed. */
 export function failOverdue(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     const endsAt = testingEndsAt(work.queue, candidate);
@@ -112,9 +111,9 @@ export function failOverdue(work: Work): void {
 }
 
 /**
- * Settles who is to blame for the failures in the line, front first. A failure is a candidate's own once everything
- * beneath it has passed. Then its one member leaves, or its members are bisected, unless they are held a little longer
- * for what is behind them (`pendingFailureDepth`), or the target itself is suspected.
+ * Decides who is to blame for the failures in the line, front first. A failure is a candidate's own once everything
+ * beneath it has passed. Then its one member leaves, or its members are bisected. They stay a little longer if they are
+ * held for their successors (`pendingFailureDepth`), or if the head of the target branch is suspected.
  */
 export function blame(work: Work): void {
   for (const { number } of lineOf(work.queue)) {
@@ -130,19 +129,19 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
   if (!isFailure(queue, candidate) || isRunAgain(candidate)) return false;
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
-  // A batch is searched on the head: what it failed on top of has to be there.
+  // A batch is bisected on the head, so everything it failed on top of has to land first.
   if (candidate.members.length > 1 && ahead.length > 0) return false;
   return !isHeld(work, candidate) && mayBlame(queue, candidate);
 }
 
-/** It failed, and nobody behind it has vouched for it. */
+/** It failed, and no passed successor vouches for it. */
 export function isFailure(queue: Queue, candidate: Candidate): boolean {
   return (
     candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) === undefined)
   );
 }
 
-/** A successor within the depth is not finished yet: it may vouch, or somebody may restart the tests. */
+/** A successor within the depth is unfinished. It may still vouch, or the author may restart the tests. */
 function isHeld(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
   const depth = queue.settings.pendingFailureDepth;
@@ -156,7 +155,7 @@ function isUnfinished(candidate: Candidate): boolean {
   return candidate.state === 'waiting' || isUnderTest(candidate);
 }
 
-/** A hold ends an hour after the failure, or after the testing timeout where that is less. */
+/** A hold lasts an hour after the failure, or the testing timeout if that is shorter. */
 export function holdEndsAt(queue: Queue, candidate: Candidate): number {
   const timeoutMs = queue.settings.testingTimeoutMinutes * 60_000;
   const holdMs = timeoutMs === 0 ? MAX_HOLD_MS : Math.min(MAX_HOLD_MS, timeoutMs);

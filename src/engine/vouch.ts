@@ -4,18 +4,18 @@ import { lineOf, stateUnder, unlanded } from './roster.ts';
 import { move, type Work } from './work.ts';
 
 /**
- * Optimistic merging: a pass covers exactly what was in the tree that passed, so the entries ahead that are in it have
- * passed with it and land with it. Who vouches for whom follows from the passed candidates and is stored nowhere.
+ * Optimistic merging. A pass covers everything in the tree that passed, so the entries beneath have passed too and land
+ * together with it. Vouches are derived from the passed candidates and never stored.
  */
 
-/** Its pass covers everything in it. A waived pass shows that it may land, not that everything beneath it works. */
+/** A pass by a waiver shows that the candidate may land. It does not show that everything beneath it works. */
 export function mayVouch({ settings, landing }: Queue, { state, pass, number }: Candidate): boolean {
   if (state !== 'passed' || pass?.waived !== undefined) return false;
-  // A landing that has begun ends as it was planned, whatever the setting becomes.
+  // A landing that has begun finishes as planned, even if the setting changes meanwhile.
   return settings.canOptimisticallyMerge || (landing?.candidate === number && landing.isBegun);
 }
 
-/** The first candidate of the line that vouches for an entry whose own run has not passed; it lands them together. */
+/** The first candidate of the line that vouches for an entry whose own run has not passed. It lands both together. */
 export function voucherOf(queue: Queue, entry: Entry): CandidateNumber | undefined {
   if (entry.candidate === undefined) return undefined;
   const covering = coverOf(queue).get(entry.submission);
@@ -25,10 +25,10 @@ export function voucherOf(queue: Queue, entry: Entry): CandidateNumber | undefin
 
 type Cover = ReadonlyMap<number, readonly Candidate[]>;
 
-/** A set of candidates never changes, it is replaced. */
+/** The map of candidates is immutable, so its cover can be cached by identity. */
 const covers = new WeakMap<Queue['candidates'], Cover>();
 
-/** The passed candidates of the line that contain an entry beneath their members, by submission. */
+/** The passed candidates of the line that contain an entry beneath their members, by submission number. */
 function coverOf(queue: Queue): Cover {
   const known = covers.get(queue.candidates);
   if (known !== undefined) return known;
@@ -45,7 +45,7 @@ function coverOf(queue: Queue): Cover {
   return cover;
 }
 
-/** Brings the states of entries in line with the passes that cover them now. */
+/** Updates the states of entries to the passes that cover them now. */
 export function settleVouches(work: Work): void {
   const { queue, before } = work;
   const mayDiffer = [queue, before].some(({ settings }) => settings.canOptimisticallyMerge);

@@ -4,13 +4,13 @@ import type { Check } from './check.ts';
 import { isAwaited, isWaived, type Judged, type JudgementFinding } from './judgement.ts';
 import type { QueueSettings } from './settings.ts';
 
-/** Only a plain failure of a required check is ever waived: what was cut off or timed out says nothing about tests. */
+/** Only a plain failure of a required check can be waived. A cancelled or timed-out check says nothing about tests. */
 export function isJudgeable({ required, purpose }: Candidate, check: Check): boolean {
   if (check.status !== 'COMPLETED' || check.conclusion !== 'FAILURE') return false;
   return purpose.kind !== 'direct' && required?.names.includes(check.name) === true;
 }
 
-/** The checks with what was found about one of them; undefined where that is about an attempt that counts no more. */
+/** Stores the judgement of one check. Undefined if the judgement is about an older attempt of that check. */
 export function withFinding(
   checks: readonly Check[],
   finding: JudgementFinding,
@@ -31,13 +31,13 @@ export function withFinding(
   return checks.with(index, { ...known, judgement });
 }
 
-/** From now on it only says what would have been. */
+/** The judgement stays on record in shadow mode: it says what would have been waived, and waives nothing. */
 export function withoutWaiver(check: Check): Check {
   if (check.judgement?.kind !== 'judged' || !isWaived(check)) return check;
   return { ...check, judgement: { ...check.judgement, isShadow: true } };
 }
 
-/** The waivers that a pass by these checks rests on. A check that is not required any more adds none. */
+/** The waivers that a pass by these checks depends on. A check that is no longer required adds none. */
 export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
   const waived = checks.filter((check) => isWaived(check) && required?.names.includes(check.name) === true);
   return waived.map(({ name, judgement }) => ({
@@ -46,7 +46,7 @@ export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
   }));
 }
 
-/** Why failures were not waived, where somebody looked; undefined where nobody did. */
+/** The reasons why judged failures were not waived; undefined if no failure was judged. */
 export function denialText({ checks }: Candidate, names: readonly string[]): string | undefined {
   const sentences = checks.flatMap(({ name, judgement }) =>
     names.includes(name) && judgement?.kind === 'judged' && !judgement.isShadow && !judgement.isWaived

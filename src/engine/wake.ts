@@ -11,7 +11,7 @@ import { silentFrom } from './silence.ts';
 import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
 import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
 
-/** When something happens by itself unless something else happens before; undefined where nothing does. */
+/** The next instant at which the queue has to act without an event; undefined if there is none. */
 export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFERENCE_STRATEGY): Instant | undefined {
   if (queue.parked !== undefined) return undefined;
   const instants = [
@@ -39,7 +39,7 @@ function judgementDeadlines(queue: Queue): Instant[] {
     .filter(Number.isFinite);
 }
 
-/** Where there is nobody to tell, whoever asks sees by the clock how long it was silent. */
+/** A queue without pages notifies no one. Its API derives the silence from the clock on every read. */
 function silences(queue: Queue): Instant[] {
   if (!queue.hasPages) return [];
   return candidatesOf(queue)
@@ -47,7 +47,7 @@ function silences(queue: Queue): Instant[] {
     .flatMap((candidate) => silentFrom(candidate) ?? []);
 }
 
-/** A hold that is over and goes on waits for something else than time. */
+/** A hold in the past is still open only if it waits for something else than time. */
 function holdEnds(queue: Queue, now: Instant): Instant[] {
   if (queue.settings.pendingFailureDepth === 0) return [];
   return candidatesOf(queue)
@@ -68,16 +68,16 @@ function notReadyEnds(queue: Queue): Instant[] {
   for (const prNumber of walk(queue.index.unready)) {
     const entry = findEntry(queue, prNumber);
     if (entry === undefined) continue;
-    // By submission: whoever came later than this cannot end before it.
+    // Sorted by submission, so no later entry can expire earlier.
     if (entry.submittedAt + limitMs >= earliest) break;
     earliest = Math.min(earliest, entry.unreadySince + limitMs);
   }
   return Number.isFinite(earliest) ? [earliest] : [];
 }
 
-/** Only waits that are still to end: a group that may be tested and is not waits for something else than time. */
+/** Only waits in the future count. A group that may start and does not waits for something else than time. */
 function batchWaits(queue: Queue, now: Instant, strategy: Strategy): Instant[] {
-  // Without a free slot nothing would start, and forming groups is dear.
+  // Forming groups is expensive, and without a free slot none would start.
   if (!mayStartTests(queue) || freeSlots({ queue, strategy }) <= 0) return [];
   return formGroups({ queue, at: now, strategy }).flatMap(({ waitsUntil }) =>
     waitsUntil !== undefined && waitsUntil > now ? [waitsUntil] : [],

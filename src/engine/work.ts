@@ -19,10 +19,10 @@ import type { Strategy } from './strategy.ts';
 
 export type Outcome =
   | { readonly kind: 'applied' }
-  /** Nothing follows from it: it is about something that ended, or that was known already. */
+  /** The event changes nothing: it is about something that ended, or it is known already. */
   | { readonly kind: 'ignored'; readonly detail: string }
   | { readonly kind: 'refused'; readonly code: RefusedStep; readonly detail: string }
-  /** A promise would have been broken: the event was not folded in, and the queue is parked. */
+  /** An invariant would have been broken. The event was not applied, and the queue is parked. */
   | { readonly kind: 'parked'; readonly detail: string };
 
 export type RefusedStep =
@@ -41,26 +41,25 @@ export interface Transition {
   readonly to: EntryState;
   readonly because: Because;
   readonly actor: string | undefined;
-  /** The entry was in a bisection when it left `from`. */
   readonly isBisection: boolean;
-  /** Spent in `from`; never negative, also when the clock went back. */
+  /** Time spent in `from`. Never negative, even if the clock went back. */
   readonly durationMs: number | undefined;
-  /** Since admission, where this ends the cycle of an admitted entry. */
+  /** Time since admission. Present if this transition ends the stay of an admitted entry. */
   readonly inQueueMs: number | undefined;
 }
 
-/** What a step returns: everything as values. */
+/** The result of a step. Nothing is executed yet. */
 export interface Step {
   readonly queue: Queue;
   readonly outcome: Outcome;
   readonly transitions: readonly Transition[];
   readonly effects: readonly Effect[];
-  /** Entries and candidates that left the queue, as they were when they left. */
+  /** Entries and candidates that left the queue, in their last state. */
   readonly ended: readonly Entry[];
   readonly endedCandidates: readonly Candidate[];
 }
 
-/** The step under construction: `queue` is replaced, never changed; the lists grow. */
+/** The step under construction. `queue` is replaced and never changed; the lists grow. */
 export interface Work {
   readonly before: Queue;
   queue: Queue;
@@ -70,7 +69,7 @@ export interface Work {
   readonly effects: Effect[];
   readonly ended: Entry[];
   readonly endedCandidates: Candidate[];
-  /** Whose people hear of this step already. */
+  /** Pull requests whose page update is requested already. */
   told?: Set<PrNumber>;
 }
 
@@ -84,7 +83,7 @@ export function ignored(detail: string): Outcome {
   return { kind: 'ignored', detail };
 }
 
-/** Stores an entry that stays in the queue, without a change of its state. */
+/** Stores an entry without changing its state. */
 export function keep(work: Work, entry: Entry): void {
   const { queue } = work;
   const known = findEntry(queue, entry.prNumber);
@@ -97,7 +96,7 @@ export interface Move extends Because {
   readonly actor?: string | undefined;
 }
 
-/** Once for each step, however much happens to it. */
+/** Requests one page update for each pull request and step. */
 export function tell(work: Work, prNumber: PrNumber): void {
   if (!work.queue.hasPages) return;
   work.told ??= new Set();
@@ -106,7 +105,7 @@ export function tell(work: Work, prNumber: PrNumber): void {
   work.effects.push({ kind: 'update_page', prNumber });
 }
 
-/** The only way an entry changes its state: the transition is recorded with its reason, and an ended entry leaves. */
+/** The only way an entry changes its state. Records the transition with its reason, and takes an ended entry out. */
 export function move(work: Work, entry: Entry, { to, actor, ...because }: Move): void {
   const { queue } = work;
   const known = findEntry(queue, entry.prNumber);
@@ -116,7 +115,7 @@ export function move(work: Work, entry: Entry, { to, actor, ...because }: Move):
     entryId: entry.id,
     prNumber: entry.prNumber,
     at: work.at,
-    // One that returns had ended, and is not in the queue any more.
+    // A returning entry has ended before and is no longer in the queue.
     from: known?.state ?? (isLive(entry.state) ? undefined : entry.state),
     to,
     because,
@@ -134,7 +133,7 @@ export function move(work: Work, entry: Entry, { to, actor, ...because }: Move):
   work.queue = { ...queue, entries: deleteIn(queue.entries, entry.prNumber), index: reindex(queue, known, undefined) };
 }
 
-/** The present state of an entry of which is known that it is in the queue. */
+/** The present state of an entry that is known to be in the queue. */
 export function entryOf(work: Work, prNumber: PrNumber): Entry {
   const entry = findEntry(work.queue, prNumber);
   assert(entry !== undefined, `entry #${prNumber} is in the queue`);
@@ -153,7 +152,7 @@ export interface CandidatePlan {
   readonly parent: CandidateNumber | undefined;
 }
 
-/** A new candidate at the end of the line; `replaced` gives it the place, and the history, of another. */
+/** Adds a candidate at the end of the line. It inherits the place and the history of `replaced`. */
 export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candidate): Candidate {
   const number = (work.queue.candidatesEver + 1) as CandidateNumber;
   const candidate: Candidate = {
@@ -181,10 +180,10 @@ export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candida
   return candidate;
 }
 
-/** How many passes are remembered: enough for every survivor of a large bisection, and cheap to search. */
+/** Enough for every survivor of a large bisection, and cheap to search. */
 export const REMEMBERED_PASSES = 256;
 
-/** Takes a candidate out of the queue. One that passed by a run of its own is remembered for its tree. */
+/** Takes a candidate out of the queue. Its tree is remembered if it passed by its own run. */
 export function endCandidate(work: Work, candidate: Candidate, ending: Ending): void {
   const isDecided = candidate.state === 'passed' || candidate.state === 'failed';
   const state = isDecided ? candidate.state : 'abandoned';
