@@ -1,4 +1,4 @@
-/** A map that forgets what it was told first once it holds `capacity` entries. */
+/** A map that drops its oldest entry once it holds `capacity` entries. */
 export class BoundedCache<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #capacity: number;

@@ -5,20 +5,20 @@ import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';
 
 export type CatFileAnswer =
   | { readonly kind: 'object'; readonly sha: Sha; readonly type: string; readonly bytes: Buffer }
-  /** There is no such ref or object, or more than one could be meant. */
+  /** The ref or object does not exist, or the name is ambiguous. */
   | { readonly kind: 'none' };
 
-/** A commit's headers and the part of its message anyone reads fit in; the rest is skipped, however long. */
+/** Enough for a commit's headers and the readable part of its message. The rest is skipped. */
 const MAX_KEPT_BYTES = 256 * 1024;
 const MAX_HEADER_BYTES = 4096;
 
-/** `git cat-file --batch-command`: a name is answered by the object it leads to. */
+/** `git cat-file --batch-command` answers each name with the object it resolves to. */
 export function catFileBatch(gitDir: string): KeptProcessOptions<CatFileAnswer> {
   return {
     purpose: 'read the repository',
     gitDir,
     retries: 1,
-    // Buffered until `flush`: answers to one question come in one piece, which halves the time they take.
+    // Buffered until `flush`. Answers to one question then arrive in one chunk, which halves their time.
     start: () => startGit(['cat-file', '--batch-command', '--buffer'], { gitDir }),
     createReader: () => new CatFileReader(),
     encode: (names) => `${names.map((name) => `contents ${name}\n`).join('')}flush\n`,
@@ -30,7 +30,7 @@ interface Body {
   readonly type: string;
   readonly size: number;
   readonly chunks: Buffer[];
-  /** Bytes of the object and the line break after it that are still to come. */
+  /** Bytes still to come of the object and its line break. */
   missing: number;
 }
 
@@ -60,7 +60,7 @@ export class CatFileReader implements AnswerReader<CatFileAnswer> {
     }
     const header = this.#takeHeader() + chunk.toString('latin1', 0, end);
     const rest = chunk.subarray(end + 1);
-    // By far the most frequent answer: every ref is asked for with its five shadows.
+    // By far the most frequent answer, since every ref is asked for with its five shadows.
     if (header.endsWith(' missing')) {
       answers.push(NONE);
       return rest;

@@ -2,8 +2,8 @@ import type { Sha } from '../lib/sha.ts';
 import type { Commit, CommitDraft, StoredCommit } from './git.ts';
 
 /**
- * Reads the bytes of a commit object, of which the end may be missing. Git never promised that they are text: what is
- * not valid in the commit's own encoding is replaced, and a header that is missing is empty.
+ * Parses a commit object whose end may be cut off. Git does not guarantee text: bytes that are invalid in the commit's
+ * own encoding are replaced, and a missing header is empty.
  */
 export function parseCommit(sha: Sha, bytes: Buffer): Commit {
   const end = bytes.indexOf('\n\n');
@@ -19,7 +19,7 @@ export function parseCommit(sha: Sha, bytes: Buffer): Commit {
   };
 }
 
-/** The same bytes, as somebody needs them who makes the commit again. A message that is cut stays cut. */
+/** Parses the same bytes for a caller that rebuilds the commit. A cut message stays cut. */
 export function parseStoredCommit(sha: Sha, bytes: Buffer): StoredCommit {
   const end = bytes.indexOf('\n\n');
   const headBytes = end < 0 ? bytes : bytes.subarray(0, end);
@@ -36,7 +36,7 @@ export function parseStoredCommit(sha: Sha, bytes: Buffer): StoredCommit {
   };
 }
 
-/** For whoever writes UTF-8. */
+/** Converts the message to UTF-8. */
 export function decodeMessage({ encoding, message }: Pick<StoredCommit, 'encoding' | 'message'>): string {
   return decoderOf(encoding)(message);
 }
@@ -48,12 +48,12 @@ export function formatCommit({ tree, parents, author, committer, encoding, messa
     Buffer.from('\ncommitter '),
     committer,
     Buffer.from(`\n${encoding === undefined ? '' : `encoding ${encoding}\n`}\n`),
-    // Git writes no commit with a NUL in it.
+    // Git refuses a commit with a NUL byte.
     Buffer.from(message.filter((byte) => byte !== 0)),
   ]);
 }
 
-/** What git accepts of an author when a commit is written; it has stored worse. */
+/** The authors that git accepts in a new commit. Old commits contain worse. */
 const AUTHOR = /^[^<>\0]+ <[^<>\0]*> (?:0|[1-9]\d{0,9}) [+-]\d{4}$/;
 
 function wellFormed(author: string): string {
@@ -85,7 +85,7 @@ function decoderOf(encoding: string | undefined): (bytes: Buffer) => string {
     const decoder = new TextDecoder(encoding ?? 'utf-8', { ignoreBOM: true });
     return (bytes) => decoder.decode(bytes);
   } catch {
-    // The commit names an encoding nobody knows. Its ASCII is readable all the same.
+    // The commit names an unknown encoding. Its ASCII is readable all the same.
     return (bytes) => bytes.toString('utf8');
   }
 }

@@ -1,4 +1,4 @@
-/** What git says of answers over HTTP, in words that tell what to do. */
+/** Sentences for git's HTTP errors that tell the operator what to do. */
 const HTTP_ANSWERS: readonly (readonly [RegExp, string])[] = [
   [
     /error: 401|Authentication failed|could not read (?:Username|Password)/i,
@@ -11,8 +11,8 @@ const HTTP_ANSWERS: readonly (readonly [RegExp, string])[] = [
 const MAX_LENGTH = 300;
 
 /**
- * The line of git's complaint that says why, without what a URL may carry before its host. Git is asked for nothing that
- * shows the header it was given. Should it, or the server, show it all the same, nobody is told.
+ * The line of git's stderr that gives the reason, without user and password in URLs. Git is never run with options that
+ * print the authorization header. If git or the remote prints it all the same, it is removed here.
  */
 export function sentenceOf(stderr: string, authorization?: string): string {
   const lines = withoutSecrets(stderr, authorization)
@@ -28,12 +28,12 @@ export function sentenceOf(stderr: string, authorization?: string): string {
     .replace(/\.$/, '');
 }
 
-/** Whether a sentence says that names, tokens or permissions may have changed since they were learned. */
+/** True when the name, the token or a permission may have changed. */
 export function isAccessProblem(detail: string): boolean {
   return HTTP_ANSWERS.some(([, sentence]) => detail.includes(sentence));
 }
 
-/** The last word of the server itself. */
+/** The last line that the remote sent. */
 function remarkOf(lines: readonly string[]): readonly string[] {
   const remark = lines.findLast((line) => /^remote: \S/.test(line));
   return remark === undefined ? [] : [`(${remark.slice('remote: '.length).replace(/\.$/, '')})`];
@@ -43,7 +43,7 @@ export function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/\s]*@/g, '//').replace(/\b(Basic|Bearer|token) +(?=\S*\d)[\w+/=.~-]{8,}/gi, '$1 ***');
 }
 
-/** The header in all its forms; anything shorter would be found in words. */
+/** Removes the header in all its forms. A shorter secret could be part of an ordinary word. */
 function withoutSecrets(text: string, authorization = ''): string {
   const [, credentials = ''] = authorization.split(' ');
   const decoded = Buffer.from(credentials, 'base64').toString();

@@ -2,7 +2,7 @@ import { runGit } from './exec.ts';
 
 const PURPOSE = 'read the configuration of the repository';
 
-/** A value of the repository's own configuration file. */
+/** Reads the repository's own configuration file only. */
 export async function findConfig(gitDir: string, key: string): Promise<string | undefined> {
   const args = ['config', '--local', '--null', '--get', '--end-of-options', key];
   const { exitCode, stdout } = await runGit(args, { purpose: PURPOSE, gitDir, expected: [0, 1] });
@@ -11,6 +11,6 @@ export async function findConfig(gitDir: string, key: string): Promise<string | 
 
 export async function setConfig(gitDir: string, key: string, value: string | undefined): Promise<void> {
   const args = value === undefined ? ['--unset-all', '--end-of-options', key] : ['--end-of-options', key, value];
-  // 5: it is not set. Two servers may open one mirror at a time.
+  // Exit code 5: it is not set. Two servers may open one mirror at the same time.
   await runGit(['config', '--local', ...args], { purpose: PURPOSE, gitDir, expected: [0, 5] });
 }

@@ -15,7 +15,7 @@ import type { GitOptions } from './create-git.ts';
 import { createGit } from './create-git.ts';
 import { getGitVersion, isAtLeast } from './version.ts';
 
-/** Found before a test changes the PATH. */
+/** Resolved before a test changes PATH. */
 const GIT =
   (process.env['PATH'] ?? '')
     .split(':')

@@ -38,25 +38,24 @@ import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
 import { type GitVersion, getGitVersion, isAtLeast } from './version.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
-  /** Where the mirrors are kept. */
+  /** Folder of the mirrors. */
   readonly directory: string;
   readonly clock?: Pick<Clock, 'now'>;
-  /** How long a question waits for a remote. */
+  /** How long a caller waits for a remote before it gets an error. */
   readonly remoteWaitMs?: number;
-  /** How long hooks of a repository on this machine may take. */
+  /** Time limit for hooks of a repository on this machine. */
   readonly hookLimitMs?: number;
   onHooks?(news: HookNews): void;
 }
 
-/** Less than people and programs wait for the answer to a request. */
+/** Shorter than the usual timeout of an HTTP client. */
 const REMOTE_WAIT_MS = 30_000;
-/** A check of what is pushed takes seconds. What takes longer, such as a deploy, a hook starts and does not wait for. */
+/** A hook that checks a push takes seconds. A longer task, such as a deploy, has to be started in the background. */
 const HOOK_LIMIT_MS = 5 * 60_000;
 const FETCHES_BETWEEN_TIDYING = 100;
-/** Far longer than anybody reads what was fetched for a question. */
+/** Far longer than any caller reads a fetched ref. */
 const UNUSED_AFTER_MS = 60 * 60_000;
 
-/** The port of git.ts, by the git program of this machine. */
 export function createGit(options: GitOptions): Git & { readonly pool: ProcessPool } {
   return new CliGit(options);
 }
@@ -69,10 +68,10 @@ class CliGit implements Git {
   readonly #hookLimitMs: number;
   readonly #onHooks: (news: HookNews) => void;
   readonly #opened = new Map<string, { readonly location: GitLocation; readonly opening: Promise<GitRepository> }>();
-  /** They outlive the repositories that use them: two fetches into one mirror would lock each other out. */
+  /** Refreshers outlive the repositories that use them: two fetches into one mirror would lock each other out. */
   readonly #refreshers = new Map<string, Refresher>();
   readonly #stopping = new AbortController();
-  /** What `#stopping` ends, which takes a moment. */
+  /** Processes that `#stopping` ends, which takes a moment. */
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: GitOptions) {
@@ -87,10 +86,10 @@ class CliGit implements Git {
   open(source: GitSource): Promise<GitRepository> {
     const { location } = source;
     const known = this.#opened.get(source.id);
-    // A repository that was registered again elsewhere takes over the mirror.
+    // A repository that was registered again at another location takes over the mirror.
     if (known !== undefined && isSameLocation(known.location, location)) return known.opening;
     const forget = () => {
-      // Somebody else may have opened it again already.
+      // Another caller may have opened it again already.
       if (this.#opened.get(source.id) === entry) this.#opened.delete(source.id);
     };
     const entry = { location, opening: this.#open(source, forget) };
@@ -192,13 +191,13 @@ class CliGit implements Git {
       fetches += 1;
       if (fetches % FETCHES_BETWEEN_TIDYING !== 0) return;
       if (remote.scope !== undefined) await dropUnused(gitDir, refresher);
-      // An untidy mirror is slower but not wrong, and the next round tries again.
+      // A mirror without garbage collection is slower but not wrong. The next round tries again.
       this.#track(collectGarbage(gitDir, signal)).catch(() => undefined);
     }, this.#clock);
     return refresher;
   }
 
-  /** Refs are written when all that they need is there. */
+  /** Git writes a ref after all its objects, so a mirror with any ref has a complete copy. */
   async #describeSilence(gitDir: string): Promise<string> {
     const hasCopy = await hasAnyRef(gitDir);
     if (!hasCopy) return 'The repository is still being copied from its remote. Try again in a few minutes.';
@@ -229,7 +228,7 @@ async function within<Answer>(waitMs: number, work: Promise<Answer>, describe: (
 
 const TOO_LONG = Symbol('too long');
 
-/** Where refs are read where they are, there is nothing to copy. */
+/** Refs of a local source are read in place, so nothing is copied. */
 function localSource(gitDir: string): Source {
   return {
     scope: [],
@@ -241,7 +240,7 @@ function localSource(gitDir: string): Source {
   };
 }
 
-/** Where pull requests are fetched one by one, nothing else removes those that nobody asks for any more. */
+/** Pull requests that are fetched one by one are removed by nothing else once they are unused. */
 async function dropUnused(gitDir: string, refresher: Refresher): Promise<void> {
   const refs = await forEachRef(gitDir, 'refs/pull/');
   const unused = refs.filter(({ name }) => !refresher.isFresh(name, UNUSED_AFTER_MS));
@@ -252,13 +251,13 @@ async function dropUnused(gitDir: string, refresher: Refresher): Promise<void> {
     );
 }
 
-/** Whoever is asked for a token is not compared: the tokens change, and the place stays. */
+/** The `authorize` callback is not compared: tokens change while the location stays. */
 function isSameLocation(a: GitLocation, b: GitLocation): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 interface Abilities {
-  /** What to start `merge-tree --stdin` under; undefined where it cannot be kept. */
+  /** The command to start `merge-tree --stdin` under. Undefined when it cannot be kept running. */
   readonly mergeTreeWrapper: readonly string[] | undefined;
   readonly mergesLostTrees: boolean;
 }
@@ -289,7 +288,7 @@ async function findAbilities(): Promise<Abilities> {
   };
 }
 
-/** Faults with the reason where the path is no repository that can be read. */
+/** Throws with the reason when the path is not a readable repository. */
 async function getLayout(path: string): Promise<RepositoryLayout> {
   const problem = await findFolderProblem(path);
   if (problem !== undefined) throw unreadable(problem);

@@ -5,7 +5,7 @@ import type { Mirror } from './mirror.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/** Paths that differ, each byte of them a character, with mode and object on the `to` side. */
+/** The changed paths, one character per byte, with mode and object on the `to` side. */
 export async function diffTrees(mirror: Mirror, { from, to }: TreePair): Promise<ReadonlyMap<string, string>> {
   const args = [
     'diff-tree',
@@ -27,7 +27,7 @@ export async function diffTrees(mirror: Mirror, { from, to }: TreePair): Promise
   return parseDiff(stdout.toString('latin1'));
 }
 
-/** Reads `:mode mode object object letter NUL path NUL`, again and again. */
+/** Parses records of `:mode mode object object letter NUL path NUL`. */
 export function parseDiff(output: string): ReadonlyMap<string, string> {
   const fields = output.split('\0');
   const changes = new Map<string, string>();

@@ -1,7 +1,7 @@
-/** What git may know of the server's environment when it only reads what is already on this machine. */
+/** Variables passed to git when it only reads local data. */
 const PASSED_ALWAYS = ['PATH', 'HOME', 'TMPDIR'];
 
-/** What it may know besides when it speaks to a remote: credentials, proxies and certificates of the operator. */
+/** Further variables for remotes: the operator's credentials, proxies and certificates. */
 const PASSED_TO_REMOTES = [
   'USER',
   'LOGNAME',
@@ -28,7 +28,10 @@ const PASSED_TO_REMOTES = [
   'GIT_SSL_CAPATH',
 ];
 
-/** What hooks know of it, which are programs of the operator: as much as checks do, and where their own settings are. */
+/**
+ * Variables passed to hooks, which are the operator's programs: the same as for checks, and those that locate their own
+ * settings.
+ */
 const PASSED_TO_HOOKS = [...PASSED_ALWAYS, 'LANG', 'LC_CTYPE', 'TZ', 'USER', 'LOGNAME'];
 
 const FIXED = {
@@ -39,7 +42,7 @@ const FIXED = {
   GIT_NO_LAZY_FETCH: '1',
 };
 
-/** Settings that hold whatever the repository's own configuration says. */
+/** These settings override the repository's own configuration. */
 const CONFIG: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
@@ -49,45 +52,46 @@ const CONFIG: Readonly<Record<string, string>> = {
 };
 
 /**
- * Without these a remote that accepts the connection and then falls silent would hold a fetch for hours, and ssh would
- * ask its questions at the terminal of the server. An operator's own GIT_SSH or GIT_SSH_COMMAND goes before.
+ * Without these settings, a remote that accepts the connection and then falls silent would hold a fetch for hours, and
+ * ssh would prompt on the server's terminal. An operator's own GIT_SSH or GIT_SSH_COMMAND takes precedence.
  */
 const REMOTE_CONFIG = { 'http.lowSpeedLimit': '1000', 'http.lowSpeedTime': '30' };
-/** The operator's own way to credentials: helpers, questions, `.netrc`. A token must not be mixed with them. */
+/** Hides the operator's credential helpers, askpass programs and `.netrc`, so that they do not mix with the token. */
 const WITHOUT_OPERATOR = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: '/dev/null' };
 const OPERATOR_ONLY = /^(?:GIT_SSH|SSH_|GIT_ASKPASS$|GIT_CONFIG|XDG_CONFIG_HOME$|USER$|LOGNAME$)/;
 const OWN_ACCESS_CONFIG = { 'credential.helper': '', 'core.askPass': '', 'http.followRedirects': 'false' };
 const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=2';
 
 /**
- * For git commands that hooks inherit the environment of: settings of the user and the system hold, as in any push. Git's
- * own sentences are read here, and so are not translated.
+ * Environment of git commands that run hooks. As in any push, the user's and the system's settings apply. Git's
+ * messages are parsed here, so they are not translated.
  */
 function hookEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...pick(process.env, PASSED_TO_HOOKS), LC_MESSAGES: 'C', ...extra };
 }
 
-/** Credentials for one remote, which are nobody else's business. */
+/** Credentials for this one remote only. */
 export interface RemoteAccess {
   readonly url: string;
-  /** The value of the header. */
   readonly authorization: string | undefined;
   readonly isHttpAllowed: boolean;
 }
 
 export interface EnvironmentOptions {
   /**
-   * The repository to work on. Git trusts a folder named this way whoever owns it, so that it needs `safeDirectory`
-   * only while a repository is still being looked for.
+   * The repository to work on. Git trusts a folder named this way whoever owns it, so `safeDirectory` is needed only
+   * while the repository is being located.
    */
   readonly gitDir?: string;
   readonly safeDirectory?: string;
-  /** Whether a remote is spoken to. Otherwise no transport is allowed, not even one the repository itself asks for. */
+  /**
+   * True when git contacts a remote. Otherwise no transport is allowed, not even one that the repository configures.
+   */
   readonly remote?: boolean;
-  /** With `remote`: instead of the operator's credentials. */
+  /** Replaces the operator's credentials when `remote` is set. */
   readonly access?: RemoteAccess | undefined;
   readonly extra?: Readonly<Record<string, string>>;
-  /** Whether hooks may run: then nothing of all this is in their environment, but `extra`. */
+  /** True when hooks may run. Their environment then has none of these settings except `extra`. */
   readonly hooks?: boolean;
 }
 

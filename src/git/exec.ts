@@ -11,20 +11,20 @@ import { createLimit } from './limit.ts';
 export interface StartOptions extends EnvironmentOptions {
   /** A program to start git under. */
   readonly wrapper?: readonly string[];
-  /** Ends git and whatever it started when the server stops. It then ends too where the server just dies. */
+  /** Ends git and all its children when the server stops. The lifeline also ends them when the server dies. */
   readonly signal?: AbortSignal;
-  /** With `signal`: its lifeline is git's input, unless git has something to read there. */
+  /** With `signal`: the lifeline is git's stdin, unless git has to read something there. */
   readonly lifeline?: LifelineKind;
 }
 
 export interface RunOptions extends StartOptions {
-  /** What the caller wanted, for the sentence of the fault: "Git could not {purpose}". */
+  /** Completes the fault's sentence: "Git could not {purpose}". */
   readonly purpose: string;
-  /** Exit codes that are answers. Any other becomes a fault. */
+  /** Exit codes that count as answers. Any other one throws. */
   readonly expected?: readonly number[];
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** What git reads from its standard input; not together with `signal`, whose lifeline that is. */
+  /** Data for git's stdin. Not together with `signal`, which uses stdin as the lifeline. */
   readonly input?: Buffer;
 }
 
@@ -38,7 +38,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 const STDERR_BYTES = 4096;
 const KILL_AFTER_MS = 5_000;
-/** Longer than a group takes to end, so that only what left the group can still hold the pipes. */
+/** Longer than a process group takes to end, so only a process that left the group can still hold the pipes. */
 const HELD_PIPES_MS = 2_000;
 
 const limitLocal = createLimit(Math.max(4, availableParallelism() * 2));
@@ -48,14 +48,14 @@ export function startGit(args: readonly string[], options: StartOptions): ChildP
   const kind = options.lifeline ?? 'input';
   const { wrapper, detached } = options.signal === undefined ? { wrapper: [], detached: false } : lifeline(kind);
   const [program = 'git', ...rest] = [...wrapper, ...(options.wrapper ?? []), 'git', ...args];
-  // The server's own working folder may vanish; git refuses to start in one that did.
+  // The server's own working folder may have been deleted, and git refuses to start in such a folder.
   const child = spawn(program, rest, {
     cwd: '/',
     env: gitEnvironment(options),
     stdio: kind === 'beside' ? ['pipe', 'pipe', 'pipe', 'pipe'] : 'pipe',
     detached,
   }) as ChildProcessWithoutNullStreams;
-  // Node leaves the pipes out where the machine has no file descriptor left, and reports that later as an event.
+  // When the machine is out of file descriptors, Node leaves out the pipes and emits the error later.
   if (child.stdin === null || child.stdin === undefined) {
     child.once('error', ignore);
     throw new Fault('FORGE_UNAVAILABLE', 'Git could not be started: too many files are open.');
@@ -65,9 +65,9 @@ export function startGit(args: readonly string[], options: StartOptions): ChildP
   return child;
 }
 
-/** Runs git once. What it prints is bounded, so is its time, and its failures are faults of the forge. */
+/** Runs git once, with bounded output and time. A failure becomes a fault of the forge. */
 export function runGit(args: readonly string[], options: RunOptions): Promise<RunResult> {
-  // A remote may keep its process for minutes; those must not hold up the reading of what is at hand.
+  // A command on a remote may run for minutes, so it must not take a slot of local reads.
   return options.remote === true ? runNow(args, options) : limitLocal(() => runNow(args, options));
 }
 
@@ -92,13 +92,13 @@ async function runNow(args: readonly string[], options: RunOptions): Promise<Run
   return { exitCode, stdout: stdout.read(), stderr: stderr() };
 }
 
-/** Resolves when the process and its pipes are done; rejects where git could not be started at all. */
+/** Resolves when the process and its pipes have closed. Rejects when git could not be started. */
 export function exitOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; signal: string | null }> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause: NodeJS.ErrnoException) => reject(startFault(cause)));
     child.once('close', (code, signal) => resolve({ code, signal }));
     child.once('exit', () => {
-      // A helper that went its own way, such as a shared ssh connection, may hold the pipes for good.
+      // A detached helper, such as a shared ssh connection, may hold the pipes forever.
       const timer = setTimeout(() => closePipes(child), HELD_PIPES_MS);
       child.once('close', () => clearTimeout(timer));
     });
@@ -150,7 +150,7 @@ function collect(child: ChildProcessWithoutNullStreams, options: { readonly maxB
   return { read: () => Buffer.concat(chunks), overflowed: () => size > options.maxBytes };
 }
 
-/** The returned function stops the timer and says whether it had already struck. */
+/** The returned function stops the timer and tells whether it had fired. */
 export function callAfter(timeoutMs: number, action: () => void): () => boolean {
   let struck = false;
   const timer = setTimeout(() => {
@@ -178,5 +178,5 @@ export function endOnAbort(child: ChildProcessWithoutNullStreams, signal: AbortS
   return () => signal?.removeEventListener('abort', end);
 }
 
-/** A process that ended early is reported by its exit, with a reason; the pipe it left behind has none. */
+/** The exit of a process gives the reason for its end. The error of its broken pipe gives none. */
 function ignore(): void {}

@@ -1,20 +1,20 @@
 import { runGit } from './exec.ts';
 
 export interface ImportedCommit {
-  /** The branch or other ref that leads to it afterwards. */
+  /** The ref that points to this commit afterwards. */
   readonly ref: string;
-  /** The commit of the same import that it follows, by its place in the list. */
+  /** Index of the parent commit in the same list. */
   readonly parent?: number;
   /** `Name <email>`. */
   readonly author: string;
   /** Seconds since 1970. */
   readonly at: number;
   readonly message: string;
-  /** What it changes: paths, and what they hold from then on. */
+  /** Changed paths with their new content. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Writes a history into a bare repository, all of it in one process. The same history gives the same commits. */
+/** Writes a history into a bare repository with one process. The same history gives the same commits. */
 export async function fastImport(gitDir: string, commits: readonly ImportedCommit[]): Promise<void> {
   await runGit(['fast-import', '--quiet', '--date-format=raw'], {
     purpose: 'write a history',

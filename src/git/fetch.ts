@@ -3,7 +3,7 @@ import type { RemoteLocation } from './git.ts';
 import { type RemoteRun, runOnRemote } from './remote.ts';
 import { updateRefs } from './update-ref.ts';
 
-/** Long enough for the first copy of a large repository; a remote that falls silent is given up far earlier. */
+/** Long enough for the first copy of a large repository. A silent remote is given up far earlier. */
 const TIMEOUT_MS = 20 * 60_000;
 const PURPOSE = 'fetch from the remote';
 
@@ -17,14 +17,14 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Makes these refs of the mirror those of the remote. Commits are copied without a name. */
+/** Makes these refs of the mirror equal to the remote's. Commits are copied without a ref. */
 export async function fetchRefs({ gitDir, remote, refs, signal }: FetchOptions): Promise<void> {
   const wanted = new Set(refs);
   const removed = new Set<string>();
   while (wanted.size > 0) {
     const run = await runFetch({ gitDir, remote, refs: [...wanted], signal });
     if (run.exitCode === 0) return;
-    // One that is missing fails the others. It is taken out once, as is what stands in the way: this ends.
+    // One missing ref fails the whole fetch. Each round removes one such ref or obstacle, so the loop ends.
     const missing = findMissing(run.stderr);
     const gone = missing !== undefined && wanted.delete(missing) ? missing : findObstacle(run.stderr);
     if (gone === undefined || removed.has(gone)) throw gitFault({ purpose: PURPOSE, gitDir, ...run }, run.stderr);
@@ -64,7 +64,7 @@ function findMissing(stderr: string): string | undefined {
   return /couldn't find remote ref (refs\/\S+)|not our ref ([0-9a-f]{40,64})/.exec(stderr)?.slice(1).find(Boolean);
 }
 
-/** A branch `a` that is gone from the remote, and not from the mirror, keeps `a/b` from being copied. */
+/** A branch `a` that was deleted on the remote but not in the mirror blocks the branch `a/b`. */
 function findObstacle(stderr: string): string | undefined {
   return /'(refs\/[^']+)' exists; cannot create/.exec(stderr)?.[1];
 }

@@ -3,7 +3,7 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../lib/fault.ts';
 
-/** Why a folder cannot be read, as the end of a sentence, or undefined when it can. */
+/** The reason why a folder cannot be read, as the end of a sentence. */
 export async function findFolderProblem(folder: string): Promise<string | undefined> {
   try {
     const stats = await stat(folder);
@@ -15,7 +15,7 @@ export async function findFolderProblem(folder: string): Promise<string | undefi
   }
 }
 
-/** Whether git may have failed to recognize the repository only because parts of it are closed to the server. */
+/** Git may fail to recognize a repository only because the server may not read parts of it. */
 export async function hasForbiddenPart(folder: string): Promise<boolean> {
   for (const part of ['HEAD', 'objects', 'refs', '.git']) {
     const error = await access(join(folder, part), constants.R_OK).catch((cause: unknown) => cause);
@@ -25,8 +25,8 @@ export async function hasForbiddenPart(folder: string): Promise<boolean> {
 }
 
 /**
- * A kept process takes refs that it cannot read for refs that are not there. Before anyone believes that something is
- * not there, this faults unless the whole repository could be read.
+ * A kept process reports refs that it cannot read as missing. So before an answer says "missing", this throws unless
+ * the whole repository is readable.
  */
 export async function checkReadable(gitDir: string, objectsDir: string): Promise<void> {
   for (const folder of [
@@ -44,8 +44,8 @@ export async function checkReadable(gitDir: string, objectsDir: string): Promise
 }
 
 /**
- * Whether a ref has a file of its own, other than one that names another ref: where that one is gone, so are both. Faults
- * where it cannot be told.
+ * True when the ref has a file of its own that is not symbolic: a symbolic ref to a deleted one is gone too. Throws
+ * when the file cannot be read.
  */
 export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean> {
   try {
@@ -58,7 +58,7 @@ export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean>
   }
 }
 
-/** Whether a ref is in the file that holds many: then it leads to something that is lost. */
+/** A ref in packed-refs that git does not resolve points to a lost object. */
 export async function hasPackedRef(gitDir: string, ref: string): Promise<boolean> {
   try {
     return (await readFile(join(gitDir, 'packed-refs'))).includes(` ${ref}\n`);

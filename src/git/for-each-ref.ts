@@ -18,7 +18,7 @@ export async function forEachRef(gitDir: string, pattern: string): Promise<reado
     .map(parseLine);
 }
 
-/** Where a ref is, and whether it only names another; undefined where it is not there. */
+/** The commit of a ref, and whether the ref is symbolic. Undefined when it does not exist. */
 export async function findRef(
   gitDir: string,
   ref: string,

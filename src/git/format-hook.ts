@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { withoutCredentials } from './complaint.ts';
 
-/** Says what the sentence around it says already. */
+/** These lines repeat the sentence around them. */
 const OF_GIT = /^(?:error|fatal): (?:hook declined to update|.*aborted by (?:the reference-transaction )?hook)/;
 const MAX_LINES = 5;
 const MAX_LENGTH = 500;
 
-/** The last lines that hooks printed, fit for a sentence: one line, no control characters, no path of the server. */
+/** The last lines that hooks printed, as one line without control characters and without paths of the server. */
 export function lastWordsOf(output: string, gitDir: string): string {
   const lines = stripVTControlCharacters(output)
     .replaceAll(gitDir, 'the repository')

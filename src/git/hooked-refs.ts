@@ -13,22 +13,22 @@ export interface HookedOptions {
   readonly gitDir: string;
   readonly objectFormat: string;
   readonly hooks: HookWatch;
-  /** Changes refs without any hook. */
+  /** Changes refs without hooks. */
   readonly direct: RefUpdater;
   readonly limitMs: number;
   readonly signal: AbortSignal;
   tell(news: HookNews): void;
-  /** Keeps what goes on after the answer from being forgotten when the server stops. */
+  /** Keeps the server from stopping before background work has ended. */
   track<Answer>(work: Promise<Answer>): Promise<Answer>;
 }
 
-/** Hooks that run on after their push, such as a deploy, are not started without end. */
+/** Hooks may run on after their push, such as a deploy. This bounds how many do. */
 const AT_ONCE = 8;
 const BRANCHES = 'refs/heads/';
 
 /**
- * Changes branches as a push does, so that the repository's hooks run; everything else is nobody's business. Where it has
- * no hooks, or they must not run, there is no difference to a change of refs, which is much quicker.
+ * Changes branches by a push, so that the repository's hooks run. Other refs change directly. Without hooks, or when
+ * they must not run, branches change directly too, which is much faster.
  */
 export function createHookedUpdater(options: HookedOptions): RefUpdater {
   const { direct, hooks, source, tell } = options;
@@ -75,11 +75,11 @@ async function changeBranch(options: HookedOptions, push: Pusher, { branch, veri
   const found = await findRef(gitDir, ref);
   const to = branch.kind === 'set' ? branch.sha : undefined;
   if (found?.sha === to && found?.isSymbolic !== true) return DONE;
-  // A push would change the branch that it names, which is somebody else's.
+  // A push would change the branch that the symbolic ref points to.
   if (found?.isSymbolic === true) return direct.change([branch]);
   const command = { ref, from: found?.sha, to };
   if (branch.kind === 'set') return push(command);
-  // What the queue made it takes away: hooks hear of it, and have no say in it.
+  // The queue deletes its own branches. Hooks run, but cannot refuse.
   const answer = await push(command).catch(forgiveHooks);
   return answer.kind === 'done' ? answer : direct.change([branch]);
 }
@@ -89,7 +89,7 @@ function forgiveHooks(error: unknown): RefAnswer {
   throw error;
 }
 
-/** The refs that are verified cannot change until the branch did: a push to a pull request is not passed over. */
+/** The verified refs stay locked until the branch has moved, so a push to a pull request cannot slip in between. */
 async function moveGuarded(
   { gitDir }: HookedOptions,
   push: Pusher,
@@ -102,7 +102,7 @@ async function moveGuarded(
   return answer;
 }
 
-/** Answers as soon as the ref is changed, and sees to what hooks do after that. */
+/** Answers as soon as the ref has changed, and follows the later hooks in the background. */
 function createPusher(options: HookedOptions): Pusher {
   const limit = createLimit(AT_ONCE);
   const { track } = options;

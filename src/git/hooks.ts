@@ -7,7 +7,7 @@ import { TrustedPaths } from './trusted-path.ts';
 
 const PURPOSE = 'look for the hooks of the repository';
 
-/** All that a push runs, in the order of their turns. */
+/** The hooks of a push, in the order in which git runs them. */
 const NAMES = [
   'pre-receive',
   'update',
@@ -18,17 +18,17 @@ const NAMES = [
   'post-update',
 ];
 
-/** What the configuration says about hooks, and of which files it consists. */
+/** The hook settings, and the configuration files that they come from. */
 interface Setup {
   readonly hooksDir: string;
   readonly configFiles: readonly string[];
-  /** What these files looked like when they were read. */
+  /** Fingerprint of these files when they were read. */
   readonly stamp: string;
   readonly problem: string | undefined;
 }
 
 export interface HookWatch {
-  /** Looks again at every file that matters. Git is asked only when the configuration has changed. */
+  /** Reads the state of every relevant file. Git runs only when the configuration has changed. */
   look(): Promise<Hooks>;
 }
 
@@ -45,8 +45,8 @@ export function watchHooks(gitDir: string): HookWatch {
 }
 
 /**
- * Git's own rule for folders of other users, and stricter: whoever can write a hook, the configuration that names one, or a
- * folder around them runs commands as the server.
+ * Stricter than git's own rule for folders of other users. A user who can write a hook, the configuration that names
+ * one, or a folder above them runs commands as the server.
  */
 async function findProblem(gitDir: string, setup: Setup, entries: readonly string[]): Promise<string | undefined> {
   const owner = process.getuid?.();
@@ -69,12 +69,14 @@ async function readSetup(gitDir: string): Promise<Setup> {
   ]);
   const { files, problem } = readOrigins(gitDir, list.toString());
   const configFiles = [...new Set([...files, ...usualFiles(gitDir)])];
-  // A relative path counts from where hooks run, which is the folder of the repository.
+  // A relative path counts from the repository's folder, in which hooks run.
   const hooksDir = resolve(gitDir, hooksPath.toString().replace(/\n$/, ''));
   return { hooksDir, configFiles, stamp: await stampOf(configFiles), problem: problem ?? isChecked };
 }
 
-/** A push to the branch of a work tree is refused by git, unless the repository says what should become of the files. */
+/**
+ * Git refuses a push to the checked-out branch of a work tree, unless the repository configures `denyCurrentBranch`.
+ */
 async function findCheckedOut(options: Parameters<typeof runGit>[1]): Promise<string | undefined> {
   const [bare, deny] = await Promise.all([
     runGit(['rev-parse', '--is-bare-repository'], options),
@@ -85,14 +87,14 @@ async function findCheckedOut(options: Parameters<typeof runGit>[1]): Promise<st
   return 'it is not bare, and git refuses pushes to a branch that is checked out (receive.denyCurrentBranch says otherwise)';
 }
 
-/** Also files that are not there: whoever could make one could set anything. */
+/** Includes files that do not exist: a user who could create one could set anything. */
 function usualFiles(gitDir: string): readonly string[] {
   const home = process.env['HOME'];
   const ofUser = home?.startsWith('/') ? [join(home, '.gitconfig'), join(home, '.config', 'git', 'config')] : [];
   return [join(gitDir, 'config'), join(gitDir, 'config.worktree'), '/etc/gitconfig', ...ofUser];
 }
 
-/** `file:NAME`, and a key with its value after a line break, end in a zero each. */
+/** The list alternates `file:NAME` and `key LF value`, each ended by a NUL. */
 function readOrigins(gitDir: string, list: string): { files: readonly string[]; problem: string | undefined } {
   const parts = list.split('\0');
   const files = new Set<string>();

@@ -308,7 +308,7 @@ async function readFiles(folder: string): Promise<readonly string[]> {
   );
 }
 
-/** Everything that would make git send somebody's password of its own accord. */
+/** Writes every kind of configuration that would make git send a stored password. */
 async function writeHome(home: string, url: string): Promise<void> {
   const { host, hostname } = new URL(url);
   await mkdir(join(home, 'git'), { recursive: true });

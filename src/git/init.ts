@@ -1,6 +1,6 @@
 import { runGit } from './exec.ts';
 
-/** Makes a bare repository, or completes one that is there. No template: it would bring hooks. */
+/** Creates a bare repository, or completes an existing one. A template would bring hooks, so none is used. */
 export async function initBare(gitDir: string, objectFormat: string): Promise<void> {
   await runGit(
     ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`, '--end-of-options', gitDir],

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { assert } from '../lib/assert.ts';
 import { endPolitely, exitOf, gitFault, keepTail, stoppingFault } from './exec.ts';
 
-/** Cuts what a process prints into answers. It is told of every chunk once and keeps what is unfinished. */
+/** Splits output into answers. It receives every chunk once and keeps the unfinished rest. */
 export interface AnswerReader<Answer> {
   read(chunk: Buffer): readonly Answer[];
 }
@@ -13,23 +13,23 @@ export interface KeptProcessOptions<Answer> {
   readonly gitDir: string;
   start(): ChildProcessWithoutNullStreams;
   createReader(): AnswerReader<Answer>;
-  /** What to write for questions that are asked together. */
+  /** Encodes questions that are asked together. */
   encode(lines: readonly string[]): string;
-  /** How often a question whose process died is asked again. */
+  /** How often a question is repeated after its process died. */
   readonly retries: number;
-  /** What it may be in the middle of must not be torn off: it is asked to end first. */
+  /** The process may be writing, so it is asked to exit before it is killed. */
   readonly isWriting?: boolean;
 }
 
 export interface KeptProcessLimits {
   readonly idleMs: number;
-  /** How long a question at the head of the line may take. */
+  /** Time limit of the oldest unanswered question. */
   readonly answerMs: number;
-  /** A process is replaced after so many answers, since git never gives back what it learned about objects. */
+  /** A process is replaced after this many answers, since git never frees its object cache. */
   readonly answersPerProcess: number;
 }
 
-/** Told what becomes of the process, so that someone can see to how many are kept. */
+/** Told when a process starts, is used and ends, so that it can bound their number. */
 export interface KeptProcessOwner {
   readonly isClosed: boolean;
   onStart(pid: number | undefined, ended: Promise<void>): void;
@@ -51,25 +51,27 @@ interface Question<Answer> {
 interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   answered: number;
-  /** It gave all the answers it may: it finishes what it was sent, and newer questions wait for its successor. */
+  /**
+   * The process has given its maximum of answers. It finishes what was sent; later questions wait for its successor.
+   */
   isSpent: boolean;
 }
 
 /**
- * One git process that answers lines with answers, in order, many in flight. It starts with the first question, ends
- * when idle, and starts again with the next; a death in between shows only in the time the answer takes. It dies with
- * the server because its input closes, and never keeps the server alive while nobody waits for it.
+ * One git process that answers lines in order, with many in flight. It starts with the first question, ends when idle,
+ * and starts again with the next. When it dies, the question is repeated, so callers only notice a delay. It dies with
+ * the server, because its stdin closes, and it keeps the event loop alive only while a question is open.
  */
 export class KeptProcess<Answer> {
   readonly #options: KeptProcessOptions<Answer>;
   readonly #limits: KeptProcessLimits;
   readonly #owner: KeptProcessOwner;
   #running: Running | undefined;
-  /** Sent, in the order in which they are answered. */
+  /** Sent questions, in the order of their answers. */
   #questions: Question<Answer>[] = [];
   #unsent: Question<Answer>[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Deaths in a row without a single answer in between. */
+  /** Consecutive deaths without any answer. */
   #barrenDeaths = 0;
 
   constructor(options: KeptProcessOptions<Answer>, limits: KeptProcessLimits, owner: KeptProcessOwner) {
@@ -82,7 +84,6 @@ export class KeptProcess<Answer> {
     return this.#questions.length === 0 && this.#unsent.length === 0;
   }
 
-  /** One answer for each line. */
   ask(lines: readonly string[]): Promise<readonly Answer[]> {
     assert(!lines.some((line) => /[\n\0]/.test(line)), 'a question to git holds a line break or NUL');
     if (this.#owner.isClosed) return Promise.reject(stoppingFault());
@@ -90,12 +91,12 @@ export class KeptProcess<Answer> {
     return new Promise((resolve, reject) => {
       const question: Question<Answer> = { lines, answers: [], deaths: 0, resolve, reject };
       this.#unsent.push(question);
-      // Questions of one turn of the event loop go out in one write, which costs as much as any of them would.
+      // All questions of one event loop turn go out in one write, which costs as much as a single one.
       if (this.#unsent.length === 1) setImmediate(() => this.#sendUnsent());
     });
   }
 
-  /** Ends the process unless somebody waits for it. A later question starts another. */
+  /** Ends the process unless a question is open. A later question starts another. */
   retire(): void {
     const running = this.#running;
     if (running === undefined || !this.isIdle) return;
@@ -156,7 +157,8 @@ export class KeptProcess<Answer> {
     try {
       for (const answer of reader.read(chunk)) this.#onAnswer(running, answer);
     } catch {
-      // An answer nobody can read: all that follow it are lost too. The death of the process is handled as any other.
+      // An unreadable answer makes all later ones unreadable too. The process is ended, and handled like any other
+      // death.
       this.#end(running.child);
     }
   }
@@ -190,13 +192,13 @@ export class KeptProcess<Answer> {
     this.#onBusy();
   }
 
-  /** Only the first unanswered question can be the one the process died of. */
+  /** Only the first unanswered question can have killed the process. */
   #blame(reason: unknown): void {
     const first = this.#questions[0];
     if (first === undefined) return;
     first.deaths += 1;
     this.#barrenDeaths += 1;
-    // A process that never gets to answer will not answer the others either, and each try costs a start.
+    // A process that dies before any answer will not answer the other questions either, and each retry costs a start.
     if (this.#barrenDeaths > BARREN_DEATHS) {
       this.#barrenDeaths = 0;
       this.#rejectAll(reason);

@@ -1,4 +1,4 @@
-/** Runs at most `count` tasks at a time; the others wait their turn in order. */
+/** Runs at most `count` tasks at a time, in order. */
 export function createLimit(count: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -8,7 +8,7 @@ export function createLimit(count: number): <T>(task: () => Promise<T>) => Promi
     try {
       return await task();
     } finally {
-      // The place is handed on rather than given back, so that a newcomer cannot slip in between.
+      // The slot passes directly to the next task, so a newcomer cannot overtake it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

@@ -4,10 +4,12 @@ import type { LineCommit, LineRange } from './git.ts';
 import type { Mirror } from './mirror.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** One field a line: neither a name nor a subject has line breaks. Both are cut, for nobody limits their length. */
+/**
+ * One field per line: names and subjects contain no line breaks. Both can be arbitrarily long, so git truncates them.
+ */
 const FIELDS = ['%H', '%T', '%P', '%<(60,trunc)%an', '%<(100,trunc)%s'];
 
-/** Commits of the tip's own line (first parents) that `since` does not have, newest first, at most `limit`. */
+/** First-parent commits of the tip that `since` lacks, newest first, at most `limit`. */
 export async function listLine(mirror: Mirror, { tip, since, limit }: LineRange): Promise<readonly LineCommit[]> {
   const format = ['--no-commit-header', `--format=${FIELDS.join('%n')}`, '--encoding=UTF-8'];
   const revisions = ['--end-of-options', tip, `^${since}`, '--'];

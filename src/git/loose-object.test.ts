@@ -149,7 +149,7 @@ describe('objects that cannot be written', () => {
     await assert.rejects(writeLooseObject(store, 'commit', Buffer.from('x')), isGone);
   });
 
-  /** In a name space of its own the test may mount what it likes over the folder. */
+  /** In a mount namespace of its own the test can mount anything over the folder. */
   const writeOn = async (mount: string, prepare: string) => {
     const folder = join(world.folder, 'mounted');
     const script = `

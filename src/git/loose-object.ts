@@ -26,14 +26,14 @@ export interface ObjectStore {
   readonly sharing: Sharing | undefined;
 }
 
-/** Git's own choice for objects in files of their own: they are packed better later. */
+/** Git's own level for loose objects. They are compressed better when they are packed. */
 const LEVEL = 1;
-/** What the disk is asked for at once is written at once. */
+/** Bounds the number of open files and parallel disk writes. */
 const SETTLED_AT_ONCE = 16;
 
 /**
- * Writes an object as git would, without starting git for it. It appears whole or not at all, under the name that its
- * content gives it, so that several writers do not disturb each other, and writing it again changes nothing.
+ * Writes an object in git's format without starting git. The object appears atomically under the hash of its content,
+ * so concurrent writers do not interfere and a second write changes nothing.
  */
 export async function writeLooseObject(store: ObjectStore, type: 'commit', content: Buffer): Promise<Sha> {
   const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
@@ -48,8 +48,8 @@ export async function writeLooseObject(store: ObjectStore, type: 'commit', conte
 }
 
 /**
- * Faults where one of them is damaged; those that are there a power cut cannot take any more. What is packed was checked
- * and made durable when it was packed.
+ * Throws when one of them is damaged. Afterwards the loose ones survive a power cut. Git verified and synced packed
+ * objects when it packed them.
  */
 export async function settleLooseObjects(store: ObjectStore, shas: readonly Sha[]): Promise<void> {
   const limit = createLimit(SETTLED_AT_ONCE);
@@ -89,16 +89,16 @@ interface NewObject {
 }
 
 /**
- * In small steps that do not wait for the disk: handing each of them on would take longer than they do. Like git, it
- * leaves it open when the bytes reach the disk; `settleLooseObjects` sees to that before a branch leads to them.
+ * Synchronous calls that do not wait for the disk: a trip through the thread pool would take longer. Like git, this
+ * does not sync. `settleLooseObjects` does so before a branch points to the object.
  */
 function write({ sharing }: ObjectStore, { folder, file, bytes }: NewObject): void {
-  // What a server that was killed leaves behind under such a name, `git prune` removes.
+  // If the server is killed, `git prune` removes files with this prefix.
   const unfinished = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`);
   try {
     writeWhole(create(unfinished, { folder, sharing }), bytes);
     if (sharing !== undefined) share(unfinished, (mode) => sharedFileMode(mode, sharing));
-    // An object of that name has the same bytes, and is young again: its age is what protects it from `git prune`.
+    // An existing object has the same bytes. The rename refreshes its age, which protects it from `git prune`.
     renameSync(unfinished, file);
   } catch (error) {
     rmSync(unfinished, { force: true });

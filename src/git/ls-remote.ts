@@ -12,7 +12,7 @@ export interface ListOptions {
   readonly signal: AbortSignal;
 }
 
-/** Faults where the remote does not let us read. What it has is not asked. */
+/** Throws when the remote refuses to be read. */
 export async function reachRemote(remote: RemoteLocation, signal: AbortSignal): Promise<void> {
   await runOnRemote(remote, ['ls-remote', '--quiet', '--end-of-options', remote.url, 'HEAD'], {
     purpose: 'reach the remote',
@@ -22,7 +22,8 @@ export async function reachRemote(remote: RemoteLocation, signal: AbortSignal): 
 }
 
 export async function listRemoteRefs({ remote, patterns, signal }: ListOptions): Promise<readonly RemoteRef[]> {
-  // Patterns are matched here, and all that the remote has is sent, unless only branches are asked for.
+  // Git matches the patterns on this side, after the remote has sent all its refs. `--heads` makes it send branches
+  // only.
   const kind = patterns.every((pattern) => pattern.startsWith(BRANCHES)) ? ['--heads'] : ['--refs'];
   const args = ['ls-remote', '--quiet', ...kind, '--end-of-options', remote.url, ...patterns];
   const { stdout } = await runOnRemote(remote, args, {
@@ -39,7 +40,7 @@ export async function listRemoteRefs({ remote, patterns, signal }: ListOptions):
     .filter(({ name }) => matches.some((isMatch) => isMatch(name)));
 }
 
-/** Git also takes a name that ends in the pattern. */
+/** Git's own matching also accepts names that end with the pattern. */
 function matcherOf(pattern: string): (name: string) => boolean {
   if (!pattern.endsWith('/*')) return (name) => name === pattern;
   const folder = pattern.slice(0, -1);

@@ -5,7 +5,7 @@ import type { Mirror } from './mirror.ts';
 
 const PURPOSE = 'read the history of the repository';
 
-/** All of them: histories that were merged crosswise have several. */
+/** Criss-cross merges have several merge bases. */
 export async function listMergeBases(mirror: Mirror, { target, head }: MergePair): Promise<readonly Sha[]> {
   const { stdout } = await runGit(['merge-base', '--all', '--end-of-options', target, head], {
     purpose: PURPOSE,

@@ -12,7 +12,7 @@ import { writingEnvironment } from './mirror.ts';
 
 export interface MergePlace {
   readonly mirror: Mirror;
-  /** The folder of objects that gets what a merge makes; undefined where nobody will want it. */
+  /** The object folder that receives the merged objects. Undefined discards them. */
   readonly keepIn: string | undefined;
 }
 
@@ -21,12 +21,12 @@ interface OpenObjects {
   close(): Promise<void>;
 }
 
-/** Conflicts are told by path only: what they look like is nobody's question, and the answer stays one flat list. */
+/** Conflicts are reported by path only, so an answer stays one flat list. */
 const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
 
 /**
- * `git merge-tree --stdin`: a pair on a line is answered by its merge. A pair it cannot merge at all, such as one
- * without a common commit, ends the process; the pair is then asked of `mergeTreeOnce`, which says why.
+ * `git merge-tree --stdin` answers each line of two commits with their merge. A pair that it cannot merge at all, such
+ * as unrelated histories, ends the process. `mergeTreeOnce` then tells why.
  */
 export function mergeTreeStdin(place: MergePlace, wrapper: readonly string[]): KeptProcessOptions<TestMerge> {
   const { mirror } = place;
@@ -58,7 +58,7 @@ export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePa
     if (exitCode === 0) return { kind: 'clean', tree: stdout.toString('latin1').split('\0', 1)[0] as Sha };
     if (exitCode === 1) return { kind: 'conflict' };
     if (stderr.includes('unrelated histories')) return { kind: 'unrelated' };
-    // A disk that is full or read-only is no damage.
+    // A full or read-only disk is no damage.
     const [unable] = /^.*\bunable to (?:write|create)\b.*$/m.exec(stderr) ?? [];
     if (unable !== undefined) throw gitFault({ purpose: 'write a merge', gitDir: place.mirror.gitDir }, unable);
     throw new Fault('FORGE_UNAVAILABLE', 'Git could not test a merge: the repository is damaged or incomplete.');
@@ -67,7 +67,10 @@ export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePa
   }
 }
 
-/** Objects of test merges are of no use to anyone, so each process writes them into a folder that goes when it ends. */
+/**
+ * The objects of test merges are not needed, so each process writes them into a scratch folder that is removed when it
+ * ends.
+ */
 function openObjects({ mirror, keepIn }: MergePlace): OpenObjects {
   if (keepIn !== undefined) return { environment: writingEnvironment(mirror, keepIn), close: async () => undefined };
   const scratch = createScratch(mirror);
@@ -86,11 +89,11 @@ function createScratch(mirror: Mirror): string {
 }
 
 async function removeScratch(scratch: string): Promise<void> {
-  // What is left behind by a failure is removed when the mirror is opened again.
+  // If this fails, the folder is removed when the mirror is opened again.
   await rm(scratch, { recursive: true, force: true }).catch(() => undefined);
 }
 
-/** Reads `status NUL tree NUL (path NUL)* NUL`, where status 1 is a clean merge and 0 one with conflicts. */
+/** Parses `status NUL tree NUL (path NUL)* NUL`. Status 1 is a clean merge, 0 a conflict. */
 export class MergeTreeReader implements AnswerReader<TestMerge> {
   #unfinished: Buffer = Buffer.alloc(0);
   #status: string | undefined;

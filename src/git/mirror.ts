@@ -9,17 +9,20 @@ import { parseSharing, type Sharing } from './shared-mode.ts';
 
 const SHARED = 'core.sharedRepository';
 
-/** A bare repository of Sluice's own for one registered repository: git works here, and copies are kept here. */
+/**
+ * Sluice's own bare repository for one registered repository. Git commands run in it, and it holds copies of remote
+ * refs.
+ */
 export interface Mirror {
   readonly gitDir: string;
-  /** What git needs to know besides to read the history of the source through the mirror. */
+  /** Variables that git needs to read the source's history through the mirror. */
   readonly environment: Readonly<Record<string, string>>;
   readonly objectFormat: string;
-  /** How the source shares what is written into it with other users of the machine. */
+  /** How the source shares its files with other users of the machine. */
   readonly sharing: Sharing | undefined;
 }
 
-/** Makes git, working on the mirror, write what it makes into another folder of objects. */
+/** Makes git write new objects into another folder than the mirror's. */
 export function writingEnvironment(mirror: Mirror, objectsDir: string): Readonly<Record<string, string>> {
   return { GIT_OBJECT_DIRECTORY: objectsDir, ...mirror.environment };
 }
@@ -27,7 +30,7 @@ export function writingEnvironment(mirror: Mirror, objectsDir: string): Readonly
 export interface MirrorOptions {
   readonly directory: string;
   readonly id: string;
-  /** A source on this machine lends its objects, so that nothing is ever copied from it. */
+  /** A source on this machine lends its objects as alternates, so nothing is copied. */
   readonly source: RepositoryLayout | undefined;
 }
 
@@ -36,7 +39,7 @@ export async function ensureMirror({ directory, id, source }: MirrorOptions): Pr
   const gitDir = join(directory, `${id}.git`);
   const objectFormat = source?.objectFormat ?? 'sha1';
   try {
-    // Nobody else reads what is kept of repositories: checks that run as another user get a copy of what they test.
+    // Only the server may read the mirrors. Checks that run as another user get a copy of the commit under test.
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await initBare(gitDir, objectFormat);
     await lendObjects(gitDir, source);
@@ -49,7 +52,7 @@ export async function ensureMirror({ directory, id, source }: MirrorOptions): Pr
   }
 }
 
-/** Where the source was cloned without its early history, only this file says so; a file that is not there is fine. */
+/** The source may be a shallow clone, which only this file tells. A missing file is fine. */
 function environmentOf(source: RepositoryLayout | undefined): Mirror['environment'] {
   return source === undefined ? {} : { GIT_SHALLOW_FILE: join(source.gitDir, 'shallow') };
 }
@@ -63,9 +66,9 @@ async function lendObjects(gitDir: string, source: RepositoryLayout | undefined)
 }
 
 /**
- * What Sluice writes into a repository that several users push to must stay writable for all of them. Git takes that
- * from the configuration of the repository it works on, which is the mirror: so that nothing else in the source's
- * configuration, such as the command of a merge driver, has a say.
+ * Files that Sluice writes into a shared repository must stay writable for all its users. Git takes that setting from
+ * the repository it runs in, which is the mirror. The rest of the source's configuration, such as the command of a
+ * merge driver, must not apply.
  */
 async function shareObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<string | undefined> {
   const [wanted, present] = await Promise.all([
@@ -76,7 +79,7 @@ async function shareObjects(gitDir: string, source: RepositoryLayout | undefined
   return wanted;
 }
 
-/** Left behind by a server that was killed. */
+/** A killed server leaves these behind. */
 async function removeScratches(gitDir: string): Promise<void> {
   const names = (await readdir(gitDir)).filter((name) => name.startsWith('scratch-'));
   await Promise.all(names.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));

@@ -8,14 +8,14 @@ export interface ProcessPoolOptions extends Partial<KeptProcessLimits> {
 const DEFAULTS = { idleMs: 5 * 60_000, answerMs: 60_000, answersPerProcess: 20_000, maxProcesses: 64 };
 
 /**
- * Sees to it that hundreds of repositories do not hold hundreds of processes: above `maxProcesses` the one that was
- * idle longest ends. Processes at work are never ended, so the number may be exceeded while all of them are.
+ * Keeps hundreds of repositories from holding hundreds of processes: above `maxProcesses` the longest idle one ends.
+ * Busy processes are never ended, so the number may be exceeded while all are busy.
  */
 export class ProcessPool implements KeptProcessOwner {
   readonly #limits: Required<ProcessPoolOptions>;
-  /** Those that may be asked, least recently used first. */
+  /** Processes that accept questions, least recently used first. */
   readonly #kept = new Set<KeptProcess<unknown>>();
-  /** The end of every process that is still there, and its id. */
+  /** The exit and the id of every running process. */
   readonly #ends = new Map<Promise<void>, number | undefined>();
   #isClosed = false;
 
@@ -27,7 +27,6 @@ export class ProcessPool implements KeptProcessOwner {
     return this.#isClosed;
   }
 
-  /** Of the processes that are there. */
   get pids(): readonly number[] {
     return [...this.#ends.values()].filter((pid) => pid !== undefined);
   }

@@ -6,7 +6,7 @@ import { runOnRemote } from './remote.ts';
 const PURPOSE = 'push to the remote';
 const TIMEOUT_MS = 5 * 60_000;
 
-/** What the operator's configuration may say about pushing is for people. */
+/** Overrides the operator's push settings, which are meant for interactive use. */
 const PLAINLY = [
   '--porcelain',
   '--quiet',
@@ -24,7 +24,7 @@ export interface PushOptions {
   readonly signal: AbortSignal;
 }
 
-/** Carries changes out one by one: no transport can verify a ref that it does not change. */
+/** A remote changes refs one by one: no transport can verify a ref without changing it. */
 export async function pushRefs({ gitDir, remote, changes, signal }: PushOptions): Promise<RefAnswer> {
   const leases = changes.flatMap((change) =>
     change.kind === 'set' && change.expected !== undefined
@@ -41,23 +41,20 @@ export async function pushRefs({ gitDir, remote, changes, signal }: PushOptions)
   return exitCode === 0 ? { kind: 'done' } : answerOf(stdout.toString(), stderr, access);
 }
 
-/**
- * Lines of refs that were not changed are `! from:to [whose word] (reason)`. Without any, nothing is known of what
- * became of the push.
- */
+/** Rejected refs are printed as `! from:to [by] (reason)`. Without such a line the outcome of the push is unknown. */
 export function answerOf(output: string, stderr: string, access?: RemoteAccess): RefAnswer {
   const rejection = output.split('\n').find((line) => line.startsWith('!\t'));
   const [, , summary = ''] = rejection?.split('\t') ?? [];
   const faultOf = (reason: string) => gitFault({ purpose: PURPOSE, access }, reason);
   if (rejection === undefined || summary.startsWith('[remote failure]')) throw faultOf(stderr);
   const isOccupied = /exists; cannot create/.test(stderr);
-  // Somebody was faster, or holds the lock: which of the two shows only by looking again.
+  // Another push was faster, or another process holds the lock. Only reading the ref again tells which.
   const isRace = /^\[rejected\]|failed to update ref|incorrect old value|\block\b|already exists/.test(summary);
   if (isRace && !isOccupied) return { kind: 'stale' };
   return { kind: 'refused', detail: faultOf([summary, ...complaintsOf(stderr)].join(': ')).detail };
 }
 
-/** A hosted remote says in a sentence of its own which rule it was. */
+/** GitHub names the violated rule in a line of its own. */
 function complaintsOf(stderr: string): readonly string[] {
   return [...stderr.matchAll(/^remote: (?:error: )?(GH\d+: .*|- .*)$/gm)].map(([, sentence = '']) => sentence.trim());
 }

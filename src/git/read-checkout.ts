@@ -1,17 +1,17 @@
 import { runGit } from './exec.ts';
 
-/** What a work tree says of itself. */
+/** State of a work tree. */
 export interface Checkout {
-  /** Null: it has no commit yet. */
+  /** Null before the first commit. */
   readonly sha: string | null;
-  /** Of that commit, also those that a shallow clone does not have. */
+  /** Parents of that commit, including those that a shallow clone lacks. */
   readonly parents: readonly string[];
-  /** Null: HEAD is on none. */
+  /** Null when HEAD is detached. */
   readonly branch: string | null;
   readonly originUrl: string | null;
 }
 
-/** Undefined where the folder is in no work tree. A tree of another owner is read too: CI mounts them so. */
+/** Undefined when the folder is in no work tree. A tree of another owner is read too, since CI mounts such trees. */
 export async function readCheckout(folder: string): Promise<Checkout | undefined> {
   const ask = async (...args: string[]): Promise<string | null> => {
     const options = { purpose: 'read the checkout', safeDirectory: '*', expected: [0, 1, 128] };

@@ -12,43 +12,43 @@ export interface PushOptions {
   readonly gitDir: string;
   readonly objectFormat: string;
   readonly command: PushCommand;
-  /** How long hooks may take until the ref is changed, and after that once more. */
+  /** Time limit of hooks before the ref change, and again after it. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface PushCommand {
   readonly ref: string;
-  /** Undefined: there must be no such ref yet. */
+  /** Undefined: the ref must not exist yet. */
   readonly from: string | undefined;
   /** Undefined: the ref is deleted. */
   readonly to: string | undefined;
 }
 
 export interface Push {
-  /** Whether the ref was changed, as soon as git says so: hooks may still run. Faults where nobody knows. */
+  /** Settles as soon as git reports the ref change. Hooks may still run. Rejects when the outcome is unknown. */
   readonly answer: Promise<RefAnswer>;
-  /** All is over, hooks too. Never rejects. */
+  /** Resolves when everything has ended, including hooks. Never rejects. */
   readonly ended: Promise<PushEnd>;
 }
 
 export interface PushEnd {
-  /** They took too long and were ended, with all of their process group. */
+  /** Hooks ran too long, and their process group was ended. */
   readonly isStopped: boolean;
   readonly isRefChanged: boolean;
-  /** What hooks printed last. */
+  /** The last lines that hooks printed. */
   readonly words: string;
 }
 
-/** For whom the hooks run: a hook that guards a branch can let the queue pass, and nobody else. */
+/** A hook that guards a branch can recognize the queue by this variable. */
 const MARK = { SLUICE_PUSH: '1' };
-/** Another queue's push may hold a lock. Housekeeping is left to whoever pushes besides. */
+/** Another queue's push may hold a lock. Garbage collection is left to other pushes. */
 const SETTINGS = ['core.filesRefLockTimeout=10000', 'core.packedRefsTimeout=10000', 'receive.autogc=false'];
 
 /**
- * Changes a ref the way `git push` does, by the receiving half of it: its hooks run, its settings hold, and the ref is
- * changed from exactly `from`. What it leads to is in the repository already, so that the pack is an empty one. The
- * request is made without asking for the list of refs first, as a push over http does.
+ * Changes a ref by `git receive-pack`, the receiving half of `git push`: hooks run, settings apply, and the ref changes
+ * from exactly `from`. The objects are in the repository already, so the pack is empty. The request is sent without
+ * reading the list of refs first, as in a push over HTTP.
  */
 export function receivePack(options: PushOptions): Push {
   const { gitDir, signal, limitMs } = options;
@@ -77,7 +77,7 @@ export function receivePack(options: PushOptions): Push {
       resolve();
     });
   });
-  // The watcher would keep the pipe open, and whoever waits for the end of all pipes waiting.
+  // The watcher would keep the pipe open, and the close event would never come.
   child.once('exit', () => cutLifeline(child));
   const exit = exitOf(child).finally(() => {
     stopTimer();
@@ -86,7 +86,7 @@ export function receivePack(options: PushOptions): Push {
   child.stdin.end(requestOf(options));
   const answer = Promise.race([reported, exit]).then(async () => {
     if (isDone(state.report)) return { kind: 'done' } as const;
-    // No hook runs after that: its last words are on their way.
+    // No hook runs after a refusal, so the remaining output arrives now.
     await exit;
     if (signal.aborted) throw stoppingFault();
     if (state.isStopped) throw tooLong(limitMs, lastWordsOf(words(), gitDir));
@@ -96,7 +96,7 @@ export function receivePack(options: PushOptions): Push {
   return { answer, ended: exit.then(end, end) };
 }
 
-/** Far more than the answer about one ref. */
+/** Far more than the report about one ref. */
 const MAX_REPORT = 16 * 1024;
 const FLUSH = '0000';
 
@@ -110,14 +110,14 @@ function requestOf({ objectFormat, command: { ref, from, to } }: PushOptions): B
   return Buffer.concat([Buffer.from(length), commands, Buffer.from(FLUSH), ...pack]);
 }
 
-/** Version 2, with no objects. */
+/** A pack of version 2 without objects. */
 const EMPTY_PACK = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
 
 function isDone(report: string): boolean {
   return /^....unpack ok\n....ok /.test(report);
 }
 
-/** `unpack REASON` where nothing was looked at, otherwise `ng REF REASON`; nothing where git died of it. */
+/** The report is `unpack REASON` when nothing was processed, else `ng REF REASON`. It is empty when git died. */
 function answerOf(report: string, stderr: string, gitDir: string): RefAnswer {
   const [, reason = ''] = /^....unpack ok\n....ng \S+ (.*)\n/.exec(report) ?? [];
   const hook = HOOKS.find(([pattern]) => pattern.test(reason) || pattern.test(stderr))?.[1];

@@ -1,8 +1,8 @@
 const MAX_BRANCH_BYTES = 200;
 
 /**
- * Whether git would take `name` as a branch: the rules of `git check-ref-format --branch`, without asking git. Only
- * names that pass are ever put into a question to git, so none can be read as an option, a range or two lines.
+ * The rules of `git check-ref-format --branch`, without starting git. Only names that pass are used in questions to
+ * git, so none can be read as an option, a range or two lines.
  */
 export function isBranchName(name: string): boolean {
   return (

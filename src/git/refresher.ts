@@ -7,18 +7,18 @@ interface Round {
   readonly done: Promise<void>;
 }
 
-/** Whoever asks for refs that fell out pays with another fetch. */
+/** A ref that was dropped from the cache costs one more fetch. */
 const REMEMBERED_REFS = 10_000;
 
 /**
- * Fetches refs for whoever needs them, never twice at a time. A caller that arrives while a fetch runs cannot know what
- * that one still sees, so it waits for the next, together with all others that arrive before that starts.
+ * Fetches refs for all callers, never two at a time. A caller that arrives during a fetch cannot know what that fetch
+ * still sees. So it waits for the next one, together with all callers before its start.
  */
 export class Refresher {
   readonly #fetch: (refs: readonly string[]) => Promise<void>;
   readonly #clock: Pick<Clock, 'now'>;
   #running: Promise<void> | undefined;
-  /** Asked for, not started. */
+  /** Requested but not started. */
   #next: Round | undefined;
   readonly #freshAt = new BoundedCache<string, number>(REMEMBERED_REFS);
 
@@ -27,7 +27,7 @@ export class Refresher {
     this.#clock = clock;
   }
 
-  /** Resolves after a fetch of these that started after this call, or at most `maxAgeMs` before it. */
+  /** Resolves after a fetch of these refs that started after this call, or at most `maxAgeMs` before it. */
   ensureFresh(refs: readonly string[], maxAgeMs = 0): Promise<void> {
     const old = refs.filter((ref) => !this.isFresh(ref, maxAgeMs));
     if (old.length === 0) return Promise.resolve();
@@ -46,14 +46,14 @@ export class Refresher {
   }
 
   async #run(refs: ReadonlySet<string>): Promise<void> {
-    // Who asks in the same turn of the event loop shares the fetch.
+    // All callers of one event loop turn share the fetch.
     await (this.#running ?? nextTurn()).catch(() => undefined);
     this.#next = undefined;
     const startedAt = this.#clock.now();
     this.#running = this.#fetch([...refs]);
     try {
       await this.#running;
-      // What was read is as old as the question, not as the answer.
+      // The data is as old as the start of the fetch, not its end.
       for (const ref of refs) this.#freshAt.set(ref, startedAt);
     } finally {
       this.#running = undefined;

@@ -3,11 +3,11 @@ import { type RunOptions, type RunResult, runGit } from './exec.ts';
 import type { RemoteLocation } from './git.ts';
 
 export interface RemoteRun extends RunResult {
-  /** What the command had to prove itself with, for the fault that is made of its answer. */
+  /** The credentials of the command. A fault must not quote them. */
   readonly access: RemoteAccess | undefined;
 }
 
-/** Runs a command that speaks to the remote. A token is asked for each: it may end between two of them. */
+/** Runs a command on the remote. A token is requested for each command, since it may expire between two. */
 export async function runOnRemote(
   remote: RemoteLocation,
   args: readonly string[],

@@ -36,26 +36,25 @@ import type { RefUpdater } from './update-ref.ts';
 import { checkOut } from './work-tree.ts';
 
 export interface RepositoryParts {
-  /** Where refs are read: the source itself where it is on this machine, otherwise the mirror. */
+  /** The folder that refs are read from: the source if it is on this machine, else the mirror. */
   readonly gitDir: string;
   readonly objectsDir: string;
   readonly mirror: Mirror;
   readonly catFile: KeptProcess<CatFileAnswer>;
-  /** These two: undefined where this git cannot answer one merge at a time. */
+  /** Both are undefined when this git cannot answer one merge at a time. */
   readonly testMergeTree: KeptProcess<TestMerge> | undefined;
   readonly mergeTree: KeptProcess<TestMerge> | undefined;
   readonly refs: RefUpdater;
-  /** Whether a tree that is lost counts as empty when this git merges. */
+  /** True when this git merges a commit whose tree is lost as if it had no files. */
   readonly mergesLostTrees: boolean;
   readonly source: Source;
   forget(): void;
 }
 
-/** Where refs come from. */
 export interface Source {
-  /** What a refresh brings. */
+  /** The refs that a refresh copies. */
   readonly scope: readonly string[];
-  /** Returns when they were fetched after the call, or at most `maxAgeMs` before it. */
+  /** Resolves when they were fetched after the call, or at most `maxAgeMs` before it. */
   fetch(refs: readonly string[], maxAgeMs: number): Promise<void>;
   listRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]>;
 }
@@ -65,14 +64,14 @@ interface MergeTools {
   readonly keepIn: string | undefined;
 }
 
-/** Two shas decide a merge for good, so answers never grow stale; the number bounds the memory, at a few MB. */
+/** Two commit ids decide a merge forever, so the cache never becomes stale. The size bounds it to a few MB. */
 const CACHED_PAIRS = 10_000;
-/** A commit never changes either; those with long messages are not worth the memory. */
+/** A commit never changes either. Commits with long messages are not worth the memory. */
 const CACHED_COMMITS = 5_000;
 const MAX_CACHED_COMMIT_BYTES = 2_048;
 const LISTED_MS = 3_000;
 
-/** What never grows stale, shared by all who look at one repository. */
+/** Caches that never become stale, shared by all views of one repository. */
 interface Memory {
   readonly merges: BoundedCache<string, Promise<TestMerge>>;
   readonly commits: BoundedCache<Sha, Commit>;
@@ -85,7 +84,7 @@ export class CliRepository implements GitRepository {
   readonly #parts: RepositoryParts;
   readonly #memory: Memory;
   #listed: { readonly names: ReadonlySet<string>; readonly atMs: number } | undefined;
-  /** Questions of this turn of the event loop: half of all pull requests ask for the same branch. */
+  /** Questions of this event loop turn. Half of all pull requests ask for the same branch. */
   readonly #unsent = new Map<string, Promise<Commit | undefined>>();
 
   constructor(parts: RepositoryParts, memory = createMemory(parts)) {
@@ -113,7 +112,7 @@ export class CliRepository implements GitRepository {
     const known = this.#unsent.get(ref);
     if (known !== undefined) return known;
     const commit = this.#findCommit(ref);
-    // By then the questions are out: whoever asks later may know of something newer.
+    // The questions are sent by then. A later caller may need a newer answer.
     if (this.#unsent.size === 0) setImmediate(() => this.#unsent.clear());
     this.#unsent.set(ref, commit);
     return commit;
@@ -219,8 +218,8 @@ export class CliRepository implements GitRepository {
   }
 
   /**
-   * A ref that was there a moment ago has no shadows that matter: were it deleted since, and did its shadow exist, the
-   * next list would show that it is gone.
+   * A ref that was listed a moment ago cannot be confused with a shadow. Had it been deleted since, the next list would
+   * show that.
    */
   #wasListed(ref: string): boolean {
     const listed = this.#listed;
@@ -243,7 +242,7 @@ export class CliRepository implements GitRepository {
     if (!wasThere && !isShadowed) return undefined;
     const exact = (await forEachRef(gitDir, ref)).find(({ name }) => name === ref);
     if (exact === undefined) {
-      // Git leaves out a ref whose file it cannot read. One that was deleted meanwhile is not there the second time.
+      // Git leaves out a ref whose file it cannot read. A ref that was deleted meanwhile is gone at the second read.
       if (wasThere && (await isThere())) throw unreadable(`${ref} is damaged. Write the ref anew, or delete it`);
       return undefined;
     }
@@ -254,15 +253,17 @@ export class CliRepository implements GitRepository {
   async #merge(pair: MergePair, { kept, keepIn }: MergeTools): Promise<TestMerge> {
     const checking = this.#checkTrees(pair, keepIn !== undefined);
     const mergeOnce = () => mergeTreeOnce({ mirror: this.#parts.mirror, keepIn }, pair);
-    // What a process of its own makes of a lost tree dies with it; a kept one could go on believing it.
+    // A process for a single merge discards its wrong answer about a lost tree when it exits. A kept one could reuse
+    // it.
     if (kept === undefined) return (await Promise.all([mergeOnce(), checking]))[0];
     await checking;
-    // The kept process dies of a pair it cannot merge, and of accidents. Either way a process of its own tells.
+    // The kept process dies of a pair that it cannot merge, or by accident. In both cases a separate process finds the
+    // reason.
     const answers = await kept.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
     return answers?.[0] ?? mergeOnce();
   }
 
-  /** Git before 2.45 takes a commit whose tree is lost for one without files, and merges it with success. */
+  /** Git before 2.45 treats a commit whose tree is lost as one without files, and merges it without an error. */
   async #checkTrees(pair: MergePair, isKept: boolean): Promise<void> {
     await Promise.all([
       this.#checkTreesOf([pair.target, pair.head]),
@@ -275,11 +276,11 @@ export class CliRepository implements GitRepository {
     if (trees.some((tree) => tree.kind === 'none')) throw damaged();
   }
 
-  /** Also of the commits that the two have in common: without their files, what one side removed would come back. */
+  /** The merge bases need their trees too: without them, files that one side removed would come back. */
   async #checkTreesOfBases(pair: MergePair): Promise<void> {
     const bases = await remember(this.#memory.bases, `${pair.target} ${pair.head}`, () => this.#listMergeBases(pair));
     await this.#checkTreesOf(bases);
-    // Several are merged with each other first.
+    // Git first merges several merge bases with each other.
     const [target, ...others] = bases;
     if (target !== undefined) for (const head of others) await this.#checkTreesOfBases({ target, head });
   }
@@ -305,14 +306,14 @@ function damaged(): Fault {
 }
 
 /**
- * Where a ref is not there, git goes on to look for these, so that the branch `refs/heads/main` would pass for `main`.
- * A question that leaves no doubt does not exist; asking for them too costs some 10 µs each.
+ * When a ref does not exist, git tries these names, so the branch `refs/heads/main` would be found for `main`. Git has
+ * no unambiguous form. Asking for the shadows too costs some 10 µs each.
  */
 function shadowsOf(ref: string): readonly string[] {
   return [`refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/remotes/${ref}/HEAD`];
 }
 
-/** Callers that ask at the same time share one answer; a failure is not kept. */
+/** Concurrent callers share one answer. Failures are not cached. */
 function remember<Value>(
   cache: BoundedCache<string, Promise<Value>>,
   key: string,

@@ -4,20 +4,20 @@ import type { CommitRange } from './git.ts';
 import type { Mirror } from './mirror.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
-/** Nobody reads further; and a branch of years does not end up as one endless message. */
+/** A branch of many years must not become one endless message. */
 const MAX_COMMITS = 1_000;
 
-/** Commits of the tip's own line, oldest first. */
+/** First-parent line of the tip, oldest first. */
 export async function listFirstParents(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
   return (await revList(mirror, ['--first-parent', '--reverse'], range)) as readonly Sha[];
 }
 
-/** Every commit that is no merge, oldest first. */
+/** Commits that are no merges, oldest first. */
 export async function listCommits(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
   return (await revList(mirror, ['--no-merges', '--reverse', `--max-count=${MAX_COMMITS}`], range)) as readonly Sha[];
 }
 
-/** Every object that the range brings. Faults where one is missing. */
+/** Every object of the range. Throws when one is missing. */
 export async function listObjects(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
   return (await revList(mirror, ['--objects', '--no-object-names'], range)) as readonly Sha[];
 }

@@ -8,7 +8,7 @@ export interface RepositoryLayout {
   readonly objectFormat: string;
 }
 
-/** Undefined where the folder is not a git repository, even if one of the folders around it is. */
+/** Undefined when the folder is not a git repository, even if a folder above it is. */
 export async function findLayout(folder: string): Promise<RepositoryLayout | undefined> {
   const args = [
     'rev-parse',

@@ -1,4 +1,4 @@
-/** What `core.sharedRepository` adds to the modes of files, or (`isExact`) what it makes of them. */
+/** Mode bits that `core.sharedRepository` adds to files, or (`isExact`) the mode that it sets. */
 export interface Sharing {
   readonly bits: number;
   readonly isExact: boolean;
@@ -12,18 +12,18 @@ const NAMED: Readonly<Record<string, number>> = {
   everybody: 0o664,
 };
 
-/** As git reads the value. Undefined where it leaves modes to the umask. */
+/** Parses the value like git. Undefined when the umask decides. */
 export function parseSharing(value: string | undefined): Sharing | undefined {
   const bits = value === undefined ? 0 : (NAMED[value] ?? parseBits(value));
   if (bits === 0) return undefined;
   return { bits: Math.abs(bits), isExact: bits < 0 };
 }
 
-/** Negative for a mode that is meant exactly. */
+/** Negative for an exact mode. */
 function parseBits(value: string): number {
   if (!/^[0-7]*$/.test(value)) return /^(?:true|yes|on)$/i.test(value) ? 0o660 : 0;
   const mode = Number.parseInt(value || '0', 8);
-  // What these numbers meant to git before it took modes.
+  // Git's old numeric values, from before it accepted modes.
   if (mode <= 2) return [0, 0o660, 0o664][mode] ?? 0;
   return -(mode & 0o666);
 }
@@ -35,7 +35,7 @@ export function sharedFileMode(mode: number, sharing: Sharing): number {
   return sharing.isExact ? bits : (mode & 0o777) | bits;
 }
 
-/** What is made in a folder of a group belongs to that group. */
+/** Files in a group's folder belong to that group (setgid). */
 export function sharedFolderMode(mode: number, sharing: Sharing): number {
   const shared = sharedFileMode(mode, sharing);
   const searchable = shared | ((shared & 0o444) >> 2);

@@ -8,7 +8,7 @@ import { catFileBatch } from './cat-file-batch.ts';
 import { ProcessPool } from './process-pool.ts';
 import { StraightHistory } from './straight-history.ts';
 
-/** Commits of a history in which lines fork, merge and end; the first parent is always an earlier commit. */
+/** Draws a history with forks, merges and dead ends. The first parent is always an earlier commit. */
 function drawParents(random: Prng, count: number): readonly (readonly number[])[] {
   return Array.from({ length: count }, (_, index) => {
     if (index === 0 || random.chance(0.03)) return [];

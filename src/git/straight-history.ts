@@ -8,8 +8,8 @@ import type { KeptProcess } from './kept-process.ts';
 export type Link = Pick<StoredCommit, 'sha' | 'parents' | 'authorName'>;
 
 /**
- * How far is looked, and how often the kept process may be asked on the way: beyond some hundred commits a process of
- * git's own is as fast. What is known already costs nothing, and each look leaves more of it.
+ * Search depths, and the reads of the kept process that each may cost. Beyond some hundred commits a separate git
+ * process is as fast. Cached commits cost nothing, and each search caches more.
  */
 const LOOKS: readonly Look[] = [
   { depth: 8, reads: 8 },
@@ -24,19 +24,18 @@ interface Look {
   readonly reads: number;
 }
 
-/** A look under way. */
 interface Looking {
   readonly depth: number;
   readsLeft: number;
 }
 
 /**
- * Answers the questions about history that a few first parents decide, from what a kept process reads. Every answer is
- * certain; where those commits leave a doubt there is none, and git has to be asked.
+ * Answers history questions that a few first parents decide, with the kept process. Every answer is certain. When these
+ * commits do not suffice the answer is undefined, and the caller asks git.
  */
 export class StraightHistory {
   readonly #catFile: Pick<KeptProcess<CatFileAnswer>, 'ask'>;
-  /** What a name says never changes. Whether the commit is still there is not asked here. */
+  /** A commit id always means the same commit. Whether the repository still has it is not checked here. */
   readonly #links = new BoundedCache<Sha, Link>(CACHED_LINKS);
 
   constructor(catFile: Pick<KeptProcess<CatFileAnswer>, 'ask'>) {
@@ -49,7 +48,7 @@ export class StraightHistory {
 
   /** First parents of the tip that none of the others has, newest first. */
   async findOwnLine({ tip, without }: CommitRange): Promise<readonly Link[] | undefined> {
-    // The whole line is nobody's question here.
+    // No caller needs the complete line.
     if (without.length === 0) return undefined;
     for (const { depth, reads } of LOOKS) {
       const looking = { depth, readsLeft: reads };
@@ -60,13 +59,13 @@ export class StraightHistory {
     return undefined;
   }
 
-  /** Everything that the tip has and none of the others, newest first, where that is one line without merges. */
+  /** All commits that only the tip has, newest first, when they form one line without merges. */
   async findOwnCommits(range: CommitRange): Promise<readonly Link[] | undefined> {
     const line = await this.findOwnLine(range);
     return line?.every(({ parents }) => parents.length === 1) ? line : undefined;
   }
 
-  /** False only says that it cannot be seen from here. */
+  /** False means unknown. */
   async isSurelyAncestor({ ancestor, descendant }: AncestryPair): Promise<boolean> {
     for (const { depth, reads } of LOOKS) {
       if ((await this.#readLine(descendant, { depth, readsLeft: reads })).some(({ sha }) => sha === ancestor))
@@ -75,22 +74,22 @@ export class StraightHistory {
     return false;
   }
 
-  /** The one commit that both have and that has all else they share. */
+  /** The single merge base of the two. */
   async findMergeBase({ target, head }: MergePair): Promise<Sha | undefined> {
     for (const { depth, reads } of LOOKS) {
       const looking = { depth, readsLeft: reads };
       const line = await this.#readLine(head, looking);
       const end = await this.#findMeeting(line, target, looking);
       if (end === undefined) continue;
-      // A merge above the meeting may have brought in more of what the target has.
+      // A merge above the meeting point may have brought in more of the target's commits.
       return line.slice(0, end).every(({ parents }) => parents.length === 1) ? line[end]?.sha : undefined;
     }
     return undefined;
   }
 
   /**
-   * Where the history of `other` meets the line: that commit and those beneath it are all of the line that `other` has.
-   * It is known once every way down from `other` has led to the line.
+   * Finds the point at which the history of `other` meets the line: that commit and those beneath it are all that
+   * `other` has of the line. It is known once every path down from `other` has reached the line.
    */
   async #findMeeting(line: readonly Link[], other: Sha, looking: Looking): Promise<number | undefined> {
     const places = new Map(line.map(({ sha }, index) => [sha, index]));
@@ -121,7 +120,7 @@ export class StraightHistory {
     return line;
   }
 
-  /** Those beneath it are read along: they are asked for next. */
+  /** Also reads the commits beneath, since they are needed next. */
   async #find(sha: Sha, looking: Looking): Promise<Link | undefined> {
     const known = this.#links.find(sha);
     if (known !== undefined || looking.readsLeft === 0) return known;

@@ -1,6 +1,6 @@
 import { runGit } from './exec.ts';
 
-/** Says which branch whoever clones the repository gets. */
+/** Sets the branch that a clone checks out. */
 export async function setHead(gitDir: string, branch: string): Promise<void> {
   await runGit(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { purpose: 'set the default branch', gitDir });
 }

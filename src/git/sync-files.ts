@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 
-/** Afterwards a power cut cannot take them. Those that are not there are kept elsewhere, or have been packed meanwhile. */
+/** Afterwards the files survive a power cut. A missing file is stored elsewhere, or was packed meanwhile. */
 export async function syncFiles(files: readonly string[]): Promise<void> {
   await Promise.all(files.map(syncFile));
 }

@@ -29,7 +29,7 @@ describe('what nobody else can change', () => {
   });
 
   test('a file, folder or link of somebody else is not [L14]', async () => {
-    // Only root can give files away; whoever is not looks at them as somebody else.
+    // Only root can change the owner of a file. Other users check with another owner id instead.
     if (ME !== 0) {
       assert.match((await find(file, SOMEBODY)) ?? '', /belongs to another user/);
       return;

@@ -2,24 +2,25 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
-/** Looks at files once, however many paths lead through them. */
+/** Reads each file once, however many paths lead through it. */
 export class TrustedPaths {
   readonly #owner: number;
   readonly #seen = new Map<string, Promise<Stats | undefined>>();
 
-  /** Trusted are this user and root. */
+  /** Trusts this user and root. */
   constructor(owner: number) {
     this.#owner = owner;
   }
 
   /**
-   * Why somebody else could change what is found under an absolute path, as a sentence: by owning or writing it, a folder
-   * around it, or a link on the way. Undefined where nobody can. Where there is nothing, nobody else can put anything.
+   * A sentence why another user could change the file at an absolute path: by owning or writing the file, a folder
+   * above it, or a link on the way. Undefined when no other user can, or when the path is missing and no other user can
+   * create it.
    */
   async findProblem(path: string): Promise<string | undefined> {
     const rest = partsOf(path);
@@ -42,7 +43,7 @@ export class TrustedPaths {
         rest.unshift(...partsOf(target));
         continue;
       }
-      // In a sticky folder others can add files, and neither rename nor remove those of other people.
+      // In a sticky folder other users can add files, but not rename or remove those of others.
       const isPassedThrough = rest.length > 0 && (stats.mode & STICKY) !== 0;
       if ((stats.mode & OTHERS_WRITE) !== 0 && !isPassedThrough) return writable(next);
       folder = next;
@@ -59,7 +60,7 @@ export class TrustedPaths {
     return uid === this.#owner || uid === 0;
   }
 
-  /** Undefined where there is nothing. */
+  /** Undefined when the file does not exist. */
   #look(path: string): Promise<Stats | undefined> {
     const known = this.#seen.get(path) ?? lstat(path).catch(nothingThere);
     this.#seen.set(path, known);

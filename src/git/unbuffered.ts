@@ -7,8 +7,8 @@ const FLUSHES_STDIN: GitVersion = { major: 2, minor: 49 };
 const STDBUF = ['stdbuf', '-o0'];
 
 /**
- * What `merge-tree --stdin` must be started under to answer each line at once: nothing since git flushes by itself,
- * stdbuf before, where the machine has it. Undefined where it cannot be kept.
+ * The wrapper that makes `merge-tree --stdin` answer each line at once. Newer git flushes by itself; older git needs
+ * stdbuf. Undefined when stdbuf is missing.
  */
 export async function findUnbufferedWrapper(version: GitVersion): Promise<readonly string[] | undefined> {
   if (isAtLeast(version, FLUSHES_STDIN)) return [];

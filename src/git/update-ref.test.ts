@@ -103,7 +103,7 @@ describe('ref changes by a kept process', () => {
     assert.ok(!existsSync(lock) && !existsSync(join(world.path, 'packed-refs.lock')));
     await writeFile(lock, '');
     const waiting = set('refs/heads/main', one, two);
-    // The kept process gave up and has a successor: the change is now waited for by a process of its own.
+    // The kept process gave up and has a successor. A separate process now waits for the change.
     assert.deepEqual(await set('refs/sluice/a', one), { kind: 'done' });
     await rm(lock);
     assert.deepEqual(await waiting, { kind: 'done' });
@@ -116,7 +116,7 @@ describe('ref changes by a kept process', () => {
       const own = set('refs/sluice/a', sha);
       for (const pid of pool.pids) process.kill(pid, 'SIGTERM');
       const { kind } = await change;
-      // Where it was carried out before the process ended, the second try finds the ref moved: by ourselves.
+      // If the change was carried out before the process ended, the second try finds the ref moved by the first.
       assert.ok(kind === 'done' || kind === 'stale', kind);
       assert.equal(await at('refs/heads/main'), sha);
       assert.equal((await own).kind, 'done');

@@ -10,13 +10,13 @@ import { syncFiles } from './sync-files.ts';
 
 const PURPOSE = 'change refs of the repository';
 
-/** Long enough for whoever holds a lock to finish; git itself would give up after a tenth of a second. */
+/** Long enough for another process to release its lock. Git's default is a tenth of a second. */
 const PATIENCE = ['-c', 'core.filesRefLockTimeout=10000', '-c', 'core.packedRefsTimeout=10000'];
 
-/** For the log of a ref, where the repository keeps one. */
+/** For the reflog, if the repository keeps one. */
 const IDENTITY = { GIT_COMMITTER_NAME: 'Sluice', GIT_COMMITTER_EMAIL: 'sluice@localhost' };
 
-/** Carries all changes out in one transaction, or none. */
+/** Changes all refs in one transaction, or none. */
 export async function updateRefs(gitDir: string, changes: readonly RefChange[]): Promise<RefAnswer> {
   const lines = inOrder(changes).map(encode);
   const { exitCode, stderr } = await runGit([...PATIENCE, 'update-ref', '-z', '--stdin'], {
@@ -29,7 +29,7 @@ export async function updateRefs(gitDir: string, changes: readonly RefChange[]):
   return exitCode === 0 ? { kind: 'done' } : answerOfComplaint(gitDir, stderr);
 }
 
-/** What git says of a ref that it did not change. */
+/** Interprets git's error about a ref that it did not change. */
 export function answerOfComplaint(gitDir: string, stderr: string): RefAnswer {
   const fault = gitFault({ purpose: PURPOSE, gitDir }, stderr);
   if (/exists; cannot create/.test(stderr)) return { kind: 'refused', detail: fault.detail };
@@ -38,11 +38,11 @@ export function answerOfComplaint(gitDir: string, stderr: string): RefAnswer {
 }
 
 export interface HeldRefs {
-  /** Nobody could change them until now. */
+  /** Ends the lock on the refs. */
   release(): Promise<void>;
 }
 
-/** Verifies refs and keeps them as they are until they are released, or this server dies. */
+/** Verifies refs and locks them until they are released, or this server dies. */
 export async function holdRefs(gitDir: string, changes: readonly RefChange[]): Promise<HeldRefs | RefAnswer> {
   if (changes.length === 0) return { release: async () => undefined };
   const child = startGit([...PATIENCE, 'update-ref', '-z', '--stdin'], { gitDir });
@@ -65,12 +65,12 @@ export async function holdRefs(gitDir: string, changes: readonly RefChange[]): P
   return { release };
 }
 
-/** Locks are taken in this order: two transactions cannot wait for each other. */
+/** All transactions take their locks in this order, so two of them cannot deadlock. */
 function inOrder(changes: readonly RefChange[]): readonly RefChange[] {
   return changes.toSorted((a, b) => (a.ref < b.ref ? -1 : 1));
 }
 
-/** A branch may be a second name of another, and then that one moves. What is Sluice's own is never followed. */
+/** A branch may be a symbolic ref to another, and then that one moves. Sluice's own refs are never followed. */
 const ITSELF = 'option no-deref\0';
 
 function encode(change: RefChange): string {
@@ -86,14 +86,14 @@ function encode(change: RefChange): string {
   }
 }
 
-/** Git looks at the clock once in a process, and that is the time in the logs of refs. */
+/** Git reads the clock once per process, and reflogs have that time. */
 const MAX_AGE_MS = 10_000;
 
 /**
- * The same by a kept process, which holds no lock between transactions: it is told their beginning and their end in one
- * breath. It dies of a transaction that it cannot carry out; then, or when it was killed, `updateRefs` is asked, with
- * more patience and a reason. Whatever was carried out after all is carried out again without harm, except that a ref
- * with an `expected` has left it: that is answered `stale`, and the caller looks where the ref is.
+ * The same with a kept process. It holds no lock between transactions, since each is written in one piece. It dies of a
+ * transaction that it cannot carry out. Then, or when it was killed, `updateRefs` repeats the changes with longer lock
+ * timeouts and reports a reason. A repeated change does no harm, except that a ref with `expected` has already moved:
+ * that is answered `stale`, and the caller reads the ref.
  */
 export function createRefUpdater(gitDir: string, pool: Pick<ProcessPool, 'add'>): RefUpdater {
   const kept = pool.add(updateRefStdin(gitDir));
@@ -101,7 +101,8 @@ export function createRefUpdater(gitDir: string, pool: Pick<ProcessPool, 'add'>)
   let knownAtMs = 0;
   const change = async (changes: readonly RefChange[]): Promise<RefAnswer> => {
     const transaction = inOrder(changes).map(encodeOnOneLine).join('');
-    // It would go on with the objects of a repository that is gone, and make a folder for the ref of one.
+    // After the repository was replaced, the process would continue with the objects of the old one, and create a
+    // folder for its ref.
     const folder = identify(gitDir);
     if (folder !== knownFolder || performance.now() - knownAtMs > MAX_AGE_MS) {
       if (folder === undefined || !kept.isIdle) return updateRefs(gitDir, changes);
@@ -124,7 +125,7 @@ export function createRefUpdater(gitDir: string, pool: Pick<ProcessPool, 'add'>)
   return { change: changeForGood, retire: () => kept.retire() };
 }
 
-/** What is moved from somewhere is a branch of somebody. Sluice's own refs can be made again. */
+/** A ref with `expected` is a branch of the users. Sluice's own refs can be written again. */
 function isGuarded(change: RefChange): boolean {
   return change.kind === 'set' && change.expected !== undefined;
 }
@@ -147,7 +148,7 @@ function updateRefStdin(gitDir: string): KeptProcessOptions<'committed'> {
     purpose: PURPOSE,
     gitDir,
     retries: 0,
-    // A lock that it leaves behind would close the branch for everybody.
+    // A leftover lock would block the branch for all users.
     isWriting: true,
     start: () => startGit(['update-ref', '-z', '--stdin'], { gitDir, extra: IDENTITY }),
     createReader: () => new UpdateRefReader(),
@@ -156,7 +157,7 @@ function updateRefStdin(gitDir: string): KeptProcessOptions<'committed'> {
   };
 }
 
-/** No name of a ref has one in it. */
+/** No ref name contains a tab. */
 const TAB = '\t';
 
 function encodeOnOneLine(change: RefChange): string {
@@ -164,7 +165,7 @@ function encodeOnOneLine(change: RefChange): string {
   return encode(change).replaceAll('\0', TAB);
 }
 
-/** Each step of a transaction is answered by a line; it is done with the last. */
+/** Git answers each step of a transaction with a line. The last one means that it is committed. */
 class UpdateRefReader implements AnswerReader<'committed'> {
   #unfinished = '';
 

@@ -6,7 +6,7 @@ export interface GitVersion {
   readonly minor: number;
 }
 
-/** `merge-tree --write-tree` came with it. */
+/** The first version with `merge-tree --write-tree`. */
 const OLDEST: GitVersion = { major: 2, minor: 38 };
 
 export async function getGitVersion(): Promise<GitVersion> {

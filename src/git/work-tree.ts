@@ -8,7 +8,7 @@ import type { Mirror } from './mirror.ts';
 
 interface WorkTreeSource {
   readonly mirror: Mirror;
-  /** Where the objects are that the mirror does not have itself. */
+  /** The folder of the objects that the mirror itself lacks. */
   readonly objectsDir: string;
 }
 
@@ -16,8 +16,8 @@ const TIMEOUT_MS = 30 * 60_000;
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /**
- * Files of a commit in a folder, with a git repository of their own: whatever git is told there changes nothing
- * elsewhere. It borrows the objects, so that nothing is copied but the files.
+ * Writes the files of a commit into a folder with a git repository of its own, so that git commands there change
+ * nothing elsewhere. Objects are borrowed, so only the files are copied.
  */
 export async function checkOut(source: WorkTreeSource, request: WorkTreeRequest): Promise<string | undefined> {
   try {
@@ -31,7 +31,7 @@ export async function checkOut(source: WorkTreeSource, request: WorkTreeRequest)
   return fill(request);
 }
 
-/** Names in a commit that git, or the file system, takes for none. */
+/** Path names in a commit that git or the file system refuses. */
 const IMPOSSIBLE = /^error: (?:invalid path .*|unable to create .*: File name too long)$/m;
 
 async function fill(request: WorkTreeRequest): Promise<string | undefined> {
@@ -52,7 +52,7 @@ function gitDirOf({ folder }: WorkTreeRequest): string {
   return join(folder, '.git');
 }
 
-/** What `git init` would make, without a process. */
+/** The result of `git init`, without a process. */
 async function createRepository({ mirror, objectsDir }: WorkTreeSource, request: WorkTreeRequest): Promise<void> {
   const { sha, isIsolated } = request;
   const gitDir = gitDirOf(request);
@@ -76,7 +76,7 @@ function alternates(mirror: Mirror, objectsDir: string): string {
   return [...new Set([objectsDir, join(mirror.gitDir, 'objects')])].map((folder) => `${folder}\n`).join('');
 }
 
-/** A commit is named by as many digits as its hash has. */
+/** SHA-256 repositories have longer commit ids. */
 function formatConfig(sha: Sha): string {
   const isSha256 = sha.length === 64;
   const core = `[core]\n\trepositoryformatversion = ${isSha256 ? 1 : 0}\n\tbare = false\n`;
@@ -96,7 +96,7 @@ async function copyCommit({ mirror }: WorkTreeSource, request: WorkTreeRequest):
     purpose: 'read a commit',
     maxBytes: MAX_BYTES,
   });
-  // In the new repository: git renames what it packs, which works on one file system only, and the mirror may lie on another.
+  // Packed in the new repository: git renames the finished pack, which only works within one file system.
   const pack = join(gitDirOf(request), 'objects', 'pack', 'pack');
   const { stdout: name } = await runGit(['pack-objects', '--quiet', '--end-of-options', pack], {
     gitDir: gitDirOf(request),
@@ -105,7 +105,7 @@ async function copyCommit({ mirror }: WorkTreeSource, request: WorkTreeRequest):
     input: stdout,
   });
   await rm(alternatesOf(request));
-  // Git writes packs for its own user alone where the umask says so; somebody else is to read this one.
+  // The umask may make packs readable for git's own user only. Another user has to read this one.
   const files = ['pack', 'idx'].map((kind) => `${pack}-${name.toString('latin1').trim()}.${kind}`);
   await Promise.all(files.map((file) => chmod(file, 0o444)));
 }
