@@ -1,85 +1,85 @@
-/** A command to be run in a folder of its own. */
+/** A command to run in a folder of its own. */
 export interface Job {
-  /** Jobs of one name share a part of the machine: among names that wait, the one with the fewest running goes first. */
+  /** Among the waiting shares, the one with the fewest running jobs goes first. */
   readonly share: string;
-  /** Among those that wait, lower ones go before others of their share. */
+  /** Lower ranks go first within a share. */
   readonly rank: number;
   readonly command: string;
   readonly timeoutMs: number;
-  /** Whether the command may use the machine's network. One that is not kept from it at all may anyway. */
+  /** True when the command may use the network. Without a sandbox it can use it anyway. */
   readonly network: boolean;
-  /** What the command sees of the world besides PATH, HOME and TMPDIR. */
+  /** Further environment variables, besides PATH, HOME and TMPDIR. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Fills the folder, or answers the sentence why that can never be done. Its failure is the job's. */
+  /** Fills the folder, or answers a sentence why that can never succeed. If it throws, the job fails. */
   prepare(place: JobPlace): Promise<string | undefined>;
-  /** The folder is ready and the command begins. */
+  /** Called when the folder is ready and the command starts. */
   onStart(): Promise<void>;
-  /** Whatever it prints, in order. The command waits while this does. */
+  /** Receives the output in order. The command blocks until this resolves. */
   onOutput(bytes: Buffer): Promise<void>;
-  /** What it leaves behind is wanted. */
+  /** The reports to collect after the command. */
   readonly reports?: JobReports;
 }
 
 export interface JobReports {
-  /** Of paths within the folder. */
+  /** Globs of paths within the folder. */
   readonly globs: readonly string[];
-  /** Called once, where the command ended by itself, before the folder is removed. Its failure is the job's. */
+  /** Called once, when the command ended by itself, before the folder is removed. If it throws, the job fails. */
   take(left: LeftFiles): Promise<void>;
 }
 
 /** Files that the command wrote. */
 export interface LeftFiles {
-  /** What the command took for the path of the folder: reports name files by it. */
+  /** The folder's path as the command saw it. Reports name files by it. */
   readonly root: string;
   readonly files: readonly LeftFile[];
-  /** Why there are not all of them, as sentences. */
+  /** Sentences why some files are missing. */
   readonly problems: readonly string[];
 }
 
 export interface LeftFile {
-  /** Within the folder. */
+  /** Path within the folder. */
   readonly name: string;
   readonly sizeBytes: number;
   read(): AsyncIterable<Buffer>;
 }
 
 export interface JobPlace {
-  /** Empty. */
+  /** An empty folder. */
   readonly folder: string;
-  /** Whether the command cannot read what the server reads. */
+  /** True when the command cannot read the server's files. */
   readonly isIsolated: boolean;
 }
 
 export type JobEnd =
   | { readonly kind: 'exited'; readonly code: number }
-  /** Ended by a signal that was not ours. */
+  /** Ended by a signal that the runner did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'timed_out' }
-  /** It cannot be run, now or later. */
+  /** The job can never be run. */
   | { readonly kind: 'impossible'; readonly problem: string }
-  /** Nobody wants to know any more. */
+  /** The caller stopped the job. */
   | { readonly kind: 'stopped' };
 
-/** How commands are kept from the server and from each other, from the strongest to not at all. */
+/** From the strongest protection to none. */
 export type ProtectionKind = 'bubblewrap' | 'namespaces' | 'users' | 'none';
 
 export interface RunnerSafety {
   readonly protection: ProtectionKind;
-  /** For people: what the protection is, or why there is none. */
+  /** Tells the operator what the protection is, or why there is none. */
   readonly sentence: string;
-  /** Whether commands run that nobody said to trust. */
+  /** True when unprotected commands run although the operator did not declare them trusted. */
   readonly runsUntrusted: boolean;
-  /** Whether a command without `network` has none. */
+  /** True when a command without `network` has none. */
   readonly closesNetwork: boolean;
 }
 
-/** Runs commands, few at a time. When a job has ended, nothing of it is left: no process, no file. */
+/** Runs a limited number of commands at a time. When a job has ended, none of its processes and files are left. */
 export interface CheckRunner {
   readonly safety: RunnerSafety;
-  /** Whether so much waits already that another job would begin sooner elsewhere. */
+  /** True when so many jobs wait that another server would start the next one sooner. */
   readonly isCrowded: boolean;
-  /** Faults where the command could not be started. */
+  /** Throws when the command could not be started. */
   run(job: Job, stop: AbortSignal): Promise<JobEnd>;
-  /** Stops what runs. */
+  /** Stops the running jobs. */
   close(): Promise<void>;
 }

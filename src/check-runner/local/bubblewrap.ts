@@ -10,7 +10,7 @@ export interface SandboxOptions {
   readonly processes: number;
 }
 
-/** The environment of a check in a sandbox, where every check has the same paths. */
+/** Every check sees the same paths in its sandbox. */
 export const SANDBOX_VARIABLES = {
   HOME: SANDBOX_USER.home,
   TMPDIR: '/tmp',
@@ -20,10 +20,13 @@ export const SANDBOX_VARIABLES = {
 
 const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
 
-/** PID 1 of the sandbox. It waits for the command and reaps what others leave; when it ends, the kernel ends all. */
+/**
+ * PID 1 of the sandbox. It waits for the command and reaps orphans. When it exits, the kernel kills every process in
+ * the sandbox.
+ */
 const INIT = '"$@"; exit $?';
 
-/** A sandbox of `bwrap`, which also works without root. */
+/** A sandbox made by `bwrap`, which also works without root. */
 export function createBubblewrap({ folders, users, processes }: SandboxOptions): Protection {
   return {
     kind: 'bubblewrap',
@@ -43,7 +46,7 @@ export function createBubblewrap({ folders, users, processes }: SandboxOptions):
   };
 }
 
-/** A PID 1 of ours: bwrap's own tells that the command has ended before all others have. */
+/** Uses an own PID 1: bwrap's reports the end of the command before all other processes have ended. */
 function isolation({ network }: WrapRequest): string[] {
   const { uid, gid } = SANDBOX_USER;
   const whom = ['--uid', String(uid), '--gid', String(gid), '--hostname', 'check'];
@@ -59,7 +62,7 @@ async function mountArguments(folders: SandboxFolders, { folder, network }: Wrap
   });
   return [
     ...['--proc', '/proc', '--dev', '/dev', '--dir', '/var', '--dir', '/run'],
-    // Before the others: what they name may lie in it.
+    // /tmp is mounted first, since the other paths may lie in it.
     ...['--bind', folder.temporary, '/tmp', '--symlink', '/tmp', '/var/tmp'],
     ...read.flatMap((path) => ['--ro-bind', path, path]),
     ...(network ? networkFiles : []).flatMap((path) => ['--ro-bind', path, path]),

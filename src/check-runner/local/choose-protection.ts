@@ -15,22 +15,24 @@ import { createUsers } from './users.ts';
 import { createJobFolder, giveTo, removeFolder, type WorkFolder } from './work-folder.ts';
 
 export interface ProtectionOptions extends FolderOptions {
-  /** The only one that will do; undefined: the first that works. */
+  /** The required protection. Undefined: the first one that works. */
   readonly wanted: ProtectionKind | undefined;
   readonly uids: UidRange;
-  /** Processes and threads of one command. */
+  /** Limit of processes and threads per command. */
   readonly processes: number;
 }
 
 export interface Choice {
   readonly protection: Protection;
-  /** Why no better one. */
+  /** Why no stronger protection was chosen. */
   readonly problems: readonly string[];
 }
 
 const TRIAL_MS = 20_000;
 
-/** A program that is installed may still be forbidden to do its work: so each is tried once, with a real command. */
+/**
+ * An installed program may lack the permission to do its work, so each protection is tried once with a real command.
+ */
 export async function chooseProtection(work: WorkFolder, options: ProtectionOptions): Promise<Choice> {
   const { wanted } = options;
   if (wanted === 'none' || process.platform !== 'linux') {
@@ -56,12 +58,15 @@ function unusable(kind: ProtectionKind, problem: string): Fault {
   );
 }
 
-/** In a sandbox nothing is shared but what the operator names; without one, everything that a group may read or write. */
+/**
+ * A sandbox shares only the folders that the operator names, so its checks can have one group. Without a sandbox, one
+ * group would share every file of that group.
+ */
 function makePool(kind: ProtectionKind, uids: UidRange): UserPool | undefined {
   return process.getuid?.() === 0 ? new UserPool(uids, { sharesGroup: kind !== 'users' }) : undefined;
 }
 
-/** The protection, or why it does not work. */
+/** The protection, or a sentence why it does not work. */
 async function tryKind(kind: ProtectionKind, work: WorkFolder, options: Makings): Promise<Protection | string> {
   try {
     const made = await make(kind, work, options);
@@ -74,7 +79,7 @@ async function tryKind(kind: ProtectionKind, work: WorkFolder, options: Makings)
 
 type Makings = ProtectionOptions & { readonly users: UserPool | undefined };
 
-/** Or why not. */
+/** The protection, or a sentence why it cannot be set up. */
 async function make(kind: ProtectionKind, work: WorkFolder, options: Makings): Promise<Protection | string> {
   const { users, processes } = options;
   if (kind === 'users') return users === undefined ? 'Only root can use it.' : createUsers({ users, processes });
@@ -88,7 +93,7 @@ async function make(kind: ProtectionKind, work: WorkFolder, options: Makings): P
   }
 }
 
-/** Undefined where it works, and a file of the server cannot be read from within. */
+/** Undefined when it works and a file of the server cannot be read from within. */
 async function tryOut(protection: Protection, work: WorkFolder): Promise<string | undefined> {
   const user = await protection.users?.take();
   const name = `trial-${randomUUID()}`;

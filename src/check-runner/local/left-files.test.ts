@@ -26,14 +26,14 @@ after(async () => {
 
 interface Left {
   readonly end: JobEnd;
-  /** By name; undefined where nobody was asked to take anything. */
+  /** Contents by name. Undefined when `take` was not called. */
   readonly files: Readonly<Record<string, string>> | undefined;
   readonly problems: readonly string[];
 }
 
 interface Given {
   readonly globs?: readonly string[];
-  /** In the commit. */
+  /** Files of the commit. */
   readonly tree?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly stop?: AbortSignal;

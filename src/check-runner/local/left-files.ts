@@ -5,29 +5,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LeftFile, LeftFiles } from '../runner.ts';
 import type { User } from './user.ts';
 
-/** More is no test results: what a check leaves behind is held for it alone, and must not fill the store. */
+/** Test results are smaller than this. The limits keep a check from filling the store. */
 const MAX_FILES = 1_000;
 const MAX_BYTES = 100 * 1024 * 1024;
-/** A tree that has more in it is not searched to its end. */
+/** Bounds the search in a very large tree. */
 const MAX_SEEN = 1_000_000;
 const PIECE_BYTES = 256 * 1024;
-/** How long a file system may take until its clock shows another time. */
+/** Bounds the wait for the file system's clock to advance. */
 const TICK_TRIES = 20;
 const TICK_MS = 2;
 
 export interface LeftFilesQuery {
-  /** Of the job. */
   readonly folder: string;
   readonly globs: readonly string[];
-  /** What was there before is older. */
+  /** Files of the commit are older than this. */
   readonly since: bigint;
-  /** Whom the command ran as, where that was somebody else. */
+  /** The user that the command ran as. Undefined: the server's own. */
   readonly user: User | undefined;
 }
 
 /**
- * An instant by the clock of the file system, later than anything that is there now: its clock may be coarser than ours,
- * or behind. The file is one that the command cannot put a link in the place of.
+ * A timestamp by the file system's clock, later than every existing file. That clock may be coarser than the system
+ * clock, or behind it. The command cannot replace this file by a link.
  */
 export async function markTime(file: string): Promise<bigint> {
   try {
@@ -49,8 +48,8 @@ async function touch(file: string): Promise<bigint> {
 }
 
 /**
- * What the command left behind that somebody wants. No link is followed, also none that is put there meanwhile: a process
- * that was not found may still be at work in the folder, and the server may read what the command may not.
+ * Finds the report files that the command wrote. No link is followed, not even one that appears meanwhile: an
+ * undetected process may still work in the folder, and the server may read files that the command may not.
  */
 export async function findLeftFiles(query: LeftFilesQuery): Promise<Omit<LeftFiles, 'root'>> {
   const root = await realpath(query.folder).catch(() => undefined);
@@ -86,7 +85,7 @@ async function collect(
 
 type LeftFilesFolder = LeftFilesQuery & { readonly root: string };
 
-/** Its size; undefined where it is none of this command's; or what is wrong with it. */
+/** The file's size. Undefined when this command did not write it. A string is the problem. */
 async function measure(of: LeftFilesFolder, name: string): Promise<number | string | undefined> {
   try {
     const handle = await openInside(of, name);
@@ -103,7 +102,7 @@ async function measure(of: LeftFilesFolder, name: string): Promise<number | stri
   }
 }
 
-/** Undefined where it is no file, or no longer in the folder. */
+/** Undefined when it is no file, or no longer in the folder. */
 async function openInside(
   { root, user }: Pick<LeftFilesFolder, 'root' | 'user'>,
   name: string,
@@ -119,9 +118,9 @@ async function openInside(
   return undefined;
 }
 
-/** What opening says of links, sockets, and folders that are none. */
+/** Errors of `open` for links, sockets and non-folders. */
 const NOT_A_FILE: ReadonlySet<string> = new Set(['ELOOP', 'ENXIO', 'ENOTDIR']);
-// A pipe must not keep us waiting for whoever writes to it.
+// With O_NONBLOCK, a named pipe does not block until a writer opens it.
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
 
@@ -130,12 +129,13 @@ async function openByName(
   name: string,
 ): Promise<FileHandle | undefined> {
   if (process.platform === 'linux') return openStepwise(root, name.split('/'));
-  // Elsewhere a link can be put in the way at any time: that gains nothing for whoever is the same user.
+  // Other systems cannot open step by step, so a link may appear at any time. That gives nothing to a command that runs
+  // as the same user.
   const path = join(root, name);
   return user === undefined && (await realpath(path)) === path ? open(path, FILE_FLAGS) : undefined;
 }
 
-/** Folder by folder, each from within the one before: so no part of the path can be exchanged for a link. */
+/** Opens each folder relative to the one before, so no part of the path can be replaced by a link. */
 async function openStepwise(root: string, [first = '', ...rest]: readonly string[]): Promise<FileHandle> {
   const path = join(root, first);
   if (rest.length === 0) return open(path, FILE_FLAGS);
@@ -147,7 +147,7 @@ async function openStepwise(root: string, [first = '', ...rest]: readonly string
   }
 }
 
-/** As much as was there when it was measured: somebody may still write to it. */
+/** Reads only the measured size, since a process may still append. */
 async function* readPieces(of: LeftFilesFolder, name: string, size: number): AsyncGenerator<Buffer> {
   const handle = await openInside(of, name);
   if (handle === undefined) throw new TypeError(`${name} is gone`);
@@ -163,7 +163,7 @@ async function* readPieces(of: LeftFilesFolder, name: string, size: number): Asy
   }
 }
 
-/** Looks for names only where one of the globs may lead. */
+/** Descends only into folders that a glob can match. */
 class Walk {
   readonly #root: string;
   readonly #globs: readonly string[];
@@ -190,7 +190,7 @@ class Walk {
     }
   }
 
-  /** Whether something beneath the folder may match: as many parts of a glob as the folder has, up to a `**`. */
+  /** Compares as many parts of a glob as the folder has, up to a `**`. */
   #mayHold(folder: string): boolean {
     if (folder === '.git') return false;
     const parts = folder.split('/');

@@ -16,7 +16,6 @@ let folder = '';
 let runner: CheckRunner;
 let close: () => Promise<void>;
 
-/** For the tests of one suite. */
 function useRunner(kind: ProtectionKind): void {
   before(async () => {
     ({ runner, folder, close } = await aRunner(kind));
@@ -47,7 +46,7 @@ async function run(command: string, more: Partial<Job> = {}, stop: AbortSignal =
   return { end, output: Buffer.concat(chunks).toString() };
 }
 
-/** Neither a process nor a folder of a job. */
+/** Asserts that no process and no folder of a job is left. */
 async function assertNothingLeft(): Promise<void> {
   const [mark = ''] = await readdir(folder);
   assert.deepEqual(await listJobs(join(folder, mark)), []);

@@ -22,23 +22,23 @@ import {
 } from './work-folder.ts';
 
 export interface LocalRunnerOptions extends ProtectionOptions {
-  /** Where jobs have their folders. The users they run as must be able to reach it. */
+  /** Parent of the job folders. The users of the commands must be able to reach it. */
   readonly folder: string;
-  /** How many at once. */
+  /** Maximum number of concurrent jobs. */
   readonly jobs: number;
-  /** Whether commands run where nothing keeps them from the server. */
+  /** True when commands run without any protection of the server. */
   readonly trustsAll: boolean;
   readonly log: Log;
 }
 
-/** Passed on from the server; nothing else of its environment is. */
+/** The only variables that commands inherit from the server. */
 const PASSED = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
 
-/** Runs jobs as processes of this machine. First it removes what a runner that died left in the same folder. */
+/** Runs jobs as processes of this machine. At start it removes the leftovers of a crashed runner in the same folder. */
 export async function createLocalRunner(options: LocalRunnerOptions): Promise<CheckRunner> {
   const { folder, jobs, log, trustsAll } = options;
   const removed = await removeLeftovers(folder, options.uids);
-  if (removed > 0) log.info({ removed }, 'removed what checks of a server that died had left behind');
+  if (removed > 0) log.info({ removed }, 'removed leftovers of crashed check runners');
   const work = await createWorkFolder(folder, randomUUID());
   try {
     const choice = await chooseProtection(work, options);
@@ -147,15 +147,15 @@ class LocalRunner implements CheckRunner {
       const since = job.reports === undefined ? undefined : await markTime(join(work.path, `${name}.started`));
       await job.onStart();
       const end = await this.#execute(job, folder, { ...whom, mark: `${work.mark}.${name}.` });
-      // Its files are read and removed when nothing of it can change them any more.
+      // The files are read and removed only when no process of the user can change them any more.
       if (user !== undefined) await protection.users?.clear(user);
       if (since !== undefined && end.kind === 'exited')
         await handOver(job, folder, { since, user, root: this.#parts.protection.treeOf(folder) });
       return end;
     } finally {
-      // A folder that cannot be removed now is removed when the server starts again.
+      // If this fails, the next start of the server removes the folder.
       await removeFolder(folder.path).catch((error: unknown) =>
-        log.warn({ err: error }, 'could not remove the folder of a check'),
+        log.warn({ err: error }, 'could not remove check folder'),
       );
     }
   }
@@ -190,7 +190,7 @@ class LocalRunner implements CheckRunner {
     try {
       return await this.#parts.protection.wrap({ command, network, folder, mark: innerMarkOf(mark) });
     } catch (cause) {
-      // A folder to be mounted is gone.
+      // A folder to be mounted does not exist.
       throw noSandbox((cause as Error).message, cause);
     }
   }
@@ -201,7 +201,7 @@ interface Whom {
   readonly stop: AbortSignal;
 }
 
-/** What was cut off left nothing that can be relied on; what ended by itself did. */
+/** Reports are taken only from a command that ended by itself. A stopped one may have written half of them. */
 async function handOver(
   { reports }: Job,
   { tree }: JobFolder,
@@ -221,7 +221,7 @@ function noSandbox(complaint: string, cause?: unknown): Fault {
   return new Fault('RUNNER_UNAVAILABLE', `The sandbox of a check could not be made. ${why}`, { cause });
 }
 
-/** The init of a sandbox has no other way to tell of a signal than shells have: 128 and its number. */
+/** The init of a sandbox reports a signal as shells do: 128 plus its number. */
 function endOf({ code, signal }: TreeExit, isSandboxed: boolean): JobEnd {
   const told = isSandboxed && code !== null && code > 128 ? signalOf(code - 128) : undefined;
   if (told !== undefined) return { kind: 'killed', signal: told };
@@ -230,7 +230,7 @@ function endOf({ code, signal }: TreeExit, isSandboxed: boolean): JobEnd {
   throw new Fault('RUNNER_UNAVAILABLE', 'A check ended in a way that this system does not tell.');
 }
 
-/** Other numbers are as likely a code of the command's own, such as a count of failed tests. */
+/** Other numbers are as likely an exit code of the command, such as a count of failed tests. */
 const TOLD = ['SIGKILL', 'SIGTERM', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'] as const;
 
 function signalOf(number: number): string | undefined {

@@ -7,7 +7,7 @@ import { findMarked, killMarked, MARK } from './marked-processes.ts';
 
 const skip = process.platform !== 'linux' && 'only Linux tells the environment of a process';
 
-/** A process that has left everything behind but its environment, and says its number. */
+/** Starts a process that keeps only its environment, and prints its pid. */
 async function startDaemon(mark: string): Promise<number> {
   const child = spawn('sh', ['-c', "exec setsid sh -c 'echo $$; exec sleep 1000'"], {
     env: { PATH: process.env['PATH'], [MARK]: mark },
@@ -23,7 +23,7 @@ describe('processes that are marked', { skip }, () => {
   it('are found by the beginning of their mark, and killed [R4]', async () => {
     const mark = randomUUID();
     const [one, two] = [await startDaemon(`${mark}.1.`), await startDaemon(`${mark}.10.`)];
-    // One that is just becoming `sleep` shows no environment.
+    // A process in the middle of `exec` shows no environment.
     for (let tries = 0; tries < 1_000 && (await findMarked(mark)).length < 2; tries += 1);
     assert.deepEqual((await findMarked(mark)).toSorted(), [one, two].toSorted());
     await killMarked(`${mark}.1.`);

@@ -1,20 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /**
- * Every process of a job has this in its environment, because children inherit it. It finds those that left their
- * process group, as daemons do. One that hides its environment on purpose is found by nobody but the kernel.
+ * Every process of a job has this variable, because children inherit it. It finds processes that left their process
+ * group, as daemons do. A process that hides its environment on purpose is found only by its user or its sandbox.
  */
 export const MARK = 'SLUICE_JOB';
 
-/** Rounds of looking: a process may have started another while it was looked at. */
+/** A process may start another during the scan, so the scan is repeated. */
 const MAX_ROUNDS = 20;
 const MAX_ENVIRONMENT_BYTES = 256 * 1024;
-/** A process that is just becoming another program shows no environment. That takes no longer, however busy the machine. */
+/** A process in the middle of `exec` shows no environment. This is long enough even on a busy machine. */
 const BLANK_MS = 30;
-/** Of the kernel's own, by the system's word. */
+/** PF_KTHREAD: the process is a kernel thread. */
 const KERNEL_FLAG = 0x200000;
 
-/** Kills every process whose mark begins with this. On systems without /proc there is nothing to look at. */
+/** Kills every process whose mark begins with this. Does nothing on systems without /proc. */
 export async function killMarked(mark: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { marked, blank } = await look(mark);
@@ -25,7 +25,7 @@ export async function killMarked(mark: string): Promise<void> {
   }
 }
 
-/** Asks every process whose mark begins with this to end. */
+/** Sends SIGTERM to every process whose mark begins with this. */
 export async function askMarkedToEnd(mark: string): Promise<void> {
   for (const pid of await findMarked(mark)) kill(pid, 'SIGTERM');
 }
@@ -36,7 +36,7 @@ export async function findMarked(mark: string): Promise<readonly number[]> {
 
 interface Look {
   readonly marked: readonly number[];
-  /** Those without any environment. */
+  /** Processes without any environment. */
   readonly blank: readonly number[];
 }
 
@@ -45,7 +45,7 @@ interface Process {
   readonly environment: string | undefined;
 }
 
-/** Many checks end at once when a server stops. Those that ask while a look is under way share the one after it. */
+/** Many checks end at once when a server stops. Callers during a scan share the next one. */
 let underWay: Promise<readonly Process[]> | undefined;
 let next: Promise<readonly Process[]> | undefined;
 
@@ -76,14 +76,16 @@ async function look(mark: string): Promise<Look> {
   return { marked: marked.map(({ pid }) => pid), blank: blank.map(({ pid }) => pid) };
 }
 
-/** Undefined for one that is gone, of somebody else, or this one. */
+/** Undefined when the process is gone, belongs to another user, or is this one. */
 async function readEnvironment(pid: number): Promise<string | undefined> {
   if (pid === process.pid) return undefined;
   const bytes = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
   return bytes && `\0${bytes.toString('latin1', 0, MAX_ENVIRONMENT_BYTES)}`;
 }
 
-/** When each was first seen without an environment: most of them never have one, and are waited for once. */
+/**
+ * When each process was first seen without an environment. Most of them never have one, and are waited for only once.
+ */
 const blankSince = new Map<number, number>();
 
 async function areBlankForGood(blank: readonly number[]): Promise<boolean> {
@@ -96,10 +98,10 @@ async function areBlankForGood(blank: readonly number[]): Promise<boolean> {
   return blank.every((pid) => now - (blankSince.get(pid) ?? now) >= BLANK_MS);
 }
 
-/** Neither the kernel's own nor a process that has ended and was not waited for. */
+/** Excludes kernel threads and zombies. */
 async function isProgram(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // The second field may hold spaces and parentheses; the third is the state, the ninth the flags.
+  // The second field may contain spaces and parentheses. The third is the state, the ninth the flags.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return !['Z', 'X', ''].includes(fields[0] ?? '') && (Number(fields[6]) & KERNEL_FLAG) === 0;
 }
@@ -108,6 +110,6 @@ function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already, or may not be touched; the next round tells.
+    // The process is gone, or may not be signalled. The next round tells.
   }
 }

@@ -1,13 +1,13 @@
-/** What `/proc/self/mountinfo` tells. */
+/** Parsed `/proc/self/mountinfo`. */
 export interface MountTable {
-  /** Flags of the mount that a path lies on, without those that say whether it may be written. */
+  /** Flags of the mount that contains a path, without `ro` and `rw`. */
   flagsOf(path: string): readonly string[];
-  /** Mounts at places within a folder. */
+  /** Mounts inside a folder. */
   beneath(folder: string): readonly { readonly path: string; readonly flags: readonly string[] }[];
 }
 
 export function parseMountTable(text: string): MountTable {
-  // The last mount at a place covers the others.
+  // The last mount at a path covers the earlier ones.
   const mounts = new Map<string, readonly string[]>();
   for (const line of text.split('\n')) {
     const [, , , , place, options] = line.split(' ');

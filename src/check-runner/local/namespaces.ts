@@ -8,14 +8,14 @@ import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
 
 const NAMESPACES = ['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'];
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
-/** In memory: enough for what programs share, and no way to fill the machine's. */
+/** Enough for programs that share memory, too little to exhaust the machine's. */
 const SHARED_MEMORY = 'size=512m';
 
-/** Not every machine has `ip`. Without any of them the sandbox has no loopback, which only some tests miss. */
+/** Not every machine has `ip`. Without any of these the sandbox has no loopback, which only some tests need. */
 const LOOPBACK = `ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null ||
 perl -e 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16s","lo",0x41))' 2>/dev/null || :`;
 
-/** A sandbox made with `unshare` and `mount` of util-linux, where bubblewrap is not installed. */
+/** A sandbox made with `unshare` and `mount` of util-linux, for machines without bubblewrap. */
 export function createNamespaces({ folders, users, processes }: SandboxOptions): Protection {
   return {
     kind: 'namespaces',
@@ -28,7 +28,7 @@ export function createNamespaces({ folders, users, processes }: SandboxOptions):
       const script = await writeSetUp(folders, request);
       const namespaces = [...NAMESPACES, ...(request.network ? [] : ['--net'])];
       return {
-        // A session of its own: a signal to the process group of the command must not reach what is outside.
+        // A session of its own: a signal to the command's process group must not reach processes outside.
         argv: ['unshare', ...namespaces, '--kill-child', '--', 'setsid', '/bin/sh', '-c', script, 'sh', ...begin],
         variables: SANDBOX_VARIABLES,
         token,
@@ -38,8 +38,8 @@ export function createNamespaces({ folders, users, processes }: SandboxOptions):
 }
 
 /**
- * PID 1 of the sandbox: builds its root, moves into it, and waits for the command, which gets a user namespace further in
- * and so no rights over the mounts. When it ends, the kernel ends all.
+ * PID 1 of the sandbox. It builds the root, enters it, and waits for the command. The command runs in a nested user
+ * namespace, so it has no rights over the mounts. When PID 1 exits, the kernel kills every process in the sandbox.
  */
 async function writeSetUp(folders: SandboxFolders, request: WrapRequest): Promise<string> {
   const { root, temporary } = request.folder;
@@ -50,7 +50,7 @@ async function writeSetUp(folders: SandboxFolders, request: WrapRequest): Promis
   const { uid, gid } = SANDBOX_USER;
   return [
     'set -e',
-    // Some of these programs are not for everybody, and not in everybody's PATH.
+    // Some of these programs are in sbin, which is not in every user's PATH.
     'path=$PATH; PATH=$PATH:/usr/sbin:/sbin',
     `mount -t tmpfs -o mode=755,size=4m check ${quote(root)}`,
     `cd ${quote(root)}`,
@@ -78,14 +78,14 @@ function foldersFor(mounts: readonly Mount[]): readonly string[] {
   return ['/var', '/run', '/etc', ...new Set(targets)];
 }
 
-/** Files to be mounted over. */
+/** Empty files that the bind mounts need as mount points. */
 function placesFor(mounts: readonly Mount[]): readonly string[] {
   return mounts.filter(({ kind, isRemount }) => kind === 'file' && isRemount !== true).map(({ target }) => target);
 }
 
 interface Mount {
   readonly source: string;
-  /** Within the new root. */
+  /** Path within the new root. */
   readonly target: string;
   readonly type: string;
   readonly options: string;
@@ -99,7 +99,7 @@ async function planMounts(folders: SandboxFolders, { folder, network }: WrapRequ
   const readOnly = await Promise.all([...read, ...folders.files].map((place) => bindReadOnly(table, place)));
   const hidden = await Promise.all(folders.hidden.map(hide));
   return [
-    // First: what others name may lie in it.
+    // /tmp is mounted first, since the other paths may lie in it.
     bind(folder.temporary, '/tmp', 'folder'),
     ...readOnly.flat(),
     special('proc', '/proc', 'nosuid,nodev,noexec'),
@@ -126,7 +126,7 @@ async function hide(path: string): Promise<Mount> {
   return isFolder ? special('tmpfs', path, 'mode=0,size=4k,ro') : bind('/dev/null', path, 'file');
 }
 
-/** A bind mount becomes read-only in a second step, and so does each file system beneath it, with the flags it has. */
+/** A bind mount becomes read-only only by a remount. Each mount beneath needs one too, with its own flags. */
 async function bindReadOnly(
   table: MountTable,
   { source, path: target }: { readonly source: string; readonly path: string },
@@ -148,7 +148,7 @@ async function bindReadOnly(
   return [bind(source, target, kind), remount('', table.flagsOf(path)), ...beneath];
 }
 
-/** Spaces and the like as `fstab` has them. */
+/** Escapes spaces and the like as in `fstab`. */
 function formatMount(root: string, { source, target, type, options }: Mount): string {
   const encode = (text: string) =>
     text.replaceAll(/[\s\\#]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`);

@@ -1,6 +1,6 @@
 import type { Protection } from './protection.ts';
 
-/** The command is a process of the server's user. */
+/** The command runs as the server's user. */
 export const noProtection: Protection = {
   kind: 'none',
   treeOf: ({ tree }) => tree,

@@ -6,9 +6,8 @@ import { findInit, type Init, killInit } from './sandbox-init.ts';
 import type { User } from './user.ts';
 
 /**
- * Runs the command. A watcher in its process group waits for the end of an input that nobody writes to: it comes when the
- * server dies, of whatever, and then the group ends with it. While the watcher lives, no other process can get the number
- * of the group.
+ * Runs the command. A watcher in its process group reads a pipe that is never written. The pipe closes when the server
+ * dies, and the watcher then kills the group. While the watcher lives, the kernel cannot reuse the group's id.
  */
 const WATCHED = `
 exec 3<&0 </dev/null 2>&1
@@ -16,11 +15,11 @@ exec 3<&0 </dev/null 2>&1
 exec 3<&-
 exec "$@"`;
 
-/** A command that was told to end gets this long to tidy up. */
+/** Time to clean up after SIGTERM. */
 const GRACE_MS = 3_000;
-/** Another process that still holds the output open when all were killed is not waited for. */
+/** A process that survives and holds the output open is not waited for. */
 const OUTPUT_MS = 1_000;
-/** Of what a sandbox prints that cannot be made. */
+/** Enough of the error output of a sandbox that cannot be set up. */
 const MAX_COMPLAINT_BYTES = 2_000;
 
 export interface TreeOptions {
@@ -28,7 +27,7 @@ export interface TreeOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly user: User | undefined;
-  /** Marks its processes: unique, and no beginning of another. */
+  /** Marks the processes of this tree. Unique, and no prefix of another mark. */
   readonly mark: string;
   onOutput(bytes: Buffer): Promise<void>;
 }
@@ -38,12 +37,12 @@ export interface TreeExit {
   readonly signal: string | null;
 }
 
-/** Of what the command itself starts; what makes its sandbox has the mark alone. */
+/** Mark of the command's own processes. The processes that set up its sandbox have the plain mark. */
 export function innerMarkOf(mark: string): string {
   return `${mark}in.`;
 }
 
-/** A command with everything it starts. */
+/** A command and all its descendants. */
 export class ProcessTree {
   readonly #child: ChildProcess;
   readonly #exit: Promise<TreeExit>;
@@ -69,13 +68,13 @@ export class ProcessTree {
     });
     this.#child.stdin?.on('error', () => undefined);
     this.#exit = exitOf(this.#child);
-    // Whoever waits for the end hears of a failure there.
+    // The caller of `end` gets the failure.
     this.#exit.catch(() => undefined);
     this.#output = readAll(this.#child, (bytes) => this.#pass(bytes, onOutput));
     this.#output.catch(() => undefined);
   }
 
-  /** When the command itself has ended; what it left running is then killed, and its output is complete. */
+  /** Resolves after the command has exited, its remaining processes are killed and its output is complete. */
   async end(): Promise<TreeExit> {
     try {
       return await this.#exit;
@@ -91,21 +90,21 @@ export class ProcessTree {
     }
   }
 
-  /** Undefined once the command has begun; until then, what its sandbox complains about. */
+  /** Output of the sandbox before the command started. Undefined once it has started. */
   get complaint(): string | undefined {
     return this.#hasBegun ? undefined : this.#complaint.toString().trim();
   }
 
-  /** Politely first. */
+  /** Sends SIGTERM, and SIGKILL later. */
   stop(): void {
     if (this.#token === undefined) this.#kill('SIGTERM');
-    // A signal to the group would end the sandbox itself, and everything in it at once.
+    // A signal to the process group would end the sandbox itself and kill everything in it at once.
     else void askMarkedToEnd(innerMarkOf(this.#mark)).catch(() => undefined);
     const timer = setTimeout(() => void this.#forceEnd(), GRACE_MS);
     this.#exit.finally(() => clearTimeout(timer)).catch(() => undefined);
   }
 
-  /** The init of a sandbox ends before those who wait for it: so its end is that of everything in it. */
+  /** The kernel ends the init of a sandbox last, so its exit means that every process in it is gone. */
   async #forceEnd(): Promise<void> {
     const init = await this.#init;
     if (init !== undefined) await killInit(init);
@@ -117,7 +116,7 @@ export class ProcessTree {
     const token = this.#token as Buffer;
     const all = Buffer.concat([this.#complaint, bytes]);
     const at = all.indexOf(token);
-    // A token may come in two pieces: so its length is kept beyond what is shown.
+    // The token may arrive in two chunks, so its length is kept in addition.
     this.#complaint = all.subarray(0, MAX_COMPLAINT_BYTES + token.length);
     if (at === -1) return;
     this.#hasBegun = true;
@@ -131,7 +130,7 @@ export class ProcessTree {
     try {
       process.kill(-this.#child.pid, signal);
     } catch {
-      // Nothing of the group is left.
+      // The process group is empty.
     }
   }
 }
@@ -140,7 +139,7 @@ function start(argv: readonly string[], options: SpawnOptions): ChildProcess {
   try {
     return spawn('/bin/sh', ['-c', WATCHED, 'sh', ...argv], options);
   } catch (cause) {
-    // Some refusals of the system are thrown, the others come as an event.
+    // Some spawn errors are thrown, others are emitted.
     throw notStarted(cause);
   }
 }
@@ -162,7 +161,7 @@ async function readAll(child: ChildProcess, onOutput: (bytes: Buffer) => Promise
   try {
     for await (const bytes of child.stdout) await onOutput(bytes as Buffer);
   } catch (error) {
-    // Nobody waits for the rest of what a process prints that is to end.
+    // The process is being ended, so the rest of its output is not needed.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }

@@ -2,21 +2,21 @@ import type { ProtectionKind } from '../runner.ts';
 import type { UserPool } from './user-pool.ts';
 import type { JobFolder } from './work-folder.ts';
 
-/** Keeps commands from the server's files and processes, and from each other's. */
+/** Keeps commands away from the server's files and processes, and from each other's. */
 export interface Protection {
   readonly kind: ProtectionKind;
-  /** One for each running command, where the server is root. */
+  /** One user per running command, when the server is root. */
   readonly users: UserPool | undefined;
   /** The path at which a command sees its work tree. */
   treeOf(folder: JobFolder): string;
-  /** Turns a command into what is spawned in its place. */
+  /** Wraps a command in the protection. */
   wrap(request: WrapRequest): Promise<Wrapped>;
 }
 
 export interface WrapRequest {
   readonly command: string;
   readonly folder: JobFolder;
-  /** In the environment of everything that the command starts. */
+  /** Part of the environment of all the command's processes. */
   readonly mark: string;
   readonly network: boolean;
 }
@@ -24,14 +24,14 @@ export interface WrapRequest {
 export interface Wrapped {
   readonly argv: readonly [program: string, ...arguments: string[]];
   readonly variables: Readonly<Record<string, string>>;
-  /** Printed right before the command begins: output without it is a problem of the sandbox, not of the command. */
+  /** Printed right before the command starts. Output without it comes from the sandbox, not from the command. */
   readonly token: string | undefined;
 }
 
-/** Where sandboxes with a root of their own show the work tree. */
+/** Path of the work tree in sandboxes with a root of their own. */
 export const TREE = '/check/tree';
 
-/** The command begins: its limit of processes, its umask, the token, its mark, the command itself. */
+/** Sets the process limit, the umask and the mark, prints the token, and runs the command. */
 const BEGIN = `
 { ulimit -u "$1" || ulimit -p "$1"; } 2>/dev/null
 [ -z "$2" ] || umask "$2"
@@ -42,7 +42,7 @@ exec /bin/sh -c "$5"`;
 export interface Begin extends Pick<WrapRequest, 'command' | 'mark'> {
   readonly token: string;
   readonly processes: number;
-  /** Whether the users of other checks may write to files that this one makes. */
+  /** True when the users of other checks may write to this check's files. */
   readonly sharesFiles: boolean;
 }
 
@@ -51,7 +51,7 @@ export function beginCommand(begin: Begin): readonly [string, ...string[]] {
   return ['/bin/sh', '-c', BEGIN, 'sh', String(processes), sharesFiles ? '002' : '', token, mark, command];
 }
 
-/** Of a shell: one word, whatever is in it. */
+/** Quotes one word for a shell. */
 export function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

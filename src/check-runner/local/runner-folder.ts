@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProtectionKind } from '../runner.ts';
 
-/** The data folder is closed to everybody but the server: where checks have users of their own, their folders lie elsewhere. */
+/** Only the server may enter the data folder. Checks with their own users need a folder elsewhere. */
 export function findRunnerFolder(dataFolder: string, wanted: ProtectionKind | undefined): string {
   const haveUsers = process.getuid?.() === 0 && wanted !== 'none';
   return haveUsers

@@ -6,33 +6,33 @@ import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
 import type { User } from './user.ts';
 
-/** The places of a sandbox that do not differ between checks. All paths but those of `files` are the host's own. */
+/** Mounts that are the same for all checks. All paths except those of `files` are the host's own. */
 export interface SandboxFolders {
   /** Read-only. */
   readonly read: readonly string[];
-  /** Shared by all checks, and writable. */
+  /** Writable, and shared by all checks. */
   readonly caches: readonly string[];
-  /** Symbolic links at the top, as `/bin` is on most systems. */
+  /** Top-level symbolic links, such as `/bin` on most systems. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Files of a sandbox's own, by the path they have in it. */
+  /** Files made for the sandbox, by their path in it. */
   readonly files: readonly { readonly path: string; readonly source: string }[];
-  /** Only with a network. */
+  /** Only for checks with a network. */
   readonly networkFiles: readonly string[];
-  /** Within the others, and empty there. */
+  /** Paths within the others that appear empty. */
   readonly hidden: readonly string[];
 }
 
 export interface FolderOptions {
-  /** Read-only, by the operator's wish. */
+  /** Read-only folders that the operator named. */
   readonly tools: readonly string[];
   readonly caches: readonly string[];
-  /** Files and folders of the server: whatever is mounted, these are not seen. */
+  /** Files and folders of the server. They are hidden, whatever is mounted. */
   readonly secrets: readonly string[];
 }
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
 
-/** What programs read without being told, and no secret of the machine. */
+/** Configuration that programs read by default. None of it is secret. */
 const CONFIGURATION = [
   ...['alternatives', 'ca-certificates', 'ca-certificates.conf', 'crypto-policies', 'fonts', 'java', 'ld.so.cache'],
   ...['ld.so.conf', 'ld.so.conf.d', 'localtime', 'locale.alias', 'magic', 'magic.mime', 'mime.types', 'nsswitch.conf'],
@@ -41,7 +41,7 @@ const CONFIGURATION = [
 
 const NETWORK_CONFIGURATION = ['/etc/resolv.conf', '/etc/gai.conf'];
 
-/** The user that every check is within a sandbox. */
+/** Every check runs as this user inside its sandbox. */
 export const SANDBOX_USER = { uid: 1000, gid: 1000, name: 'check', home: '/check/home' };
 
 const OWN_FILES = {
@@ -50,7 +50,7 @@ const OWN_FILES = {
   hosts: '127.0.0.1 localhost\n::1 localhost\n',
 };
 
-/** Looked up once: a tool that is installed later is seen where its folder was there before. */
+/** Computed once. A tool installed later is visible only if its folder existed before. */
 export async function findSandboxFolders(
   options: FolderOptions & { readonly work: string; readonly user: User | undefined },
 ): Promise<SandboxFolders> {
@@ -74,7 +74,7 @@ export async function findSandboxFolders(
   };
 }
 
-/** A folder that was named is meant: one that cannot be used is no matter for a log. */
+/** The operator named this folder, so an unusable one is an error and not only a log line. */
 async function checkChosen(folder: string, secrets: readonly string[]): Promise<void> {
   const path = await realpath(folder).catch(() => undefined);
   if (path === undefined || !(await stat(path)).isDirectory())
@@ -95,8 +95,8 @@ async function findSystem(): Promise<{ links: SandboxFolders['links'][number][];
 }
 
 /**
- * Folders of PATH. A toolchain keeps its libraries beside its `bin`, so the folder above is mounted: unless that is a home
- * or holds files of the server, as it does where tools lie in `~/bin`.
+ * Folders of PATH. A toolchain keeps its libraries beside its `bin`, so the parent folder is mounted. Exceptions are a
+ * home and a folder with the server's files, as with `~/bin`.
  */
 export function findTools(path: string, secrets: readonly string[], home: string = homedir()): string[] {
   const kept = [...secrets, home, process.cwd()];
@@ -115,7 +115,7 @@ export function findTools(path: string, secrets: readonly string[], home: string
   return [...new Set(tools)].filter((tool, _, all) => !all.some((other) => other !== tool && isWithin(other, tool)));
 }
 
-/** Those that are there and that the user of a check can read. */
+/** Paths that exist and that the user of a check can read. */
 function keepReadable(paths: readonly string[], user: User | undefined): Promise<string[]> {
   return select('test -r "$p" && { ! test -d "$p" || test -x "$p"; }', paths, user);
 }
@@ -128,7 +128,7 @@ async function checkWritable(caches: readonly string[], user: User | undefined):
   throw new Fault('MISCONFIGURED', `${problem} Checks share these folders: open them, or remove them from it.`);
 }
 
-/** Asked as that user. */
+/** Runs the test as that user. */
 async function select(test: string, paths: readonly string[], user: User | undefined): Promise<string[]> {
   const script = `for p; do if ${test}; then printf "%s\\0" "$p"; fi; done`;
   const options = { ...user, cwd: '/', env: { PATH: process.env['PATH'] } };
@@ -139,7 +139,7 @@ async function select(test: string, paths: readonly string[], user: User | undef
 async function writeOwnFiles(work: string): Promise<SandboxFolders['files']> {
   const folder = join(work, 'etc');
   await mkdir(folder, { recursive: true });
-  // The users of checks read them, whatever the umask of the server takes from new files.
+  // The users of checks must read them, whatever the server's umask.
   await chmod(folder, 0o711);
   const files = Object.entries(OWN_FILES).map(async ([name, text]) => {
     const source = join(folder, name);

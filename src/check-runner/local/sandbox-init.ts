@@ -1,18 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** PID 1 of a sandbox, by its number outside. When it is gone, every process of the sandbox is. */
+/** PID 1 of a sandbox, with its pid on the host. When it is gone, every process of the sandbox is gone. */
 export interface Init {
   readonly pid: number;
-  /** Numbers of processes are used again; this is not. */
+  /** Distinguishes it from a later process with the same pid. */
   readonly startedAt: string;
 }
 
 const LOOK_EVERY_MS = 2;
-/** A process that waits for a disk may take its time to die. */
+/** A process that waits for a disk may take long to die. */
 const MAX_LOOKS = 5_000;
 
-/** Among the children of the process that made the sandbox. Undefined where it is gone already, or made none. */
+/** Searches the children of the process that made the sandbox. Undefined when the init is gone or was never started. */
 export async function findInit(parent: number): Promise<Init | undefined> {
   for (const pid of await childrenOf(parent)) {
     const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
@@ -23,7 +23,7 @@ export async function findInit(parent: number): Promise<Init | undefined> {
   return undefined;
 }
 
-/** Comes back when nothing of the sandbox is left: the kernel lets its init go last. */
+/** Resolves when every process of the sandbox is gone: the kernel ends its init last. */
 export async function killInit({ pid, startedAt }: Init): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const now = await readStat(pid);
@@ -42,7 +42,10 @@ async function childrenOf(parent: number): Promise<readonly number[]> {
   return pids.filter((_, index) => parents[index] === String(parent));
 }
 
-/** The second field may hold spaces and parentheses; the third is the state, the fourth the parent, the 22nd the start. */
+/**
+ * The second field may contain spaces and parentheses. The third is the state, the fourth the parent, the 22nd the
+ * start time.
+ */
 async function readStat(pid: number) {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -53,6 +56,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // The process is gone already.
   }
 }

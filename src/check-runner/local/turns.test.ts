@@ -4,7 +4,7 @@ import { Turns } from './turns.ts';
 
 const NEVER = new AbortController().signal;
 
-/** Takes turns for those named, and notes who got one. */
+/** Takes turns for these names and records the order. */
 function takeAll(turns: Turns, names: readonly string[]) {
   const begun: string[] = [];
   const givers: (() => void)[] = [];

@@ -1,14 +1,13 @@
 export interface Wish {
   readonly share: string;
-  /** Lower ones go before others of their share. */
+  /** Lower ranks go first within a share. */
   readonly rank: number;
 }
 
-/** Those of one share. */
 interface Share {
   readonly waiting: Waiting[];
   held: number;
-  /** The number of the turn it got last. */
+  /** Number of the turn that this share got last. */
   lastTurn: number;
 }
 
@@ -18,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * Gives out so many turns at once. The share that holds the fewest goes first, of several that whose last turn was longest
- * ago; within it the lowest rank, and of those who waits longest.
+ * Hands out a limited number of turns. The share with the fewest turns goes first; on a tie, the share whose last turn
+ * was longest ago. Within a share the lowest rank goes first, then the longest wait.
  */
 export class Turns {
   readonly #limit: number;
@@ -31,14 +30,14 @@ export class Turns {
     this.#limit = limit;
   }
 
-  /** Whether as many wait as there are turns. */
+  /** True when at least as many wait as there are turns. */
   get isCrowded(): boolean {
     let waiting = 0;
     for (const share of this.#shares.values()) waiting += share.waiting.length;
     return waiting >= this.#limit;
   }
 
-  /** Resolves to what gives the turn back; undefined where `stop` came before the turn. */
+  /** Resolves to a function that returns the turn, or to undefined when `stop` came first. */
   take({ share: name, rank }: Wish, stop: AbortSignal): Promise<(() => void) | undefined> {
     if (stop.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {

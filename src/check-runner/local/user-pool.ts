@@ -8,23 +8,26 @@ import type { UidRange, User } from './user.ts';
 import { findProcessesOf, killProcessesOf } from './user-processes.ts';
 import { removeFolder } from './work-folder.ts';
 
-/** Where everybody may write. What a check leaves there must not be found by the next one of the same user. */
+/** World-writable folders. The next check of the same user must not find files of an earlier one there. */
 const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 
 /**
- * Users from a range that belongs to Sluice alone. One is handed out only while no account and no process has its number,
- * and is given back only when every process of it was seen gone.
+ * Users from a uid range that belongs to Sluice alone. A uid is handed out only while no account and no process has it,
+ * and returned only when all its processes are gone.
  */
 export class UserPool {
   readonly #range: UidRange;
   readonly #group: number | undefined;
-  /** Held by this server; the lock tells other servers of this machine. */
+  /** Users held by this server. The lock excludes other servers on this machine. */
   readonly #locks = new Map<number, Server>();
-  /** Asked once: looking through the accounts of a machine takes longer than the rest. */
+  /** Cached, since a lookup of accounts takes longer than everything else here. */
   readonly #accounts = new Map<number, Promise<boolean>>();
   #next: number;
 
-  /** With one group for all, checks can share what the operator lets them; without, none has anything of another's. */
+  /**
+   * With one group for all, checks can share folders that the operator opens to the group. Without, no check can reach
+   * files of another.
+   */
   constructor(range: UidRange, { sharesGroup }: { readonly sharesGroup: boolean }) {
     this.#range = range;
     this.#group = sharesGroup ? range.first : undefined;
@@ -46,13 +49,13 @@ export class UserPool {
     throw new Fault('RUNNER_UNAVAILABLE', `Every user from ${first} to ${last} is in use on this machine. ${hint}`);
   }
 
-  /** Ends whatever the user still runs. Its files are safe to walk, and the user to be given back, only then. */
+  /** Kills every process of the user. Only then are its files safe to walk, and the user safe to return. */
   async clear(user: User): Promise<void> {
     if (await killProcessesOf(user)) return;
     throw new Fault('RUNNER_UNAVAILABLE', `Processes of a check do not end; they are of the user ${user.uid}.`);
   }
 
-  /** A user that was not cleared stays taken until the server ends, and is refused by every other meanwhile. */
+  /** A user that was not cleared stays locked until the server exits. */
   async giveBack(user: User): Promise<void> {
     await removeStrays(user);
     const lock = this.#locks.get(user.uid);
@@ -80,14 +83,14 @@ async function hasAccount(uid: number): Promise<boolean> {
   const [users, groups] = await Promise.all(['/etc/passwd', '/etc/group'].map((file) => readFile(file, 'utf8')));
   const isNamed = (text = '') => text.split('\n').some((line) => line.split(':')[2] === String(uid));
   if (isNamed(users) || isNamed(groups)) return true;
-  // Accounts of a directory service stand in no file.
+  // Accounts of a directory service are in no file.
   return promisify(execFile)('getent', ['passwd', String(uid)]).then(
     () => true,
     () => false,
   );
 }
 
-/** An abstract socket has one owner on a machine, and goes with its process. */
+/** An abstract socket has one owner on a machine, and vanishes with its process. */
 function listenAlone(path: string): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy());

@@ -6,13 +6,13 @@ import { assert } from '../../lib/assert.ts';
 import type { User } from './user.ts';
 
 const execute = promisify(execFile);
-/** Accounts below are those of the system. */
+/** System accounts have lower uids. */
 const LEAST_UID = 1_000;
-/** About ten seconds in all: what is left then hangs in the kernel. */
+/** About ten seconds in all. A process that is left then hangs in the kernel. */
 const MAX_ROUNDS = 45;
 const ROUND_MS = 10;
 
-/** Processes with this user as their real, effective, saved or file system one. One that has ended is none. */
+/** Processes with this real, effective, saved or file system uid. Zombies do not count. */
 export async function findProcessesOf(uid: number): Promise<readonly number[]> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -26,15 +26,15 @@ export async function findProcessesOf(uid: number): Promise<readonly number[]> {
 }
 
 /**
- * Answers whether all are gone. The kernel signals all processes of a user in one go, so that none escapes by starting
- * another; that is done by a process of that user, who can signal nobody else.
+ * Tells whether all are gone. The kernel signals all processes of a user at once, so none escapes by forking. A process
+ * of that user sends the signal, since it cannot reach other users.
  */
 export async function killProcessesOf({ uid, gid }: User): Promise<boolean> {
-  // As root it would be every process of the machine.
+  // Root would signal every process of the machine.
   assert(uid >= LEAST_UID && uid !== process.getuid?.(), 'processes of a user of checks are ended, and nobody else');
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if ((await findProcessesOf(uid)).length === 0) return true;
-    // The shell that signals may itself be signalled by another that does the same.
+    // A shell of a concurrent call may kill this one.
     await execute('/bin/sh', ['-c', 'kill -KILL -1'], { uid, gid, cwd: '/', env: {} }).catch(() => undefined);
     await pause(round * ROUND_MS);
   }

@@ -1,4 +1,4 @@
-/** Somebody that one command runs as. Numbers only: they have no account. */
+/** A uid and gid for one command, without an account. */
 export interface User {
   readonly uid: number;
   readonly gid: number;

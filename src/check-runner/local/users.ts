@@ -7,7 +7,7 @@ export interface UsersOptions {
   readonly processes: number;
 }
 
-/** A user of its own for each running command, without a sandbox: for root where the system has no namespaces. */
+/** A separate user for each running command, without a sandbox. For root on systems without namespaces. */
 export function createUsers({ users, processes }: UsersOptions): Protection {
   return {
     kind: 'users',
@@ -16,7 +16,7 @@ export function createUsers({ users, processes }: UsersOptions): Protection {
     wrap: async ({ command, mark, folder }) => {
       const token = randomUUID();
       return {
-        // A setuid program would leave the user whose processes are ended.
+        // A setuid program would escape the kill of the user's processes.
         argv: ['setpriv', '--no-new-privs', ...beginCommand({ processes, token, mark, command, sharesFiles: false })],
         variables: { HOME: folder.home, TMPDIR: folder.temporary, USER: 'check', LOGNAME: 'check' },
         token,

@@ -22,7 +22,7 @@ async function makeParent(): Promise<string> {
   return join(folder, 'runner');
 }
 
-/** As a server leaves it that was killed: its owner is a process that is not there any more. */
+/** Leaves a folder like a killed server: its owner is a process that no longer exists. */
 async function leaveBehind(parent: string, mark: string, owner: string): Promise<void> {
   await mkdir(join(parent, mark, '1', 'tree'), { recursive: true });
   await writeFile(join(parent, mark, 'owner'), owner);
@@ -104,7 +104,7 @@ describe('the folder of a runner', () => {
     await symlink(kept, join(job.tree, 'link'));
     await giveTo({ uid: 61_099, gid: 61_099 }, job);
     await chmod(closed, 0);
-    // What root puts in is none of theirs, and shows who was at work.
+    // Root owns this folder, so only root can remove it. Its survival proves which user walked the folder.
     await mkdir(join(job.home, 'root'));
     await writeFile(join(job.home, 'root', 'file'), '');
     await assert.rejects(removeFolder(job.path), /ENOTEMPTY/);

@@ -7,10 +7,10 @@ import { killMarked } from './marked-processes.ts';
 import type { UidRange, User } from './user.ts';
 import { killProcessesOf } from './user-processes.ts';
 
-/** The folder in which this runner's jobs have theirs. */
+/** The parent folder of this runner's jobs. */
 export interface WorkFolder {
   readonly path: string;
-  /** Begins the mark of every process it starts. */
+  /** Prefix of the mark of every process that it starts. */
   readonly mark: string;
 }
 
@@ -19,8 +19,8 @@ const OWN_NAMES = [OWNER_FILE, 'etc'];
 const execute = promisify(execFile);
 
 /**
- * Run as the owner of the folder, who cannot remove the folder itself. A process of theirs that nobody found may put links
- * where root would walk: so root walks nowhere in it.
+ * Runs as the owner of the folder, who cannot remove the folder itself. An undetected process of that user may place
+ * links, so root never walks into it.
  */
 const EMPTY = `
 rm -rf -- "$1" 2>/dev/null
@@ -35,13 +35,13 @@ export async function createWorkFolder(parent: string, mark: string): Promise<Wo
   await mkdir(parent, { recursive: true, mode: 0o711 });
   await checkOwn(parent);
   await mkdir(path, { recursive: true, mode: 0o711 });
-  // Whom commands run as must get through, whatever the umask of the server takes from new folders.
+  // The users of commands must pass through these folders, whatever the server's umask.
   await Promise.all([chmod(parent, 0o711), chmod(path, 0o711)]);
   await writeFile(join(path, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600 });
   return { path, mark };
 }
 
-/** In a folder that everybody may write to, somebody may have been there first. */
+/** In a world-writable parent, another user may have created the folder first. */
 async function checkOwn(folder: string): Promise<void> {
   const stats = await lstat(folder);
   const isOurs = stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
@@ -49,7 +49,7 @@ async function checkOwn(folder: string): Promise<void> {
   throw new Fault('MISCONFIGURED', `${folder} belongs to somebody else. Checks would not be safe there: remove it.`);
 }
 
-/** What a server that died has left behind: its processes first, then their folders. */
+/** Removes the leftovers of crashed servers: first their processes, then their folders. */
 export async function removeLeftovers(parent: string, uids: UidRange): Promise<number> {
   const names = await readdir(parent).catch(() => undefined);
   if (names === undefined) return 0;
@@ -59,7 +59,7 @@ export async function removeLeftovers(parent: string, uids: UidRange): Promise<n
     if (await isInUse(join(parent, mark))) continue;
     await killMarked(mark);
     await killOwners(join(parent, mark), uids);
-    // Somebody who hid from us may still be writing there: that keeps no server from starting, and the next one tries again.
+    // An undetected process may still write there. The server starts anyway, and the next start tries again.
     const isRemoved = await removeWorkFolder(join(parent, mark)).then(
       () => true,
       () => false,
@@ -69,7 +69,7 @@ export async function removeLeftovers(parent: string, uids: UidRange): Promise<n
   return removed;
 }
 
-/** A check of a dead server may have left processes without a mark: all that its user has are its. */
+/** A check of a crashed server may have left unmarked processes. All processes of its user belong to it. */
 async function killOwners(path: string, { first, last }: UidRange): Promise<void> {
   if (process.getuid?.() !== 0) return;
   for (const name of await readdir(path).catch(() => [])) {
@@ -78,7 +78,7 @@ async function killOwners(path: string, { first, last }: UidRange): Promise<void
   }
 }
 
-/** A job's own folder: files of the commit, a home, a place for temporary files, and one for the root of a sandbox. */
+/** A job's folder: the commit's files, a home, temporary files, and the root of its sandbox. */
 export interface JobFolder {
   readonly path: string;
   readonly tree: string;
@@ -91,7 +91,7 @@ export async function createJobFolder(work: WorkFolder, name: string): Promise<J
   try {
     return await makeJobFolder(work, name).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
-      // A check that runs as the user of the server may have removed the folders of all.
+      // A check that runs as the server's user may have removed the folders of all jobs.
       await createWorkFolder(dirname(work.path), work.mark);
       return makeJobFolder(work, name);
     });
@@ -112,7 +112,10 @@ async function makeJobFolder(work: WorkFolder, name: string): Promise<JobFolder>
   return { path, tree, home, temporary, root };
 }
 
-/** Hands everything in it over. The folder itself comes last: until then nobody can get in and change what is walked. */
+/**
+ * Changes the owner of everything inside. The folder itself comes last, so that the new owner cannot enter and change
+ * what is being walked.
+ */
 export async function giveTo({ uid, gid }: User, { path, tree, home, temporary, root }: JobFolder): Promise<void> {
   try {
     await execute('chown', ['-R', '-h', '--', `${uid}:${gid}`, tree, home, temporary, root]);
@@ -123,23 +126,21 @@ export async function giveTo({ uid, gid }: User, { path, tree, home, temporary, 
   }
 }
 
-/** Jobs that have a folder in there. */
 export async function listJobs(work: string): Promise<readonly string[]> {
   return (await readdir(work)).filter((name) => !OWN_NAMES.includes(name));
 }
 
-/** The folder of a runner with those of its jobs. */
 export async function removeWorkFolder(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isDirectory()) await removeFolder(join(path, entry.name));
   await removeFolder(path);
 }
 
-/** A command may have closed folders to itself, and processes that are about to end may still write. */
+/** A command may have made folders unreadable to its own user, and dying processes may still write. */
 export async function removeFolder(path: string): Promise<void> {
   const { uid, gid } = await lstat(path).catch(() => ({ uid: undefined, gid: undefined }));
   if (process.getuid?.() === 0 && uid !== undefined && uid !== 0) {
-    // They can read what their processes are given.
+    // That user can read the environment of its processes, so it contains no secret.
     const env = { PATH: process.env['PATH'] };
     await execute('/bin/sh', ['-c', EMPTY, 'sh', path], { uid, gid, env, cwd: '/', timeout: EMPTY_MS });
     await rmdir(path);
@@ -162,7 +163,7 @@ async function openFolders(path: string): Promise<void> {
 
 interface Owner {
   readonly pid: number;
-  /** Numbers of processes are used again; this is not. Empty where the system does not tell. */
+  /** Distinguishes a process from a later one with the same pid. Empty when the system does not tell. */
   readonly startedAt: string;
 }
 
@@ -178,7 +179,7 @@ function parseOwner(text: string): Owner | undefined {
     const value = JSON.parse(text) as Partial<Owner> | null;
     return Number.isInteger(value?.pid) && typeof value?.startedAt === 'string' ? (value as Owner) : undefined;
   } catch {
-    // Its writer died while it wrote.
+    // The writer crashed during the write.
     return undefined;
   }
 }
@@ -192,7 +193,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The 22nd field of /proc/<pid>/stat; the second may hold spaces and parentheses. */
+/** The 22nd field of /proc/<pid>/stat. The second may contain spaces and parentheses. */
 async function ownerOf(pid: number): Promise<Owner> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
