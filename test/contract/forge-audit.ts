@@ -8,7 +8,7 @@ import { type ForgeWorld, isUnavailable } from './forge.ts';
 const LIMIT = 100;
 const LONG = 'x'.repeat(5_000);
 
-/** What the audit and the sweep of refs ask. */
+/** The promises behind the audit and the removal of old refs. */
 export function auditContract(name: string, createWorld: () => Promise<ForgeWorld>): void {
   describe(`audit contract: ${name}`, () => {
     let world: ForgeWorld;
@@ -22,7 +22,7 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
     const listLine = (head: Sha, since: Sha, limit = LIMIT) =>
       world.forge.listLine({ repository: world.repository, head, since, limit });
 
-    /** A merge commit on the present head of main, under a ref of its own. */
+    /** Builds a merge commit on the present head of main, under its own ref. */
     async function build(): Promise<BuildRequest & { readonly sha: Sha; readonly tree: Sha; readonly headSha: Sha }> {
       const { number, headSha } = await world.openPullRequest('main', { files: { [`${randomUUID()}.txt`]: 'new\n' } });
       const base = await world.forge.findBranchHead(world.repository, 'main');
@@ -114,7 +114,7 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
       const found = await until(listIds, hasBoth);
       assert.deepEqual(found, [...new Set(found)]);
       assert.ok(found.every((id) => /^[0-9a-f-]{36}$/.test(id)));
-      // Only its branch is left, and then nothing.
+      // First only its branch is left, then nothing.
       const branch = world.forge.testBranchOf({ candidateId: one.candidateId, ...parts });
       await world.forge.discardCandidate({ ...one, ...parts });
       await world.createBranch(branch, first);
@@ -125,7 +125,7 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
 
     test('a repository that is away is a fault [N4] [N5]', async () => {
       const repair = await world.breakRepository();
-      // What a copy of the repository has, needs nobody.
+      // The local copy already has these commits, so no remote is needed.
       await assert.rejects(listLine('e'.repeat(first.length) as Sha, first), isUnavailable);
       const list = () => world.forge.listCandidateIds(world.repository).catch((error: unknown) => error);
       isUnavailable(await until(list, (answer) => !Array.isArray(answer)));

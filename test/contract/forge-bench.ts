@@ -10,7 +10,7 @@ export const PLANNED_AT = Date.UTC(2025, 0, 2, 3, 4, 5);
 
 type Built = Extract<BuildAnswer, { kind: 'built' }>;
 
-/** Lines that can be changed one by one without touching each other. */
+/** Far enough apart to be changed one by one without a conflict. */
 export function lines(changes: Readonly<Record<number, string>> = {}): string {
   return Array.from({ length: 40 }, (_, index) => `${changes[index] ?? index}\n`).join('');
 }
@@ -30,7 +30,7 @@ export class CandidateBench {
     return new CandidateBench(world, await world.commit('main', { files: { 'a.txt': lines(), 'b.txt': lines() } }));
   }
 
-  /** From the target's present head, a commit for each change. */
+  /** Opens a pull request from the target branch's present head, with one commit per change. */
   async open(title: string, ...changes: readonly Change[]): Promise<CandidateEntry> {
     const [first = {}, ...others] = changes;
     const { number, headSha } = await this.world.openPullRequest('main', first);
@@ -69,7 +69,7 @@ export class CandidateBench {
     return this.git('show', '--no-patch', `--format=${format}`, sha);
   }
 
-  /** The tree that `run` leaves at HEAD of a clone that starts at the target's head. */
+  /** The tree that `run` leaves at HEAD of a clone of the target branch. */
   async treeBy(run: (git: (...args: readonly string[]) => Promise<string>) => Promise<unknown>): Promise<string> {
     const clone = join(this.world.folder, `clone-${randomUUID()}`);
     await runGit(this.world.folder, ['clone', '--quiet', this.world.path, clone]);

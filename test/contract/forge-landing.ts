@@ -193,7 +193,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
       await bench.world.pushToPullRequest(b.prNumber, { files: { 'only-b': 'new\n' } });
       assert.deepEqual(await land(tested), moved);
       await bench.world.closePullRequest(b.prNumber);
-      // A forge that remembers closed ones says so.
+      // A forge that keeps closed pull requests answers `refused`.
       const answer = await land(tested);
       assert.ok(answer.kind === 'pull_request_moved' || answer.kind === 'refused', answer.kind);
       assert.equal(answer.prNumber, b.prNumber);

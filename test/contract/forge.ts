@@ -10,19 +10,19 @@ export interface Change {
   readonly message?: string | Buffer;
   readonly author?: string;
   readonly email?: string;
-  /** What the commit says its message is written in. */
+  /** The encoding header of the commit. */
   readonly encoding?: string;
 }
 
-/** A forge with one empty repository, and the people who push to it. */
+/** A forge with one empty repository, and the acts of people on it. */
 export interface ForgeWorld {
   readonly forge: Forge;
   readonly repository: ForgeRepository;
-  /** Adds a commit to a branch, which need not exist. */
+  /** Adds a commit to a branch. Creates the branch if needed. */
   commit(branch: string, change: Change): Promise<Sha>;
   createBranch(branch: string, sha: Sha): Promise<void>;
   deleteBranch(branch: string): Promise<void>;
-  /** From the branch's present head. */
+  /** Opens it from the branch's present head. */
   openPullRequest(branch: string, change: Change): Promise<{ readonly number: PrNumber; readonly headSha: Sha }>;
   pushToPullRequest(number: PrNumber, change: Change): Promise<Sha>;
   closePullRequest(number: PrNumber): Promise<void>;
@@ -33,23 +33,23 @@ export interface ForgeWorld {
   close(): Promise<void>;
 }
 
-/** A world with a git repository that tests may look into. */
+/** A world with a git repository that tests can inspect. */
 export interface GitWorld extends ForgeWorld {
-  /** Of the bare repository. */
+  /** Path of the bare repository. */
   readonly path: string;
   /** A folder for the test's own use, removed with the world. */
   readonly folder: string;
   /** Runs git on the bare repository. */
   git(args: readonly string[], input?: string | Buffer): Promise<string>;
-  /** A commit on any ref, from any commit or none. */
+  /** Adds a commit to any ref, from any commit or none. */
   commitTo(ref: string, from: string | undefined, change: Change): Promise<Sha>;
-  /** Moves a pull request to what is checked out in a clone. */
+  /** Moves a pull request to the HEAD of a clone. */
   pushFromClone(number: PrNumber, clone: string): Promise<void>;
-  /** Another server's. */
+  /** The forge of another server. */
   createForge(options?: { readonly directory?: string; readonly testBranchPrefix?: string }): Forge;
 }
 
-/** The promises of src/forge/forge.ts, to be kept by every adapter. */
+/** The promises of src/forge/forge.ts that every adapter has to keep. */
 export function forgeContract(name: string, createWorld: () => Promise<ForgeWorld>): void {
   describe(`forge contract: ${name}`, () => {
     let world: ForgeWorld;

@@ -1,4 +1,4 @@
-// What people see on GitHub: the real adapter, the real worker, and a GitHub of our own on HTTP.
+// Tests comments, checks and labels with the real adapter, the real worker and the fake GitHub over HTTP.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -153,7 +153,7 @@ class Place {
     await this.app.queues.run(this.queueId, () => ({ ...event, at: systemClock.now() }));
   }
 
-  /** What we wrote there, oldest first. */
+  /** The server's own comments, oldest first. */
   textsOn(pr: PullRequest): string[] {
     return github.listComments(pr).flatMap(({ author, body }) => (PEOPLE.includes(author.login) ? [] : body));
   }
@@ -226,7 +226,7 @@ describe('talking to people on GitHub', () => {
     await place.say(pr, 'ada', '/sluice merge');
     assert.equal(await place.app.store.queues.findEntry(place.queueId, pr.number), undefined);
     await place.untilTold(pr, /comes from a fork/);
-    // Comments have whole seconds: the next one must be of a later one.
+    // Timestamps of comments have whole seconds, so the next comment must come in a later second.
     const heardAt = Date.now();
     await until('a new second has begun', async () => Math.floor(Date.now() / 1_000) * 1_000 > heardAt);
     await place.say(pr, 'ada', '/sluice merge');
@@ -247,7 +247,7 @@ describe('talking to people on GitHub', () => {
       'labels are as they should be',
       async () => pr.labels.map(({ name }) => name).join() === 'sluice-failed',
     );
-    // That we took it off means nothing.
+    // The server itself removed the label, so its hint is no command.
     await place.hearOfLabel(pr);
     assert.equal((await place.app.store.queues.findEntry(place.queueId, pr.number))?.state, 'FAILED');
     await place.worker.stop();

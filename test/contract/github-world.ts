@@ -34,13 +34,13 @@ export async function createGithub(): Promise<FakeGithub> {
   return fake;
 }
 
-/** A repository of its own at a GitHub that several worlds share, or at one that is closed with it. */
+/** Creates a repository on a shared GitHub, or on one that is closed with the world. */
 export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorld> {
   const fake = shared ?? (await createGithub());
   const folder = await mkdtemp(join(tmpdir(), 'sluice-github-'));
   const app = await createRepository(fake.world, `acme/app-${randomUUID()}`);
   const fork = await forkRepository(fake.world, app, 'ada');
-  // As on GitHub, forks have what the repository has.
+  // As on GitHub, a fork shares the objects of its repository.
   await writeFile(join(fork.gitDir, 'objects', 'info', 'alternates'), `${join(app.gitDir, 'objects')}\n`);
   const auth = { kind: 'app', appId: String(fake.app.id), privateKey: fake.privateKey } as const;
   const connection = githubConnection({ host: 'github.test', auth, apiUrl: fake.url, webUrl: fake.url });
@@ -119,7 +119,7 @@ export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorl
   };
 }
 
-/** What people write when they open it is what they wrote for the commit. */
+/** A pull request takes its title and body from the commit message. */
 function wordsOf({ message = 'Change something' }: Change): { readonly title: string; readonly body: string } {
   const [title = '', ...body] = message.toString().split('\n');
   return { title: title || 'Change something', body: body.join('\n').trim() };
