@@ -3,16 +3,16 @@ import type { FakeChange } from './fake-repository.ts';
 import type { Files } from './git-model.ts';
 import { pairPath, redLine } from './is-green.ts';
 
-/** What a made-up change is like. Only one thing at a time, so that what becomes of it can be foreseen. */
+/** A generated change has exactly one trait, so that its outcome can be predicted. */
 export const TRAITS = ['own', 'shared', 'clash', 'twin', 'left', 'right', 'red'] as const;
 export type Trait =
-  /** A file of its own: fits with everything. */
+  /** A file of its own, which merges with everything. */
   | 'own'
-  /** A line of its own in a file that others change too: fits, but the path is shared. */
+  /** A line of its own in a shared file. It merges, but the path is shared. */
   | 'shared'
-  /** The same line of such a file: conflicts with every other of its kind in the area. */
+  /** The same line of a shared file. It conflicts with every other `clash` of the area. */
   | 'clash'
-  /** The same content at the same path as every other twin in the area: fits, and may bring nothing. */
+  /** The same content at the same path as every other `twin` of the area. It merges, and may change nothing. */
   | 'twin'
   /** Green alone, red together with any `right` of the area. */
   | 'left'
@@ -22,7 +22,7 @@ export type Trait =
 
 export interface MadeChange extends FakeChange {
   readonly trait: Trait;
-  /** What it truly impacts: changes of different areas never meet. */
+  /** The areas that it truly impacts. Changes of different areas never interact. */
   readonly areas: readonly string[];
 }
 
@@ -30,15 +30,15 @@ export interface ChangeMakerOptions {
   readonly random: Prng;
   readonly areas: readonly [string, ...string[]];
   readonly checks: readonly string[];
-  /** How often a trait is drawn, against the others; absent ones are 1. */
+  /** Relative frequency of each trait. Default: 1. */
   readonly weights?: Partial<Readonly<Record<Trait, number>>>;
-  /** How many changes touch two areas. */
+  /** Share of changes that touch two areas. */
   readonly wideRate?: number;
 }
 
 const LINES = 30;
 
-/** Makes small changes up, some of which do not get on with each other. */
+/** Generates small changes, some of which conflict or fail together. */
 export class ChangeMaker {
   readonly #options: ChangeMakerOptions;
   readonly #traits: readonly Trait[];
@@ -49,12 +49,12 @@ export class ChangeMaker {
     this.#traits = TRAITS.flatMap((trait) => Array.from({ length: options.weights?.[trait] ?? 1 }, () => trait));
   }
 
-  /** What the target has before anybody changes anything. */
+  /** The target branch's files before any change. */
   get initialFiles(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#options.areas.map((area) => [sharedPath(area), blankLines()]));
   }
 
-  /** A change of these files; of this trait, where one is wanted. */
+  /** Makes a change of these files, with this trait if one is given. */
   make(current: Files, trait = this.#options.random.pick(this.#traits) ?? 'own'): MadeChange {
     this.#count += 1;
     const { random, areas: all, wideRate = 0 } = this.#options;

@@ -5,18 +5,18 @@ import type { Weather } from './weather.ts';
 export interface CourierRates {
   readonly lost: number;
   readonly doubled: number;
-  /** Hours instead of moments. */
+  /** Delayed by hours instead of moments. */
   readonly late: number;
 }
 
 export interface CourierOptions<Message> {
-  /** What it carries, as the book of faults calls it. */
+  /** Prefix of the fault names in the weather's count. */
   readonly name: string;
   readonly clock: Timing;
   readonly random: Prng;
   readonly weather: Weather;
   readonly rates: CourierRates;
-  /** Each message takes its own time between these two, so that they overtake each other. */
+  /** Each message gets its own delay from this range, so messages overtake each other. */
   readonly delayMs: readonly [min: number, max: number];
   readonly lateMs?: readonly [min: number, max: number];
   readonly deliver: (message: Message) => void;
@@ -24,7 +24,7 @@ export interface CourierOptions<Message> {
 
 const LATE_MS = [60_000, 3 * 3_600_000] as const;
 
-/** Carries messages as the internet does: some are lost, some come twice, some come late, none in order. */
+/** Delivers messages like the internet: some are lost, duplicated or late, and the order is random. */
 export class Courier<Message> {
   readonly #options: CourierOptions<Message>;
 
@@ -46,7 +46,7 @@ export class Courier<Message> {
 
   #happens(fault: keyof CourierRates): boolean {
     const { weather, random, rates, name } = this.#options;
-    // Drawn in fair weather too, so that what follows does not depend on it.
+    // The random number is drawn in calm weather too, so that later draws do not depend on the weather.
     const isDrawn = random.chance(rates[fault]);
     if (!isDrawn || weather.isCalm) return false;
     weather.count(`${name}.${fault}`);

@@ -10,7 +10,7 @@ export type LandingPlan = Landed | Extract<LandAnswer, { kind: 'not_composable' 
 
 const SLUICE = 'Sluice';
 
-/** The commit of a candidate, or with whom it conflicts. What it depends on must be there. */
+/** Builds a candidate's commit, or answers the conflict. All input commits must exist. */
 export function buildCommit(git: GitModel, request: BuildRequest): ModelCommit | Conflict {
   const { beneath, members } = request;
   const base = git.getCommit(request.base);
@@ -31,8 +31,8 @@ export function buildCommit(git: GitModel, request: BuildRequest): ModelCommit |
 }
 
 /**
- * What has to be pushed onto exactly `expectedHead`. It depends on the request alone, so that it can be worked out again
- * to find out whether it was pushed.
+ * Works out what to push onto exactly `expectedHead`. The plan depends on the request alone, so a retry can work it out
+ * again and find that it was pushed.
  */
 export function planLanding(git: GitModel, request: LandRequest): LandingPlan {
   const numbers = request.entries.map(({ prNumber }) => prNumber);
@@ -66,7 +66,7 @@ function assemble(git: GitModel, recipe: Recipe, start: ModelCommit, entries: re
   return { tips };
 }
 
-/** The tip with one more entry; undefined where they conflict. */
+/** Applies one entry to the tip. Undefined when it conflicts. */
 export function applyEntry(
   git: GitModel,
   recipe: Recipe,
@@ -91,7 +91,7 @@ interface Replayed {
   readonly tree: Sha;
 }
 
-/** The trees that a pull request's commits make on the tip; undefined where one of them conflicts. */
+/** The trees of a pull request's commits on the tip. Undefined when one of them conflicts. */
 export function replay(git: GitModel, tip: ModelCommit, head: Sha): readonly Replayed[] | undefined {
   const replayed: Replayed[] = [];
   let { tree } = tip;
@@ -108,7 +108,7 @@ export function replay(git: GitModel, tip: ModelCommit, head: Sha): readonly Rep
   return replayed.length > 0 ? replayed : [{ commit: git.getCommit(head), tree }];
 }
 
-/** The entry's own commits made again, without merges and without those that bring nothing any more. */
+/** Replays the entry's commits, without merges and without commits that change nothing any more. */
 function rebaseEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
   const replayed = replay(git, tip, entry.headSha);
   if (replayed === undefined) return undefined;
@@ -146,7 +146,7 @@ function findCulprit(
   return ahead.at(-1)?.prNumber;
 }
 
-/** The last commits of the entries in a tested commit, oldest first; undefined where it was not built on its base. */
+/** The last commit of each entry in a tested commit, oldest first. Undefined when it was not built on its base. */
 function findTestedLine(git: GitModel, { base, sha, tree }: LandRequest): readonly ModelCommit[] | undefined {
   if (git.findCommit(sha)?.tree !== tree || !git.isAncestor(base, sha)) return undefined;
   const commits = git.listFirstParents(sha, base);
@@ -166,7 +166,7 @@ function findPartAfter(
   return areOf(part, numbers) ? part : undefined;
 }
 
-/** What the entries at the end of the line were put on; undefined where that is the base. */
+/** The commit beneath the last entries of the line. Undefined when that is the base. */
 function findFoundation(line: readonly ModelCommit[], numbers: readonly PrNumber[]): Sha | undefined {
   const count = line.length - numbers.length;
   return count > 0 && areOf(line.slice(count), numbers) ? line[count - 1]?.sha : undefined;
@@ -176,7 +176,7 @@ function areOf(commits: readonly ModelCommit[], numbers: readonly PrNumber[]): b
   return commits.length === numbers.length && commits.every((commit, i) => findPrNumber(commit) === numbers[i]);
 }
 
-/** Why the tip is not the tested tree with the paths of the other side, or undefined when it is. */
+/** Answers why the tip is not the tested tree plus the other side's paths, or undefined when it is. */
 function findOverlap(
   git: GitModel,
   { expectedHead, tree }: LandRequest,
@@ -216,7 +216,7 @@ function findPrNumber({ message }: ModelCommit): PrNumber | undefined {
   return number === undefined ? undefined : (Number(number) as PrNumber);
 }
 
-/** The landing that commits on the target's line say they are of. */
+/** Finds an earlier landing by the trailers on the target branch. */
 export function findByTrailers(git: GitModel, request: LandRequest, head: Sha): Landed | undefined {
   const numbers = request.entries.map(({ prNumber }) => prNumber);
   const line = git.listFirstParents(head, request.expectedHead);

@@ -7,7 +7,7 @@ import type { FakeRepository, Hint } from './fake-repository.ts';
 import { isGreen } from './is-green.ts';
 import type { Weather } from './weather.ts';
 
-/** What CI says about one check of one commit. */
+/** The result of one check on one commit. */
 export interface CiReport {
   readonly sha: Sha;
   /** Undefined for a run on the head of a pull request. */
@@ -15,20 +15,20 @@ export interface CiReport {
   readonly check: Omit<Check, 'reportedAt'>;
 }
 
-/** Probabilities, each for one attempt of one check. */
+/** Probabilities per attempt of one check. */
 export interface CiRates {
-  /** What is green fails. */
+  /** A green check fails. */
   readonly flaky: number;
-  /** What is red passes. */
+  /** A red check passes. */
   readonly blind: number;
   readonly cancelled: number;
-  /** The runner dies: it never completes. */
+  /** The CI runner dies, so the check never completes. */
   readonly lost: number;
-  /** A failure is run again by somebody. */
+  /** A person runs a failed check again. */
   readonly rerun: number;
-  /** Without start times. */
+  /** Reports have no start times. */
   readonly timeless: number;
-  /** With a clock that is an hour ahead. */
+  /** Start times come from a clock that is an hour ahead. */
   readonly ahead: number;
 }
 
@@ -38,13 +38,13 @@ export interface FakeCiOptions {
   readonly random: Prng;
   readonly weather: Weather;
   readonly rates: CiRates;
-  /** What it runs on every commit it is shown. */
+  /** Checks that run on every commit. */
   readonly checks: readonly string[];
-  /** Of a run; the wait for a runner, and for somebody to run it again, is of the same order. */
+  /** Duration of a run. The wait for a runner and the wait before a rerun are of the same order. */
   readonly durationMs: readonly [min: number, max: number];
-  /** How many trees are red for no reason but what they are. */
+  /** Share of trees that are red by themselves. */
   readonly redTreeRate?: number;
-  /** How often a run of a discarded candidate is stopped; the others go on to their end. */
+  /** Share of runs of discarded candidates that are cancelled. The others run to their end. */
   readonly stopRate?: number;
   readonly report: (report: CiReport) => void;
 }
@@ -67,16 +67,15 @@ const HOUR_MS = 3_600_000;
 const STOP_RATE = 0.5;
 
 /**
- * CI that tests every candidate it is shown. Whether a check passes is a property of the tree alone, except for what
- * the rates add. It remembers what passed: that is the truth about what may land.
+ * CI that tests every candidate. The tree alone decides whether a check passes, except for the rates. The passes
+ * recorded here are the truth about what may land.
  */
 export class FakeCi {
-  /** What it runs from now on. */
+  /** Checks that start from now on. */
   checks: readonly string[];
-  /** It is out of order: whatever ends now fails, or is never heard of. */
+  /** During an outage, checks that end fail, or never report. */
   outage: 'failing' | 'silent' | undefined;
   readonly #options: FakeCiOptions;
-  /** By candidate. */
   readonly #runs = new Map<string, Run[]>();
   readonly #reports = new Map<string, CiReport>();
   readonly #passed = new Map<Sha, Set<string>>();
@@ -92,7 +91,7 @@ export class FakeCi {
     options.repository.watch((hint) => this.#hear(hint));
   }
 
-  /** Tests a commit that is no candidate: the head of a pull request. */
+  /** Tests a commit that is no candidate, such as the head of a pull request. */
   test(sha: Sha): void {
     this.#start(sha, undefined);
   }
@@ -102,27 +101,27 @@ export class FakeCi {
     return [...(this.#passed.get(sha) ?? [])];
   }
 
-  /** Names of the checks that failed on this commit, once at least, or were cut off. */
+  /** Names of the checks that failed on this commit at least once, or were cut off. */
   failedOn(sha: Sha): readonly string[] {
     return [...(this.#failed.get(sha) ?? [])];
   }
 
-  /** Names of the checks that failed on this commit although its tree is green, by a flake of that attempt alone. */
+  /** Names of the checks that failed on this commit by a flake, although its tree is green. */
   flakedOn(sha: Sha): readonly string[] {
     return [...(this.#flaked.get(sha) ?? [])];
   }
 
-  /** Names of the checks of which an attempt on this commit was cut off without a result. */
+  /** Names of the checks with an attempt on this commit that was cut off without a result. */
   cutOffOn(sha: Sha): readonly string[] {
     return [...(this.#cutOff.get(sha) ?? [])];
   }
 
-  /** Names of the checks that failed, or never answered, on this commit because CI was out of order. */
+  /** Names of the checks that failed on this commit, or never reported, because of an outage. */
   brokeDownOn(sha: Sha): readonly string[] {
     return [...(this.#brokeDown.get(sha) ?? [])];
   }
 
-  /** Whether all these checks passed on one commit with this tree. */
+  /** Tells whether all these checks passed on one commit with this tree. */
   hasPassed(tree: Sha, names: readonly string[]): boolean {
     if (names.length === 0) return true;
     const commits = [...(this.#commitsOf.get(tree) ?? [])];
@@ -135,7 +134,7 @@ export class FakeCi {
     return Number.parseInt(hash('sha1', `${tree} ${name}`).slice(0, 8), 16) >= redTreeRate * 2 ** 32;
   }
 
-  /** Says the last thing it said about every check of some commits once more: for reports that got lost. */
+  /** Sends the latest report of every check of these commits again, for reports that were lost. */
   redeliver(isWanted: (sha: Sha) => boolean = () => true): void {
     for (const report of this.#reports.values()) if (isWanted(report.sha)) this.#options.report(report);
   }

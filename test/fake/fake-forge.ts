@@ -30,16 +30,16 @@ import { branchRef, type FakePullRequest, type FakeRepository } from './fake-rep
 import type { ModelCommit } from './git-model.ts';
 
 export interface FakeForgeOptions {
-  /** Checks that passed on the head of a pull request: with it, a pull request says when it is up to date. */
+  /** Checks that passed on the head of a pull request. With it, a pull request reports whether it is up to date. */
   readonly passedChecks?: (head: Sha) => readonly string[];
-  /** The forge has not worked out yet whether a pull request can be merged. */
+  /** The forge is still computing the mergeability. */
   readonly isUndecided?: (number: PrNumber) => boolean;
-  /** What lands counts as merged also where its commits were made anew. */
+  /** Landed pull requests count as merged even when their commits were rewritten. */
   readonly marksLanded?: boolean;
-  /** Noes of the forge, given instead of the act. */
+  /** Refusals that replace the act. */
   readonly refuseBuild?: (request: BuildRequest) => Extract<BuildAnswer, { kind: 'unbuildable' }> | undefined;
   readonly refusePublish?: (request: PublishRequest) => Extract<PublishAnswer, { kind: 'refused' }> | undefined;
-  /** Of landings by a merge API. */
+  /** Faults of landings through a merge API. */
   readonly merging?: MergeHooks;
   readonly refuseLanding?: (request: LandRequest) => Extract<LandAnswer, { kind: 'refused' }> | undefined;
 }
@@ -50,11 +50,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CONFIGURATION_FILE = '.sluice.yaml';
 
 /**
- * The forge port over a repository in memory. Every act happens at once: where it takes time, fails, or loses its
- * answer, somebody between it and the caller sees to that.
+ * The forge port over a repository in memory. Every act is atomic and immediate. A wrapper adds delays, failures and
+ * lost answers.
  */
 export class FakeForge implements Forge {
-  /** What the branch protection requires; registered checks count where there is none. */
+  /** The checks that branch protection requires. Undefined: registered checks count. */
   protection: readonly string[] | undefined;
   isBroken = false;
   readonly #repository: FakeRepository;
@@ -243,13 +243,13 @@ export class FakeForge implements Forge {
     return { file, fileProblem, protection: names.length === 0 ? undefined : names, commands };
   }
 
-  /** The answer to an earlier request may have got lost after its push. */
+  /** An earlier request may have pushed and lost its answer. */
   #findEarlierLanding(request: LandRequest, head: Sha | undefined): LandAnswer {
     const { git } = this.#repository;
     const isDescendant = head !== undefined && git.isAncestor(request.expectedHead, head);
     const moved = { kind: 'target_moved', head, isDescendant } as const;
     if (!isDescendant) return moved;
-    // What the pull requests were is gone: what was made of them still says whose it is.
+    // The heads of the pull requests are gone, but the trailers still name the landing.
     if (request.entries.some(({ headSha }) => git.findCommit(headSha) === undefined)) {
       return findByTrailers(git, request, head) ?? moved;
     }
@@ -257,7 +257,7 @@ export class FakeForge implements Forge {
     return plan.kind === 'landed' && this.#isOnLine(plan.pushedSha, head) ? plan : moved;
   }
 
-  /** All at once: whoever would be asked in between has no time to answer. */
+  /** Merges all entries at once, so `isStillWanted` is never asked in between. */
   #landOneByOne({ isStillWanted: _, ...request }: LandRequest): Promise<LandAnswer> {
     return landOneByOne(createMergeDesk(this.#repository, request, this.#options.merging ?? {}), request);
   }

@@ -48,23 +48,22 @@ interface FakeLabel {
 const OWN: Person = { login: 'sluice', isBot: true, isOwn: true };
 
 /**
- * People, CI and deliveries of a repository in memory, for tests of what hears of them. Whatever happens makes a delivery,
- * which waits until somebody sends it: `deliveries`. Acts of `Hosting` happen at once.
+ * Comments, CI and webhooks of a repository in memory. Every change appends a webhook to `deliveries`, which waits
+ * until the test sends it. Acts of `Hosting` are immediate.
  */
 export class FakeHosting implements Hosting {
-  /** As the forge calls the repository now. */
+  /** The present name of the repository. */
   name: RepositoryName;
   forgeId = '1';
-  /** What the one of that id is called now, where another one has its name. */
+  /** Present names of repositories whose old name was taken over, by id. */
   readonly moved = new Map<string, RepositoryName>();
-  /** While it is set, nothing is answered: the sentence why. */
-  /** Questions that it does not answer. */
+  /** Operations that fail. */
   readonly failing = new Set<string>();
   outage: string | undefined;
   readonly deliveries: Delivery[] = [];
   readonly permissions = new Map<string, Permission>();
   readonly forgotten: string[] = [];
-  /** How often each question was asked. */
+  /** Number of calls of each operation. */
   readonly asked = new Map<string, number>();
   readonly checkRuns: CheckRunDraft[] = [];
   readonly reactions: string[] = [];
@@ -97,13 +96,13 @@ export class FakeHosting implements Hosting {
     });
   }
 
-  /** Something happened. `owner` and `name` are those the delivery says it is about. */
+  /** Appends a webhook. `owner` and `name` are those that it names. */
   tell(about: string, facts: HintSubject, { owner, name } = this.name): void {
     const hint: WebhookHint = { ...facts, owner, name, key: `${owner}/${name} ${about}` };
     this.deliveries.push({ headers: { 'x-fake-signature': 'good' }, body: Buffer.from(JSON.stringify([hint])) });
   }
 
-  /** Somebody writes below a pull request. */
+  /** A person comments on a pull request. */
   comment(number: PrNumber, login: string, text: string): string {
     const id = String(this.#comments.length + 1);
     const author = { login, isBot: login.endsWith('[bot]'), isOwn: false };
@@ -117,7 +116,7 @@ export class FakeHosting implements Hosting {
     this.#setLabel(number, name, { isPresent, by: { login, isBot: false, isOwn: false } });
   }
 
-  /** CI says how a check went, or goes. */
+  /** CI reports the state of a check. */
   report(sha: Sha, name: string, conclusion: CheckConclusion | undefined, values: Partial<CheckReport> = {}): void {
     const status = conclusion === undefined ? 'IN_PROGRESS' : 'COMPLETED';
     const facts = { app: 'ci', startedAt: this.#now(), url: undefined, summary: undefined };
@@ -133,14 +132,14 @@ export class FakeHosting implements Hosting {
     this.tell('access', { kind: 'access' }, former);
   }
 
-  /** It was deleted, or renamed to `moved`, and another repository has its name. */
+  /** The repository was deleted, or renamed to `moved`, and another one has its name. */
   replace(moved?: RepositoryName): void {
     if (moved !== undefined) this.moved.set(this.forgeId, moved);
     this.forgeId = String(Number(this.forgeId) + 1);
     this.tell('access', { kind: 'access' });
   }
 
-  /** What people can read below a pull request, oldest first. */
+  /** The comments on a pull request, oldest first. */
   commentsOf(number: PrNumber): readonly string[] {
     return this.#comments.filter((comment) => comment.number === number).map(({ text }) => text);
   }

@@ -1,11 +1,11 @@
 import type { CheckRunner, Job, JobEnd, LeftFile, RunnerSafety } from '../../src/check-runner/runner.ts';
 
-/** A job that somebody asked for, and how the test ends it. */
+/** A requested job, which the test ends. */
 export interface FakeJob {
   readonly job: Job;
   isStopped: boolean;
   print(text: string): Promise<void>;
-  /** The command has left these files behind, by name. */
+  /** The command leaves these files behind, by name. */
   leave(files: Readonly<Record<string, string>>, problems?: readonly string[]): Promise<void>;
   end(end: JobEnd): void;
   fail(error: Error): void;
@@ -19,7 +19,7 @@ function toLeftFile([name, text]: readonly [string, string]): LeftFile {
   return { name, sizeBytes: bytes.length, read };
 }
 
-/** Runs nothing: jobs begin at once, and end when the test says so or they are stopped. */
+/** Runs nothing. Jobs start at once, and end when the test says so or they are stopped. */
 export class FakeJobs implements CheckRunner {
   readonly asked: FakeJob[] = [];
   isCrowded = false;
@@ -49,7 +49,7 @@ export class FakeJobs implements CheckRunner {
 
   async close(): Promise<void> {}
 
-  /** Those that go on. */
+  /** The latest job of this check. */
   find(name: string): FakeJob | undefined {
     return this.asked.findLast(({ job }) => job.variables['SLUICE_CHECK'] === name);
   }

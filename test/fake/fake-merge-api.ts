@@ -5,15 +5,15 @@ import type { Sha } from '../../src/lib/sha.ts';
 import { applyEntry, type Landed, type LandingPlan, planLanding } from './fake-candidates.ts';
 import type { FakeRepository } from './fake-repository.ts';
 
-/** What goes wrong with a merge. */
+/** Faults of a merge. */
 export interface MergeHooks {
-  /** May do something else first, answer instead of the act, or throw. */
+  /** Runs before the merge. It may change something, answer instead, or throw. */
   readonly before?: (request: LandRequest, entry: CandidateEntry) => MergeAnswer | undefined;
-  /** It was done: what is heard of it instead, unless it throws. */
+  /** Runs after the merge. It may replace the answer or throw. */
   readonly after?: (request: LandRequest, entry: CandidateEntry) => MergeAnswer | undefined;
 }
 
-/** A merge API over a repository in memory, and the repository as seen through git. Nobody waits. */
+/** A merge API over a repository in memory, with its git side. No call waits. */
 export function createMergeDesk(repository: FakeRepository, request: LandRequest, hooks: MergeHooks): MergeDesk {
   const { git } = repository;
   return {
@@ -82,7 +82,7 @@ interface Made {
   readonly tree: Sha;
 }
 
-/** What this one move is, in truth. */
+/** How this single move relates to the tested commit. */
 function kindOf(repository: FakeRepository, request: LandRequest, { plan, prNumber, from, tree }: Made): Landed['how'] {
   const index = request.entries.findIndex((entry) => entry.prNumber === prNumber);
   const before = request.entries[index - 1];

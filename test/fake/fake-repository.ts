@@ -6,7 +6,7 @@ import type { Landed } from './fake-candidates.ts';
 import { GitModel } from './git-model.ts';
 
 export interface FakeChange {
-  /** Path -> new content; undefined removes it. */
+  /** New content by path. Undefined removes the file. */
   readonly files: Readonly<Record<string, string | undefined>>;
   readonly message?: string;
   readonly author?: string;
@@ -24,18 +24,18 @@ export interface FakePullRequest {
   readonly author: string;
   readonly status: PullRequestFacts['status'];
   readonly isHeadUntrusted: boolean;
-  /** What a merge API made of it. */
+  /** The commit that a merge API made. */
   readonly mergedSha?: Sha;
 }
 
-/** A branch was moved; test branches are not told. `from` and `to` are undefined where there is no branch. */
+/** A move of a branch other than a test branch. `from` and `to` are undefined when the branch does not exist. */
 export interface BranchMove {
   readonly at: Instant;
   readonly branch: string;
   readonly from: Sha | undefined;
   readonly to: Sha | undefined;
   readonly tree: Sha | undefined;
-  /** The id of the candidate that landed, or `foreign`. */
+  /** Id of the landed candidate, or `foreign`. */
   readonly by: string;
   readonly landing: Landing | undefined;
 }
@@ -43,11 +43,11 @@ export interface BranchMove {
 export interface Landing {
   readonly request: LandRequest;
   readonly answer: Landed;
-  /** Where a merge API lands one by one: all that it was asked to land. */
+  /** The complete request, when a merge API lands entry by entry. */
   readonly whole?: LandRequest;
 }
 
-/** What a forge tells whoever subscribed: the reason to look, not the answer. */
+/** A notification: it tells what to read again, not the new state. */
 export type Hint =
   | { readonly kind: 'pull_request_changed'; readonly prNumber: PrNumber }
   | { readonly kind: 'branch_moved'; readonly branch: string }
@@ -59,17 +59,17 @@ export type Hint =
     }
   | { readonly kind: 'candidate_discarded'; readonly candidateId: string };
 
-/** A repository with its pull requests, and what people do to it. Everything happens at once, or not at all. */
+/** A repository with its pull requests, and the acts of people on it. Every act is atomic and immediate. */
 export class FakeRepository {
   readonly git = new GitModel();
   readonly moves: BranchMove[] = [];
   readonly #now: () => Instant;
-  /** As forges with a merge API do: pull requests and their commits stay, whatever becomes of them. */
+  /** Like forges with a merge API, keeps all pull requests and their commits. */
   readonly #keepsAll: boolean;
   readonly #pullRequests = new Map<PrNumber, FakePullRequest>();
   readonly #listeners: ((hint: Hint) => void)[] = [];
   #lastNumber = 0;
-  /** Asked for again and again; undefined once something changed. */
+  /** Cached, since it is read often. Undefined after a change. */
   #openHeads: ReadonlyMap<PrNumber, Sha> | undefined;
 
   constructor(now: () => Instant = () => 0, { keepsAll = false }: { readonly keepsAll?: boolean } = {}) {
@@ -96,14 +96,14 @@ export class FakeRepository {
     return head;
   }
 
-  /** Adds a commit to a branch, which need not exist. */
+  /** Adds a commit to a branch. Creates the branch if needed. */
   commit(branch: string, change: FakeChange): Sha {
     const sha = this.#write(this.findHead(branch), change);
     this.moveBranch(branch, sha);
     return sha;
   }
 
-  /** Moves, makes or (undefined) removes a branch, by force. */
+  /** Moves or creates a branch by force. Undefined removes it. */
   moveBranch(branch: string, to: Sha | undefined, landing?: BranchMove['landing']): void {
     const from = this.findHead(branch);
     if (from === to) return;
@@ -115,7 +115,7 @@ export class FakeRepository {
     if (to !== undefined) this.#markContained(branch, to);
   }
 
-  /** From the branch's present head. */
+  /** Opens it from the branch's present head. */
   openPullRequest({ base, isDraft = false, ...change }: OpenRequest): {
     readonly number: PrNumber;
     readonly headSha: Sha;
@@ -138,7 +138,7 @@ export class FakeRepository {
     return { number, headSha };
   }
 
-  /** On top of its head or, forced, anew from its base's head. */
+  /** Pushes on top of its head. A forced push starts from the base's head. */
   push(number: PrNumber, change: FakeChange, how: { isForced?: boolean; isUntrusted?: boolean } = {}): Sha {
     const { base } = this.#get(number);
     const sha = this.#write(how.isForced === true ? this.getHead(base) : this.getPullRequestHead(number), change);
@@ -147,7 +147,7 @@ export class FakeRepository {
     return sha;
   }
 
-  /** Merges its base into it; undefined where that conflicts or there is nothing to merge. */
+  /** Merges the base into it. Undefined when that conflicts or changes nothing. */
   updatePullRequest(number: PrNumber): Sha | undefined {
     const head = this.getPullRequestHead(number);
     const base = this.findHead(this.#get(number).base);
@@ -177,7 +177,7 @@ export class FakeRepository {
     if (this.isOpen(number)) this.#change(number, { base });
   }
 
-  /** As if it never was. */
+  /** Removes every trace of it. */
   deletePullRequest(number: PrNumber): void {
     if (this.#keepsAll) return this.close(number);
     this.#pullRequests.delete(number);
@@ -185,7 +185,7 @@ export class FakeRepository {
     this.tell({ kind: 'pull_request_changed', prNumber: number });
   }
 
-  /** Past the queue; false where it is not open or conflicts. */
+  /** Merges past the queue. False when it is not open or conflicts. */
   mergeByHand(number: PrNumber, method: 'MERGE_COMMIT' | 'SQUASH' = 'MERGE_COMMIT'): boolean {
     const { base, title, author } = this.#get(number);
     const [head, target] = [this.getPullRequestHead(number), this.findHead(base)];
@@ -204,7 +204,7 @@ export class FakeRepository {
     if (this.isOpen(number)) this.#change(number, { status: 'merged' });
   }
 
-  /** By a merge API, as this commit. */
+  /** A merge API merged it as this commit. */
   recordMerge(number: PrNumber, mergedSha: Sha): void {
     this.#change(number, { status: 'merged', mergedSha });
   }
@@ -255,7 +255,7 @@ export class FakeRepository {
     this.tell({ kind: 'pull_request_changed', prNumber: number });
   }
 
-  /** A forge calls a pull request merged as soon as its base has its head, whoever pushed it there. */
+  /** A forge marks a pull request as merged when its base contains its head, whoever pushed. */
   #markContained(branch: string, head: Sha): void {
     for (const { number, base } of this.#pullRequests.values()) {
       if (base !== branch || !this.isOpen(number)) continue;

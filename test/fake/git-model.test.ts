@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import type { Sha } from '../../src/lib/sha.ts';
 import { GitModel } from './git-model.ts';
 
-/** A model in which commits are made from parents and files. */
 function createModel() {
   const git = new GitModel();
   let at = 0;

@@ -3,10 +3,10 @@ import type { Instant } from '../../src/lib/clock.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { mergeFiles } from './merge-files.ts';
 
-/** Path -> content. There are no folders: a path is a name. */
+/** Content by path. There are no folders: a path is a plain name. */
 export type Files = ReadonlyMap<string, string>;
 
-/** Equal files are one tree, with one id. */
+/** Equal files have the same tree id. */
 export interface ModelTree {
   readonly id: Sha;
   readonly files: Files;
@@ -19,7 +19,7 @@ export interface ModelCommit {
   readonly author: string;
   readonly message: string;
   readonly at: Instant;
-  /** 1 more than that of its youngest parent: an ancestor always has a lower one. */
+  /** One more than the highest of its parents, so an ancestor always has a lower one. */
   readonly generation: number;
 }
 
@@ -33,19 +33,19 @@ export interface CommitDraft {
 
 export interface RefChange {
   readonly ref: string;
-  /** Undefined removes it. */
+  /** Undefined removes the ref. */
   readonly sha: Sha | undefined;
-  /** Where it must be; undefined where it must not exist. Absent: wherever it is. */
+  /** The value it must have. Undefined: it must not exist. Absent: any value. */
   readonly expected?: Sha | undefined;
 }
 
 export type ModelMerge =
   | { readonly kind: 'clean'; readonly tree: Sha }
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
-  /** The two have no commit in common. */
+  /** The two share no commit. */
   | { readonly kind: 'unrelated' };
 
-/** As much of git as a merge queue needs, in memory. */
+/** The part of git that a merge queue needs, in memory. */
 export class GitModel {
   readonly #commits = new Map<Sha, ModelCommit>();
   readonly #trees = new Map<Sha, ModelTree>();
@@ -63,7 +63,7 @@ export class GitModel {
     return present(this.#trees.get(id), `tree ${id}`);
   }
 
-  /** The same draft is the same commit. */
+  /** The same draft gives the same commit. */
   writeCommit(draft: CommitDraft): ModelCommit {
     const { parents, tree, author, message, at } = draft;
     const sha = hash('sha1', JSON.stringify(['commit', parents, tree, author, message, at])) as Sha;
@@ -96,7 +96,7 @@ export class GitModel {
     return [...this.#refs].filter(([ref]) => ref.startsWith(prefix));
   }
 
-  /** All or nothing: `stale` where one of them is not where it must be. */
+  /** Changes all refs or none. `stale` when one has another value than expected. */
   changeRefs(changes: readonly RefChange[]): 'done' | 'stale' {
     const isStale = (change: RefChange) => 'expected' in change && this.#refs.get(change.ref) !== change.expected;
     if (changes.some(isStale)) return 'stale';
@@ -122,7 +122,7 @@ export class GitModel {
     return false;
   }
 
-  /** The youngest commit that both have; undefined where they share none. */
+  /** The youngest common ancestor. Undefined when they share none. */
   findMergeBase(one: Sha, other: Sha): Sha | undefined {
     const sides = new Map<Sha, number>();
     const open: ModelCommit[] = [];
@@ -140,7 +140,7 @@ export class GitModel {
     return undefined;
   }
 
-  /** The tip and its first parents, oldest first, down to what `without` already has. */
+  /** The tip and its first parents that `without` lacks, oldest first. */
   listFirstParents(tip: Sha, without: Sha): readonly ModelCommit[] {
     const list: ModelCommit[] = [];
     let next: Sha | undefined = tip;
@@ -152,7 +152,6 @@ export class GitModel {
     return list.reverse();
   }
 
-  /** What merging `head` into `target` gives. */
   merge(target: Sha, head: Sha): ModelMerge {
     const key = target + head;
     const known = this.#merges.get(key);
@@ -176,7 +175,7 @@ export class GitModel {
     return { kind: 'clean', tree: this.writeTree(merged.files) };
   }
 
-  /** Path -> new content, undefined where it was removed. */
+  /** New content by path. Undefined when the file was removed. */
   listChanges(from: Sha, to: Sha): ReadonlyMap<string, string | undefined> {
     const [before, after] = [this.getTree(from).files, this.getTree(to).files];
     const changes = new Map<string, string | undefined>();
@@ -185,7 +184,7 @@ export class GitModel {
     return changes;
   }
 
-  /** Forgets the commits that no ref leads to; answers how many. Trees stay, for whoever checks what happened. */
+  /** Removes unreachable commits and answers their number. Trees stay, so that tests can check the past. */
   collectGarbage(): number {
     const kept = new Set<Sha>();
     const open = [...this.#refs.values()];
@@ -200,7 +199,7 @@ export class GitModel {
   }
 }
 
-/** Keeps the youngest last. */
+/** Keeps the list sorted, youngest last. */
 function insertByGeneration(list: ModelCommit[], commit: ModelCommit): void {
   let place = list.length;
   while (place > 0 && (list[place - 1] as ModelCommit).generation > commit.generation) place -= 1;

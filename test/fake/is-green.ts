@@ -1,23 +1,23 @@
 import type { Files } from './git-model.ts';
 
-/** A file with this line is red by itself, for one check or (`*`) for every check. */
+/** A file with this line is red by itself, for one check or (`*`) for all. */
 export function redLine(check: string): string {
   return `red: ${check}`;
 }
 
 export type PairSide = 'left' | 'right';
 
-/** Either side of a pair is green; a tree with both is red. */
+/** Each side alone is green; a tree with both is red. */
 export function pairPath(pair: string, side: PairSide): string {
   return `${pair}.${side}`;
 }
 
-/** What CI thinks of a tree, always. */
+/** The true result of a check on a tree. */
 export function isGreen(files: Files, check: string): boolean {
   return findCause(files, check).next().done === true;
 }
 
-/** Why a tree is red: the paths of each file, or pair of files, that makes it so. */
+/** The paths of each file, or pair of files, that makes the tree red. */
 export function redCauses(files: Files, check: string): readonly (readonly string[])[] {
   return [...findCause(files, check)];
 }

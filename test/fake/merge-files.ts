@@ -2,7 +2,7 @@ import type { Files } from './git-model.ts';
 
 export interface MergedFiles {
   readonly files: Files;
-  /** Paths that both sides changed in ways that do not fit together. */
+  /** Paths with conflicting changes. */
   readonly conflicts: readonly string[];
 }
 
@@ -12,7 +12,7 @@ interface Sides<T> {
   readonly theirs: T;
 }
 
-/** Three-way, path by path, and line by line where the number of lines stayed the same. */
+/** Merges three-way by path, and by line when the number of lines is unchanged. */
 export function mergeFiles({ base, ours, theirs }: Sides<Files>): MergedFiles {
   const files = new Map(ours);
   const conflicts: string[] = [];

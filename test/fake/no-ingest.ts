@@ -1,6 +1,6 @@
 import type { Ingest } from '../../src/app/core/app.ts';
 
-/** For worlds in which nobody uploads results. */
+/** For worlds without uploads. */
 export const noIngest: Ingest = {
   wake: () => {},
   withWritesPaused: (action) => action(),

@@ -1,6 +1,6 @@
-/** Whether things go wrong at present, and the book of what did. */
+/** Switches faults on and off, and counts them. */
 export interface Weather {
   readonly isCalm: boolean;
-  /** Something went wrong on purpose. */
+  /** Records an injected fault. */
   count(fault: string): void;
 }

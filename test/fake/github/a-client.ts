@@ -4,12 +4,12 @@ import type { Installation } from './model.ts';
 
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** GitHub's own client, as the app where it is installed. It gives up at once. */
+/** GitHub's own client as an installation of the app, without retries. */
 export function asInstallation(github: FakeGithub, { id }: Installation): Promise<Octokit> {
   return asTheApp(github).getInstallationOctokit(id);
 }
 
-/** The same as the app itself. */
+/** GitHub's own client as the app itself. */
 export function asTheApp(github: FakeGithub): App {
   return new App({
     appId: github.app.id,
@@ -24,7 +24,7 @@ export function asTheApp(github: FakeGithub): App {
   });
 }
 
-/** The same as a person. */
+/** GitHub's own client as a person. */
 export function asPerson(github: FakeGithub, login: string): Octokit {
   return new Octokit({
     auth: github.createToken(login),

@@ -12,7 +12,7 @@ export interface AppOptions {
   readonly id?: number;
 }
 
-/** What a merge queue asks for. */
+/** The permissions that a merge queue needs. */
 export const QUEUE_PERMISSIONS: Permissions = {
   actions: 'write',
   administration: 'read',
@@ -62,7 +62,7 @@ export function createApp(world: World, options: AppOptions): App {
   return app;
 }
 
-/** A further key, or instead of all others; answers the private half. */
+/** Adds a key, or replaces all others. Answers the private half. */
 export function addKey(app: App, instead: boolean): string {
   const { privateKey, publicKey } = createKeyPair();
   app.publicKeys = instead ? [publicKey] : [...app.publicKeys, publicKey];
@@ -70,7 +70,7 @@ export function addKey(app: App, instead: boolean): string {
 }
 
 export interface InstallOptions {
-  /** Default: all of the account's. */
+  /** Default: all repositories of the account. */
   readonly repositories?: readonly Repository[];
   readonly permissions?: Permissions;
 }
@@ -119,7 +119,7 @@ export function chooseRepository(
   world.announce({ event: 'installation_repositories', action, installation, repositories, sender });
 }
 
-/** Whoever has a token of it has none any more. */
+/** Invalidates all tokens of the installation. */
 export function uninstallApp(world: World, installation: Installation): void {
   world.installations.delete(installation.id);
   announceInstallation(world, installation, 'deleted');
@@ -130,7 +130,7 @@ export function setSuspended(world: World, installation: Installation, isSuspend
   announceInstallation(world, installation, isSuspended ? 'suspend' : 'unsuspend');
 }
 
-/** What somebody made of a manifest on GitHub's page: the app, and the code that is exchanged for its key. */
+/** A person accepted a manifest on GitHub's page. Answers the app and the code to exchange for its key. */
 export function acceptManifest(world: World, options: AppOptions): { readonly app: App; readonly code: string } {
   const app = createApp(world, options);
   const code = randomBytes(20).toString('hex');

@@ -6,7 +6,7 @@ import { hasRole } from './world.ts';
 const MAX_JWT_SECONDS = 600;
 const DRIFT_SECONDS = 60;
 
-/** Who asks, by the Authorization header; what cannot be right is refused with 401. */
+/** Finds the caller by the Authorization header. Invalid credentials are refused with 401. */
 export function readCaller(world: World, authorization: string | undefined): Caller {
   if (authorization === undefined || authorization === '') return { kind: 'nobody' };
   const [scheme = '', value = ''] = authorization.split(' ');
@@ -33,7 +33,7 @@ function callerOfToken(world: World, value: string): Caller {
   return { kind: 'installation', user: installation.app.bot, installation, permissions, repositoryIds };
 }
 
-/** What is taken away is taken from all tokens at once; what is added comes with the next ones. */
+/** A revoked permission is taken from all tokens at once. An added one comes only with new tokens. */
 function stillGranted(given: Permissions, granted: Permissions): Permissions {
   const kept = Object.entries(given).flatMap(([name, access]) => {
     const now = granted[name];
@@ -101,16 +101,16 @@ export function whoIs(caller: Caller): string | undefined {
 }
 
 export interface Need {
-  /** What an installation must have been given: one of these. */
+  /** An installation needs one of these permissions. */
   readonly permission: string | readonly string[];
   readonly access: Access;
-  /** What a person must be. */
+  /** A person needs this role. */
   readonly role: Role;
 }
 
 const ACCESS: readonly Access[] = ['read', 'write', 'admin'];
 
-/** Refuses with 404 what the caller may not see, and with 403 what they may not do. */
+/** Answers 404 when the caller may not see the repository, and 403 when they may not do this. */
 export function authorize(caller: Caller, repository: Repository, need: Need): void {
   if (!canSee(caller, repository)) throw notFound();
   if (repository.isArchived && need.access !== 'read')
@@ -130,7 +130,7 @@ export function authorize(caller: Caller, repository: Repository, need: Need): v
   throw new Refused(403, `Must have ${need.role} rights to Repository.`);
 }
 
-/** Names what would have been enough, as GitHub's header does. */
+/** Names the permissions that would have been enough, like GitHub's header. */
 function notAccessible({ permission, access }: Need): Refused {
   const accepted = [permission].flat().map((name) => `${name}=${access}`);
   return new Refused(403, 'Resource not accessible by integration', undefined, {
@@ -181,13 +181,12 @@ export function issueInstallationToken(world: World, installation: Installation,
 
 let shared: ReturnType<typeof createKeyPair> | undefined;
 
-/** Making keys takes long, and most tests do not mind whose it is. */
+/** Generating keys is slow, and most tests can share one. */
 export function sharedKeyPair() {
   shared ??= createKeyPair();
   return shared;
 }
 
-/** A key pair as GitHub makes them: the private one is handed out once. */
 export function createKeyPair() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

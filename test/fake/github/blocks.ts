@@ -4,7 +4,7 @@ import { bypasses, isBound, isListed, protectionOf, rulesetsOf, type Way } from 
 import { opinionsOf } from './reviews.ts';
 import { hasRole } from './world.ts';
 
-/** Why the rules of its base keep a pull request from being merged by somebody, in GitHub's sentences. */
+/** The rules that keep this caller from merging a pull request, in GitHub's sentences. */
 export function blocksOf(pr: PullRequest, caller: Caller | undefined, merge: Mergeability): readonly string[] {
   return [...classicBlocks(pr, caller, merge), ...ruleBlocks(pr, caller, merge, 'pull_request')];
 }
@@ -61,7 +61,7 @@ function approvalBlocks(pr: PullRequest, needed = 0): readonly string[] {
   ];
 }
 
-/** Which of these do not let a commit pass. */
+/** The required checks that do not let this commit pass. */
 export function checkBlocks(
   repository: Repository,
   sha: string,
@@ -94,7 +94,7 @@ function stateOf(repository: Repository, sha: string, { context, appId }: Requir
   return isMet ? 'met' : 'failing';
 }
 
-/** GitHub's one word for all of it. Of those who may pass by the rules it only minds those who are exempt. */
+/** GitHub's `mergeable_state`. Of the actors that may bypass rules, it considers only exempt ones. */
 export function mergeStateOf(pr: PullRequest, merge: Mergeability, viewer?: Caller): string {
   if (merge.kind === 'unknown') return 'unknown';
   if (merge.kind === 'conflict') return 'dirty';

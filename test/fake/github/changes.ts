@@ -1,9 +1,8 @@
 import { gitText } from './git.ts';
 
-/** A file that differs between two commits. */
 export interface FileChange {
   readonly path: string;
-  /** Of what is there afterwards; zeros where it is gone. */
+  /** Blob id afterwards. Zeros when the file was removed. */
   readonly sha: string;
   readonly status: 'added' | 'removed' | 'modified';
   readonly additions: number;
@@ -12,7 +11,7 @@ export interface FileChange {
 
 const WORDS: Readonly<Record<string, FileChange['status']>> = { A: 'added', D: 'removed' };
 
-/** Since the two went apart, as a pull request shows it. Renames are not followed. */
+/** The changes since the merge base, as a pull request shows them. Renames are not followed. */
 export async function readChanges(gitDir: string, base: string, head: string): Promise<readonly FileChange[]> {
   const range = ['-z', '--no-renames', '--no-abbrev', `${base}...${head}`];
   const [raw, counts] = await Promise.all([
@@ -36,7 +35,7 @@ function sizesOf(counts: string): ReadonlyMap<string, Pick<FileChange, 'addition
   return new Map(
     lines.map((line) => {
       const [added = '', deleted = '', path = ''] = line.split('\t');
-      // Of what is no text there is a dash.
+      // Git prints a dash for binary files.
       return [path, { additions: Number(added) || 0, deletions: Number(deleted) || 0 }];
     }),
   );

@@ -1,7 +1,7 @@
 import type { App, CheckRun, CheckSuite, CommitStatus, Repository, User, World } from './model.ts';
 import { nodeId } from './world.ts';
 
-/** Ids of checks are beyond what 32 bits hold, as GitHub's are. */
+/** Like GitHub's, ids of checks exceed 32 bits. */
 const CHECK_IDS = 30_000_000_000;
 
 export function ensureSuite(world: World, repository: Repository, app: App, sha: string): CheckSuite {
@@ -9,7 +9,7 @@ export function ensureSuite(world: World, repository: Repository, app: App, sha:
   return found ?? addSuite(world, repository, app, sha);
 }
 
-/** Each workflow has one of its own. */
+/** Each workflow has its own suite. */
 export function addSuite(world: World, repository: Repository, app: App, sha: string): CheckSuite {
   const id = CHECK_IDS + world.nextId();
   const suite: CheckSuite = {
@@ -83,7 +83,7 @@ export function updateCheck(world: World, repository: Repository, check: CheckRu
 
 function assign(world: World, check: CheckRun, fields: CheckFields): void {
   Object.assign(check, fields);
-  // A conclusion ends it, and what begins again has none.
+  // A conclusion completes a check, and a restarted check has none.
   if (fields.conclusion !== undefined) check.status = 'completed';
   if (check.status !== 'completed') {
     check.conclusion = undefined;
@@ -100,7 +100,7 @@ function announceEnd(world: World, repository: Repository, check: CheckRun): voi
   world.announce({ event: 'check_suite', action: 'completed', repository, sender: suite.app.bot, suite });
 }
 
-/** What the worst of its checks make of a suite. */
+/** The worst conclusion first. It becomes the suite's conclusion. */
 const BY_WEIGHT = [
   'startup_failure',
   'action_required',
@@ -125,7 +125,7 @@ export function checksOf({ checks }: Repository, sha: string): readonly CheckRun
   return checks.filter(({ suite }) => suite.sha === sha);
 }
 
-/** Of each suite and name the newest, newest first. */
+/** The newest of each suite and name, newest first. */
 export function latestOf(checks: readonly CheckRun[]): readonly CheckRun[] {
   const latest = new Map<string, CheckRun>();
   for (const check of checks) latest.set(`${check.suite.id} ${check.name}`, check);
@@ -152,7 +152,7 @@ export function addStatus(world: World, repository: Repository, creator: User, d
   return status;
 }
 
-/** Of each context the newest. */
+/** The newest of each context. */
 export function latestStatuses({ statuses }: Repository, sha: string): readonly CommitStatus[] {
   const latest = new Map<string, CommitStatus>();
   for (const status of statuses) if (status.sha === sha) latest.set(status.context, status);

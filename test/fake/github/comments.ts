@@ -56,7 +56,7 @@ export function getComment({ pulls }: Repository, id: number): FoundComment {
   throw notFound();
 }
 
-/** The same sign of the same person is one. */
+/** Repeating a reaction does not add a second one. */
 export function react(world: World, comment: Comment, user: User, content: Reaction['content']) {
   const found = comment.reactions.find((reaction) => reaction.user === user && reaction.content === content);
   if (found !== undefined) return { reaction: found, isNew: false };

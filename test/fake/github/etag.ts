@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Ask } from './exchange.ts';
 
-/** Names what is answered to a question, and answers "not changed" to whoever names the same, or its time. */
+/** Adds an ETag, and answers 304 when the client sent the same ETag or modification time. */
 export function withEtag(ask: Ask, answer: Answer): Answer {
   if ((ask.method !== 'GET' && ask.method !== 'HEAD') || answer.status !== 200) return answer;
   const etag = `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`;
@@ -16,13 +16,13 @@ export function withEtag(ask: Ask, answer: Answer): Answer {
   return isKnown(ask, etag, changedAt) ? { status: 304, headers } : { ...answer, headers };
 }
 
-/** Only single things have a time; lists do not. */
+/** Only single objects have a modification time; lists have none. */
 function changedAtOf(body: unknown): number | undefined {
   const { updated_at: text } = (body ?? {}) as { readonly updated_at?: unknown };
   return typeof text === 'string' ? Date.parse(text) : undefined;
 }
 
-/** Whoever names both is answered by the name alone. */
+/** With both headers, only the ETag counts. */
 function isKnown({ headers }: Ask, etag: string, changedAt: number | undefined): boolean {
   const named = headers['if-none-match'];
   if (named !== undefined) {

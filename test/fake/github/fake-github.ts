@@ -18,22 +18,22 @@ import { createWorld, settle } from './world.ts';
 
 export interface FakeGithubOptions {
   readonly clock?: Timing;
-  /** Default: what can be merged is known at once; GitHub itself is lazy. */
+  /** Default: mergeability is computed at once. GitHub itself computes it lazily. */
   readonly mergeability?: World['options']['mergeability'];
   readonly tokenLifetimeMs?: number;
-  /** Whether answers are compared with GitHub's description of its API. Default: yes. */
+  /** Compares answers with GitHub's OpenAPI description. Default: true. */
   readonly validate?: boolean;
   readonly limits?: RateLimitOptions;
-  /** Whether every push asks apps for their checks, as GitHub does. Default: no. */
+  /** Like GitHub, requests a check suite of every app after each push. Default: false. */
   readonly requestsSuites?: boolean;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** GitHub's number for its own CI. */
+/** GitHub's own id of the Actions app. */
 const ACTIONS_ID = 15_368;
 
-/** A GitHub on this machine: an HTTP server with real git behind it, and everybody who is on it. */
+/** A GitHub on this machine: an HTTP server with real git behind it, and its accounts. */
 export async function createFakeGithub(options: FakeGithubOptions = {}): Promise<FakeGithub> {
   const world = createWorld({
     folder: await mkdtemp(join(tmpdir(), 'fake-github-')),
@@ -62,7 +62,7 @@ export class FakeGithub extends People {
   readonly faults: ApiFaults;
   readonly limits: RateLimits;
   readonly webhooks: Webhooks;
-  /** Ours, with its key. It is installed nowhere yet. */
+  /** The app of the server under test, with its key. It is not installed yet. */
   readonly app: App;
   readonly privateKey: string;
   readonly #server: Server;
@@ -83,12 +83,12 @@ export class FakeGithub extends People {
     return this.world.url;
   }
 
-  /** Answers that were not what GitHub's description promises, and work behind answers that failed. */
+  /** Answers that violate GitHub's description, and failures of background work. */
   get violations(): readonly string[] {
     return this.world.violations;
   }
 
-  /** How often each route was asked, git excluded. */
+  /** Number of requests per route, without git. */
   countRequests(since = 0): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const { area, route, at } of this.world.requests)
@@ -96,12 +96,12 @@ export class FakeGithub extends People {
     return counts;
   }
 
-  /** Everything that goes on behind answers has ended. */
+  /** Resolves when all background work has ended. */
   settle(): Promise<void> {
     return settle(this.world);
   }
 
-  /** Throws where an answer was not what GitHub's description promises: the test that asked for it fails. */
+  /** Throws when an answer violated GitHub's description, so that the test fails. */
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => {

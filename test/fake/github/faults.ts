@@ -1,14 +1,14 @@
 import { Prng } from '../../../src/lib/prng.ts';
 import type { Answer, Ask, NoAnswer } from './exchange.ts';
 
-/** What goes wrong. `after`: what was asked for is done, and whoever asked does not learn it. */
+/** With `after`, the request is carried out but its answer is lost. */
 export type ApiFault =
   | { readonly kind: 'error'; readonly status: number; readonly when: 'before' | 'after' }
   | { readonly kind: NoAnswer; readonly when: 'before' | 'after' }
   | { readonly kind: 'slow'; readonly byMs: number }
-  /** As with a key or token that is no longer good. */
+  /** As with an expired key or token. */
   | { readonly kind: 'unauthorized' }
-  /** As with permissions that were taken away: GitHub hides what one may not see. */
+  /** As with revoked permissions: GitHub hides what a caller may not see. */
   | { readonly kind: 'hidden' }
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'secondary_limit'; readonly retryAfterSeconds?: number }
@@ -16,9 +16,9 @@ export type ApiFault =
 
 export interface WeatherOptions {
   readonly seed: number;
-  /** Of all requests that the route matches. */
+  /** Share of the matching requests. */
   readonly share: number;
-  /** One of them each time. */
+  /** One of these is picked each time. */
   readonly faults: readonly ApiFault[];
   /** Default: every route. */
   readonly route?: string;
@@ -31,16 +31,16 @@ interface Rule {
 }
 
 /**
- * What goes wrong, by route. A route is written as GitHub's (`PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge`), as it
- * was asked for (`PUT /repos/acme/app/pulls/7/merge`), or with stars (`PUT *merge`). GraphQL is `POST /graphql`, followed by
- * the operation's name where only one of them is meant.
+ * Faults by route. A route is written in GitHub's form (`PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge`), as
+ * requested (`PUT /repos/acme/app/pulls/7/merge`), or with stars (`PUT *merge`). GraphQL is `POST /graphql`, optionally
+ * followed by an operation name.
  */
 export class ApiFaults {
-  /** Everything that went wrong so far. */
+  /** All faults so far. */
   readonly fired: { readonly route: string; readonly fault: ApiFault }[] = [];
   #rules: Rule[] = [];
 
-  /** The next request only. */
+  /** For the next request only. */
   once(route: string, fault: ApiFault): void {
     this.times(1, route, fault);
   }
@@ -68,7 +68,7 @@ export class ApiFaults {
     this.#rules = [];
   }
 
-  /** What goes wrong with this request. */
+  /** The fault of this request, if any. */
   take(ask: Ask): ApiFault | undefined {
     for (const rule of this.#rules) {
       if (rule.left <= 0 || !rule.isMatch(ask)) continue;

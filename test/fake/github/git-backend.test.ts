@@ -89,7 +89,7 @@ describe('git over HTTP', () => {
     here.github.grant(installation, here.github.app.permissions);
     await push('two');
     here.github.grant(installation, fewer);
-    // The commit is there by now, and brings nothing new.
+    // The repository has the commit by now, so the push transfers nothing.
     await push('three');
     here.github.grant(installation, here.github.app.permissions);
   });

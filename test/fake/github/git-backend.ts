@@ -13,13 +13,13 @@ import { findRenamed, findRepository, fullNameOf, inTurn } from './world.ts';
 
 const PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 
-/** What of git a request is for; undefined: none. */
+/** The git service of a request. Undefined when it is none. */
 export function findGitService(path: string, query: URLSearchParams): string | undefined {
   const [, , , tail] = PATH.exec(path) ?? [];
   return tail === 'info/refs' ? (query.get('service') ?? 'git-upload-pack') : tail;
 }
 
-/** Git over HTTP, as git itself serves it. */
+/** Git over HTTP, served by git itself. */
 export async function serveGit(ask: Ask): Promise<Answer> {
   const { world, path, caller } = ask;
   const [, owner = '', name = '', tail = ''] = PATH.exec(path) ?? [];
@@ -59,7 +59,7 @@ function plain(status: number, text: string): Answer {
   return { status, headers: { 'content-type': 'text/plain' }, body: Buffer.from(`${text}\n`) };
 }
 
-/** For the hook of the repository, which cannot know who pushes. It is not started where it has nothing to refuse. */
+/** The repository's hook cannot know the caller, so the refusals are computed here. Without refusals no hook runs. */
 async function withRefusals(
   ask: Ask,
   repository: Repository,
@@ -88,7 +88,7 @@ async function withRefusals(
 
 const NO_HOOKS = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.hooksPath', GIT_CONFIG_VALUE_0: '/dev/null' };
 
-/** What a push wants: lines of `old new ref`, each with its length in front, up to the first empty one. */
+/** Parses the commands of a push: pkt-lines of `old new ref` up to the flush packet. */
 function readCommands(body: Buffer): readonly RefChange[] {
   const changes: RefChange[] = [];
   let at = 0;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 export interface GitOptions {
   readonly input?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
-  /** Exit codes that are answers. Default: 0. */
+  /** Exit codes that count as answers. Default: 0. */
   readonly expected?: readonly number[];
 }
 
@@ -27,7 +27,7 @@ export interface GitResult {
   readonly stdout: Buffer;
 }
 
-/** Nobody's own settings of git count in here. */
+/** Ignores the developer's own git configuration. */
 export function gitEnv(): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -72,7 +72,7 @@ export async function readRefs(gitDir: string): Promise<Map<string, string>> {
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
-/** Undefined where the repository has no such commit. */
+/** Undefined when the repository lacks the commit. */
 export async function findCommit(gitDir: string, name: string): Promise<Commit | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const { code, stdout } = await runGit(gitDir, args, { expected: [0, 1, 128] });
@@ -89,7 +89,6 @@ export async function getCommit(gitDir: string, name: string): Promise<Commit> {
 
 const FORMAT = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x1f');
 
-/** What `git log` with these arguments lists. */
 export async function readCommits(gitDir: string, args: readonly string[]): Promise<readonly Commit[]> {
   const text = (await runGit(gitDir, ['log', `--format=${FORMAT}%x1e`, ...args])).stdout.toString();
   return text
@@ -112,7 +111,7 @@ function parseCommit(record: string): Commit {
   };
 }
 
-/** The tree of a merge, or undefined where it conflicts. */
+/** The merged tree. Undefined when it conflicts. */
 export async function mergeTree(gitDir: string, ours: string, theirs: string): Promise<string | undefined> {
   const { code, stdout } = await runGit(gitDir, ['merge-tree', '--write-tree', ours, theirs], { expected: [0, 1] });
   return code === 0 ? stdout.toString().trim() : undefined;
@@ -140,7 +139,7 @@ export function commitTree(gitDir: string, draft: CommitDraft): Promise<string> 
   return gitText(gitDir, ['commit-tree', draft.tree, ...parents], { env, input: `${draft.message.trimEnd()}\n` });
 }
 
-/** Undefined where the two have nothing in common. */
+/** Undefined when the two share no commit. */
 export async function findMergeBase(gitDir: string, one: string, other: string): Promise<string | undefined> {
   const { code, stdout } = await runGit(gitDir, ['merge-base', one, other], { expected: [0, 1] });
   return code === 0 ? stdout.toString().trim() : undefined;

@@ -5,7 +5,7 @@ import { protectionOf, rulesetsOf, rulesOf } from './protection.ts';
 import { branchHead } from './refs.ts';
 import { hasRole } from './world.ts';
 
-/** A branch that is there. */
+/** The branch must exist. */
 export function refNode(scope: Scope, repository: Repository, branch: string): Node {
   const head = branchHead(repository, branch) ?? '';
   return {
@@ -21,7 +21,7 @@ export function refNode(scope: Scope, repository: Repository, branch: string): N
   };
 }
 
-/** Rules of a branch are administration: whoever may not read that, is told so. */
+/** Branch rules need the administration permission. Others get an error. */
 function findProtection(scope: Scope, repository: Repository, branch: string): Node | null {
   if (!canAdminister(scope, repository)) throw forbidden();
   const protection = protectionOf(repository, branch);
@@ -79,7 +79,7 @@ function allowanceNode({ world }: Scope, name: string): Node {
   return { id: `A_${name}`, actor };
 }
 
-/** What anybody who may push is told. */
+/** The part of the rules that every account with push access may see. */
 function updateRuleNode(repository: Repository, branch: string): Node | null {
   const protection = protectionOf(repository, branch);
   if (protection === undefined) return null;
@@ -97,7 +97,7 @@ function updateRuleNode(repository: Repository, branch: string): Node | null {
   };
 }
 
-/** By both kinds of rules. */
+/** Combines both kinds of rules. */
 export function neededApprovals(repository: Repository, branch: string): number {
   const ofRules = rulesOf(repository, branch).map((rule) => (rule.type === 'pull_request' ? rule.approvals : 0));
   return Math.max(protectionOf(repository, branch)?.reviews?.count ?? 0, ...ofRules);

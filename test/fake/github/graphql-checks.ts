@@ -16,7 +16,7 @@ import { readCommit } from './known-commits.ts';
 import type { CheckRun, CheckSuite, CommitStatus, Repository } from './model.ts';
 import { requiredChecksOf } from './protection.ts';
 
-/** A commit: what git knows is read when asked for. */
+/** Git's data is read only when a query selects it. */
 export function commitNode(scope: Scope, repository: Repository, sha: string): Node {
   const read = () => readCommit(repository, sha);
   return {
@@ -52,10 +52,10 @@ function gitActorNode(person: Commit['author']): Node {
   return { name: person.name, email: person.email, date: at(person.at), user: null };
 }
 
-/** Null where nobody reported anything. */
+/** Null when no check and no status was reported. */
 export function rollupNode(scope: Scope, repository: Repository, sha: string): Node | null {
   mustRead(scope, repository, 'checks', 'statuses');
-  // GitHub lists attempts that were superseded, too: which one counts is for the reader to find out.
+  // GitHub lists superseded attempts too. The reader must find out which one counts.
   const checks = checksOf(repository, sha);
   const statuses = latestStatuses(repository, sha);
   if (checks.length + statuses.length === 0) return null;
@@ -85,7 +85,7 @@ function rollupState(checks: readonly CheckRun[], statuses: readonly CommitStatu
   return isPending || statuses.some(({ state }) => state === 'pending') ? 'PENDING' : 'SUCCESS';
 }
 
-/** Of each name in a suite the newest attempt. */
+/** The newest attempt of each name in a suite. */
 function latestInSuites(checks: readonly CheckRun[]): readonly CheckRun[] {
   const latest = new Map<string, CheckRun>();
   for (const check of checks) latest.set(`${check.suite.id} ${check.name}`, check);

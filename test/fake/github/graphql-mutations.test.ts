@@ -35,7 +35,7 @@ function drafts(comment: object = {}, check: object = {}) {
   };
 }
 
-/** What was done, and the complaints about what was not. */
+/** The data of a mutation, and its errors. */
 async function act(query: string, variables: object, using = client) {
   const { data } = await using.request('POST /graphql', { query, variables });
   const errors: readonly { readonly type?: string; readonly path?: readonly string[] }[] = data.errors ?? [];

@@ -12,7 +12,7 @@ interface Args {
   readonly input: Input;
 }
 
-/** What can be done by GraphQL: the same as by REST, under other names. */
+/** The same acts as in REST, under GraphQL's names. */
 export function mutationFields(scope: Scope): Node {
   const act = (does: (input: Input) => Node | Promise<Node>) => async (args: Args) => {
     try {
@@ -65,7 +65,7 @@ function updateCheckRun(scope: Scope, input: Input): Node {
   return { checkRun: () => checkRunNode(scope, repository, check) };
 }
 
-/** As REST has it. */
+/** Converts the input to REST's form. */
 function bodyOf(input: Input): Input {
   const { headSha, externalId, startedAt, completedAt, detailsUrl, status, conclusion, name, output } = input;
   return {

@@ -2,16 +2,16 @@ import type { Weight } from './graphql-weight.ts';
 import type { App, Caller, Repository, User, World } from './model.ts';
 import type { Bucket } from './rate-limit.ts';
 
-/** An object of the graph: fields are values, or functions of their arguments that are called when asked for. */
+/** An object of the graph. Its fields are values, or functions that are called when selected. */
 export type Node = Readonly<Record<string, unknown>>;
 
-/** Who looks at what. */
+/** The caller and the world of a query. */
 export interface Scope {
   readonly world: World;
   readonly caller: Exclude<Caller, { kind: 'nobody' | 'app' }>;
   readonly limit: Bucket;
   readonly weight: Weight;
-  /** Whatever is in a repository leads back to it. */
+  /** Objects in a repository link back to it. */
   readonly repositoryNode: (repository: Repository) => Node;
 }
 
@@ -19,7 +19,7 @@ export function webUrl(scope: Scope, repository: Repository, ...parts: readonly 
   return [scope.world.url, repository.owner.login, repository.name, ...parts].join('/');
 }
 
-/** An error with the type GitHub gives it. */
+/** An error with GitHub's type. */
 export class Complaint extends Error {
   readonly type: string;
 
@@ -36,7 +36,7 @@ export function forbidden(): Complaint {
   return new Complaint('FORBIDDEN', 'Resource not accessible by integration');
 }
 
-/** What an app may not read of a private repository it is told so. */
+/** Throws when an app lacks the permission on a private repository. */
 export function mustRead({ caller }: Scope, repository: Repository, ...permissions: readonly string[]): void {
   if (caller.kind !== 'installation' || !repository.isPrivate) return;
   if (permissions.some((permission) => caller.permissions[permission] === undefined)) throw forbidden();
@@ -49,7 +49,7 @@ export interface PageArgs {
   readonly before?: string | null;
 }
 
-/** A page of a list. Cursors are places in it, so that what is added behind them moves nothing. */
+/** One page of a list. Cursors are indexes, so appended items move nothing. */
 export function connection<Item>(
   items: readonly Item[],
   args: PageArgs,
@@ -98,7 +98,7 @@ function readCursor(cursor: string | null | undefined): number | undefined {
   return Number.isInteger(place) ? place : undefined;
 }
 
-/** An `Actor`. An app's user is named without its `[bot]` here, and with it in REST. */
+/** GraphQL leaves out the `[bot]` of an app's login; REST has it. */
 export function actorNode(user: User): Node {
   return {
     __typename: user.type,
@@ -119,7 +119,7 @@ export function at(instant: number | undefined): string | null {
   return instant === undefined ? null : new Date(instant).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** An id as `Int`, which has 32 bits: what does not fit is not told. */
+/** GraphQL's `Int` has 32 bits. Null when the id does not fit. */
 export function narrow(id: number): number | null {
   return id < 2 ** 31 ? id : null;
 }

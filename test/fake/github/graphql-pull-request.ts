@@ -107,7 +107,7 @@ function listFields(scope: Scope, pr: PullRequest): Node {
   return {
     labels: (args: PageArgs) => connection(pr.labels, args, labelNode),
     comments: (args: PageArgs) => connection(pr.comments, args, (comment) => commentNode(scope, pr, comment)),
-    // Nobody comments on lines here.
+    // The fake has no line comments.
     reviewThreads: (args: PageArgs) => connection([], args, (thread) => thread),
     reviews: (args: PageArgs) => connection(pr.reviews, args, reviewNode),
     latestOpinionatedReviews: (args: PageArgs) => connection([...opinionsOf(pr).values()], args, reviewNode),

@@ -158,7 +158,7 @@ interface CollaboratorArgs extends PageArgs {
   readonly query?: string | null;
 }
 
-/** People, never apps. Whoever may not push is not told of them. */
+/** Lists people, never apps. Null for a caller without push access. */
 function listCollaborators(scope: Scope, repository: Repository, args: CollaboratorArgs): Node | null {
   const { caller, world } = scope;
   if (caller.kind === 'user' && !hasRole(repository, caller.user, 'write')) throw forbidden();

@@ -13,7 +13,7 @@ interface RepositoryArgs {
   readonly followRenames: boolean;
 }
 
-/** What every query begins with. */
+/** The root of every query. */
 export function rootNode(looker: Omit<Scope, 'repositoryNode'>): Node {
   const scope: Scope = { ...looker, repositoryNode: (repository) => repositoryNode(scope, repository) };
   const { limit, weight, caller, world } = scope;

@@ -7,19 +7,19 @@ import {
   type ValueNode,
 } from 'graphql';
 
-/** GitHub refuses what could list more. */
+/** GitHub refuses queries that could list more. */
 export const MAX_NODES = 500_000;
 
 export interface Weight {
-  /** So many things could be listed at most. */
+  /** Maximum number of nodes that the query could list. */
   readonly nodes: number;
-  /** What is charged, at least 1: a hundredth of the lists that could have to be read. */
+  /** Points of the rate limit, at least 1: a hundredth of the lists that GitHub may have to read. */
   readonly cost: number;
 }
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** What a question weighs, by the sizes that it asks for, whatever there is. */
+/** Computes the weight from the requested page sizes, whatever exists. */
 export function weigh(document: DocumentNode, variables: Variables): Weight {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
@@ -50,7 +50,7 @@ export function weigh(document: DocumentNode, variables: Variables): Weight {
   return { nodes, cost: Math.max(1, Math.round(lists / 100)) };
 }
 
-/** Undefined where it is no list of pages. */
+/** Undefined when the field is no paged list. */
 function sizeOf({ arguments: given = [] }: FieldNode, variables: Variables): number | undefined {
   const sizes = given.filter(({ name }) => name.value === 'first' || name.value === 'last');
   return sizes.map(({ value }) => numberIn(value, variables)).find((size) => size !== undefined);

@@ -17,7 +17,7 @@ import type { RateLimits } from './rate-limit.ts';
 
 let schema: GraphQLSchema | undefined;
 
-/** Answers as the official schema allows: what it does not have is refused, what the fake does not have is an error. */
+/** Validates against the official schema. Unknown fields are refused; fields that the fake lacks are errors. */
 export function graphqlRoute(limits: RateLimits): Route {
   return { method: 'POST', path: '/graphql', handle: (ask) => answerGraphql(ask, limits) };
 }
@@ -72,13 +72,12 @@ function readDocument(query: string): DocumentNode | readonly GraphQLError[] {
 function officialSchema(): GraphQLSchema {
   if (schema === undefined) {
     const text = new URL('schema.graphql', import.meta.resolve('@octokit/graphql-schema'));
-    // The official text breaks rules of deprecation that the newest graphql has.
+    // The official schema violates deprecation rules of the newest graphql package.
     schema = buildSchema(readFileSync(text, 'utf8'), { assumeValid: true, assumeValidSDL: true });
   }
   return schema;
 }
 
-/** Fields of nodes are values, or functions of their arguments. */
 const resolveField: GraphQLFieldResolver<Record<string, unknown>, unknown> = (source, args, _context, info) => {
   if (!(info.fieldName in source)) {
     throw new Error(`The fake GitHub does not have ${info.parentType.name}.${info.fieldName}`);

@@ -15,7 +15,7 @@ import type {
   WorkflowRun,
 } from './model.ts';
 
-/** What happened, named as GitHub's deliveries are. It is announced after the state has changed. */
+/** A change, named after GitHub's webhook. It is announced after the state has changed. */
 export type Happening =
   | (InRepository & { readonly event: 'pull_request'; readonly pr: PullRequest } & PullRequestAction)
   | (InRepository & {
@@ -29,14 +29,14 @@ export type Happening =
       readonly action: 'created' | 'edited' | 'deleted';
       readonly pr: PullRequest;
       readonly comment: Comment;
-      /** The text before an edit. */
+      /** The text before the edit. */
       readonly from?: string;
     })
   | (InRepository & {
       readonly event: 'push';
-      /** In full; refs other than branches and tags are announced nowhere. */
+      /** The full name. Refs other than branches and tags are not announced. */
       readonly ref: string;
-      /** Zeros where it was not there, or is gone. */
+      /** Zeros when the ref did not exist before, or was deleted. */
       readonly before: string;
       readonly after: string;
       readonly isForced: boolean;
@@ -70,7 +70,7 @@ export type Happening =
   | (InRepository & {
       readonly event: 'repository';
       readonly action: 'created' | 'renamed' | 'transferred' | 'deleted' | 'edited' | 'archived' | 'unarchived';
-      /** The name or the owner's login before. */
+      /** The former name or the former owner's login. */
       readonly from?: string;
     })
   | (InRepository & {

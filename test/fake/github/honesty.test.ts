@@ -5,7 +5,7 @@ import { refusal, useGithub } from './use-github.ts';
 
 const here = useGithub();
 
-/** What GitHub's own clients, and people with curl, run into beside what Sluice asks for. */
+/** Covers behaviour of GitHub that its own clients and curl users meet, beyond Sluice's requests. */
 describe('lists of pull requests', () => {
   it('are sorted and filtered as GitHub does', async () => {
     const first = await here.github.openPullRequest(here.repository, { author: 'ada', branch: 'a' });

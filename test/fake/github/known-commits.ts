@@ -2,7 +2,7 @@ import { type Commit, getCommit, readCommits } from './git.ts';
 import type { PullRequest, Repository } from './model.ts';
 import { type DiffStat, statOf } from './pulls.ts';
 
-/** Commits do not change: each is read once. */
+/** Commits never change, so each is read once. */
 const known = new WeakMap<Repository, Map<string, Promise<Commit>>>();
 
 export function readCommit(repository: Repository, sha: string): Promise<Commit> {
@@ -19,7 +19,7 @@ export function findKnownCommit(repository: Repository, sha: string): Promise<Co
 
 const stats = new WeakMap<PullRequest, { readonly ends: string; readonly stat: Promise<DiffStat> }>();
 
-/** The size of what a pull request brings: worked out once for the same two ends. */
+/** Size of a pull request's diff, cached by its two ends. */
 export function readStat(pr: PullRequest): Promise<DiffStat> {
   const ends = `${pr.baseSha} ${pr.headSha}`;
   const found = stats.get(pr);
@@ -31,7 +31,7 @@ export function readStat(pr: PullRequest): Promise<DiffStat> {
 
 const brought = new WeakMap<PullRequest, { readonly ends: string; readonly shas: Promise<readonly string[]> }>();
 
-/** What a pull request brings, oldest first: read once for the same two ends. */
+/** Commits of a pull request, oldest first, cached by its two ends. */
 export function commitsOf(pr: PullRequest): Promise<readonly string[]> {
   const ends = `${pr.baseSha} ${pr.headSha}`;
   const found = brought.get(pr);

@@ -2,7 +2,7 @@ import type { Label, PullRequest, Repository, User, World } from './model.ts';
 import { notFound, Refused } from './refused.ts';
 import { nodeId } from './world.ts';
 
-/** Putting on a label that the repository has not makes it. */
+/** Adding an unknown label creates it in the repository. */
 export function ensureLabel(world: World, { labels }: Repository, name: string): Label {
   const found = labels.get(name.toLowerCase());
   if (found !== undefined) return found;

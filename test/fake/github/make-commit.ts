@@ -3,21 +3,21 @@ import type { Repository, User, World } from './model.ts';
 import { personOf } from './people.ts';
 import { moveRefs } from './refs.ts';
 
-/** By path; null removes it. */
+/** Content by path. Null removes the file. */
 export type Files = Readonly<Record<string, string | null>>;
 
 export interface MakeCommit {
-  /** A branch, or a ref in full. */
+  /** A branch, or a full ref name. */
   readonly branch: string;
   readonly files: Files;
   readonly message?: string;
-  /** Default: where the branch is. */
+  /** Default: the head of the branch. */
   readonly parent?: string | undefined;
-  /** A further parent makes it a merge. */
+  /** A second parent makes it a merge. */
   readonly merges?: string;
 }
 
-/** Somebody commits and pushes, without a work tree of their own. */
+/** Commits and pushes without a work tree. */
 export async function makeCommit(
   world: World,
   repository: Repository,

@@ -6,7 +6,7 @@ export interface MergeMessage {
   readonly body: string;
 }
 
-/** What GitHub writes when nobody says otherwise. */
+/** GitHub's default message. */
 export async function defaultMessage(pr: PullRequest, base: string, method: 'merge' | 'squash'): Promise<MergeMessage> {
   if (method === 'merge') return mergeMessage(pr);
   return squashMessage(pr, await readCommits(pr.repository.gitDir, ['--reverse', `${base}..${pr.headSha}`]));
@@ -39,7 +39,7 @@ function listMessages(commits: readonly Commit[]): string {
     .join('\n\n');
 }
 
-/** Whoever wrote commits and is not the author of the pull request. */
+/** Names the commit authors other than the pull request's author. */
 function withCoAuthors(body: string, pr: PullRequest, commits: readonly Commit[]): string {
   const others = commits
     .filter(({ author }) => author.name !== pr.author.name)

@@ -18,7 +18,7 @@ export interface MergeRequest {
   readonly message?: string | undefined;
 }
 
-/** Merges, or refuses as GitHub does: 409 where the head is not the expected one, 405 for everything else. */
+/** Merges, or refuses like GitHub: 409 when the head is not the expected one, 405 for everything else. */
 export async function mergePullRequest(
   world: World,
   pr: PullRequest,
@@ -88,7 +88,7 @@ function checkRules(pr: PullRequest, caller: Caller, merge: PullRequest['merge']
 
 interface Making {
   readonly base: string;
-  /** Of the merge of the two. */
+  /** The merged tree. */
   readonly tree: string;
   readonly by: User;
   readonly request: MergeRequest;
@@ -111,7 +111,7 @@ async function mergeOrSquash(world: World, pr: PullRequest, { base, tree, by, re
   });
 }
 
-/** Every commit is made again, even where the branch could just be moved forward. */
+/** Rewrites every commit, even when the branch could be fast-forwarded. */
 async function rebase(world: World, pr: PullRequest, { base, by }: Making): Promise<string> {
   const { gitDir } = pr.repository;
   const commits = await readCommits(gitDir, ['--reverse', '--topo-order', '--no-merges', `${base}..${pr.headSha}`]);
@@ -120,7 +120,7 @@ async function rebase(world: World, pr: PullRequest, { base, by }: Making): Prom
   for (const commit of commits) {
     const [parent] = commit.parents;
     const { tree: onto } = await getCommit(gitDir, tip);
-    // Git 2.39 cannot be told the base of a merge, and finds it as the parent of this stand-in.
+    // Git 2.39 has no `--merge-base`, and finds the base as the parent of this stand-in.
     const parents = parent === undefined ? [] : [parent];
     const draft = { parents, message: 'Stand-in', author: committer, committer };
     const ours = await commitTree(gitDir, { ...draft, tree: onto });
@@ -137,7 +137,7 @@ async function deleteBranch(world: World, pr: PullRequest, by: User): Promise<vo
   const { repository, headRepository, headRef } = pr;
   if (!repository.settings.deleteBranchOnMerge || headRepository !== repository) return;
   if (branchHead(repository, headRef) !== pr.headSha || headRef === repository.defaultBranch) return;
-  // What was to be merged into this branch goes on to where the branch went.
+  // Pull requests onto the deleted branch are retargeted to its base.
   for (const other of openPullRequests(repository))
     if (other.baseRef === headRef) editPullRequest(world, other, by, { base: pr.baseRef, isAutomatic: true });
   await moveRefs(world, repository, by, [{ ref: `refs/heads/${headRef}`, after: undefined }]);

@@ -5,8 +5,8 @@ import { branchHead, writeRefs, ZEROS } from './refs.ts';
 import { goOn } from './world.ts';
 
 /**
- * What is known about whether a pull request can be merged. GitHub forgets it whenever either side moves, and begins to
- * work it out again when somebody asks: whoever asks first learns `unknown`.
+ * The known mergeability. GitHub drops it whenever either side moves, and computes it again on request. So the first
+ * reader gets `unknown`.
  */
 export async function askMergeability(world: World, pr: PullRequest): Promise<Mergeability> {
   const base = branchHead(pr.repository, pr.baseRef);
@@ -18,7 +18,7 @@ export async function askMergeability(world: World, pr: PullRequest): Promise<Me
 
 const underway = new WeakMap<PullRequest, { readonly key: string; readonly merge: Promise<Mergeability> }>();
 
-/** What git says; it is asked once for the same two commits. */
+/** Computed once for the same two commits. */
 export function findOut(world: World, pr: PullRequest, base: string): Promise<Mergeability> {
   if (isCurrent(pr, base)) return Promise.resolve(pr.merge);
   const key = `${pr.headSha} ${base}`;

@@ -29,7 +29,7 @@ const merge = (signal?: AbortSignal) =>
   client.request(MERGE, { ...names, pull_number: pr.number, ...(signal && { request: { signal } }) });
 const isMerged = () => pr.merged !== undefined;
 
-/** The status of a refusal, or what went wrong with the connection. */
+/** The status of a refusal, or the connection error. */
 async function outcomeOf(asked: Promise<unknown>): Promise<string | number> {
   const error = await asked.then(
     () => undefined,

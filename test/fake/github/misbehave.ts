@@ -4,7 +4,7 @@ import type { Answer, Ask, Meddler, NoAnswer } from './exchange.ts';
 import { type ApiFault, ApiFaults } from './faults.ts';
 import { type RateLimitOptions, RateLimits, secondaryLimit } from './rate-limit.ts';
 
-/** Between the wire and what answers: budgets, what did not change, and what goes wrong on purpose. */
+/** Applies rate limits, ETags and injected faults to each request. */
 export class Misbehaviour implements Meddler {
   readonly faults = new ApiFaults();
   readonly limits: RateLimits;

@@ -4,8 +4,8 @@ import type { Meddler, RequestRecord, Route } from './exchange.ts';
 import type { Happening } from './happening.ts';
 
 /**
- * What the fake GitHub knows, as plain data that its parts read and change. Names of fields are ours; the words that
- * go over the wire are made in `views/`. Whatever changes something announces it with `world.announce`.
+ * The fake GitHub's state as plain data. Field names are the fake's own; `views/` maps them to the wire. Every change
+ * is announced with `world.announce`.
  */
 export interface World {
   readonly options: WorldOptions;
@@ -14,17 +14,17 @@ export interface World {
   readonly users: Map<string, User>;
   readonly apps: Map<number, App>;
   readonly installations: Map<number, Installation>;
-  /** By id. Deleted ones are not in here. */
+  /** By id, without deleted ones. */
   readonly repositories: Map<number, Repository>;
   readonly tokens: Map<string, Token>;
-  /** Apps that a manifest made and nobody fetched yet, by code. */
+  /** Apps whose manifest was accepted but not fetched yet, by code. */
   readonly manifests: Map<string, Manifest>;
   readonly routes: Route[];
   meddler: Meddler | undefined;
   readonly requests: RequestRecord[];
-  /** Answers that are not what the OpenAPI description promises. */
+  /** Answers that violate the OpenAPI description. */
   readonly violations: string[];
-  /** Work that goes on after an answer, such as the computing of mergeability: `settle` waits for it. */
+  /** Background work, such as computing mergeability. `settle` waits for it. */
   readonly underway: Set<Promise<unknown>>;
   now(): number;
   nextId(): number;
@@ -33,15 +33,15 @@ export interface World {
 }
 
 export interface WorldOptions {
-  /** The folder for bare repositories. */
+  /** Parent folder of the bare repositories. */
   readonly folder: string;
   readonly clock: Timing;
-  /** GitHub says that it does not know yet, and begins to compute: `lazy`. `held`: it never gets to it. */
+  /** `lazy`: GitHub answers unknown and starts to compute. `held`: it never computes. */
   mergeability: 'lazy' | 'at_once' | 'held';
-  /** How long installation tokens are good. */
+  /** Lifetime of installation tokens. */
   readonly tokenLifetimeMs: number;
   readonly validate: boolean;
-  /** Whether every push asks apps for their checks, as GitHub does: a delivery more for each. */
+  /** Like GitHub, requests a check suite of every app after each push, with a webhook for each. */
   readonly requestsSuites: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface App {
   readonly slug: string;
   readonly name: string;
   readonly owner: User;
-  /** `slug[bot]`: who it is when it acts. */
+  /** The account `slug[bot]` that the app acts as. */
   readonly bot: User;
   readonly createdAt: number;
   clientId: string;
@@ -87,7 +87,7 @@ export interface Installation {
   suspendedAt: number | undefined;
 }
 
-/** The app, its key (once, for its owner), and where its deliveries go. */
+/** The app, its key (handed out once), and its webhook settings. */
 export interface Manifest {
   readonly app: App;
   readonly privateKey: string;
@@ -103,7 +103,7 @@ export type Token =
     }
   | { readonly kind: 'user'; readonly user: User };
 
-/** Who asks. `user` is the actor of whatever they do. */
+/** `user` is the account that acts. */
 export type Caller =
   | { readonly kind: 'nobody' }
   | { readonly kind: 'app'; readonly app: App; readonly user: User }
@@ -121,11 +121,11 @@ export interface Repository {
   readonly nodeId: string;
   owner: User;
   name: string;
-  /** `owner/name` in lower case: they answer with 301. */
+  /** `owner/name` in lower case. Requests for these are redirected. */
   readonly formerNames: Set<string>;
   /** The bare repository on disk. */
   readonly gitDir: string;
-  /** What the bare repository has: full names to commits. Kept up by whoever moves refs. */
+  /** Commits by full ref name. Every change of refs updates this copy. */
   readonly refs: Map<string, string>;
   readonly parent: Repository | undefined;
   readonly isPrivate: boolean;
@@ -134,19 +134,19 @@ export interface Repository {
   isArchived: boolean;
   defaultBranch: string;
   readonly settings: RepositorySettings;
-  /** By login in lower case; the owner is an admin, and anybody may read what is public. */
+  /** By login in lower case. The owner is an admin, and everyone may read a public repository. */
   readonly roles: Map<string, Role>;
   readonly pulls: Map<number, PullRequest>;
   readonly labels: Map<string, Label>;
   readonly suites: CheckSuite[];
   readonly checks: CheckRun[];
   readonly statuses: CommitStatus[];
-  /** By the pattern of branches, which may have stars. */
+  /** By branch pattern, which may contain stars. */
   readonly protections: Map<string, Protection>;
   readonly rulesets: Ruleset[];
   readonly runs: WorkflowRun[];
   nextNumber: number;
-  /** Merges and pushes happen one after the other. */
+  /** Merges and pushes run one after the other. */
   turn: Promise<unknown>;
 }
 
@@ -173,13 +173,13 @@ export interface PullRequest {
   readonly createdAt: number;
   title: string;
   body: string | undefined;
-  /** Undefined where the fork is gone. */
+  /** Undefined when the fork was deleted. */
   headRepository: Repository | undefined;
   readonly headOwner: User;
   readonly headRef: string;
   headSha: string;
   baseRef: string;
-  /** Where the base branch was when this was opened, last pushed to or merged. */
+  /** The head of the base branch when this was opened, last pushed to or merged. */
   baseSha: string;
   isDraft: boolean;
   isLocked: boolean;
@@ -188,13 +188,13 @@ export interface PullRequest {
   closedAt: number | undefined;
   merged: { readonly at: number; readonly by: User; readonly sha: string } | undefined;
   isMerging: boolean;
-  /** Computed for exactly these two commits; `kind` is what git says. Ask `mergeability.ts` instead. */
+  /** Computed for exactly these two commits. Read it through `mergeability.ts`. */
   merge: Mergeability;
   labels: Label[];
   readonly timeline: TimelineEvent[];
   readonly comments: Comment[];
   readonly reviews: Review[];
-  /** Who was asked, and has not answered. */
+  /** Requested reviewers without an answer. */
   requestedReviewers: readonly User[];
 }
 
@@ -205,9 +205,9 @@ export interface Mergeability {
   /** The trial merge, kept as refs/pull/N/merge. */
   readonly sha: string | undefined;
   readonly tree: string | undefined;
-  /** The head does not have the base's newest commit. */
+  /** The head lacks the newest commit of the base. */
   readonly isBehind: boolean;
-  /** The base has all of it already. */
+  /** The base already contains the head. */
   readonly isContained: boolean;
 }
 
@@ -243,11 +243,10 @@ export interface Comment {
   readonly id: number;
   readonly nodeId: string;
   readonly author: User;
-  /** The app through which it was written. */
+  /** The app that wrote it on the user's behalf. */
   readonly app: App | undefined;
   readonly createdAt: number;
   updatedAt: number;
-  /** By somebody, after it was written. */
   isEdited: boolean;
   body: string;
   readonly reactions: Reaction[];
@@ -318,29 +317,27 @@ export interface CommitStatus {
   readonly description: string | undefined;
   readonly targetUrl: string | undefined;
   readonly creator: User;
-  /** The app that set it. */
   readonly app: App | undefined;
   readonly at: number;
 }
 
 export interface RequiredCheck {
   readonly context: string;
-  /** Only this app's counts; undefined: anybody's. */
+  /** The app that must report it. Undefined: any. */
   readonly appId: number | undefined;
 }
 
-/** Classic branch protection. */
 export interface Protection {
   readonly id: number;
   readonly nodeId: string;
   readonly pattern: string;
   readonly checks: readonly RequiredCheck[] | undefined;
-  /** The head must have the base's newest commit. */
+  /** The head must contain the newest commit of the base. */
   readonly isStrict: boolean;
   readonly reviews:
     | { readonly count: number; readonly dismissesStale: boolean; readonly needsCodeOwners: boolean }
     | undefined;
-  /** Who may push: logins and app slugs. Undefined: whoever may write. */
+  /** Logins and app slugs that may push. Undefined: everyone with write access. */
   readonly pushers: readonly string[] | undefined;
   /** Logins and app slugs that need no pull request. */
   readonly bypassers: readonly string[];
@@ -367,7 +364,7 @@ export interface BypassActor {
   /** The app's id for an Integration; 5 for admins, 4 for writers, 2 for maintainers. */
   readonly actorId: number;
   readonly type: 'Integration' | 'RepositoryRole' | 'OrganizationAdmin';
-  /** With `exempt` it does not even look as if anything were in the way. */
+  /** With `exempt`, GitHub does not report the pull request as blocked either. */
   readonly mode: 'always' | 'pull_request' | 'exempt';
 }
 
@@ -396,7 +393,7 @@ export interface WorkflowRun {
   status: CheckStatus;
   conclusion: CheckConclusion | undefined;
   readonly suite: CheckSuite;
-  /** Empty for forks, as at GitHub. */
+  /** Empty for forks, like at GitHub. */
   readonly pulls: readonly number[];
   readonly createdAt: number;
   updatedAt: number;

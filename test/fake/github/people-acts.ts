@@ -58,34 +58,34 @@ import { ensureUser, findRepository, inTurn } from './world.ts';
 const SECOND_MS = 1_000;
 
 export interface OpenOptions {
-  /** Default: a new one, from the base. */
+  /** Default: a new branch from the base. */
   readonly branch?: string;
-  /** Committed on the branch before it is opened. Default, for a new branch: one new file. */
+  /** Files to commit before opening. Default for a new branch: one new file. */
   readonly files?: Files;
   readonly title?: string;
   readonly body?: string;
   readonly base?: string;
   readonly author?: string;
   readonly isDraft?: boolean;
-  /** The fork the branch is in. */
+  /** The fork that contains the branch. */
   readonly from?: Repository;
 }
 
 export interface CheckDraft extends Omit<CheckFields, 'name'> {
   readonly sha: string;
   readonly name: string;
-  /** Default: GitHub's own CI. */
+  /** Default: GitHub Actions. */
   readonly app?: App;
-  /** Each is a check of its own in the same suite, as when a workflow is run again. */
+  /** Each attempt is a separate check in the same suite, as when a workflow is run again. */
   readonly attempt?: number;
-  /** A further check of that name in a suite of its own, as of another workflow. */
+  /** A further check of that name in its own suite, as from another workflow. */
   readonly isOtherSuite?: boolean;
 }
 
-/** What people and CI do on GitHub in tests, as they would with a mouse. Names are logins; who is new, joins. */
+/** Acts of people and CI on GitHub, as done with a mouse. Names are logins; unknown ones are created. */
 export class People {
   readonly world: World;
-  /** GitHub's own CI. */
+  /** GitHub Actions. */
   readonly ci: App;
 
   constructor(world: World, ci: App) {
@@ -93,7 +93,7 @@ export class People {
     this.ci = ci;
   }
 
-  /** Held: nobody learns whether anything can be merged. */
+  /** `held`: mergeability stays unknown. */
   setMergeability(mode: World['options']['mergeability']): void {
     this.world.options.mergeability = mode;
   }
@@ -108,7 +108,7 @@ export class People {
     return repository;
   }
 
-  /** With a first commit on its default branch. */
+  /** Creates it with a first commit on its default branch. */
   async createRepository(
     fullName: string,
     options: RepositoryOptions & { readonly files?: Files; readonly roles?: Readonly<Record<string, Role>> } = {},
@@ -129,7 +129,7 @@ export class People {
     return forkRepository(this.world, parent, login);
   }
 
-  /** A branch that is not there yet begins at the default branch. */
+  /** A new branch starts at the default branch. */
   commit(repository: Repository, draft: MakeCommit & { readonly author?: string }): Promise<string> {
     const author = this.user(draft.author ?? repository.owner.login);
     return inTurn(repository, () => {
@@ -139,7 +139,7 @@ export class People {
     });
   }
 
-  /** Undefined: the branch goes away. */
+  /** Undefined deletes the branch. */
   async moveBranch(repository: Repository, branch: string, sha: string | undefined, by?: string): Promise<void> {
     const sender = this.user(by ?? repository.owner.login);
     await inTurn(repository, () =>
@@ -168,7 +168,7 @@ export class People {
     });
   }
 
-  /** One more commit on the pull request's branch; `isForced`: instead of the last one. */
+  /** Adds a commit to the pull request's branch. `isForced` replaces the last one. */
   async push(pr: PullRequest, files: Files, options: { readonly isForced?: boolean; readonly by?: string } = {}) {
     const { headRepository, headRef: branch, headSha } = pr;
     if (headRepository === undefined) throw new Error('The fork is gone.');
@@ -225,12 +225,12 @@ export class People {
     setDraft(this.world, pr, this.user(by), false);
   }
 
-  /** As with the button, which overrides nothing that binds this person. */
+  /** Merges like the button, which overrides no rule that binds this person. */
   mergeByHand(pr: PullRequest, by: string, method: MergeMethod = 'merge'): Promise<string> {
     return mergePullRequest(this.world, pr, { kind: 'user', user: this.user(by) }, { method });
   }
 
-  /** Again for the same app, commit, name and attempt: the same check, changed. */
+  /** The same app, commit, name and attempt update the same check. */
   reportCheck(repository: Repository, draft: CheckDraft): CheckRun {
     const { sha, app = this.ci, attempt = 1, isOtherSuite = false, ...fields } = draft;
     const known = checksOf(repository, sha).filter(({ name, suite }) => name === draft.name && suite.app === app);
@@ -241,7 +241,7 @@ export class People {
     }
     const make = isOtherSuite ? addSuite : ensureSuite;
     const suite = make(this.world, repository, app, sha);
-    // Nobody sees a failure and runs it again within the second that GitHub's instants tell apart.
+    // GitHub's timestamps have whole seconds, and a person cannot rerun a check within one.
     const last = isOtherSuite ? undefined : known.at(-1)?.startedAt;
     const startedAt = last === undefined ? this.world.now() : Math.max(this.world.now(), last + SECOND_MS);
     return createCheck(this.world, repository, suite, { startedAt, ...fields });
@@ -273,7 +273,7 @@ export class People {
     removeRuleset(this.world, repository, ruleset);
   }
 
-  /** From now on nobody changes anything in it, or they may again. */
+  /** An archived repository refuses all changes. */
   archive(repository: Repository, isArchived = true): void {
     repository.isArchived = isArchived;
     const action = isArchived ? 'archived' : 'unarchived';
@@ -311,7 +311,7 @@ export class People {
     return installApp(this.world, app, account, options);
   }
 
-  /** Where only some repositories of the account are chosen. */
+  /** For an installation on selected repositories. */
   choose(installation: Installation, repository: Repository, isChosen = true): void {
     chooseRepository(this.world, installation, repository, isChosen);
   }
@@ -333,12 +333,12 @@ export class People {
     announceInstallation(this.world, installation, 'new_permissions_accepted');
   }
 
-  /** The old key is good no longer. */
+  /** Invalidates the old key. */
   rotateKey(app: App): string {
     return addKey(app, true);
   }
 
-  /** A personal access token. */
+  /** Creates a personal access token. */
   createToken(login: string): string {
     const value = `ghp_${randomBytes(18).toString('hex')}`;
     this.world.tokens.set(value, { kind: 'user', user: this.user(login) });

@@ -1,7 +1,7 @@
 import type { Person } from './git.ts';
 import type { User } from './model.ts';
 
-/** Who commits what is merged at GitHub's own pages and API. */
+/** The committer of merges on GitHub's pages and API. */
 export const WEB_FLOW = { name: 'GitHub', email: 'noreply@github.com' };
 
 export function personOf({ id, login, name }: User, at: number): Person {

@@ -2,12 +2,11 @@ import type { App, Caller, Protection, Repository, RequiredCheck, Rule, Ruleset 
 import { isStarred } from './starred.ts';
 import { appOf, hasRole, roleOf } from './world.ts';
 
-/** The classic protection of a branch: the one named exactly like it goes before patterns. */
+/** Classic protection of a branch. An exact name has precedence over patterns. */
 export function protectionOf({ protections }: Repository, branch: string): Protection | undefined {
   return protections.get(branch) ?? protections.values().find(({ pattern }) => isStarred(pattern, branch));
 }
 
-/** Rulesets that are in force for a branch. */
 export function rulesetsOf(repository: Repository, branch: string): readonly Ruleset[] {
   return repository.rulesets.filter(
     ({ enforcement, include, exclude }) =>
@@ -31,7 +30,7 @@ export function isProtected(repository: Repository, branch: string): boolean {
   return protectionOf(repository, branch) !== undefined || rulesOf(repository, branch).length > 0;
 }
 
-/** Checks that must pass on a head before it gets to the branch, from both kinds of rules. */
+/** Required checks of both kinds of rules. */
 export function requiredChecksOf(repository: Repository, branch: string): readonly RequiredCheck[] {
   const ofRules = rulesOf(repository, branch).flatMap((rule) =>
     rule.type === 'required_status_checks' ? rule.checks : [],
@@ -39,10 +38,10 @@ export function requiredChecksOf(repository: Repository, branch: string): readon
   return [...(protectionOf(repository, branch)?.checks ?? []), ...ofRules];
 }
 
-/** 5, 4 and 2 are GitHub's own numbers for these roles. */
+/** GitHub's own numbers for these roles. */
 const ROLE_NUMBERS: Readonly<Record<string, number>> = { admin: 5, write: 4, maintain: 2 };
 
-/** `look`: somebody is told how things are. */
+/** `look`: the state is only displayed. */
 export type Way = 'push' | 'pull_request' | 'look';
 
 const MODES: Readonly<Record<Way, readonly string[]>> = {
@@ -62,7 +61,7 @@ export function bypasses({ bypass }: Ruleset, repository: Repository, caller: Ca
     });
 }
 
-/** Classic protection does not bind admins unless it says so. */
+/** Classic protection does not bind admins unless configured to. */
 export function isBound(protection: Protection, repository: Repository, caller: Caller): boolean {
   const isAdmin = caller.kind === 'user' && hasRole(repository, caller.user, 'admin');
   return protection.bindsAdmins || !isAdmin;

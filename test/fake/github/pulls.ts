@@ -100,7 +100,7 @@ export interface PullRequestEdit {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
   readonly base?: string | undefined;
-  /** Nobody chose that base: the one before is gone. */
+  /** GitHub changed the base itself, because the former one was deleted. */
   readonly isAutomatic?: boolean;
 }
 
@@ -167,7 +167,6 @@ export interface DiffStat {
 
 const stats = new WeakMap<PullRequest, { readonly key: string; readonly stat: Promise<DiffStat> }>();
 
-/** The size of what a pull request brings. */
 export function statOf(pr: PullRequest): Promise<DiffStat> {
   const key = `${pr.baseSha} ${pr.headSha}`;
   const known = stats.get(pr);

@@ -4,7 +4,7 @@ import { bypasses, isBound, isListed, protectionOf, rulesetsOf } from './protect
 import type { RefChange } from './refs.ts';
 import { ZEROS } from './refs.ts';
 
-/** Why somebody who may write to the repository may not change this ref so; undefined where they may. */
+/** Why an account with write access may not change this ref. Undefined when it may. */
 export function pushBlock(repository: Repository, caller: Caller, change: RefChange): string | undefined {
   if (change.ref.startsWith('refs/pull/')) return 'deny updating a hidden ref';
   if (!change.ref.startsWith('refs/heads/')) return undefined;
@@ -56,7 +56,7 @@ function violation(repository: Repository, rule: Rule, { before, after }: RefCha
   }
 }
 
-/** Whether the ref may only move forward. */
+/** Tells whether the ref may only be fast-forwarded. */
 export function isStraight(repository: Repository, caller: Caller, ref: string): boolean {
   if (!ref.startsWith('refs/heads/')) return false;
   const branch = ref.slice('refs/heads/'.length);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Answer, Ask } from './exchange.ts';
 
-/** GitHub's own for an installation: so many of each in an hour. */
+/** GitHub's hourly limit for an installation. */
 const DEFAULT_LIMIT = 5_000;
 const DEFAULT_WINDOW_MS = 3_600_000;
 const DOCUMENTATION = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api';
@@ -12,11 +12,11 @@ export interface RateLimitOptions {
   readonly core?: number;
   readonly graphql?: number;
   readonly windowMs?: number;
-  /** How a spent budget is refused: GitHub does either. */
+  /** GitHub refuses an exhausted limit with either status. */
   readonly refusal?: 403 | 429;
-  /** More acts than these in a minute meet the secondary limit. */
+  /** More writes in a minute hit the secondary limit. */
   readonly writesPerMinute?: number;
-  /** More questions than these at the same time do, too. */
+  /** More concurrent requests hit the secondary limit too. */
   readonly concurrent?: number;
   readonly retryAfterSeconds?: number;
 }
@@ -25,13 +25,13 @@ export interface Bucket {
   readonly limit: number;
   readonly used: number;
   readonly remaining: number;
-  /** In whole seconds, as the header tells it. */
+  /** In whole seconds, like the header. */
   readonly reset: number;
 }
 
-/** What each payer may still ask, per resource and window. */
+/** Remaining requests of each payer, per resource and window. */
 export class RateLimits {
-  /** How often somebody was refused. */
+  /** Number of refusals. */
   refused = 0;
   #options: RateLimitOptions;
   readonly #clock: Clock;
@@ -44,12 +44,12 @@ export class RateLimits {
     this.#options = options;
   }
 
-  /** From now on. What was spent stays spent. */
+  /** Applies from now on. Used requests stay used. */
   configure(options: RateLimitOptions): void {
     this.#options = { ...this.#options, ...options };
   }
 
-  /** A new window begins, for everybody. */
+  /** Starts a new window for all payers. */
   refill(): void {
     this.#spent.clear();
     this.#writes.clear();
@@ -61,7 +61,7 @@ export class RateLimits {
     return { limit, used, remaining: Math.max(0, limit - used), reset: Math.ceil(until / 1000) };
   }
 
-  /** Refuses, or spends one and counts the question as underway until `end`. */
+  /** Refuses, or charges one request and counts it as in flight until `end`. */
   begin(ask: Ask): Answer | undefined {
     const resource = resourceOf(ask);
     const refusal = isFree(ask) ? undefined : this.#refuse(ask, resource);
@@ -74,7 +74,7 @@ export class RateLimits {
     return undefined;
   }
 
-  /** What turned out to cost more than one. */
+  /** Charges a request that cost more than one point. */
   spendMore(ask: Ask, more: number): void {
     this.#windowOf(ask.payer, resourceOf(ask)).used += more;
   }
@@ -83,7 +83,7 @@ export class RateLimits {
     this.#underway.set(ask.payer, Math.max(0, (this.#underway.get(ask.payer) ?? 0) - 1));
   }
 
-  /** What was not changed since it was last asked is not charged. */
+  /** An unmodified answer (304) is not charged. */
   giveBack(ask: Ask): void {
     const window = this.#windowOf(ask.payer, resourceOf(ask));
     window.used = Math.max(0, window.used - 1);
@@ -146,7 +146,7 @@ function resourceOf(ask: Ask): Resource {
   return ask.area === 'graphql' ? 'graphql' : 'core';
 }
 
-/** Looking at the budget costs nothing. */
+/** Reading the rate limit is free. */
 function isFree(ask: Ask): boolean {
   return ask.path === '/rate_limit';
 }

@@ -9,10 +9,10 @@ const MAX_TAGS = 3;
 
 export interface RefChange {
   readonly ref: string;
-  /** Zeros where it was not there, or is gone. */
+  /** Zeros when the ref did not exist before, or was deleted. */
   readonly before: string;
   readonly after: string;
-  /** It is known that `before` is in `after`. */
+  /** `before` is known to be an ancestor of `after`. */
   readonly isForward?: boolean;
 }
 
@@ -20,7 +20,7 @@ export function branchHead(repository: Repository, branch: string): string | und
   return repository.refs.get(`refs/heads/${branch}`);
 }
 
-/** All of them or none, with what follows from it. */
+/** Moves all refs or none, with the consequences for pull requests. */
 export async function moveRefs(
   world: World,
   repository: Repository,
@@ -37,7 +37,7 @@ export async function moveRefs(
   await followRefs(world, repository, sender, changes);
 }
 
-/** Only in git: for refs that are nobody's but the server's. */
+/** Writes refs in git only, for refs that the server alone owns. */
 export async function writeRefs(repository: Repository, changes: readonly RefChange[]): Promise<void> {
   const lines = changes.map(({ ref, before, after }) =>
     after === ZEROS ? `delete ${ref} ${before}` : `update ${ref} ${after}${isOwn(ref) ? '' : ` ${before}`}`,
@@ -49,12 +49,12 @@ export async function writeRefs(repository: Repository, changes: readonly RefCha
   }
 }
 
-/** Nobody pushes to these, and they do not wait for pushes. */
+/** Clients cannot push these refs, so they do not wait for pushes. */
 function isOwn(ref: string): boolean {
   return ref.startsWith('refs/pull/');
 }
 
-/** After somebody else wrote refs: finds out which, and lets follow what follows. */
+/** After git wrote refs itself, finds the changes and applies their consequences. */
 export async function catchUp(world: World, repository: Repository, sender: User): Promise<void> {
   const found = await readRefs(repository.gitDir);
   const changes: RefChange[] = [];
@@ -80,7 +80,7 @@ async function followRefs(
   const tags = changes.filter(({ ref }) => ref.startsWith('refs/tags/')).length;
   for (const change of changes) {
     const { ref, before, after, isForward } = change;
-    // Of many tags at once nobody is told.
+    // GitHub sends no webhook when many tags are pushed at once.
     if (ref.startsWith('refs/tags/') ? tags > MAX_TAGS : !ref.startsWith('refs/heads/')) continue;
     const isForced =
       before !== ZEROS &&
@@ -95,7 +95,7 @@ async function followRefs(
   }
 }
 
-/** Pull requests from this branch, here and in the repository it was forked from. */
+/** Updates pull requests from this branch, here and in the parent repository. */
 async function followHeads(world: World, repository: Repository, sender: User, change: RefChange): Promise<void> {
   const branch = change.ref.slice('refs/heads/'.length);
   for (const target of world.repositories.values())
@@ -125,7 +125,7 @@ async function followHead(world: World, pr: PullRequest, sender: User, { after }
   if (base !== undefined && (await isAncestor(pr.repository.gitDir, after, base))) closePullRequest(world, pr, sender);
 }
 
-/** `refs/pull/N/head`: it has the commit also where the branch or the fork goes away. */
+/** `refs/pull/N/head` keeps the commit after the branch or the fork was deleted. */
 export async function keepHead({ repository, headRepository, number }: PullRequest, after: string): Promise<void> {
   const ref = `refs/pull/${number}/head`;
   if (headRepository !== undefined && headRepository !== repository)
@@ -148,7 +148,7 @@ async function followBases(world: World, repository: Repository, sender: User, c
   }
 }
 
-/** The commit on the branch's own line that brought the head. */
+/** The first-parent commit of the branch that brought in the head. */
 async function findLandedAs({ repository, headSha }: PullRequest, { before, after }: RefChange): Promise<string> {
   const args = ['rev-list', '--first-parent', '--reverse', after, `^${before}`];
   for (const sha of await gitLines(repository.gitDir, args))

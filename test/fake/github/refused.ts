@@ -2,7 +2,7 @@ import type { Answer } from './exchange.ts';
 
 const DOCUMENTATION = 'https://docs.github.com/rest';
 
-/** An expected no, as GitHub words it. */
+/** An expected refusal in GitHub's words. */
 export class Refused extends Error {
   readonly status: number;
   readonly errors: readonly unknown[] | undefined;
@@ -36,7 +36,7 @@ export function invalid(...errors: readonly unknown[]): Refused {
   return new Refused(422, 'Validation Failed', errors);
 }
 
-/** The repository has another name by now. What changes something is to be sent there as it is: 307, not 301. */
+/** The repository was renamed. A write is redirected with 307 instead of 301, so that clients repeat it unchanged. */
 export class Moved extends Error {
   readonly location: string;
   readonly status: number;

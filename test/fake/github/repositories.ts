@@ -8,7 +8,7 @@ export interface RepositoryOptions {
   readonly isPrivate?: boolean;
   readonly defaultBranch?: string;
   readonly settings?: Partial<RepositorySettings>;
-  /** Of the owner, where it is not there yet. */
+  /** Type of the owner, if the account is created here. */
   readonly ownerType?: User['type'];
 }
 
@@ -25,8 +25,8 @@ const DEFAULTS: RepositorySettings = {
 };
 
 /**
- * Refuses refs one by one, as GitHub does: names and reasons are in files that the environment names, because only the
- * server knows who pushes. What needs the pushed commits is looked up here, where they are.
+ * Refuses refs one by one, like GitHub. Only the server knows the caller, so names and reasons come in files that the
+ * environment names. Rules that need the pushed commits are evaluated here, where they are.
  */
 const UPDATE_HOOK = `#!/bin/sh
 ref="$1" old="$2" new="$3"
@@ -148,7 +148,7 @@ export function renameRepository(
     world.announce({ event: 'repository', action: 'transferred', repository, sender, from: owner.login });
 }
 
-/** Whoever has the name now is found under it, and stays the only one when it is gone. */
+/** A repository that takes a name over ends its redirects for good. */
 function endRedirects(world: World, fullName: string): void {
   for (const { formerNames } of world.repositories.values()) formerNames.delete(fullName.toLowerCase());
 }

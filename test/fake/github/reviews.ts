@@ -28,7 +28,7 @@ export function addReview(world: World, pr: PullRequest, author: User, draft: Re
   return review;
 }
 
-/** A push takes approvals back where the protection says so. */
+/** A push dismisses approvals if the protection says so. */
 export function dismissStaleReviews(world: World, pr: PullRequest, sender: User): void {
   if (protectionOf(pr.repository, pr.baseRef)?.reviews?.dismissesStale !== true) return;
   for (const review of pr.reviews) {
@@ -54,7 +54,7 @@ export function withdrawRequest(world: World, pr: PullRequest, user: User): void
   pr.updatedAt = world.now();
 }
 
-/** Of each reviewer the last opinion; comments are none. */
+/** The last opinion of each reviewer. Plain comments are no opinion. */
 export function opinionsOf(pr: PullRequest): ReadonlyMap<User, Review> {
   const opinions = new Map<User, Review>();
   for (const review of pr.reviews) if (review.state !== 'COMMENTED') opinions.set(review.author, review);

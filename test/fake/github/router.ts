@@ -15,7 +15,7 @@ interface Patterns {
 
 const patterns = new WeakMap<Route, Patterns>();
 
-/** Names with slashes, which not every client escapes, are looked for where nothing else is meant. */
+/** Not every client escapes slashes in names, so a last parameter may span several parts. */
 export function findRoute({ routes }: World, method: string, path: string): Match | undefined {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const meant = routes.filter((route) => route.method === wanted);
@@ -62,7 +62,7 @@ function decodeLeniently(text: string): string {
   }
 }
 
-/** GitHub's own pages of a server, and numbers instead of names, lead to the same places. */
+/** Maps Enterprise paths, and repository ids instead of names, to the usual routes. */
 export function canonicalPath(world: World, path: string): string {
   const bare = path === '/api/graphql' ? '/graphql' : path.replace(/^\/api\/v3(?=\/)/, '');
   const [, id, rest = ''] = /^\/repositories\/(\d+)(\/.*)?$/.exec(bare) ?? [];

@@ -3,7 +3,7 @@ import { nodeId } from './world.ts';
 
 export type ProtectionDraft = Partial<Omit<Protection, 'id' | 'nodeId' | 'pattern'>>;
 
-/** Sets the classic protection of a branch, as it is set whole at GitHub. */
+/** Replaces the classic protection of a branch as a whole, like GitHub. */
 export function protect(world: World, repository: Repository, pattern: string, draft: ProtectionDraft): Protection {
   const before = repository.protections.get(pattern);
   const id = before?.id ?? world.nextId();

@@ -10,20 +10,19 @@ import { findViolation, isKnownRoute } from './validate.ts';
 import { goOn } from './world.ts';
 
 const KEEP_ALIVE_MS = 120_000;
-/** These have no body, and say nothing of its length. */
+/** These statuses have no body and no content length. */
 const BODILESS = [204, 304];
 
-/** Puts the world on the wire. */
 export async function startServer(world: World): Promise<Server> {
   const server = createServer((request, response) => {
     const served = serve(world, request, response).catch((error: unknown) => {
       world.violations.push(`${request.method} ${request.url}: ${String(error)}`);
       response.destroy();
     });
-    // Whoever asked may be gone; what they asked for goes on, and its repository must stay so long.
+    // The client may have disconnected. Its request continues, and the repository must exist until it ends.
     goOn(world, served);
   });
-  // Clients keep connections; one that ends just as it is used again would look like a fault.
+  // Clients reuse connections. One that closes at that moment would look like a fault.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -46,7 +45,7 @@ async function serve(world: World, request: IncomingMessage, response: ServerRes
   else send(world, response, answer);
 }
 
-/** Undefined where whoever asked went away meanwhile. */
+/** Undefined when the client disconnected. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   try {
@@ -105,7 +104,7 @@ function handle(ask: Ask, match: ReturnType<typeof findRoute>, refusal: Refused 
   return match.route.handle(ask, match.params);
 }
 
-/** Nobody should take what was never built here for something that they may not see. */
+/** A route that the fake lacks is answered with 501, so that no test takes it for a hidden resource. */
 function notThere({ method, path }: Ask): Refused {
   return isKnownRoute(method, path) ? new Refused(501, `The fake GitHub does not have ${method} ${path}`) : notFound();
 }

@@ -1,4 +1,4 @@
-/** `*` stands for anything but a slash, `**` for anything. */
+/** `*` matches anything but a slash, `**` matches anything. */
 export function isStarred(pattern: string, text: string): boolean {
   const source = pattern
     .split(/(\*\*\/?|\*|\?)/)

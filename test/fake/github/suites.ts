@@ -2,7 +2,9 @@ import { covers } from './auth.ts';
 import { ensureSuite } from './checks.ts';
 import type { Repository, World } from './model.ts';
 
-/** Every push asks all apps that report checks for theirs; a suite of one that does not stays empty. */
+/**
+ * After a push, GitHub creates a suite for every app that reports checks. It stays empty if the app does not report.
+ */
 export function requestSuites(world: World, repository: Repository, sha: string): void {
   if (!world.options.requestsSuites) return;
   for (const installation of world.installations.values()) {

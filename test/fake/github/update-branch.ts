@@ -6,7 +6,7 @@ import { branchHead, moveRefs } from './refs.ts';
 import { Refused } from './refused.ts';
 import { inTurn } from './world.ts';
 
-/** Brings a pull request up to date with its base, as the button does: with a merge on its own branch. */
+/** Merges the base into the pull request's branch, like the button. */
 export async function mergeBase(world: World, pr: PullRequest, by: User, expected: string | undefined): Promise<void> {
   const { repository, headRepository, headRef, baseRef } = pr;
   if (headRepository !== repository) throw new Refused(501, 'The fake GitHub does not update branches of forks');

@@ -13,7 +13,7 @@ import type { Installation, Repository } from './model.ts';
 
 const run = promisify(execFile);
 
-/** One GitHub for a file of tests, and a private repository for each of them: ada writes, root owns, eve reads. */
+/** One GitHub per test file, and a private repository per test: ada writes, root owns, eve reads. */
 export function useGithub(): Scene {
   const scene = new Scene();
   before(() => scene.open());
@@ -62,7 +62,7 @@ class Scene {
     return asInstallation(this.github, this.installation);
   }
 
-  /** Git as somebody has it on their machine. */
+  /** Runs git like a developer's machine. */
   async git(args: readonly string[], cwd = this.#folder): Promise<string> {
     const author = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.test' };
     const committer = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.test' };
@@ -88,7 +88,7 @@ class Scene {
   }
 }
 
-/** The status and GitHub's sentence. */
+/** Matches the status and GitHub's message. */
 export function refusal(status: number, message: RegExp) {
   return (error: { status?: number; message: string }) => {
     assert.equal(error.status, status);

@@ -3,10 +3,10 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { Answer } from './exchange.ts';
 
 const NAME = 'github';
-/** What anybody may be told anywhere, whether or not the description lists it. */
+/** Statuses that every route may answer, listed in the description or not. */
 const ALWAYS = new Set([301, 304, 307, 400, 401, 403, 404, 422, 429, 501]);
 
-/** There the description wants an account to be a user and an enterprise at once. */
+/** The description wants an account to be a user and an enterprise at once here. */
 const CORRECTED: Readonly<Record<string, object>> = {
   'GET /app/installations 200': { type: 'array', items: { $ref: `${NAME}#/components/schemas/installation` } },
 };
@@ -31,7 +31,7 @@ function load() {
   return loaded;
 }
 
-/** Labels without a description are described as if there were none. */
+/** The description wrongly forbids a null description of a label. */
 function correct({ components: { schemas } }: Description): void {
   const { properties } = schemas['pull-request-simple'] as LabelledSchema;
   properties.labels.items.properties.description.nullable = true;
@@ -43,7 +43,7 @@ interface LabelledSchema {
   };
 }
 
-/** What may be null without saying what else it may be is not understood by ajv: it is said in other words. */
+/** ajv does not understand `nullable` without a type, so it is rewritten. */
 function allowNull(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) allowNull(inner);
@@ -57,7 +57,7 @@ function allowNull(value: unknown): void {
   schema['anyOf'] = [{ type: 'null' }, rest];
 }
 
-/** How an answer differs from what GitHub's own description of its API promises; undefined where it does not. */
+/** Tells how an answer violates GitHub's OpenAPI description. Undefined when it does not. */
 export function findViolation(route: string, answer: Answer): string | undefined {
   const { status, body } = answer;
   if (status === 304 || Buffer.isBuffer(body)) return undefined;
@@ -83,7 +83,7 @@ function validatorOf(route: string, status: number): ValidateFunction | 'unliste
   return validate;
 }
 
-/** Where in the description the schema of a body is; undefined: there is none. */
+/** Path to the body's schema in the description. Undefined when there is none. */
 function pointerTo(description: Description, [path, method]: [string, string], status: number) {
   const responses = description.paths[path]?.[method]?.responses;
   const own = responses?.[String(status)];
@@ -106,7 +106,7 @@ function escapePart(part: string): string {
   return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** What GitHub's description says against a request; undefined where it has nothing to say. */
+/** Tells how a request violates GitHub's description. Undefined when it does not. */
 export function findRequestProblem(route: string, body: unknown): string | undefined {
   const key = `request ${route}`;
   const { ajv, description } = load();
@@ -122,7 +122,7 @@ export function findRequestProblem(route: string, body: unknown): string | undef
   return [...new Set(errors)].slice(0, 5).join(' ');
 }
 
-/** Whether GitHub itself has something there. */
+/** Tells whether the real GitHub has this route. */
 export function isKnownRoute(method: string, path: string): boolean {
   const parts = path.split('/');
   return Object.entries(load().description.paths).some(([template, methods]) => {
@@ -133,7 +133,7 @@ export function isKnownRoute(method: string, path: string): boolean {
   });
 }
 
-/** The same for what is delivered: `pull-request-opened`. */
+/** The same for webhook payloads, such as `pull-request-opened`. */
 export function findPayloadViolation(name: string, payload: unknown): string | undefined {
   const key = `webhook ${name}`;
   const { ajv } = load();

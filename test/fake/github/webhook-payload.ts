@@ -29,10 +29,10 @@ export type Payload = Readonly<Record<string, unknown>>;
 type InRepository = Extract<Happening, { readonly repository: Repository }>;
 type Of<Event extends Happening['event']> = Extract<Happening, { readonly event: Event }>;
 
-/** GitHub lists so many commits of a push. */
+/** GitHub lists at most this many commits of a push. */
 const MAX_COMMITS = 20;
 
-/** What is told of it: as things are now, also where git is asked before it is complete. */
+/** Takes the present state synchronously, even when git is read before the payload is complete. */
 export function payloadOf(world: World, happening: Happening): Promise<Payload> {
   if (!('repository' in happening)) return Promise.resolve(installationPayload(world, happening));
   const { repository, sender } = happening;
@@ -200,7 +200,7 @@ function installationPayload(world: World, happening: Of<'installation' | 'insta
   };
 }
 
-/** In seconds; except of a suspension, which tells them as text. */
+/** Timestamps are in seconds, except for a suspension, which has text. */
 function instantsOf({ action, installation }: Of<'installation' | 'installation_repositories'>): Payload {
   if (action === 'suspend' || action === 'unsuspend') return {};
   const createdAt = Math.floor(installation.createdAt / 1000);

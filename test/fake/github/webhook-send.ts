@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** GitHub waits for so long. */
+/** GitHub's timeout. */
 const TIMEOUT_MS = 10_000;
 
 export interface HookTarget {
@@ -18,7 +18,7 @@ interface Sendable {
   readonly target: HookTarget;
 }
 
-/** Posts a delivery; says what was answered, or that nobody did. */
+/** Posts a delivery. Answers the status, or `failed` without an answer. */
 export async function sendDelivery(delivery: Sendable, secret: string | undefined): Promise<number | 'failed'> {
   try {
     const response = await fetch(delivery.target.url, {

@@ -8,15 +8,15 @@ interface OfficialEvent {
   readonly examples: readonly JsonObject[];
 }
 
-/** Objects whose keys are data: names of permissions, and what somebody changed. */
+/** Objects whose keys are data: permission names, and changed fields. */
 const FREE = /(^|\.)(permissions|changes)$/;
 
-/** What only some have: a check of a deployment. */
+/** Only checks of a deployment have this. */
 const OPTIONAL = ['check_run.deployment'];
 
 let events: readonly OfficialEvent[] | undefined;
 
-/** Examples of an event and action; of the event where that action has none. */
+/** Examples of an event and action, or of the event when that action has none. */
 export function officialExamples(event: string, action: string | undefined): readonly JsonObject[] {
   events ??= JSON.parse(
     readFileSync(new URL(import.meta.resolve('@octokit/webhooks-examples')), 'utf8'),
@@ -26,7 +26,7 @@ export function officialExamples(event: string, action: string | undefined): rea
   return exact.length > 0 ? exact : examples;
 }
 
-/** What a payload lacks of the official example it is most like; empty where it has everything. */
+/** The fields that a payload lacks compared with the most similar official example. */
 export function findLacks(event: string, payload: unknown): readonly string[] {
   const action = (payload as JsonObject)['action'];
   const examples = officialExamples(event, typeof action === 'string' ? action : undefined);

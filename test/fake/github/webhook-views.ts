@@ -10,13 +10,13 @@ import { fullNameOf } from './world.ts';
 
 const NO_STAT = { commits: 0, files: 0, additions: 0, deletions: 0 };
 
-/** Nobody waits for mergeability here: what is not known yet is null. */
+/** A webhook does not wait for mergeability: unknown is null. */
 export function pullRequestPayload(world: World, pr: PullRequest) {
   const merge = pr.merge.headSha === pr.headSha ? pr.merge : unknown(pr, pr.baseSha);
   return { ...fullPullRequestView(world, pr, { merge, stat: NO_STAT }), active_lock_reason: null };
 }
 
-/** A pull request as the issue that it also is. */
+/** Every pull request is also an issue. */
 export function issueView(world: World, pr: PullRequest) {
   const view = pullRequestView(world, pr);
   const url = `${world.url}/repos/${fullNameOf(pr.repository)}/issues/${pr.number}`;
@@ -73,7 +73,7 @@ export function organizationView({ url }: World, { login, id, nodeId }: User) {
   };
 }
 
-/** Pushes are older than the rest of the API, and tell some instants in seconds. */
+/** Push payloads are older than the rest of the API and have some timestamps in seconds. */
 export function repositoryOfPush(world: World, repository: Repository) {
   const view = repositoryView(world, repository);
   const { defaultBranch, createdAt, updatedAt, owner } = repository;

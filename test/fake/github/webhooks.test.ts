@@ -30,7 +30,7 @@ let repository: Repository;
 let installation: Installation;
 let pr: PullRequest;
 
-/** Whoever listens checks signatures as octokit does. */
+/** The listener verifies signatures with octokit. */
 function listen(): Promise<Server> {
   const { webhooks } = new App({ appId: 1, privateKey: 'none', webhooks: { secret: SECRET } });
   const server = createServer(async (request, response) => {
@@ -67,7 +67,7 @@ beforeEach(async () => {
   repository = await github.createRepository('acme/app', { roles: { ada: 'write' } });
   github.app.hook = { url: urlOf(receiver), secret: SECRET, isActive: true };
   installation = github.install(github.app, 'acme');
-  // Installations and repositories are told of side by side.
+  // Webhooks about installations and repositories are sent in parallel.
   await settle();
   pr = await github.openPullRequest(repository, { author: 'ada' });
   await settle();
@@ -159,7 +159,7 @@ describe('deliveries on a bad day', () => {
     const madeAt = performance.now();
     github.comment(pr, 'ada', 'late');
     await asPerson(github, 'ada').rest.issues.listComments({ owner: 'acme', repo: 'app', issue_number: pr.number });
-    // A busy machine may take as long for the question.
+    // On a busy machine the assertion itself may come too late.
     assert.ok(heard.length === 3 || performance.now() - madeAt > 199, 'it is not heard of yet');
     await settle();
     assert.equal(heard.length, 4);
@@ -254,7 +254,7 @@ function nameOf({ event, action }: DeliveryRecord): string {
 
 function problemsOf(delivery: DeliveryRecord): readonly string[] {
   const payload: unknown = JSON.parse(delivery.body.toString());
-  // Nobody gave an example of these; and of instants in an installation examples and description say different things.
+  // These have no official example; for timestamps in an installation, examples and description contradict each other.
   const hasExample = !['repository_ruleset', 'ping', 'member'].includes(delivery.event);
   const isDescribed = !delivery.event.startsWith('installation') && delivery.event !== 'member';
   const violation = isDescribed ? findPayloadViolation(nameOf(delivery), payload) : undefined;

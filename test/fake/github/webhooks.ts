@@ -8,37 +8,37 @@ import { type Payload, payloadOf, pingPayload } from './webhook-payload.ts';
 import { type HookTarget, sendDelivery } from './webhook-send.ts';
 import { goOn, nodeId } from './world.ts';
 
-/** What happens to deliveries on their way. Shares are from 0 (never) to 1 (always). */
+/** Faults of deliveries. Shares range from 0 (never) to 1 (always). */
 export interface WebhookConditions {
   readonly isOff?: boolean;
   readonly delayMs?: number;
   readonly lost?: number;
   readonly doubled?: number;
-  /** Whether the second one has an id of its own. */
+  /** The duplicate gets an id of its own. */
   readonly isDoubledAnew?: boolean;
-  /** So many are sent in another order than they happened in. */
+  /** Share of deliveries that are sent out of order. */
   readonly disordered?: number;
   readonly forged?: number;
 }
 
 export interface DeliveryRecord {
-  /** The header's; the same again where it was sent again. */
+  /** The id in the header. A redelivery has the same one. */
   readonly id: string;
   readonly event: string;
   readonly action: string | undefined;
   readonly payload: Payload;
   readonly body: Buffer;
   readonly target: HookTarget;
-  /** Of this attempt. */
+  /** Unique per attempt. */
   readonly number: number;
   readonly isAgain: boolean;
-  /** When it was sent; of what was not sent yet, when it was made. */
+  /** Time of sending, or of creation while it waits. */
   at: number;
-  /** `waiting`: on its way. `lost`: never sent. `failed`: nobody answered. */
+  /** `waiting`: on its way. `lost`: never sent. `failed`: no answer. */
   status: number | 'waiting' | 'lost' | 'failed';
 }
 
-/** A repository's own hook, as somebody without an app makes one. */
+/** A hook on a repository, created without an app. */
 export interface RepositoryHook {
   readonly repository: Repository;
   readonly url: string;
@@ -51,12 +51,12 @@ interface Lane {
   pumping: Promise<void> | undefined;
 }
 
-/** For so long what happens is gathered where the order is to be another. */
+/** Deliveries are collected for this long when they are to be reordered. */
 const GATHERING_MS = 40;
-/** Only the app that made a check is asked to run it. */
+/** Only the app that created a check is asked to run it. */
 const TOLD_TO_OWNER = ['requested', 'rerequested'];
 
-/** Tells apps what happened, each of their repositories in order. */
+/** Sends webhooks to apps, in order per repository. */
 export class Webhooks {
   readonly deliveries: DeliveryRecord[] = [];
   readonly #world: World;
@@ -65,7 +65,7 @@ export class Webhooks {
   #conditions: WebhookConditions = {};
   #prng = new Prng(1);
   #order: Promise<void> = Promise.resolve();
-  /** Counted apart: when deliveries are made must not change the ids of everything else. */
+  /** A separate counter: the time of deliveries must not change the ids of other objects. */
   #attempts = 0;
 
   constructor(world: World) {
@@ -87,7 +87,7 @@ export class Webhooks {
     if (target !== undefined) this.#send(target, `app ${app.id}`, 'ping', pingPayload(this.#world, app));
   }
 
-  /** As the button on GitHub's page does: the same id, the same bytes. */
+  /** Like the button on GitHub's page: the same id and the same bytes. */
   redeliver(id: string): void {
     const found = this.deliveries.find((delivery) => delivery.id === id);
     if (found === undefined) throw new Error(`There was no delivery ${id}`);
@@ -99,7 +99,7 @@ export class Webhooks {
     return { number: this.#attempts, isAgain: false, at: this.#world.now(), status: 'waiting' };
   }
 
-  /** All that were sent are answered. */
+  /** Resolves when all sent deliveries are answered. */
   async settle(): Promise<void> {
     for (;;) {
       await this.#order;
@@ -109,7 +109,7 @@ export class Webhooks {
     }
   }
 
-  /** Who hears of it is decided now, and what they hear is told in the order in which things happened. */
+  /** The receivers are fixed now, and each gets the events in order. */
   #tell(happening: Happening): void {
     if (this.#conditions.isOff === true) return;
     const targets = this.#targetsOf(happening);
@@ -192,12 +192,12 @@ export class Webhooks {
       next.record.at = this.#world.now();
       next.record.status = await sendDelivery(next.record, next.secret);
     }
-    // At once: what is added in the next moment would find nobody to send it.
+    // Reset synchronously: a delivery added in the next moment would otherwise never be sent.
     lane.pumping = undefined;
   }
 }
 
-/** What is the same in every attempt. */
+/** The part that all attempts share. */
 function contentOf({ id, event, action, payload, body, target }: DeliveryRecord) {
   return { id, event, action, payload, body, target };
 }

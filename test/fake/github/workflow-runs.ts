@@ -10,7 +10,7 @@ export interface RunDraft {
   readonly event: string;
   readonly actor: User;
   readonly name?: string;
-  /** Where the branch is. Default: here. */
+  /** The repository with the branch. Default: this one. */
   readonly headRepository?: Repository;
   readonly status?: WorkflowRun['status'];
 }

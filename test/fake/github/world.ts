@@ -29,7 +29,7 @@ export function createWorld(options: WorldOptions): World {
   };
 }
 
-/** As GitHub's: a word for the kind, and what only it can read. */
+/** Like GitHub's: a prefix for the kind, then an opaque part. */
 export function nodeId(kind: string, id: number): string {
   return `${kind}_${Buffer.from(`0:${id}`).toString('base64url')}`;
 }
@@ -45,13 +45,13 @@ export function ensureUser(world: World, login: string, type: User['type'] = 'Us
   return user;
 }
 
-/** By `owner/name` as it is now. */
+/** By the present `owner/name`. */
 export function findRepository(world: World, fullName: string): Repository | undefined {
   const wanted = fullName.toLowerCase();
   return world.repositories.values().find((repository) => fullNameOf(repository).toLowerCase() === wanted);
 }
 
-/** Where somebody who uses an earlier name is sent. */
+/** The repository that a former name redirects to. */
 export function findRenamed(world: World, fullName: string): Repository | undefined {
   const wanted = fullName.toLowerCase();
   return world.repositories.values().find(({ formerNames }) => formerNames.has(wanted));
@@ -77,7 +77,7 @@ export function appOf(caller: Caller): App | undefined {
   return caller.kind === 'app' ? caller.app : undefined;
 }
 
-/** Goes on by itself; whoever wants to see the end waits with `settle`. */
+/** Runs work in the background. `settle` waits for it. */
 export function goOn(world: World, work: Promise<unknown>): void {
   const guarded = work.catch((error: unknown) => {
     world.violations.push(`Work behind an answer failed: ${String(error)}`);
@@ -90,7 +90,7 @@ export async function settle(world: World): Promise<void> {
   while (world.underway.size > 0) await Promise.all(world.underway);
 }
 
-/** One after the other, as pushes to a repository are. */
+/** Runs acts of one repository one after the other, like pushes. */
 export function inTurn<T>(repository: Repository, act: () => Promise<T>): Promise<T> {
   const result = repository.turn.then(act);
   repository.turn = result.catch(() => undefined);

@@ -20,7 +20,7 @@ import {
   pageOf,
 } from './tools.ts';
 
-/** Who the app is, where it is installed, and its tokens. */
+/** The app itself, its installations and its tokens. */
 export const appRoutes: readonly Route[] = [
   { method: 'GET', path: '/app', handle: (ask) => ok(wholeApp(ask, appOf(ask))) },
   { method: 'GET', path: '/app/installations', handle: listInstallations },
@@ -107,7 +107,7 @@ function createToken(ask: Ask, params: Params) {
   });
 }
 
-/** What everybody may see is in every token. */
+/** Every token includes the metadata permission. */
 function narrow(granted: Permissions, wanted: unknown): Permissions {
   if (typeof wanted !== 'object' || wanted === null) return granted;
   const names = Object.entries(wanted);
@@ -167,7 +167,7 @@ function getBySlug(ask: Ask, params: Params) {
   return ok(appView(ask.world, app));
 }
 
-/** Once, and then never again. */
+/** The code works once. */
 function convertManifest(ask: Ask, params: Params) {
   const code = params['code'] ?? '';
   const manifest = ask.world.manifests.get(code);

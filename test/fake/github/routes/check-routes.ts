@@ -98,7 +98,7 @@ async function createRun(ask: Ask, params: Params) {
   return created(checkView(ask.world, repository, await makeRun(ask, repository, bodyOf(ask))));
 }
 
-/** By whichever way it is asked for. */
+/** Shared by REST and GraphQL. */
 export async function makeRun(actor: Actor, repository: Repository, body: Body): Promise<CheckRun> {
   const { world, caller } = actor;
   const app = reporterOf(actor);

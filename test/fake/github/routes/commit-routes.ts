@@ -18,7 +18,7 @@ export const commitRoutes: readonly Route[] = [
   { method: 'GET', path: `${REPO}/compare/{basehead}`, handle: compare },
 ];
 
-/** What a branch, a tag or a hash names. */
+/** Resolves a branch, a tag or a commit id. */
 export async function findNamed(repository: Repository, name: string): Promise<Commit | undefined> {
   const known =
     branchHead(repository, name) ?? repository.refs.get(`refs/tags/${name}`) ?? repository.refs.get(`refs/${name}`);

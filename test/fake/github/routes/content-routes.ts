@@ -16,7 +16,7 @@ interface TreeEntry {
   readonly path: string;
 }
 
-/** A file with what is in it, or the list of a folder. */
+/** A file with its content, or the list of a folder. */
 async function getContent(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, need('contents', 'read'));
   const ref = ask.query.get('ref') ?? repository.defaultBranch;

@@ -4,11 +4,11 @@ import { deliveryView, fullDeliveryView, isGood } from '../views/delivery-view.t
 import type { DeliveryRecord, Webhooks } from '../webhooks.ts';
 import { numberOf, ok, type Params } from './tools.ts';
 
-/** GitHub keeps them for so long. */
+/** GitHub keeps deliveries for three days. */
 const KEPT_MS = 3 * 24 * 3_600_000;
 const DELIVERIES = '/app/hook/deliveries';
 
-/** What became of the deliveries to an app. */
+/** The log of deliveries to an app. */
 export function hookRoutes(webhooks: Webhooks): readonly Route[] {
   return [
     { method: 'GET', path: DELIVERIES, handle: (ask) => list(ask, webhooks) },
@@ -28,7 +28,7 @@ export function hookRoutes(webhooks: Webhooks): readonly Route[] {
   ];
 }
 
-/** Those that were sent, newest first. */
+/** The deliveries that were sent, newest first. */
 function sentTo({ caller, world }: Ask, { deliveries }: Webhooks): readonly DeliveryRecord[] {
   if (caller.kind !== 'app') throw new Refused(401, 'A JSON web token could not be decoded');
   const { id } = caller.app;
@@ -44,7 +44,7 @@ function deliveryOf(ask: Ask, params: Params, webhooks: Webhooks): DeliveryRecor
   return found;
 }
 
-/** Pages go on from a delivery, not by number: meanwhile there are new ones. */
+/** Pages continue from a delivery instead of a number, since new ones arrive meanwhile. */
 function list(ask: Ask, webhooks: Webhooks) {
   const { query, world, path } = ask;
   const wanted = query.get('status');

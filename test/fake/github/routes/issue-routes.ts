@@ -21,7 +21,7 @@ import {
   requiredText,
 } from './tools.ts';
 
-/** On pull requests either of the two permissions will do. */
+/** On pull requests either permission is enough. */
 const permission = ['issues', 'pull_requests'];
 const READ = { permission, access: 'read', role: 'read' } as const;
 const TALK = { permission, access: 'write', role: 'read' } as const;
@@ -44,7 +44,7 @@ function pullOf(repository: Repository, params: Params): PullRequest {
   return getPullRequest(repository, numberOf(params, 'issue_number'));
 }
 
-/** Here every issue is a pull request. */
+/** In the fake every issue is a pull request. */
 function getIssue(ask: Ask, params: Params) {
   return ok(issueView(ask.world, pullOf(repositoryOf(ask, params, READ), params)));
 }
@@ -78,7 +78,7 @@ function createComment(ask: Ask, params: Params) {
 
 type Actor = Pick<Ask, 'world' | 'caller'>;
 
-/** By whichever way it is asked for. */
+/** Shared by REST and GraphQL. */
 export function writeBelow(actor: Actor, pr: PullRequest, body: string): Comment {
   const { world, caller } = actor;
   authorize(caller, pr.repository, TALK);
@@ -97,7 +97,7 @@ function getOne(ask: Ask, params: Params) {
   return ok(commentView(ask.world, pr, comment));
 }
 
-/** One's own, or anybody's for those who may write. */
+/** Callers may change their own comments, and with write access those of others. */
 function ownComment(ask: Ask, params: Params): FoundComment {
   const found = commentOf(ask, params, TALK);
   mayChange(ask, found);

@@ -48,7 +48,7 @@ function presentLabels({ world }: Ask, { labels, repository }: PullRequest) {
   return ok(labels.map((label) => labelView(world, repository, label)));
 }
 
-/** Names alone, things with a name, or either without the field around them. */
+/** GitHub accepts names, objects with a name, or either as a bare array. */
 function namesIn(ask: Ask): readonly string[] {
   const body = bodyOf(ask);
   const { labels = Object.values(body) } = body;
@@ -110,7 +110,7 @@ function getLabel(ask: Ask, params: Params) {
   return ok(labelView(ask.world, repository, labelOf(repository, params)));
 }
 
-/** It is taken off everything that had it. */
+/** Deleting a label also removes it from all pull requests. */
 function deleteLabel(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, { ...LABEL, role: 'write' });
   const label = labelOf(repository, params);

@@ -5,7 +5,7 @@ import { notFound, Refused } from '../refused.ts';
 import { branchRuleView, protectionView, rulesetView } from '../views/protection-view.ts';
 import { listed, numberOf, ok, type Params, READ, repositoryOf } from './tools.ts';
 
-/** People must be admins to see it; of apps the permission to look is enough. */
+/** People must be admins. For apps the read permission is enough. */
 const LOOK = { permission: 'administration', access: 'read', role: 'admin' } as const;
 
 export const protectionRoutes: readonly Route[] = [

@@ -55,7 +55,7 @@ function listPulls(ask: Ask, params: Params) {
   const repository = repositoryOf(ask, params, READ);
   const { query } = ask;
   const state = query.get('state') ?? 'open';
-  // A branch without its owner is no filter to GitHub.
+  // GitHub ignores a `head` filter without an owner.
   const [, owner, branch] = /^([^:]+):(.+)$/.exec(query.get('head') ?? '') ?? [];
   const base = query.get('base');
   const sort = query.get('sort') ?? 'created';
@@ -157,7 +157,7 @@ async function listFiles(ask: Ask, params: Params) {
   return listed(ask, files, (file) => fileView(ask.world, repository, headSha, file));
 }
 
-/** The base is merged into the head's branch, after the answer. */
+/** Merges the base into the head branch, after the answer. */
 async function updateBranch(ask: Ask, params: Params) {
   const pr = pullOf(ask, params, WRITE);
   const expected = textOf(bodyOf(ask), 'expected_head_sha');

@@ -89,7 +89,7 @@ async function getBranch(ask: Ask, params: Params) {
   });
 }
 
-/** GitHub's old field knows four words, and the new one all of them. */
+/** GitHub's older field has four words, and the newer one all of them. */
 const OLD: Readonly<Record<Role, string>> = {
   none: 'none',
   read: 'read',

@@ -5,7 +5,7 @@ import { acceptManifest } from '../apps.ts';
 import { createFakeGithub, type FakeGithub } from '../fake-github.ts';
 import type { PullRequest, Repository } from '../model.ts';
 
-/** Every answer is compared with GitHub's own description: what differs fails `close`. */
+/** Every answer is validated against GitHub's description. `close` fails on a violation. */
 let github: FakeGithub;
 let repository: Repository;
 let pr: PullRequest;

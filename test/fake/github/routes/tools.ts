@@ -13,7 +13,7 @@ export function need(permission: Need['permission'], access: 'read' | 'write'): 
   return { permission, access, role: access };
 }
 
-/** The repository of a path, for somebody who may do there what they are about to do. */
+/** Finds the repository of a path and authorizes the caller. */
 export function repositoryOf(ask: Ask, params: Params, wanted: Need = READ): Repository {
   const fullName = `${params['owner']}/${params['repo']}`;
   const repository = findRepository(ask.world, fullName);
@@ -43,7 +43,7 @@ export function numberOf(params: Params, name: string): number {
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Refused where GitHub's description of the request does not allow it. */
+/** Refuses a body that violates GitHub's description of the request. */
 export function bodyOf(ask: Ask): Body {
   const value = ask.body.length === 0 ? {} : parse(ask.body);
   const problem = findRequestProblem(ask.route, value);
@@ -59,7 +59,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Undefined where it is absent or null. */
+/** Undefined when it is absent or null. */
 export function textOf(body: Body, field: string): string | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -102,7 +102,7 @@ export interface Page<T> {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The part of a list that was asked for, and where the others are. */
+/** The requested page of a list, with links to the others. */
 export function pageOf<T>({ world, path, query }: Ask, all: readonly T[]): Page<T> {
   const size = Math.min(100, Math.max(1, Number(query.get('per_page') ?? 30) || 30));
   const page = Math.max(1, Number(query.get('page') ?? 1) || 1);
@@ -112,7 +112,7 @@ export function pageOf<T>({ world, path, query }: Ask, all: readonly T[]): Page<
     search.set('page', String(to));
     return `<${world.url}${path}?${search.toString()}>; rel="${rel}"`;
   };
-  // Whoever is beyond the end is led back to it.
+  // A page beyond the end links back to the last one.
   const links = [
     ...(page > 1 ? [link(Math.min(page - 1, last), 'prev')] : []),
     ...(page < last ? [link(page + 1, 'next')] : []),

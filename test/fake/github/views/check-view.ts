@@ -61,7 +61,7 @@ export function suiteView(world: World, repository: Repository, suite: CheckSuit
   };
 }
 
-/** Of this repository only: forks are not listed, as at GitHub. */
+/** Only pull requests of this repository: like GitHub, forks are not listed. */
 export function pullsAt(world: World, repository: Repository, sha: string) {
   return openPullRequests(repository)
     .filter(({ headSha, headRepository }) => headSha === sha && headRepository === repository)

@@ -49,7 +49,7 @@ export function fileView(world: World, repository: Repository, head: string, fil
   };
 }
 
-/** As git itself has it. */
+/** The form of the git data API. */
 export function gitCommitView(world: World, repository: Repository, commit: Commit) {
   const { sha, node_id, html_url, parents, commit: own } = commitView(world, repository, commit);
   const { author, committer, message, tree, url, verification } = own;

@@ -2,7 +2,7 @@ import { headersOf } from '../webhook-send.ts';
 import type { DeliveryRecord } from '../webhooks.ts';
 import { timeView } from './time.ts';
 
-/** GitHub's words for what became of an attempt. */
+/** GitHub's words for the outcome of an attempt. */
 function wordsOf(status: DeliveryRecord['status']): string {
   if (typeof status !== 'number') return 'failed to connect to host';
   return isGood(status) ? 'OK' : `Invalid HTTP Response: ${status}`;
@@ -12,7 +12,7 @@ export function isGood(status: DeliveryRecord['status']): boolean {
   return typeof status === 'number' && status >= 200 && status < 300;
 }
 
-/** As in the list. */
+/** The form in lists. */
 export function deliveryView(delivery: DeliveryRecord) {
   const { number, id, at, isAgain, status, event, action, payload } = delivery;
   return {

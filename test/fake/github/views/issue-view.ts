@@ -2,7 +2,7 @@ import type { PullRequest, World } from '../model.ts';
 import { fullNameOf } from '../world.ts';
 import { pullRequestView } from './pull-request-view.ts';
 
-/** A pull request as the issue that it also is. */
+/** Every pull request is also an issue. */
 export function issueView(world: World, pr: PullRequest) {
   const view = pullRequestView(world, pr);
   const api = `${world.url}/repos/${fullNameOf(pr.repository)}`;

@@ -6,7 +6,7 @@ import { repositoryView } from './repository-view.ts';
 import { maybeTime, timeView } from './time.ts';
 import { userView } from './user-view.ts';
 
-/** As in lists. */
+/** The form in lists. */
 export function pullRequestView(world: World, pr: PullRequest) {
   const { repository, number } = pr;
   const api = `${world.url}/repos/${fullNameOf(repository)}`;
@@ -48,7 +48,7 @@ export function pullRequestView(world: World, pr: PullRequest) {
 interface Worked {
   readonly merge: Mergeability;
   readonly stat: DiffStat;
-  /** Who is told. */
+  /** The caller that reads it. */
   readonly viewer?: Caller;
 }
 

@@ -4,7 +4,7 @@ import { fullNameOf } from '../world.ts';
 import { timeView } from './time.ts';
 import { userView } from './user-view.ts';
 
-/** What is said of a repository wherever one is named. */
+/** The short form inside other objects. */
 export function minimalRepositoryView(world: World, repository: Repository) {
   const { id, nodeId, name, owner, isPrivate, parent } = repository;
   const fullName = fullNameOf(repository);

@@ -1,4 +1,4 @@
-/** As GitHub writes instants: to the second. */
+/** GitHub writes timestamps in whole seconds. */
 export function timeView(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`;
 }
