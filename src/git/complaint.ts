@@ -21,7 +21,7 @@ export function sentenceOf(stderr: string, authorization?: string): string {
     .filter((line) => line !== '');
   const line = lines.find((candidate) => candidate.startsWith('fatal: ')) ?? lines.at(-1) ?? 'it gave no reason';
   const explanation = HTTP_ANSWERS.find(([pattern]) => pattern.test(line))?.[1];
-  const sentence = explanation === undefined ? line : [explanation, ...remarkOf(lines)].join(' ');
+  const sentence = explanation === undefined ? line : [explanation, ...lastRemoteLine(lines)].join(' ');
   return withoutCredentials(sentence.replace(/^(fatal|error): /, '').replace(/ \(stored in [^)]*\)/, ''))
     .replace(/[\p{Cc}]/gu, ' ')
     .slice(0, MAX_LENGTH)
@@ -34,7 +34,7 @@ export function isAccessProblem(detail: string): boolean {
 }
 
 /** The last line that the remote sent. */
-function remarkOf(lines: readonly string[]): readonly string[] {
+function lastRemoteLine(lines: readonly string[]): readonly string[] {
   const remark = lines.findLast((line) => /^remote: \S/.test(line));
   return remark === undefined ? [] : [`(${remark.slice('remote: '.length).replace(/\.$/, '')})`];
 }

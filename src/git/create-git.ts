@@ -267,7 +267,7 @@ const MISSES_LOST_TREES: GitVersion = { major: 2, minor: 45 };
 /** By the PATH that git was found in. Every server of this process has the same git. */
 const knownAbilities = new Map<string, Promise<Abilities>>();
 
-/** Remembered once git is found good; until then every question looks again. */
+/** Cached once git is found usable. Until then every call probes again. */
 async function getAbilities(): Promise<Abilities> {
   const path = process.env['PATH'] ?? '';
   const known = knownAbilities.get(path) ?? findAbilities();

@@ -59,6 +59,7 @@ export class FakeHosting implements Hosting {
   readonly moved = new Map<string, RepositoryName>();
   /** Operations that fail. */
   readonly failing = new Set<string>();
+  /** While set, every operation fails with this sentence. */
   outage: string | undefined;
   readonly deliveries: Delivery[] = [];
   readonly permissions = new Map<string, Permission>();

@@ -104,7 +104,7 @@ describe('the folder of a runner', () => {
     await symlink(kept, join(job.tree, 'link'));
     await giveTo({ uid: 61_099, gid: 61_099 }, job);
     await chmod(closed, 0);
-    // Root owns this folder, so only root can remove it. Its survival proves which user walked the folder.
+    // The user of the job cannot remove a folder of root. That it survives proves that root did not walk here.
     await mkdir(join(job.home, 'root'));
     await writeFile(join(job.home, 'root', 'file'), '');
     await assert.rejects(removeFolder(job.path), /ENOTEMPTY/);

@@ -140,7 +140,7 @@ export async function removeWorkFolder(path: string): Promise<void> {
 export async function removeFolder(path: string): Promise<void> {
   const { uid, gid } = await lstat(path).catch(() => ({ uid: undefined, gid: undefined }));
   if (process.getuid?.() === 0 && uid !== undefined && uid !== 0) {
-    // That user can read the environment of its processes, so it contains no secret.
+    // The user can read the environment of its processes, so it contains no secret.
     const env = { PATH: process.env['PATH'] };
     await execute('/bin/sh', ['-c', EMPTY, 'sh', path], { uid, gid, env, cwd: '/', timeout: EMPTY_MS });
     await rmdir(path);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const templates = new Map<string, string>();
 
-/** `git init --bare`, which git itself does once a process for the same arguments. */
+/** Copies the result of `git init --bare`. Git runs once per process for the same arguments. */
 export function initBare(gitDir: string, args: readonly string[] = []): void {
   cpSync(templates.get(args.join(' ')) ?? createTemplate(args), gitDir, { recursive: true });
 }
@@ -16,7 +16,7 @@ function createTemplate(args: readonly string[]): string {
   const path = join(folder, 'template.git');
   const env = { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' };
   execFileSync('git', ['init', '--quiet', '--bare', ...args, path], { env });
-  // Samples that nobody asked for are most of its files.
+  // The sample hooks are most of the files, and no test needs them.
   rmSync(join(path, 'hooks'), { recursive: true });
   mkdirSync(join(path, 'hooks'));
   templates.set(args.join(' '), path);

@@ -5,7 +5,7 @@ import { EMPTY_TREE, mergeTrees, readTree } from './tree-files.ts';
 export interface CommitObject {
   readonly tree: string;
   readonly parents: readonly string[];
-  /** With address and time, as git writes it. */
+  /** With address and time, in git's format. */
   readonly author: string;
   readonly committer: string;
   readonly message: Buffer;
@@ -41,19 +41,19 @@ export function readCommitFile(gitDir: string, sha: string): CommitObject {
   };
 }
 
-/** The tree of a commit, or the empty one where there is none. */
+/** The tree of a commit, or the empty tree without one. */
 export function treeOf(gitDir: string, commit: string | undefined): string {
   return commit === undefined ? writeObject(gitDir, EMPTY_TREE) : readCommitFile(gitDir, commit).tree;
 }
 
-/** With the commit itself, nearest first. */
+/** Includes the commit itself, nearest first. */
 export function ancestorsOf(gitDir: string, sha: string): ReadonlySet<string> {
   const found = new Set([sha]);
   for (const next of found) for (const parent of readCommitFile(gitDir, next).parents) found.add(parent);
   return found;
 }
 
-/** Undefined where the two have nothing in common. Of several that are as good, git says which. */
+/** Undefined when the two share no commit. With several equal merge bases, git has to choose. */
 export function findBase(gitDir: string, one: string, other: string): string | undefined {
   const known = ancestorsOf(gitDir, one);
   const common = [...ancestorsOf(gitDir, other)].filter((sha) => known.has(sha));
@@ -63,7 +63,7 @@ export function findBase(gitDir: string, one: string, other: string): string | u
   return best[0];
 }
 
-/** Of a merge where nothing needs a closer look. */
+/** Handles simple merges only. Others throw `AskGit`. */
 export function mergeCommits(gitDir: string, ours: string, theirs: string): string {
   const base = findBase(gitDir, ours, theirs);
   if (base === undefined) throw new AskGit(`${ours} and ${theirs} have nothing in common`);
@@ -71,7 +71,7 @@ export function mergeCommits(gitDir: string, ours: string, theirs: string): stri
   return mergeTrees(gitDir, { base: tree(base), ours: tree(ours), theirs: tree(theirs) });
 }
 
-/** What `tip` has and `without` has not, newest first. Where lines meet, the order is git's to say. */
+/** Commits of `tip` that `without` lacks, newest first. When lines meet, git has to decide the order. */
 export function listBetween(gitDir: string, without: string, tip: string): readonly string[] {
   const old = ancestorsOf(gitDir, without);
   const found: string[] = [];
@@ -84,7 +84,7 @@ export function listBetween(gitDir: string, without: string, tip: string): reado
   return found;
 }
 
-/** Copies a commit with everything behind it, as far as the other repository lacks it. */
+/** Copies a commit and its history, as far as the other repository lacks it. */
 export function lendCommit(from: string, to: string, sha: string): void {
   for (const each of listMissing(from, to, sha)) lendObject(from, to, each);
 }

@@ -9,10 +9,10 @@ export interface GitObject {
   readonly body: Buffer;
 }
 
-/** The answer is not in plain files, such as an object in a pack: git has to be asked. */
+/** Plain files do not have the answer, for example when an object is packed. The caller asks git. */
 export class AskGit extends Error {}
 
-/** Does it by files where that is possible, and otherwise has git do it. */
+/** Works on files if possible, else with git. */
 export async function orGit<T>(byFiles: () => T, askGit: () => Promise<T>): Promise<T> {
   try {
     return byFiles();
@@ -40,7 +40,7 @@ export function hasObject(gitDir: string, sha: string): boolean {
   return findFile(gitDir, sha) !== undefined;
 }
 
-/** Its name is as long as the names around it: SHA-1 or SHA-256. */
+/** The repository's other ids tell whether it uses SHA-1 or SHA-256. */
 export function writeObject(gitDir: string, { type, body }: GitObject): string {
   const bytes = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
   const sha = createHash(formatOf(gitDir)).update(bytes).digest('hex');
@@ -51,7 +51,7 @@ export function writeObject(gitDir: string, { type, body }: GitObject): string {
   return sha;
 }
 
-/** Gives a repository an object of another on the same disk. */
+/** Links an object from another repository on the same disk. */
 export function lendObject(from: string, to: string, sha: string): void {
   const file = fileOf(to, sha);
   mkdirSync(dirname(file), { recursive: true });

@@ -17,9 +17,9 @@ import { AskGit } from './object-files.ts';
 
 export interface RefWrite {
   readonly ref: string;
-  /** Undefined: the ref goes away. */
+  /** Undefined deletes the ref. */
   readonly after: string | undefined;
-  /** What the ref must be; null: it must not be there. Undefined: whatever it is. */
+  /** The expected value. Null: the ref must not exist. Undefined: any value. */
   readonly before?: string | null | undefined;
 }
 
@@ -37,7 +37,9 @@ export function readRefs(gitDir: string): Map<string, string> {
   return new Map([...found].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
 }
 
-/** One after the other. A ref that is not as expected, or is being written by git, is git's to refuse. */
+/**
+ * Writes one ref after the other. A ref with another value than expected, or one that git has locked, is left to git.
+ */
 export function writeRefFiles(gitDir: string, writes: readonly RefWrite[]): void {
   const isPacked = existsSync(join(gitDir, 'packed-refs'));
   if (isPacked && writes.some(({ after }) => after === undefined)) throw new AskGit('a packed ref may go away');
@@ -53,7 +55,7 @@ export function writeRefFiles(gitDir: string, writes: readonly RefWrite[]): void
   }
 }
 
-/** Names that need no closer look. */
+/** Names that are valid without git's further rules. */
 const PLAIN_NAME = /^refs(?:\/[\w@#$%;'-][\w@#$%;'.-]*)+$/u;
 
 function lock(gitDir: string, { ref, before, after }: RefWrite): string {
@@ -75,7 +77,7 @@ function lock(gitDir: string, { ref, before, after }: RefWrite): string {
   throw new AskGit(`${ref} is ${present}`);
 }
 
-/** `a` cannot be a ref beside `a/b`. Folders that refs left empty are removed, as git does. */
+/** `a` cannot be a ref beside `a/b`. Like git, removes empty folders that refs left. */
 function hasFolder(gitDir: string, ref: string): boolean {
   const path = join(gitDir, ref);
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
@@ -113,7 +115,7 @@ function listLoose(gitDir: string, folder: string): readonly string[] {
       else if (!entry.name.endsWith('.lock')) files.push(name);
     }
   } catch {
-    // A file, or a folder that went away meanwhile.
+    // The path is a file, or the folder vanished meanwhile.
   }
   return files;
 }

@@ -1,4 +1,4 @@
-// Trees of a bare repository: files put in and taken out, and two merged where nothing needs a closer look.
+// Trees of a bare repository: changes of files, and simple merges.
 import { AskGit, readObject, writeObject } from './object-files.ts';
 
 interface TreeEntry {
@@ -8,13 +8,13 @@ interface TreeEntry {
 
 type Tree = Map<string, TreeEntry>;
 
-/** By path; null takes a file out. */
+/** Content by path. Null removes the file. */
 export type TreeChanges = Readonly<Record<string, string | null>>;
 
 const FOLDER = '40000';
 const FILE = '100644';
 
-/** Answers the tree with these files in it; undefined where nothing is left. */
+/** The tree with these changes. Undefined when no file is left. */
 export function changeTree(gitDir: string, tree: string | undefined, changes: TreeChanges): string | undefined {
   const entries = tree === undefined ? new Map() : readTree(gitDir, tree);
   const folders = new Map<string, Record<string, string | null>>();
@@ -43,7 +43,7 @@ export interface ThreeTrees {
   readonly theirs: string;
 }
 
-/** Where each file was changed by one side only. Whatever else there is, such as a file that is gone, is git's to judge. */
+/** Merges trees in which only one side changed each file. Everything else, such as a removed file, is left to git. */
 export function mergeTrees(gitDir: string, { base, ours, theirs }: ThreeTrees): string {
   if (ours === theirs || base === theirs) return ours;
   if (base === ours) return theirs;
@@ -73,7 +73,7 @@ function mergeEntries(
   return { mode: FOLDER, sha: mergeTrees(gitDir, { base: base.sha, ours: one.sha, theirs: other.sha }) };
 }
 
-/** A folder that one side alone changed may have lost files. */
+/** A folder that only one side changed may have lost files. */
 function refuseNewKind(base: TreeEntry, changed: TreeEntry): TreeEntry {
   if (base.mode !== changed.mode || base.mode === FOLDER) throw new AskGit('one side changes a folder');
   return changed;
@@ -91,7 +91,7 @@ export function readTree(gitDir: string, sha: string): Tree {
   for (let at = 0; at < body.length; ) {
     const space = body.indexOf(' ', at);
     const end = body.indexOf(0, space);
-    // Names are bytes, of whatever encoding.
+    // Names are bytes in any encoding.
     const name = body.toString('latin1', space + 1, end);
     const mode = body.toString('latin1', at, space);
     entries.set(name, { mode, sha: body.toString('hex', end + 1, end + 1 + width) });

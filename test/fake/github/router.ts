@@ -15,7 +15,7 @@ interface Patterns {
 
 const patterns = new WeakMap<Route, Patterns>();
 
-/** Not every client escapes slashes in names, so a last parameter may span several parts. */
+/** Not every client escapes slashes. So when no route matches exactly, names of refs and paths may contain them. */
 export function findRoute({ routes }: World, method: string, path: string): Match | undefined {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const meant = routes.filter((route) => route.method === wanted);
