@@ -27,7 +27,7 @@ export async function landOneByOne(desk: MergeDesk, request: LandRequest): Promi
     if (next.kind !== 'landed') return conclude(desk, request, { landed, stopped: next });
     landed.push(next.step);
   }
-  return whole(plan, request, landed);
+  return answerComplete(plan, request, landed);
 }
 
 /** The forge operations that a landing needs. */
@@ -87,7 +87,7 @@ const MAX_LIMITED_MS = 65 * 60_000;
 const LAG_TRIES = 5;
 const LAG_MS = 1_000;
 
-interface Way {
+interface Attempt {
   readonly desk: MergeDesk;
   readonly request: LandRequest;
   readonly entry: CandidateEntry;
@@ -101,28 +101,28 @@ type Stop = LandingStop | { readonly kind: 'called_off' };
 type Next = { readonly kind: 'landed'; readonly step: LineStep } | Stop;
 type Unclear = Extract<MergeAnswer, { kind: 'unclear' }>;
 
-async function landNext(way: Way): Promise<Next> {
-  const { desk } = way;
+async function landNext(attempt: Attempt): Promise<Next> {
+  const { desk } = attempt;
   let tries = 0;
   let limitedMs = 0;
   for (;;) {
-    const found = await lookForIt(way);
+    const found = await findOnBranch(attempt);
     if (found !== undefined) return found;
     // An earlier try may still take effect, so the entry can only be cancelled before the first one.
-    if (tries === 0 && !(await isWanted(way.request))) return { kind: 'called_off' };
-    const answer = await ask(way);
-    if (answer.kind === 'merged') return verify(way, { ...answer, isOurs: true, isSettled: false });
-    if (answer.kind === 'refused') return giveUp(way, answer);
+    if (tries === 0 && !(await isWanted(attempt.request))) return { kind: 'called_off' };
+    const answer = await ask(attempt);
+    if (answer.kind === 'merged') return verify(attempt, { ...answer, isOurs: true, isSettled: false });
+    if (answer.kind === 'refused') return giveUp(attempt, answer);
     if (answer.kind === 'limited') {
       limitedMs += answer.waitMs;
       const reason = 'GITHUB_API_RATE_LIMIT_EXCEEDED';
-      if (limitedMs > MAX_LIMITED_MS) return giveUp(way, { reason, detail: answer.detail });
+      if (limitedMs > MAX_LIMITED_MS) return giveUp(attempt, { reason, detail: answer.detail });
       await desk.wait(answer.waitMs);
       continue;
     }
     if (answer.kind === 'pull_request_moved') return answer;
     tries += 1;
-    if (tries >= (answer.tries ?? MAX_TRIES)) return giveUp(way, answer);
+    if (tries >= (answer.tries ?? MAX_TRIES)) return giveUp(attempt, answer);
     await desk.wait(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
   }
 }
@@ -130,7 +130,7 @@ async function landNext(way: Way): Promise<Next> {
 type Asked = Exclude<MergeAnswer, { kind: 'head_moved' }> | Extract<LandingStop, { kind: 'pull_request_moved' }>;
 
 /** A moved head counts only once the pull request shows another head. Until then the merge is retried. */
-async function ask({ desk, entry }: Way): Promise<Asked> {
+async function ask({ desk, entry }: Attempt): Promise<Asked> {
   const answer = await desk.merge(entry);
   if (answer.kind !== 'head_moved') return answer;
   const state = await desk.findState(entry.prNumber);
@@ -145,39 +145,39 @@ async function isWanted({ isCalledOff, isStillWanted }: LandRequest): Promise<bo
 }
 
 /** Finds out whether the entry is on the target branch already. Undefined when the branch has not moved. */
-async function lookForIt(way: Way): Promise<Next | undefined> {
-  const { desk, entry, at } = way;
+async function findOnBranch(attempt: Attempt): Promise<Next | undefined> {
+  const { desk, entry, at } = attempt;
   const head = await desk.readTarget();
   if (head === at) return undefined;
   for (let tries = 0; ; tries += 1) {
     const state = await desk.findState(entry.prNumber);
-    if (state.kind === 'merged') return verify(way, state);
+    if (state.kind === 'merged') return verify(attempt, state);
     const line = head === undefined ? undefined : await desk.listLine({ since: at, head });
     // Right after a merge the pull request may not be shown as merged yet.
-    const isLikeIt = line?.some((_, index) => isAsPredicted(way, line.slice(0, index + 1))) ?? false;
-    if (isLikeIt && tries < LAG_TRIES) {
+    const isPredicted = line?.some((_, index) => isAsPredicted(attempt, line.slice(0, index + 1))) ?? false;
+    if (isPredicted && tries < LAG_TRIES) {
       await desk.wait(LAG_MS);
       continue;
     }
     // The pull request is closed and its predicted commits are on the branch, so it counts as merged.
-    if (!isLikeIt || state.kind !== 'closed') return describeMove(desk, at, head);
-    return verify(way, { kind: 'merged', sha: undefined, isOurs: true, isSettled: true });
+    if (!isPredicted || state.kind !== 'closed') return describeMove(desk, at, head);
+    return verify(attempt, { kind: 'merged', sha: undefined, isOurs: true, isSettled: true });
   }
 }
 
 /** The forge says that the entry is merged. Git tells whether the target branch has the predicted tree. */
-async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promise<Next> {
-  const { desk, entry, at } = way;
+async function verify(attempt: Attempt, { sha: said, isOurs, isSettled }: Merged): Promise<Next> {
+  const { desk, entry, at } = attempt;
   const { prNumber } = entry;
   for (let tries = 0; ; tries += 1) {
     const head = await desk.readTarget();
     const line = head === undefined ? undefined : await desk.listLine({ since: at, head });
-    const part = line && findPart(way, line, said);
+    const part = line && findPart(attempt, line, said);
     const step = part?.at(-1);
     // A merge by a person is a push past the queue.
     if (!isOurs && head !== at) return describeMove(desk, at, head);
     if (part !== undefined && step !== undefined && head !== undefined) {
-      if (isAsPredicted(way, part)) return { kind: 'landed', step };
+      if (isAsPredicted(attempt, part)) return { kind: 'landed', step };
       return { kind: 'strayed', prNumber, sha: step.sha, tree: step.tree, head, isDescendant: true };
     }
     if (tries < LAG_TRIES) {
@@ -189,7 +189,7 @@ async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promi
       const detail = 'It was merged by somebody else.';
       return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
     }
-    const elsewhere = await findElsewhere(way, said, head);
+    const elsewhere = await findElsewhere(attempt, said, head);
     if (elsewhere !== undefined) return elsewhere;
     if (head !== at) return describeMove(desk, at, head);
     const detail = `It is merged as ${said ?? 'an unknown commit'}, which is not on its target.`;
@@ -200,7 +200,7 @@ async function verify(way: Way, { sha: said, isOurs, isSettled }: Merged): Promi
 }
 
 /** Covers a target branch that was force-pushed meanwhile and then received the merge. */
-async function findElsewhere({ desk, entry, at }: Way, said: Sha | undefined, head: Sha | undefined) {
+async function findElsewhere({ desk, entry, at }: Attempt, said: Sha | undefined, head: Sha | undefined) {
   const commit = said === undefined ? undefined : await desk.findCommit(said);
   if (commit === undefined || head === undefined) return undefined;
   const { sha, tree } = commit;
@@ -212,13 +212,13 @@ async function findElsewhere({ desk, entry, at }: Way, said: Sha | undefined, he
 /**
  * Takes the commits up to the one the forge names. Without a name: up to the first that matches the prediction, or all.
  */
-function findPart(way: Way, line: readonly LineStep[], said: Sha | undefined): readonly LineStep[] | undefined {
+function findPart(attempt: Attempt, line: readonly LineStep[], said: Sha | undefined): readonly LineStep[] | undefined {
   if (line.length === 0) return undefined;
   if (said !== undefined) {
     const index = line.findIndex(({ sha }) => sha === said);
     return index < 0 ? undefined : line.slice(0, index + 1);
   }
-  const index = line.findIndex((_, last) => isAsPredicted(way, line.slice(0, last + 1)));
+  const index = line.findIndex((_, last) => isAsPredicted(attempt, line.slice(0, last + 1)));
   return index < 0 ? line : line.slice(0, index + 1);
 }
 
@@ -226,7 +226,7 @@ function findPart(way: Way, line: readonly LineStep[], said: Sha | undefined): r
  * Tells whether the commits are this entry's and nothing else. A forge may drop or rewrite commits in a rebase, so only
  * the last tree counts there.
  */
-function isAsPredicted({ request, entry, predicted }: Way, part: readonly LineStep[]): boolean {
+function isAsPredicted({ request, entry, predicted }: Attempt, part: readonly LineStep[]): boolean {
   const last = part.at(-1);
   if (last?.tree !== predicted) return false;
   switch (request.mergeMethod) {
@@ -240,13 +240,16 @@ function isAsPredicted({ request, entry, predicted }: Way, part: readonly LineSt
 }
 
 /** Before an entry fails, one last read makes sure that it was not merged after all. */
-async function giveUp(way: Way, no: { readonly reason: LandingProblem; readonly detail: string }): Promise<Next> {
-  const { desk, entry } = way;
+async function giveUp(
+  attempt: Attempt,
+  no: { readonly reason: LandingProblem; readonly detail: string },
+): Promise<Next> {
+  const { desk, entry } = attempt;
   const { prNumber, headSha } = entry;
-  const found = await lookForIt(way);
+  const found = await findOnBranch(attempt);
   if (found !== undefined) return found;
   const state = await desk.findState(prNumber);
-  if (state.kind === 'merged') return verify(way, state);
+  if (state.kind === 'merged') return verify(attempt, state);
   if (state.kind === 'open' && state.headSha !== headSha) return { kind: 'pull_request_moved', prNumber };
   return { kind: 'refused', prNumber, reason: no.reason, detail: no.detail };
 }
@@ -257,7 +260,7 @@ async function describeMove(desk: MergeDesk, from: Sha, head: Sha | undefined) {
 }
 
 /** Every entry landed. The last commit has the tested tree; the commits before it are prefixes of it. */
-function whole(
+function answerComplete(
   plan: Extract<LandingPlan, { kind: 'landed' }>,
   request: LandRequest,
   landed: readonly LineStep[],

@@ -25,7 +25,7 @@ export async function readRequiredSources(
 ): Promise<RequiredSources> {
   const files = await Promise.all(FILES.map((path) => git.findFile(base, path)));
   const bytes = files.find((file) => file !== undefined);
-  const answer = bytes === undefined ? NOTHING_SAID : onForge(parseConfiguration(bytes), repository);
+  const answer = bytes === undefined ? NOTHING_SAID : withoutAppsOnPlainGit(parseConfiguration(bytes), repository);
   const names = [...new Set(repository.checks.map(({ name }) => name))];
   return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestCommands(repository.checks) };
 }
@@ -67,7 +67,7 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Plain git has no apps, so a check bound to an app could never be reported. */
-function onForge(answer: FileAnswer, { git }: BuildRequest['repository']): FileAnswer {
+function withoutAppsOnPlainGit(answer: FileAnswer, { git }: BuildRequest['repository']): FileAnswer {
   const namesApp = answer.file?.some((status) => typeof status !== 'string') === true;
   return namesApp && git !== undefined ? problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES') : answer;
 }

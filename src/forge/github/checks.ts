@@ -131,7 +131,7 @@ export async function readContexts(
   const reads = commits.map(startReading);
   for (let pages = 1; pages < MAX_PAGES; pages += 1) {
     const open = reads.filter(({ page }) => hasNext(page));
-    for (const some of chunksOf(open, COMMITS_AT_ONCE)) await readOn(client, repository, some);
+    for (const some of chunksOf(open, COMMITS_AT_ONCE)) await readNextPage(client, repository, some);
   }
   return reads.map(({ contexts, page }) => ({ contexts, isWhole: page !== null && !hasNext(page) }));
 }
@@ -147,7 +147,11 @@ function startReading(begun: Begun): Reading {
   return { ...begun, contexts: [...contextsIn(first)], page: first ?? undefined };
 }
 
-async function readOn(client: GithubClient, repository: ForgeRepository, some: readonly Reading[]): Promise<void> {
+async function readNextPage(
+  client: GithubClient,
+  repository: ForgeRepository,
+  some: readonly Reading[],
+): Promise<void> {
   const texts = some.map(({ sha, page, required }) =>
     commitText(sha, page?.contexts.pageInfo.endCursor ?? '', required),
   );

@@ -29,7 +29,7 @@ export async function inspect(
   const reader = readerOf(client, repository);
   const present = await reader.readRepository();
   if (present === undefined) return [gone(repository)];
-  if (!(await reader.hasBranch(branch))) return [...whoWeAre(installation), noBranch(branch)];
+  if (!(await reader.hasBranch(branch))) return [...describeIdentity(installation), noBranch(branch)];
   const us = { ...installation, appId: appIdOf(client) };
   const way = queue?.landingMode === 'PUSH' ? 'push' : 'merge';
   const rules = await readRules(reader, { ...us, way }, branch);
@@ -40,7 +40,7 @@ export async function inspect(
   const [workflows, seen] = await Promise.all([reader.readWorkflows(branch), reader.readSeenChecks(branch)]);
   const hasDraftPullRequests = queue?.createPrsForTestingBranches === true;
   return [
-    ...whoWeAre(installation),
+    ...describeIdentity(installation),
     ...(present.archived === true ? [archived(repository)] : []),
     ...inspectTarget(rules, present, queue),
     ...inspectTestBranches(testRules, testBranchPrefix),
@@ -55,7 +55,7 @@ function notReachable(error: unknown): SetupFinding {
   return { level: 'error', code: 'NOT_REACHABLE', text: error.detail };
 }
 
-function whoWeAre(installation: Installation): readonly SetupFinding[] {
+function describeIdentity(installation: Installation): readonly SetupFinding[] {
   if (installation.isApp) {
     const text = `The app ${installation.login} is installed.`;
     return [{ level: 'ok', code: 'INSTALLED', text }, ...inspectPermissions(installation.permissions)];

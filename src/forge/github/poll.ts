@@ -148,7 +148,7 @@ async function look(tools: PollTools, question: SnapshotQuery, entriesAtOnce: nu
     heads: new Map(branches.map((branch, index) => [branch, first?.[`b${index}`]?.target?.oid])),
     pullRequests: await pullRequestsIn(tools, question, answers),
     checks: await readReports(client, repository, commitsIn(commits, answers)),
-    changed: await withoutTalk(client, repository, await changedSince(client, repository, since, first?.changed)),
+    changed: await withCommandsOnly(client, repository, await changedSince(client, repository, since, first?.changed)),
   };
 }
 
@@ -237,7 +237,7 @@ async function changedSince(
  * Few comments are commands, and the command handler reads each comment again with all its facts. For several comments,
  * one query of the bodies finds those worth that.
  */
-async function withoutTalk(
+async function withCommandsOnly(
   client: GithubClient,
   repository: ForgeRepository,
   changed: readonly ChangedPullRequest[],
@@ -277,7 +277,7 @@ async function changedOf(
   since: Instant,
   node: ChangedNode,
 ): Promise<ChangedPullRequest> {
-  const comments = freshIn(node.comments, since);
+  const comments = commentsAfter(node.comments, since);
   const areAllFresh = comments.length > 0 && comments.length === (node.comments.nodes?.length ?? 0);
   return {
     number: node.number,
@@ -287,7 +287,7 @@ async function changedOf(
     labels: (node.labels?.nodes ?? []).flatMap((label) => label?.name ?? []),
     comments:
       areAllFresh && node.comments.pageInfo.hasPreviousPage
-        ? freshIn(await askComments(client, repository, node.number), since)
+        ? commentsAfter(await askComments(client, repository, node.number), since)
         : comments,
   };
 }
@@ -309,7 +309,7 @@ async function askComments(
   return data.repository.pullRequest?.comments ?? { pageInfo: { hasPreviousPage: false }, nodes: [] };
 }
 
-function freshIn({ nodes }: CommentsNode, since: Instant): ChangedPullRequest['comments'] {
+function commentsAfter({ nodes }: CommentsNode, since: Instant): ChangedPullRequest['comments'] {
   return (nodes ?? []).flatMap((comment) => {
     const createdAt = instantOf(comment?.createdAt);
     if (comment === null || createdAt === undefined || createdAt <= since) return [];

@@ -97,7 +97,9 @@ function outcomeOf(
   const own = problems.filter(({ path }) => path[0] === part);
   const isRefused =
     payload === undefined &&
-    (own.length > 0 ? own.every(isRefusal) : data === undefined && problems.length > 0 && problems.every(isUnbegun));
+    (own.length > 0
+      ? own.every(isRefusal)
+      : data === undefined && problems.length > 0 && problems.every(isNotExecuted));
   if (isRefused) return undefined;
   const message = (own[0] ?? problems[0])?.message ?? 'its answer says nothing about it';
   // GitHub may have executed it. The retry searches for it first.
@@ -111,7 +113,7 @@ function isRefusal({ type, message }: GitHubProblem): boolean {
 }
 
 /** A query that GitHub refuses as a whole executes nothing, for example when an older server lacks a field. */
-function isUnbegun({ type, message }: GitHubProblem): boolean {
+function isNotExecuted({ type, message }: GitHubProblem): boolean {
   return type === undefined ? !isPassing(message) : REFUSALS.includes(type);
 }
 

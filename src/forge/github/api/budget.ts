@@ -69,7 +69,7 @@ const SECONDARY_WAIT_MS = 60_000;
  * GitHub allows an installation some hundred writes an hour, and then refuses all its requests for a while. If comments
  * resumed at once after each refusal, few landings would get through. So comments back off exponentially up to this.
  */
-const MAX_SILENCE_MS = 15 * 60_000;
+const MAX_BACKOFF_MS = 15 * 60_000;
 /** Allows for clock skew between GitHub and the server. */
 const RESET_LEEWAY_MS = 1_000;
 /** The limit should have been refilled by the server's clock, and was not. */
@@ -91,7 +91,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
   let blockedUntil: Instant = 0;
   let nextActAt: Instant = 0;
   /** Backoff of comments and checks after consecutive secondary limits. */
-  let silence = { times: 0, until: 0 as Instant };
+  let backoff = { times: 0, until: 0 as Instant };
   let isClosed = false;
   let cancelTimer = (): void => undefined;
 
@@ -102,7 +102,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
     const reserved = Math.floor((limit?.limit ?? 0) * RESERVED[need.urgency]);
     const isShort = limit !== undefined && limit.remaining - running[need.resource] <= reserved;
     const refilledAt = isShort && limit.resetAt > now ? limit.resetAt : now;
-    const pacedAt = isPaced(need) ? Math.max(nextActAt, silence.until) + paced * paceMs : now;
+    const pacedAt = isPaced(need) ? Math.max(nextActAt, backoff.until) + paced * paceMs : now;
     return Math.max(now, blockedUntil, refilledAt, pacedAt);
   }
 
@@ -138,18 +138,18 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
   }
 
   /** Requests that were in flight together count as one refusal. */
-  function fallSilent(waitMs: number): void {
+  function startBackoff(waitMs: number): void {
     const now = clock.now();
-    if (now < silence.until) return;
-    const times = silence.times + 1;
-    silence = { times, until: now + Math.min(MAX_SILENCE_MS, waitMs * 2 ** (times - 1)) };
+    if (now < backoff.until) return;
+    const times = backoff.times + 1;
+    backoff = { times, until: now + Math.min(MAX_BACKOFF_MS, waitMs * 2 ** (times - 1)) };
   }
 
   function learn(need: Need, { status, headers, message, isLimited = false }: AnswerFacts): boolean {
     const known = limitOf(need.resource, headers);
     if (known !== undefined) limits.set(known.resource, newerOf(limits.get(known.resource), known));
     if (!isLimited && !isRefusedForLimit(status, headers, message)) {
-      if (isPaced(need) && clock.now() >= silence.until) silence = { times: 0, until: 0 };
+      if (isPaced(need) && clock.now() >= backoff.until) backoff = { times: 0, until: 0 };
       return false;
     }
     const waitMs = secondsOf(headers['retry-after']);
@@ -157,7 +157,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
     const isUsedUp = waitMs === undefined && known?.remaining === 0;
     if (isUsedUp && known.resetAt > clock.now()) return true;
     blockedUntil = Math.max(blockedUntil, clock.now() + (waitMs ?? (isUsedUp ? AHEAD_WAIT_MS : SECONDARY_WAIT_MS)));
-    if (isPaced(need) && !isUsedUp) fallSilent(waitMs ?? SECONDARY_WAIT_MS);
+    if (isPaced(need) && !isUsedUp) startBackoff(waitMs ?? SECONDARY_WAIT_MS);
     return true;
   }
 
