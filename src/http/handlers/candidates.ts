@@ -1,0 +1,70 @@
+import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
+import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
+import { listMergeQueueTestingResults } from '../../app/queue/list-merge-queue-testing-results.ts';
+import { reportCheck, type TestRunName } from '../../app/queue/report-check.ts';
+import * as candidateLogContract from '../../contract/candidate-log.ts';
+import { upper } from '../../contract/schema.ts';
+import * as testingContract from '../../contract/testing.ts';
+import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { instant } from '../core/parse.ts';
+import { HttpProblem } from '../core/problem.ts';
+import { type Route, route } from '../core/route.ts';
+
+export const CANDIDATES_ROUTES: readonly Route[] = [
+  route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, { repo, targetBranch, testRunId }) =>
+    getMergeQueueTestingDetails(app, caller, { repo, targetBranch, testRunId }),
+  ),
+  route(testingContract.listMergeQueueTestingResults, ({ app, caller }, body) =>
+    listMergeQueueTestingResults(app, caller, {
+      repo: body.repo,
+      targetBranch: body.targetBranch,
+      since: instant('/since', body.since),
+      until: body.until === undefined ? undefined : instant('/until', body.until),
+      offset: body.offset ?? 0,
+      take: body.take ?? 50,
+    }),
+  ),
+  route(candidateLogContract.getCandidateLog, ({ app, caller }, body) => {
+    const { repo, targetBranch, testRunId, check, offset = 0 } = body;
+    if ((repo === undefined) !== (targetBranch === undefined)) {
+      const missing = repo === undefined ? 'repo' : 'targetBranch';
+      const message = 'is required: repo and targetBranch go together';
+      throw new HttpProblem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
+    }
+    const queue = repo === undefined || targetBranch === undefined ? undefined : { repo, targetBranch };
+    return getCandidateLog(app, caller, { testRunId, queue, check, offset });
+  }),
+  route(testingContract.reportCheck, ({ app, caller }, body) => {
+    const { repo, name, url, summary, startedAt } = body;
+    const status = parseStatus(body.status);
+    const conclusion = body.conclusion === undefined ? undefined : (upper(body.conclusion) as CheckConclusion);
+    checkConclusion(status, conclusion);
+    const check = {
+      name,
+      status,
+      conclusion,
+      startedAt: startedAt === undefined ? undefined : instant('/startedAt', startedAt),
+      url,
+      summary,
+    };
+    return reportCheck(app, caller, { repo, of: parseName(body), check });
+  }),
+];
+
+function parseStatus(given: string): CheckStatus {
+  const status = given.toUpperCase();
+  return status === 'PENDING' ? 'QUEUED' : (status as CheckStatus);
+}
+
+/** The contract sees to it that there is exactly one of them. */
+function parseName({ testRunId, sha }: { readonly testRunId?: string; readonly sha?: string }): TestRunName {
+  return testRunId === undefined ? { sha: (sha ?? '').toLowerCase() as Sha } : { testRunId };
+}
+
+function checkConclusion(status: CheckStatus, conclusion: CheckConclusion | undefined): void {
+  if ((status === 'COMPLETED') === (conclusion !== undefined)) return;
+  const message =
+    status === 'COMPLETED' ? 'is required when status is COMPLETED' : 'must wait until status is COMPLETED';
+  throw new HttpProblem('VALIDATION_FAILED', `conclusion ${message}.`, [{ path: '/conclusion', message }]);
+}

@@ -1,0 +1,70 @@
+import { cancelPullRequest } from '../../app/queue/cancel-pull-request.ts';
+import { getSubmittedPullRequest, getSubmittedPullRequests } from '../../app/queue/get-submitted-pull-request.ts';
+import { listPullRequests } from '../../app/queue/list-pull-requests.ts';
+import { restartTestsOnPullRequest } from '../../app/queue/restart-tests-on-pull-request.ts';
+import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
+import { submitPullRequest } from '../../app/queue/submit-pull-request.ts';
+import * as pullRequestsContract from '../../contract/pull-requests.ts';
+import { upper } from '../../contract/schema.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { instant, prNumber } from '../core/parse.ts';
+import { type Route, route } from '../core/route.ts';
+
+export const PULL_REQUESTS_ROUTES: readonly Route[] = [
+  route(
+    pullRequestsContract.submitPullRequest,
+    ({ app, caller }, { repo, targetBranch, pr, priority, noBatch, repair }) =>
+      submitPullRequest(app, caller, {
+        ...{ repo, targetBranch, prNumber: prNumber(pr.number), priority, noBatch, repair },
+        sha: pr.sha?.toLowerCase() as Sha | undefined,
+      }),
+  ),
+  route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
+    const input = {
+      repo: body.repo,
+      targetBranch: body.targetBranch,
+      prNumber: prNumber(body.pr.number),
+      sha: body.pr.sha?.toLowerCase() as Sha | undefined,
+      impactedTargets: typeof body.impactedTargets === 'string' ? ('ALL' as const) : body.impactedTargets,
+    };
+    return fork === undefined ? setImpactedTargets(app, caller, input) : setImpactedTargetsOfFork(app, fork, input);
+  }),
+  route(
+    pullRequestsContract.getSubmittedPullRequest,
+    ({ app, caller }, body) =>
+      getSubmittedPullRequest(app, caller, {
+        repo: body.repo,
+        targetBranch: body.targetBranch,
+        pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
+        includeTimeline: body.includeTimeline === true,
+        includeExplanation: body.includeExplanation === true,
+      }),
+    { isReused: true },
+  ),
+  route(pullRequestsContract.getSubmittedPullRequests, ({ app, caller }, body) =>
+    getSubmittedPullRequests(app, caller, {
+      repo: body.repo,
+      targetBranch: body.targetBranch,
+      prNumbers: body.prs.map((pr) => prNumber(pr.number)),
+      includeTimeline: body.includeTimeline === true,
+      includeExplanation: body.includeExplanation === true,
+    }),
+  ),
+  route(pullRequestsContract.listPullRequests, ({ app, caller }, body) =>
+    listPullRequests(app, caller, {
+      repo: body.repo,
+      targetBranch: body.targetBranch,
+      state: body.state === undefined ? undefined : upper(body.state),
+      since: body.since === undefined ? undefined : instant('/since', body.since),
+      until: body.until === undefined ? undefined : instant('/until', body.until),
+      cursor: body.cursor?.toLowerCase(),
+      take: body.take ?? 50,
+    }),
+  ),
+  route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
+    restartTestsOnPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
+  ),
+  route(pullRequestsContract.cancelPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
+    cancelPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
+  ),
+];

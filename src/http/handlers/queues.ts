@@ -1,0 +1,51 @@
+import { createQueue } from '../../app/queue/create-queue.ts';
+import { deleteQueue } from '../../app/queue/delete-queue.ts';
+import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
+import { getQueue } from '../../app/queue/get-queue.ts';
+import { listQueues } from '../../app/queue/list-queues.ts';
+import { updateQueue } from '../../app/queue/update-queue.ts';
+import * as queuesContract from '../../contract/queues.ts';
+import { queueChanges } from '../core/parse.ts';
+import { HttpProblem } from '../core/problem.ts';
+import { type Route, route } from '../core/route.ts';
+
+export const QUEUES_ROUTES: readonly Route[] = [
+  route(queuesContract.createQueue, ({ app, caller }, body) =>
+    createQueue(app, caller, { repo: body.repo, targetBranch: body.targetBranch, ...queueChanges(body) }),
+  ),
+  route(
+    queuesContract.getQueue,
+    ({ app, caller }, { repo, targetBranch }) => getQueue(app, caller, { repo, targetBranch }),
+    { isReused: true },
+  ),
+  route(queuesContract.listQueues, ({ app, caller }, { repo }) => listQueues(app, caller, { repo }), {
+    isReused: true,
+  }),
+  route(queuesContract.updateQueue, ({ app, caller, dialect }, body) => {
+    const { settings, state } = queueChanges(body);
+    const cleared = body.deleteRequiredStatuses === true ? { requiredStatuses: null } : {};
+    return updateQueue(app, caller, {
+      repo: body.repo,
+      targetBranch: body.targetBranch,
+      settings: { ...settings, ...cleared },
+      state,
+      keepsUnnamedSettings: dialect.keepsUnnamedSettings,
+    });
+  }),
+  route(queuesContract.deleteQueue, ({ app, caller }, { repo, targetBranch }) =>
+    deleteQueue(app, caller, { repo, targetBranch }),
+  ),
+  route(queuesContract.getMergeQueueMetrics, ({ app, caller, dialect }, { repo, repoHost }) => {
+    const { hasAlarms } = dialect;
+    if (repo === undefined && repoHost === undefined)
+      return getMergeQueueMetrics(app, caller, { repo: undefined, hasAlarms });
+    if (repo === undefined || repoHost === undefined) {
+      const missing = repo === undefined ? 'repo' : 'repoHost';
+      const message = 'is required: repo and repoHost go together';
+      throw new HttpProblem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
+    }
+    const slash = repo.lastIndexOf('/');
+    const ref = { host: repoHost, owner: repo.slice(0, slash), name: repo.slice(slash + 1) };
+    return getMergeQueueMetrics(app, caller, { repo: ref, hasAlarms });
+  }),
+];

@@ -1,0 +1,65 @@
+import { deleteMonitor } from '../../app/tests/delete-monitor.ts';
+import { getQuarantineConfig } from '../../app/tests/get-quarantine-config.ts';
+import { getTestSettings } from '../../app/tests/get-test-settings.ts';
+import { listMonitors } from '../../app/tests/list-monitors.ts';
+import { setMonitor } from '../../app/tests/set-monitor.ts';
+import { updateTestSettings } from '../../app/tests/update-test-settings.ts';
+import * as monitorsContract from '../../contract/monitors.ts';
+import * as testSettingsContract from '../../contract/test-settings.ts';
+import * as uploaderContract from '../../contract/uploader.ts';
+import { named } from '../core/parse.ts';
+import { type Route, route } from '../core/route.ts';
+
+export const TEST_SETTINGS_ROUTES: readonly Route[] = [
+  route(testSettingsContract.getTestSettings, ({ app, caller }, body) =>
+    getTestSettings(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug }),
+  ),
+  route(testSettingsContract.updateTestSettings, ({ app, caller }, body) =>
+    updateTestSettings(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      settings: named({
+        quarantineEnabled: body.quarantine_enabled,
+        autoQuarantine: body.auto_quarantine,
+        infrastructureProtectionEnabled: body.infrastructure_protection_enabled,
+        infrastructureFailureThreshold: body.infrastructure_failure_threshold,
+        retentionDays: body.retention_days,
+        ticketUrlTemplate: body.ticket_url_template,
+      }),
+    }),
+  ),
+  route(monitorsContract.listMonitors, ({ app, caller }, body) =>
+    listMonitors(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug }),
+  ),
+  route(monitorsContract.setMonitor, ({ app, caller }, body) => {
+    const { id, type, ...fields } = body.monitor;
+    return setMonitor(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      monitorId: id?.toLowerCase(),
+      monitor: type === undefined ? fields : { ...fields, type: type.toLowerCase() },
+    });
+  }),
+  route(monitorsContract.deleteMonitor, ({ app, caller }, body) =>
+    deleteMonitor(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      monitorId: body.monitor_id.toLowerCase(),
+    }),
+  ),
+  route(uploaderContract.getQuarantineConfig, ({ app, caller }, body) =>
+    getQuarantineConfig(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.orgUrlSlug,
+      tests: body.testIdentifiers.map(({ id, name, parentName, className, file, variant, suitePaths }) => ({
+        id,
+        name,
+        parentName: parentName ?? '',
+        className: className ?? null,
+        file: file ?? null,
+        variant: variant ?? null,
+        suitePaths: suitePaths ?? null,
+      })),
+    }),
+  ),
+];

@@ -1,0 +1,132 @@
+import { flagTest } from '../../app/tests/flag-test.ts';
+import { getTestDetails } from '../../app/tests/get-test-details.ts';
+import { linkTicketToTestCase } from '../../app/tests/link-ticket-to-test-case.ts';
+import { listFailingTests } from '../../app/tests/list-failing-tests.ts';
+import { listQuarantinedTests } from '../../app/tests/list-quarantined-tests.ts';
+import { listTestEvents } from '../../app/tests/list-test-events.ts';
+import { listTestRuns } from '../../app/tests/list-test-runs.ts';
+import { listUnhealthyTests } from '../../app/tests/list-unhealthy-tests.ts';
+import { muteMonitor } from '../../app/tests/mute-monitor.ts';
+import { searchTests } from '../../app/tests/search-tests.ts';
+import { setLabel } from '../../app/tests/set-label.ts';
+import { setQuarantine } from '../../app/tests/set-quarantine.ts';
+import * as flakyTestsContract from '../../contract/flaky-tests.ts';
+import { upper } from '../../contract/schema.ts';
+import * as testActsContract from '../../contract/test-acts.ts';
+import * as testHistoryContract from '../../contract/test-history.ts';
+import { instant, pageQuery } from '../core/parse.ts';
+import { type Route, route } from '../core/route.ts';
+
+export const TESTS_ROUTES: readonly Route[] = [
+  route(flakyTestsContract.searchTests, ({ app, caller, baseUrl }, body) =>
+    searchTests(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      text: body.query,
+      limit: body.limit ?? 20,
+      baseUrl,
+    }),
+  ),
+  route(flakyTestsContract.listFailingTests, ({ app, caller, baseUrl }, body) =>
+    listFailingTests(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      from: instant('/start_time', body.start_time),
+      until: instant('/end_time', body.end_time),
+      page: pageQuery(body.page_query),
+      baseUrl,
+    }),
+  ),
+  route(flakyTestsContract.listUnhealthyTests, ({ app, caller, baseUrl }, body) =>
+    listUnhealthyTests(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      status: upper(body.status),
+      page: pageQuery(body.page_query),
+      baseUrl,
+    }),
+  ),
+  route(flakyTestsContract.listQuarantinedTests, ({ app, caller, dialect }, body) =>
+    listQuarantinedTests(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      page: pageQuery(body.page_query),
+      hasReview: dialect.hasReviews,
+      onlyToReview: dialect.hasReviews && body.only_to_review === true,
+    }),
+  ),
+  route(flakyTestsContract.getTestDetails, ({ app, caller, baseUrl }, body) =>
+    getTestDetails(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug, testId: body.test_id, baseUrl }),
+  ),
+  route(testHistoryContract.listTestRuns, ({ app, caller }, body) =>
+    listTestRuns(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      testId: body.test_id,
+      page: pageQuery(body.page_query),
+      branch: body.branch ?? null,
+      conclusion: body.conclusion === undefined ? null : upper(body.conclusion),
+      hasFailureText: body.include_failure_text ?? false,
+    }),
+  ),
+  route(testHistoryContract.listTestEvents, ({ app, caller }, body) =>
+    listTestEvents(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      testId: body.test_id,
+      page: pageQuery(body.page_query),
+    }),
+  ),
+  route(testActsContract.flagTest, ({ app, caller, baseUrl }, body) =>
+    flagTest(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      testId: body.test_id,
+      isFlagged: body.flagged,
+      reason: body.reason ?? null,
+      baseUrl,
+    }),
+  ),
+  route(testActsContract.setQuarantine, ({ app, caller, baseUrl }, body) =>
+    setQuarantine(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      testId: body.test_id,
+      setting: upper(body.setting),
+      reason: body.reason,
+      expiresAt: body.expires_at === undefined ? null : instant('/expires_at', body.expires_at),
+      baseUrl,
+    }),
+  ),
+  route(testActsContract.setLabel, ({ app, caller, baseUrl }, body) =>
+    setLabel(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      testId: body.test_id,
+      label: body.label,
+      isOn: body.on,
+      baseUrl,
+    }),
+  ),
+  route(testActsContract.linkTicketToTestCase, ({ app, caller, baseUrl }, body) =>
+    linkTicketToTestCase(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: caller.organization.slug,
+      testId: body.test_case_id,
+      ticket: body.external_ticket_id,
+      baseUrl,
+    }),
+  ),
+  route(testActsContract.muteMonitor, ({ app, caller, baseUrl }, body) =>
+    muteMonitor(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.org_url_slug,
+      testId: body.test_id,
+      monitorId: body.monitor_id.toLowerCase(),
+      isMuted: body.muted ?? true,
+      until: body.until === undefined || body.until === null ? null : instant('/until', body.until),
+      reason: body.reason ?? null,
+      baseUrl,
+    }),
+  ),
+];
