@@ -8,7 +8,7 @@ import { clean } from './core/terminal.ts';
 
 const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
 
-/** A store of many gigabytes takes longer to copy than any other answer. */
+/** A store of many gigabytes takes longer to copy than any other call. */
 const BACKUP_TIMEOUT_MS = 290_000;
 
 export function defineBackup(command: Command): void {
@@ -25,7 +25,7 @@ export function defineBackup(command: Command): void {
   addExamples(command, ['sluice backup', 'sluice backup before-upgrade.db', 'sluice backup /var/backups/sluice.db']);
 }
 
-/** A bare name is the server's; anything with a folder in it is meant as the shell reads it. */
+/** A bare name is relative to the server; a path with a folder is relative to the shell. */
 function resolveBackupFile(file: string): string {
   return /[\\/]/.test(file) ? path.resolve(file) : file;
 }

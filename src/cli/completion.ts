@@ -26,17 +26,17 @@ export function defineCompletion(
   ]);
 }
 
-/** What the scripts of all shells are made from: each command by its path, such as `sluice queue create`. */
+/** The source of all shell scripts: each command by its path, such as `sluice queue create`. */
 interface TreeNode {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly text: string }[];
   readonly options: readonly TreeOption[];
-  /** Words that its first argument may be. */
+  /** Allowed values of its first argument. */
   readonly words: readonly string[];
 }
 
 interface TreeOption {
-  /** `--mode`, and `-p` where there is one. */
+  /** `--mode`, and `-p` if there is one. */
   readonly flags: readonly string[];
   readonly text: string;
   readonly value: 'none' | 'file' | 'other';
@@ -47,7 +47,7 @@ function describeTree(program: Command): TreeNode[] {
   return describeCommand(program, program.name(), []);
 }
 
-/** An option of a command is known below it too. */
+/** Subcommands inherit the options of their parents. */
 function describeCommand(command: Command, path: string, inherited: readonly TreeOption[]): TreeNode[] {
   const options = [...command.options.flatMap(describeOption), ...inherited];
   const help = { flags: ['--help', '-h'], text: 'Explain the command', value: 'none' as const, choices: [] };
@@ -65,7 +65,7 @@ function describeCommand(command: Command, path: string, inherited: readonly Tre
 }
 
 function describeOption(option: Option): TreeOption[] {
-  // Only that of the bare token is hidden without being the other half of a switch.
+  // The bare-token option is the only hidden one that is not the `--no-` half of a switch.
   if (option.hidden && !option.negate) return [];
   const flags = [option.long, option.short].filter((flag) => flag !== undefined);
   const takesValue = option.required || option.optional;
@@ -111,7 +111,7 @@ function bashWords({ commands, options, words }: TreeNode): string[] {
   return [...commands.map(({ name }) => name), ...words, ...options.flatMap(({ flags }) => flags)];
 }
 
-/** After an option with a value come its choices, or nothing that this script knows. */
+/** After an option with a value the script offers its choices, or nothing. */
 function bashValues({ path, options }: TreeNode): string[] {
   return options
     .filter(({ value }) => value !== 'none')

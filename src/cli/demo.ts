@@ -10,7 +10,7 @@ export function defineDemo(command: Command): void {
     .option('--folder <folder>', 'Where to put everything, to be kept: an empty folder, or a new one.')
     .option('--keep', 'Leave the server running and everything in place, to look further.')
     .option('--github', 'On a GitHub of this machine, with people and a CI; it needs the packages for tests.')
-    // It runs a server of its own: --url, --token-file and --json mean nothing here.
+    // The demo runs its own server, so --url, --token-file and --json do not apply.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
     .addHelpText(
       'after',

@@ -27,14 +27,14 @@ export function formatEntries(entries: readonly Static<typeof ListEntry>[]): str
   return formatTable(columns, rows, terminalWidth());
 }
 
-/** What a change left behind, in one line. */
+/** The result of a change, in one line. */
 export function formatOutcome(record: EntryRecord): string {
   const title = `#${record.prNumber} ${clean(record.prTitle)}`;
   if (record.state === undefined) return `${title}: not submitted yet.`;
   return `${title}: ${paint(styleOfState(record.state), record.state)}.`;
 }
 
-/** Everything about one entry: where it is, why, and how it came there. */
+/** Everything about one entry: its state, the reason, and its history. */
 export function formatRecord(record: EntryRecord): string {
   const { explanation, timeline, impactedTargets } = record;
   const facts: [string, string][] = [];
@@ -79,7 +79,7 @@ function formatExplanation(explanation: Explanation | undefined): string[] {
   return [`${lines.join('\n')}\n`];
 }
 
-/** The reasons behind a reason, each further in; what a sentence already ends with is not said again. */
+/** The reasons behind a reason, indented. A reason that the sentence already ends with is not repeated. */
 function formatReasons({ text, reasons }: ExplanationReason, indent: string): string[] {
   return reasons.flatMap((inner) => [
     ...(text.endsWith(inner.text) ? [] : [`${indent}- ${clean(inner.text)}`]),
@@ -87,7 +87,7 @@ function formatReasons({ text, reasons }: ExplanationReason, indent: string): st
   ]);
 }
 
-/** Where the last that happened is a failure, how to read what the checks printed. */
+/** If the last event is a failure: the commands that print the logs of its checks. */
 function formatLogs(timeline: Timeline | undefined): string[] {
   const { testRunId, checks = [] } = timeline?.[0] ?? {};
   if (testRunId === undefined || checks.length === 0) return [];
@@ -107,7 +107,7 @@ function formatTimeline(timeline: Timeline | undefined): string[] {
   return [formatTable(columns, rows, terminalWidth())];
 }
 
-/** The line to copy that shows what a check printed. */
+/** The command line that prints the log of a check. */
 export function formatLogCommand(candidate: string, check?: string, flags = ''): string {
   const name = check === undefined ? '' : ` ${check.startsWith('-') ? '-- ' : ''}${quote(check)}`;
   return `sluice logs ${flags}${candidate}${name}`;

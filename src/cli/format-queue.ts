@@ -27,7 +27,7 @@ const FIRST_STEPS = `No queues yet. Make one:
   sluice queue create local/acme/app main
 `;
 
-/** One line for each queue, as many as `limit`. */
+/** One line for each queue, up to `limit`. */
 export function formatQueues(queues: readonly QueueSummary[], limit = queues.length): string {
   const [first] = queues;
   if (first === undefined) return FIRST_STEPS;
@@ -51,7 +51,7 @@ export function formatQueues(queues: readonly QueueSummary[], limit = queues.len
   return formatTable(columns, rows, terminalWidth()) + more;
 }
 
-/** What the queue raised lately, newest first: one line each, and nothing where there was nothing. */
+/** The queue's recent alarms, newest first, one line each; empty if there are none. */
 export function formatAlarms(alarms: readonly Alarm[] = []): string {
   return alarms
     .map(({ at, code, text, endedAt }) => {
@@ -62,12 +62,12 @@ export function formatAlarms(alarms: readonly Alarm[] = []): string {
     .join('');
 }
 
-/** Why a queue tests nothing but its own branch, and what happens next; nothing where it does not hold. */
+/** Why the queue is on hold and tests only its own branch, and what happens next; empty without a hold. */
 export function formatHold(hold: { readonly text: string } | undefined): string {
   return hold === undefined ? '' : `${paint('red', `It holds: ${clean(hold.text)}`)}\n`;
 }
 
-/** Those of all queues, each under the name of its own. */
+/** The alarms of all queues, each under its queue's name. */
 export function formatAllAlarms(queues: readonly QueueSummary[]): string {
   return queues
     .filter(({ alarms = [], hold }) => alarms.length > 0 || hold !== undefined)

@@ -48,7 +48,7 @@ async function showLogs(
   }
 }
 
-/** What failed, or everything. */
+/** The failed checks, or all if none failed. */
 function chooseChecks({ checks }: Pick<Answer, 'checks'>): readonly string[] {
   const failed = checks.filter(({ conclusion }) => conclusion !== undefined && FAILED.has(conclusion));
   return (failed.length === 0 ? checks : failed).map(({ name }) => name);
@@ -91,12 +91,12 @@ async function showLog(context: Context, wanted: Wanted): Promise<void> {
   }
 }
 
-/** Every part there is; where it is followed, until nothing more will come. */
+/** Yields all parts of the log; with --follow, until the log is complete. */
 async function* readLog(context: Context, { candidate, check, isFollowing }: Wanted): AsyncGenerator<Answer> {
   const patience = createPatience({ failed: say, back: say });
   for (let offset = 0; ; ) {
     const body = { testRunId: candidate, check, offset };
-    // The first answer has come: a server that is away is one that starts again.
+    // After the first answer, an unavailable server is most likely restarting.
     const ask = () => context.call(getCandidateLog, body);
     const answer = isFollowing ? await patience.ask(ask) : await ask();
     if (answer !== undefined) yield answer;
@@ -110,11 +110,11 @@ async function* readLog(context: Context, { candidate, check, isFollowing }: Wan
 
 interface Sink {
   add(text: string): void;
-  /** What was kept instead of printed. */
+  /** The collected text, if it was not printed. */
   end(): string;
 }
 
-/** As it is into pipes and files; harmless on a terminal; kept for one document of JSON. */
+/** Raw into pipes and files, sanitized on a terminal, collected for one JSON document. */
 function createSink(heading: string, isKept: boolean): Sink {
   if (isKept) {
     const parts: string[] = [];
@@ -140,11 +140,13 @@ function describeNothing({ check, checks, complete }: Answer): string {
     : `${clean(check)} has printed nothing yet.`;
 }
 
-/** Output of a check comes from outside. On a terminal its colours stay, and nothing else of it can steer. */
+/**
+ * The output of a check is foreign text. On a terminal its colours stay, and every other control sequence is removed.
+ */
 interface LogText {
-  /** The next part, made harmless; the begin of a sequence at its end waits for the part after it. */
+  /** Sanitizes the next part; an incomplete sequence at its end waits for the following part. */
   add(text: string): string;
-  /** What is left, and the colours of before. */
+  /** The rest, and a reset of the colours. */
   end(): string;
 }
 
@@ -152,7 +154,7 @@ interface LogText {
 const COLOUR = /\u001b\[[0-9;:]{0,40}m/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNFINISHED = /(?:\r|\u001b(?:\[[0-9;:]{0,40})?)$/;
-// A colour, or what clean() of terminal.ts looks for, without tabs and line ends.
+// A colour, or a character that clean() of terminal.ts removes, without tabs and line ends.
 const STEERING = new RegExp(
   `(${COLOUR.source})|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]`,
   'g',
@@ -163,7 +165,7 @@ export function createLogText(): LogText {
   let waiting = '';
   let isColoured = false;
   const make = (text: string): string => {
-    // A line that overwrites itself could hide what it said: each state of it is a line.
+    // A line that overwrites itself could hide text, so each state of it becomes a line.
     const lines = text.replace(/\r\n?/g, '\n');
     return lines.replace(STEERING, (_match, colour: string | undefined) => {
       if (colour !== undefined) isColoured = true;

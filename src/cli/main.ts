@@ -3,7 +3,7 @@ import { CliError, EXIT } from './core/exit.ts';
 import { clean, say, write } from './core/terminal.ts';
 import { createProgram } from './program.ts';
 
-/** Runs one command line and answers the exit code. */
+/** Runs one command line and returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   handleOutputErrors();
   const { program } = createProgram();
@@ -12,7 +12,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync(expandHelp(argv, names), { from: 'user' });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
-    // Commander has already said what it had to say.
+    // Commander has printed its message already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     if (!(error instanceof CliError)) return reportBug(error);
     if (program.opts()['json'] && error.problem !== undefined) write(JSON.stringify(error.problem, null, 2));
@@ -22,8 +22,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * `sluice help queue` as `sluice queue --help`, and `sluice help queue show` as `sluice queue help show`: commander would
- * explain the branch without loading it. A word that is no command is left to be refused.
+ * `sluice help queue` as `sluice queue --help`, and `sluice help queue show` as `sluice queue help show`: commander
+ * would explain the branch without loading it. An unknown word is passed on and refused.
  */
 function expandHelp(argv: readonly string[], names: readonly string[]): readonly string[] {
   const [first, name, ...rest] = argv;
@@ -32,7 +32,7 @@ function expandHelp(argv: readonly string[], names: readonly string[]): readonly
   return rest.length === 0 ? [name, '--help'] : [name, 'help', ...rest];
 }
 
-/** `sluice queue list | head -1` ends when head has seen enough, and that is no error; a full disk is. */
+/** `sluice queue list | head -1` closes the pipe early, which is no error; a full disk is. */
 function handleOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

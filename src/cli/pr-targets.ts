@@ -52,7 +52,9 @@ function readTargets({ target, targetsFile, all, none }: TargetsOptions): string
   return readTargetsFile(targetsFile as string);
 }
 
-/** An empty file is more often a tool that failed than a change without effect, so it has to be said. */
+/**
+ * An empty file more often comes from a failed tool than from a change without impact, so it needs an explicit option.
+ */
 function readTargetsFile(file: string): string[] {
   const name = file === '-' ? 'Standard input' : `The file ${file}`;
   const lines = readLines(file, name).map((line) => line.trim());

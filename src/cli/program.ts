@@ -7,13 +7,13 @@ type Define = (command: Command) => void;
 
 export interface Program {
   readonly program: Command;
-  /** Completes the tree, of which a run needs one branch only. */
+  /** Loads all branches; a normal run needs only one. */
   loadEverything(): Promise<void>;
 }
 
 /**
- * The tree of commands. What is below a first word is loaded when that word is used: `sluice --version` and the help
- * cost no more than commander, and no command pays for another.
+ * The tree of commands. Each first word loads its branch on use: `sluice --version` and the help load only commander,
+ * and no command pays for another.
  */
 export function createProgram(): Program {
   const program = createRoot();
@@ -71,7 +71,7 @@ export function createProgram(): Program {
   return { program, loadEverything };
 }
 
-/** Commands about what an organization has. Those about tests name it in any case, and have the option themselves. */
+/** Commands on an organization's objects. The commands about tests have their own --org option. */
 const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'token']);
 
 function addOrgOption(command: Command): void {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { settingInputs } from '../contract/settings.ts';
 import { choiceOption, collect, collectNames, parseInteger, toFlag, upperNames } from './core/arguments.ts';
 
-/** Options for the settings of a queue, made from the schemas that the server validates them by. */
+/** Options for the settings of a queue, made from the server's validation schemas. */
 
 interface Schema {
   readonly type?: string;
@@ -15,7 +15,7 @@ interface Schema {
 
 type Kind = 'integer' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'statuses' | 'rules';
 
-// Commander turns a null of a parser into an empty text.
+// Commander turns a parser's null into an empty text.
 const UNSET = Symbol('unset');
 
 const schemas = Object.entries(settingInputs) as unknown as [name: string, schema: Schema][];
@@ -25,7 +25,7 @@ export function addSettingOptions(command: Command): Command {
   return command;
 }
 
-/** What the options say, as the API wants it. Options that were not given are absent. */
+/** Converts options to the API's fields. Options that were not given are absent. */
 export function readSettings(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
   for (const [name, schema] of schemas) {
@@ -42,13 +42,13 @@ function toSetting(kind: Kind, value: unknown): unknown {
   return value === UNSET ? null : value;
 }
 
-/** `unit@github-actions`: behind the last @ is the app. A number there is a version: `node@20` is a name. */
+/** `unit@github-actions`: the app follows the last @. A number there is a version: `node@20` is a name. */
 function toStatus(text: string): unknown {
   const [, name, app] = /^(.+)@(?=.*[a-z])([a-z0-9][a-z0-9_-]*)$/.exec(text) ?? [];
   return app === undefined ? text : { name, app };
 }
 
-/** The settings of an answer that are not what a new queue has; all of them where asked for. */
+/** The settings that differ from a new queue's; with `all`, every setting. */
 export function listSettings(
   queue: Readonly<Record<string, unknown>>,
   { all }: { readonly all: boolean },
@@ -57,7 +57,7 @@ export function listSettings(
   for (const [name, schema] of schemas) {
     const value = queue[name];
     if (name === 'state' || value === undefined) continue;
-    // While it is unset, it reads as the concurrency.
+    // If unset, the server reports the concurrency here.
     const isDefault =
       JSON.stringify(value) === JSON.stringify(schema.default) ||
       (schema.default === null && name === 'bisectionConcurrency' && value === queue['concurrency']);

@@ -41,7 +41,7 @@ function defineCreate(queue: Command): void {
   ]);
 }
 
-/** On a forge with rules of its own: whatever would let the first pull request wait in vain, at once. */
+/** On a forge with rules of its own: reports at once any setup fault that would block the first pull request. */
 async function describeMissing(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
   if (repo.host === 'local') return '';
   const again = `sluice github check ${formatRepo(repo)} ${targetBranch}`;
@@ -135,7 +135,7 @@ function defineList(queue: Command): void {
   addExamples(command, ['sluice queue list', 'sluice queue list local/acme/app']);
 }
 
-/** What a change of mode waits for, where it does. */
+/** Explains the wait, if a mode change is pending. */
 function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: string; readonly branch: string }): string {
   if (state !== 'SWITCHING_MODES') return '';
   return (
@@ -159,7 +159,7 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
   return title + describeParked(repo, queue) + formatHold(queue.hold) + formatAlarms(queue.alarms) + facts;
 }
 
-/** Not a pause that somebody asked for: what to do about it is said with it. */
+/** The queue stopped itself, so the text also says what to do. */
 function describeParked(repo: RepoRef, { branch, parked }: DescribedQueue): string {
   if (parked === undefined) return '';
   const resume = `sluice queue resume ${formatRepo(repo)} ${branch}`;

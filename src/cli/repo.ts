@@ -85,7 +85,7 @@ function defineAdd(repo: Command): void {
   ]);
 }
 
-/** Once: where the answer is no, or nobody is there to ask, the checks wait and say so. */
+/** Asks once. If the answer is no, or there is no terminal, the checks stay blocked and say so. */
 async function askForTrust(context: Context, reply: RegisteredRepository): Promise<RegisteredRepository> {
   if (reply.checksBlocked === null || context.isJson || !process.stdin.isTTY || !process.stderr.isTTY) return reply;
   const warning = 'This server cannot keep checks from its own files: its tokens, its database, every repository.';
@@ -101,7 +101,7 @@ async function askForTrust(context: Context, reply: RegisteredRepository): Promi
 
 type RegisteredRepository = Static<typeof registerRepository.reply>;
 
-/** Only for a hint: a token that may register but not read gets none. */
+/** Only for a hint: a token that may register but not read gets no hint. */
 async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boolean> {
   try {
     return (await context.call(listQueues, { repo })).queues.length > 0;

@@ -7,12 +7,12 @@ export function defineServe(command: Command): void {
     .description(
       'Run the server until it is told to stop (SIGTERM, Ctrl-C). It is configured by environment variables, and by the files that "sluice github setup" writes.',
     )
-    // It talks to no server: --url, --token-file and --json mean nothing here.
+    // The command calls no server, so --url, --token-file and --json do not apply.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
     .addHelpText('after', () => `\n${describeVariables()}`)
     .action(async () => {
       const { serve } = await import('../main.ts');
-      // Explicitly: whatever a stopped server may have left behind must not keep the process.
+      // Exits explicitly: an open handle of the stopped server must not keep the process alive.
       process.exit(await serve(process.env));
     });
   addExamples(command, [

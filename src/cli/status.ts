@@ -8,7 +8,7 @@ import { formatFacts } from './core/table.ts';
 import { clean, paint, write } from './core/terminal.ts';
 import { formatAllAlarms, formatQueues } from './format-queue.ts';
 
-/** Lines of a terminal that are not queues: the facts above, the head of the table, the prompt. */
+/** Terminal lines besides the queues: the facts above, the head of the table, the prompt. */
 const OTHER_LINES = 8;
 
 export function defineStatus(command: Command): void {
@@ -20,7 +20,7 @@ export function defineStatus(command: Command): void {
   addExamples(command, ['sluice status', 'sluice status --url https://sluice.acme.dev', 'sluice status --json']);
 }
 
-/** What is known is shown even where the rest fails: the exit code and the last words are those of the failure. */
+/** Shows partial results if a call fails; the exit code and the last message are those of the failure. */
 async function showStatus(context: Context): Promise<void> {
   const { client, isJson } = context;
   const version = await readServerVersion(context);
@@ -46,7 +46,7 @@ async function showStatus(context: Context): Promise<void> {
       write(`\n${formatQueues(queues, queueLimit(queues.length))}${formatAllAlarms(queues)}`);
     }
   }
-  // The words and the exit code, without a second document.
+  // Drops the problem document, because --json has printed one already.
   if (queues instanceof CliError) throw new CliError(queues.exitCode, queues.message);
 }
 

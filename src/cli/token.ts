@@ -128,7 +128,10 @@ function defineRevoke(token: Command): void {
 
 const WAY_BACK = 'Without such a token, the way back in is to restart the server with SLUICE_ADMIN_TOKEN set.';
 
-/** Whoever may revoke has the scope admin; which of those tokens asks, the server tells nobody. */
+/**
+ * Revoking needs the scope admin, but the server does not say which token makes this call. So every usable admin token
+ * needs a confirmation.
+ */
 async function confirmOwn(context: Context, id: string): Promise<void> {
   const { tokens } = await context.call(listApiTokens, {});
   const able = tokens.filter(

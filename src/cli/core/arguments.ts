@@ -39,7 +39,7 @@ export function parseInteger(text: string): number {
   return Number(text);
 }
 
-/** A whole number that the server would refuse outside of these bounds, naming a field that nobody wrote. */
+/** Checks the bounds here: the server's refusal would name a field that the user did not type. */
 export function parseIntegerWithin(min: number, max: number): (text: string) => number {
   return (text) => {
     const number = parseInteger(text);
@@ -53,7 +53,7 @@ export function toFlag(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** One of the API's UPPER_SNAKE names, written in any case, with hyphens or underscores. */
+/** One of the API's UPPER_SNAKE names, in any case, with hyphens or underscores. */
 export function choiceOption(flags: string, text: string, names: readonly string[]): Option {
   const words = names.map((name) => name.toLowerCase());
   return new Option(flags, text).choices(words).argParser((given: string) => {
@@ -63,17 +63,17 @@ export function choiceOption(flags: string, text: string, names: readonly string
   });
 }
 
-/** The words that a schema of the contract lets through. */
+/** The enum values of a contract schema. */
 export function enumOf(schema: object): readonly string[] {
   return (schema as { readonly enum?: readonly string[] }).enum ?? [];
 }
 
-/** The same, once, where the schema has every name in both cases. */
+/** For a schema that lists every name in both cases: each name once. */
 export function upperNames(schema: object): readonly string[] {
   return enumOf(schema).filter((name) => name === name.toUpperCase());
 }
 
-/** For an option that is given several times; `false` is what its --no- form leaves behind. */
+/** For a repeatable option; `false` comes from its --no- form. */
 export function collect(value: string, before: readonly string[] | false | undefined): readonly string[] {
   return [...(before || []), value];
 }
@@ -105,7 +105,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,
 };
 
-/** `90d` from now, ahead or back, or an instant as ISO 8601 has it; as the API wants it. */
+/** `90d` relative to now in the given direction, or an ISO 8601 instant; returns the API's format. */
 export function parseInstant(direction: 'future' | 'past'): (text: string) => string {
   return (text) => {
     const [, count, unit] = /^(\d{1,5})([mhdwy])$/.exec(text) ?? [];

@@ -4,7 +4,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { RepoRef } from './arguments.ts';
 import { usageError } from './exit.ts';
 
-/** The work tree around the present folder; undefined where there is none, or no git to ask. */
+/** The work tree around the current folder; undefined if there is none, or git is missing. */
 export async function findCheckout(): Promise<Checkout | undefined> {
   try {
     return await readCheckout(process.cwd());
@@ -14,7 +14,7 @@ export async function findCheckout(): Promise<Checkout | undefined> {
   }
 }
 
-/** The repository that was named, else that of the work tree around the present folder. */
+/** The named repository, else that of the work tree around the current folder. */
 export async function chooseRepo(named: RepoRef | undefined): Promise<RepoRef> {
   return named ?? repoOf(await findCheckout());
 }
@@ -32,7 +32,7 @@ export function repoOf(checkout: Checkout | undefined): RepoRef {
   throw usageError(`Say which repository: --repo host/owner/name. ${found}.`);
 }
 
-/** The organization that was named, else SLUICE_ORG, else the one that a server makes by itself. */
+/** The named organization, else SLUICE_ORG, else the one that every server creates. */
 export function chooseOrg(named: string | undefined): string {
   return named ?? (process.env['SLUICE_ORG'] || 'default');
 }

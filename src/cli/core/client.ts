@@ -6,11 +6,11 @@ import { describeProblem, type ProblemDocument } from './problem.ts';
 import type { Token } from './token-source.ts';
 
 export interface ClientOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Asked for only when an operation needs it. */
+  /** Called only if an operation needs a token. */
   readonly token: () => Token;
-  /** Whom an instance token acts for; undefined: for its own organization. */
+  /** The organization that an instance token acts for; undefined: the token's own. */
   readonly organization?: string | undefined;
 }
 
@@ -25,14 +25,14 @@ interface Answer {
   readonly location: string | null;
 }
 
-/** A body that is made while it is sent. */
+/** A body that is produced while it is sent. */
 export interface StreamedBody {
   readonly contentType: string;
   bytes(): AsyncIterable<Uint8Array>;
 }
 
 const TIMEOUT_MS = 30_000;
-/** A server with a slow disk says nothing while it stores what came last. */
+/** A server with a slow disk sends nothing while it stores the last bytes. */
 const STREAM_IDLE_MS = 120_000;
 
 /** The API, typed by its contract. */
@@ -63,7 +63,7 @@ export class Client {
     return this.#parse(answer, token) as Static<Reply>;
   }
 
-  /** For the operations whose body is no JSON. */
+  /** For operations whose body is not JSON. */
   async stream<Reply extends TSchema>(
     { path }: { readonly path: string; readonly reply: Reply },
     body: StreamedBody,
@@ -75,7 +75,7 @@ export class Client {
       accept: 'application/json',
       'user-agent': `sluice-cli/${readVersion()}`,
     };
-    // What no other command needs.
+    // Loaded lazily, because no other command needs it.
     const { postStream, UnreadableBody } = await import('./post-stream.ts');
     let answer: Answer;
     try {
@@ -88,7 +88,7 @@ export class Client {
     return this.#parse(answer, token) as Static<Reply>;
   }
 
-  /** What needs no token: /readyz, /openapi.json. */
+  /** For paths without a token: /readyz, /openapi.json. */
   async get(path: string): Promise<unknown> {
     const answer = await this.#send(path, { method: 'GET', headers: {} }, { isRead: true, timeoutMs: TIMEOUT_MS });
     return this.#parse(answer, undefined);
@@ -108,7 +108,7 @@ export class Client {
       const response = await fetch(this.url + path, {
         ...init,
         headers: { ...init.headers, accept: 'application/json', 'user-agent': `sluice-cli/${readVersion()}` },
-        // A redirected POST would arrive as a GET, and the token somewhere else.
+        // A redirected POST would arrive as a GET, and the token would go to another host.
         redirect: 'manual',
         signal: AbortSignal.timeout(how.timeoutMs),
       });
@@ -116,7 +116,7 @@ export class Client {
       const type = headers.get('content-type') ?? '';
       return { status, type, text: await response.text(), location: headers.get('location') };
     } catch (error) {
-      // A write may have been done before the connection broke; only a read is asked again.
+      // The server may have done a write before the connection broke, so only a read is retried.
       if (how.isRead && how.isSecondTry === undefined && isReset(error)) {
         return this.#send(path, init, { ...how, isSecondTry: true });
       }
@@ -167,7 +167,7 @@ function isProblem(value: unknown): value is ProblemDocument {
   return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
 }
 
-/** `fetch` wraps what happened, sometimes twice: the innermost code says most. */
+/** `fetch` wraps errors, sometimes twice: the innermost code says most. */
 function codeOf(error: unknown): string {
   const { cause, code, message } = error as { cause?: unknown; code?: unknown; message?: string };
   if (cause !== undefined && cause !== null) return codeOf(cause);

@@ -12,26 +12,26 @@ export interface GlobalOptions {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly json?: true;
-  /** Of the commands that have it. */
+  /** Set on the commands that have this option. */
   readonly org?: string;
 }
 
-/** What every command that talks to a server is given. */
+/** The context of every command that calls a server. */
 export interface Context {
   readonly client: Client;
   readonly isJson: boolean;
-  /** Throws where there is none. */
+  /** Throws if there is no token. */
   token(): Token;
   call<Body extends TSchema, Reply extends TSchema>(
     operation: Operation<Body, Reply>,
     body: Static<Body>,
     options?: CallOptions,
   ): Promise<Static<Reply>>;
-  /** The server's answer: as JSON where asked for, else in words. */
+  /** Prints the server's reply: as JSON with --json, else in words. */
   show(reply: unknown, inWords: () => string): void;
 }
 
-/** Wraps the work of a command for commander, which passes its arguments, its options and itself. */
+/** Wraps a command for commander, which passes its arguments, its options and itself. */
 export function withContext<Args extends unknown[]>(
   run: (context: Context, ...args: Args) => Promise<void>,
 ): (...given: [...Args, Command]) => Promise<void> {
@@ -59,7 +59,7 @@ export function createContext(options: GlobalOptions): Context {
   };
 }
 
-/** It goes into a header, which takes no text that is no slug. */
+/** The slug goes into a header, so other characters are refused here. */
 function parseOrg(slug: string | undefined): string | undefined {
   if (slug !== undefined && !/^[\w.-]+$/.test(slug))
     throw usageError('--org is the slug of an organization, such as acme.');
@@ -76,6 +76,6 @@ function parseUrl(text: string): string {
   if (url.username !== '' || url.password !== '') {
     throw usageError('The address of the server must hold no user and no password. Set SLUICE_TOKEN instead.');
   }
-  // The base of the API is a natural thing to paste.
+  // Users may paste the base URL of the API, which ends in /v1.
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
 }

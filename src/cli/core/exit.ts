@@ -1,4 +1,4 @@
-/** What the exit code of the command says; docs/cli.md and `sluice --help` list the same. */
+/** The exit codes; docs/cli.md and `sluice --help` list the same. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, unavailable: 3, unauthorized: 4, bug: 70 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -10,11 +10,11 @@ export const EXIT_CODES_TEXT = `Exit codes:
   3  no server answers, or it fails (5xx, network); or the output cannot be written
   4  no token, or one that is not valid or not allowed to do this (401, 403)`;
 
-/** An end of the command that is no bug: words for people that say what to do next. */
+/** An expected failure of a command; its message tells the user what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
-  /** The server's problem document, where there is one: printed with --json. */
+  /** The server's problem document, if there is one; printed with --json. */
   readonly problem: unknown;
 
   constructor(exitCode: ExitCode, message: string, problem?: unknown) {

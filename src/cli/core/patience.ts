@@ -1,11 +1,14 @@
 import { CliError, EXIT } from './exit.ts';
 
 export interface Patience {
-  /** The answer; undefined where the server is away for now, which is said once. Whatever else goes wrong is thrown. */
+  /**
+   * Returns the answer; undefined if the server is unavailable for now, which is reported once. Throws every other
+   * error.
+   */
   ask<T>(question: () => Promise<T>): Promise<T | undefined>;
 }
 
-/** For commands that run for long: a server that starts again in between does not end them. */
+/** For long-running commands: a restart of the server does not end them. */
 export function createPatience(said: {
   readonly failed: (text: string) => void;
   readonly back: (text: string) => void;

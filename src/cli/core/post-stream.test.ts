@@ -43,7 +43,7 @@ describe('a body that is sent while it is made [W5]', () => {
       },
       async function* () {
         yield* pieces(1);
-        // Endless: without an answer it would never end.
+        // Endless: only the server's answer ends it.
         for (;;) {
           await new Promise((resolve) => setImmediate(resolve));
           yield Buffer.alloc(1024);

@@ -13,15 +13,15 @@ export interface Posted {
 export interface StreamOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: AsyncIterable<Uint8Array>;
-  /** After so long without a byte in either direction it is given up. */
+  /** The request is aborted after this time without a byte in either direction. */
   readonly idleMs: number;
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Posts a body while it is made. `fetch` would do, but loses the answer of a server that refuses before it has read
- * everything, and that answer says what to do.
+ * Posts a body while it is produced. `fetch` would lose the answer of a server that refuses before it has read
+ * everything, and that answer tells the user what to do.
  */
 export function postStream(url: string, { headers, body, idleMs }: StreamOptions): Promise<Posted> {
   return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ export function postStream(url: string, { headers, body, idleMs }: StreamOptions
     posted.setTimeout(idleMs, () => posted.destroy(new IdleError()));
     let isAnswered = false;
     let trouble: UnreadableBody | undefined;
-    // A server that has answered may close while the rest is still being sent.
+    // A server that has answered may close the connection while the rest is still being sent.
     posted.on('error', (error) => {
       if (!isAnswered) reject(trouble ?? error);
     });
@@ -39,19 +39,19 @@ export function postStream(url: string, { headers, body, idleMs }: StreamOptions
       readText(response).then((text) => {
         const { statusCode = 0, headers: given } = response;
         resolve({ status: statusCode, type: given['content-type'] ?? '', text, location: given.location ?? null });
-        // Where the server answered early, nobody wants the rest.
+        // The server answered early, so the rest need not be sent.
         posted.destroy();
       }, reject);
     });
     const noted = noteFailure(body, (error) => {
       trouble = error;
     });
-    // Whatever fails in it destroys the request, and arrives above.
+    // A failure in the pipeline destroys the request, and arrives in the error handler above.
     pipeline(Readable.from(noted), posted).catch(() => undefined);
   });
 }
 
-/** What was to be sent could not be read: nothing is wrong with the server. */
+/** The body could not be read; the server is not at fault. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody';
 }

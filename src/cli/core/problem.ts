@@ -1,7 +1,7 @@
 import { toFlag } from './arguments.ts';
 import type { Token } from './token-source.ts';
 
-/** What the server says when it refuses or fails (RFC 9457). */
+/** The server's error document (RFC 9457). */
 export interface ProblemDocument {
   readonly status: number;
   readonly code: string;
@@ -10,11 +10,11 @@ export interface ProblemDocument {
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** In words: the sentence, a line for each value that does not fit, and where to look further. */
+/** Formats the detail, a line for each invalid value, and where to look further. */
 export function describeProblem(problem: ProblemDocument, token: Token | undefined): string {
   const lines = [inCommands(problem)];
   const errors = problem.errors ?? [];
-  // The sentence already says the only one.
+  // The detail already contains the only error.
   const isSaid = errors.length === 1 && problem.detail.includes(errors[0]?.message ?? '');
   if (!isSaid) for (const { path, message } of errors) lines.push(`  ${nameOf(path)} ${nameCommands(message)}`);
   if (problem.status === 401 && token !== undefined) lines.push(`The token came from ${token.source}.`);
@@ -29,7 +29,7 @@ export function describeProblem(problem: ProblemDocument, token: Token | undefin
   return lines.join('\n');
 }
 
-/** The sentence of the server with the words of the command line: options for fields, commands for operations. */
+/** Translates the server's sentence to the command line: options for fields, commands for operations. */
 function inCommands({ detail, errors = [] }: ProblemDocument): string {
   const named = errors.reduce(
     (text, { path, message }) => text.replace(`${formatPath(path)} ${message}`, `${nameOf(path)} ${message}`),
@@ -131,7 +131,7 @@ function nameOf(pointer: string): string {
   return rest === '' ? option : `${option}${rest.startsWith('/') && !/^\/\d/.test(rest) ? '.' : ''}${formatPath(rest)}`;
 }
 
-/** Options of `tests monitors set`, by where the value is in the request. */
+/** Options of `tests monitors set`, by the value's place in the request. */
 const MONITOR_OPTIONS: readonly (readonly [field: string, option: string])[] = [
   ['/monitor/id', '<monitor>'],
   ['/monitor/type', '--type'],
@@ -145,7 +145,10 @@ const MONITOR_OPTIONS: readonly (readonly [field: string, option: string])[] = [
   ['/monitor/parameters', '--parameter'],
 ];
 
-/** `/monitor/parameters/window_hours` as `--parameter window_hours`. What only a file can say stays as it is there. */
+/**
+ * `/monitor/parameters/window_hours` as `--parameter window_hours`. A field without an option keeps its path in the
+ * file.
+ */
 function nameOfMonitorField(pointer: string): string {
   const found = MONITOR_OPTIONS.find(([field]) => pointer === field || pointer.startsWith(`${field}/`));
   if (found === undefined) return formatPath(pointer);

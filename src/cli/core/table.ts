@@ -3,18 +3,18 @@ import { clean, paint, type Style } from './terminal.ts';
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** Gives way first where the terminal is too narrow. */
+  /** Shrinks first if the terminal is too narrow. */
   readonly shrinks?: true;
-  /** Never cut: what people copy. */
+  /** Never cut, because users copy it. */
   readonly keeps?: true;
   readonly style?: (cell: string) => Style | undefined;
 }
 
 const GAP = '  ';
-/** What is cut further says nothing any more. */
+/** A narrower cell would be unreadable. */
 const MIN_WIDTH = 8;
 
-/** Aligned columns, cut to the width where there is one; where not even that fits, a block of lines for each row. */
+/** Aligned columns, cut to the width if there is one. If they still do not fit, each row becomes a block of lines. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string {
   const cells = rows.map((row) => row.map(clean));
   const wanted = columns.map(({ title }, index) =>
@@ -39,7 +39,7 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
   return `${[head, ...cells.map((row) => formatRow(row, false))].join('\n')}\n`;
 }
 
-/** The columns that shrink give what is missing, the widest first; then all others. Undefined where it is not enough. */
+/** Shrinks the `shrinks` columns, the widest first, then all others. Undefined if that is not enough. */
 function shrink(columns: readonly Column[], wanted: readonly number[], width: number): number[] | undefined {
   const widths = [...wanted];
   const gaps = GAP.length * (columns.length - 1);
@@ -104,7 +104,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-// What terminals draw two cells wide: emoji, and the scripts and forms of East Asia.
+// Characters that terminals draw two cells wide: emoji, and the scripts and forms of East Asia.
 const WIDE =
   /\p{Emoji_Presentation}|\uFE0F|[\u1100-\u115F\u2E80-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6]|[\u{20000}-\u{3FFFD}]/u;
 

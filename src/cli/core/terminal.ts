@@ -2,12 +2,12 @@ import { styleText } from 'node:util';
 
 export type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold';
 
-/** Colours the text where standard output is a terminal that has colours and nobody set NO_COLOR. */
+/** Colours the text if standard output is a terminal with colours and NO_COLOR is not set. */
 export function paint(style: Style | undefined, text: string): string {
   return style === undefined ? text : styleText(style, text);
 }
 
-/** The same for what goes to standard error. */
+/** The same for standard error. */
 export function paintNote(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stderr });
 }
@@ -31,11 +31,11 @@ export function styleOfState(state: string): Style | undefined {
   return STATE_STYLES[state.trimEnd()];
 }
 
-// Escape sequences and marks that reorder text, which a title could use to lie about what it is.
+// Escape sequences and marks that reorder text: a title could use them to deceive the reader.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 
-/** Text from outside, made harmless for a terminal and one line long. */
+/** Makes foreign text harmless for a terminal, on one line. */
 export function clean(text: string): string {
   return text.replace(UNPRINTABLE, ' ');
 }
@@ -44,17 +44,17 @@ export function write(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** For people beside what goes to standard output. */
+/** For messages to people, beside the data on standard output. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Undefined where lines are not cut: in pipes and files. Some terminals do not know their width and say 0. */
+/** Undefined in pipes and files, where lines are not cut. Some terminals do not know their width and report 0. */
 export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
 }
 
-/** An instant: "3 min ago" on a terminal, as it is elsewhere. */
+/** "3 min ago" on a terminal, the ISO instant elsewhere. */
 export function formatTime(iso: string | null | undefined, never = '-'): string {
   if (iso === null || iso === undefined) return never;
   return process.stdout.isTTY ? formatRelative(Date.parse(iso), Date.now()) : iso;
@@ -77,7 +77,7 @@ export function formatRelative(at: number, now: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** As a shell wants it. */
+/** Quotes for a shell. */
 export function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CliError, EXIT, usageError } from './exit.ts';
 
-/** A secret, and where it came from, for messages. */
+/** A secret, and its source for messages. */
 export interface Token {
   readonly secret: string;
   readonly source: string;
@@ -46,7 +46,7 @@ function readAdminToken(file: string): { readonly secret: string } | { readonly 
   }
 }
 
-/** A token that no header can hold is refused here, without repeating it. */
+/** Refuses a token that no header can hold, without printing it. */
 function check(secret: string, source: string): Token {
   if (/^[\x21-\x7e]+$/.test(secret)) return { secret, source };
   throw new CliError(

@@ -12,7 +12,7 @@ interface CheckedRepository {
   readonly targetBranch: string;
 }
 
-/** It asks the forge a few dozen things. */
+/** The inspection makes a few dozen calls to the forge. */
 export const INSPECTION_MS = 120_000;
 
 export function defineCheck(github: Command): void {
@@ -91,7 +91,7 @@ const MARKS: Readonly<Record<SetupFinding['level'], readonly [Style, string]>> =
 
 const RANKS: Readonly<Record<SetupFinding['level'], number>> = { ERROR: 0, WARNING: 1, OK: 2 };
 
-/** What matters most first. */
+/** Most important first. */
 export function formatFindings(findings: readonly SetupFinding[]): string {
   return findings
     .toSorted((a, b) => RANKS[a.level] - RANKS[b.level])

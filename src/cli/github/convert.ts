@@ -1,6 +1,6 @@
 import { CliError, EXIT } from '../core/exit.ts';
 
-/** An App that was just made: GitHub tells its key and its secret this once. */
+/** A newly created App: GitHub reveals its key and its secret only once. */
 export interface NewApp {
   readonly id: string;
   readonly slug: string;

@@ -1,4 +1,4 @@
-/** What becomes of a new connection, as far as it can be known from here. */
+/** A new connection, with the local facts that decide how a server picks it up. */
 export interface NewConnection {
   readonly host: string;
   readonly dataFolder: string;
@@ -8,13 +8,13 @@ export interface NewConnection {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whether somebody has to do something before a server uses it. */
+/** Tells whether the operator must act before a server uses the connection. */
 export function describeServer(connection: NewConnection): string {
   const { host, environment } = connection;
   if (isOf(host, environment)) {
     return `SLUICE_GITHUB_* in the environment connect ${host} too, and win over this file. To use the file, unset them for the server, and start it again.`;
   }
-  // Each server on one database has a data folder of its own.
+  // Each server on one database has its own data folder.
   const others = environment['SLUICE_DATABASE_URL']
     ? '\nEvery other server on the database needs a copy of the file in its own data folder.'
     : '';

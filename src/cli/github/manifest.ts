@@ -1,11 +1,11 @@
 import { EVENTS, PERMISSIONS } from '../../forge/github/api/app-needs.ts';
 
-/** What GitHub is asked to make: an App with exactly what Sluice needs. */
+/** The request to GitHub: an App with exactly the permissions that Sluice needs. */
 export interface ManifestOptions {
   readonly name: string;
-  /** Of the server, as GitHub and people reach it; undefined where GitHub cannot reach it. */
+  /** The server's URL for GitHub and people; undefined if GitHub cannot reach it. */
   readonly publicUrl: string | undefined;
-  /** Where GitHub sends the browser back to. */
+  /** GitHub redirects the browser to this URL. */
   readonly redirectUrl: string;
 }
 
@@ -20,7 +20,7 @@ export interface Manifest {
   readonly default_events: readonly string[];
 }
 
-/** GitHub wants an address of the webhook also where it is off. */
+/** GitHub requires a webhook URL even if the webhook is off. */
 const NOWHERE = 'https://example.com';
 
 export function createManifest({ name, publicUrl, redirectUrl }: ManifestOptions): Manifest {
@@ -36,12 +36,12 @@ export function createManifest({ name, publicUrl, redirectUrl }: ManifestOptions
   };
 }
 
-/** Names of Apps are unique on a host, and have 34 characters at most. */
+/** App names are unique on a host, and have 34 characters at most. */
 export function defaultName(owner: string | undefined, random: string): string {
   return `sluice-${owner ?? random}`.toLowerCase().slice(0, 34).replace(/-+$/, '');
 }
 
-/** GitHub sends nothing to addresses that only this machine or this network knows. */
+/** GitHub cannot deliver to addresses of this machine or a local network. */
 export function isReachable(url: string): boolean {
   const { hostname, protocol } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return false;

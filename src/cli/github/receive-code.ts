@@ -5,14 +5,14 @@ import { createInterface } from 'node:readline';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import type { Manifest } from './manifest.ts';
 
-/** A page for the browser of whoever sets up, on this machine only, and the code that GitHub sends it back with. */
+/** Serves a setup page to a browser on this machine, and receives the code that GitHub redirects back with. */
 export interface CodeReceiver {
   readonly url: string;
-  /** Where GitHub sends the browser back to. */
+  /** GitHub redirects the browser to this URL. */
   readonly redirectUrl: string;
-  /** The page to show; from now on. */
+  /** Serves this page from now on. */
   show(html: string, formTarget: string): void;
-  /** Until a browser comes back with a code. */
+  /** Resolves when a browser comes back with a code. */
   readonly code: Promise<string>;
   close(): void;
 }
@@ -23,7 +23,8 @@ export async function receiveCode(options: { readonly port: number; readonly sta
   const code = new Promise<string>((resolve) => {
     settle = resolve;
   });
-  // The page holds the state. Others on this machine, or pages in the same browser, know the port, and not this.
+  // The page contains the state, so its path is random: other users of this machine, and other pages in the browser,
+  // know only the port.
   const page = `/${randomBytes(12).toString('hex')}`;
   const server = createServer((request, response) => answer(request, response));
   function answer(request: IncomingMessage, response: ServerResponse): void {
@@ -34,7 +35,7 @@ export async function receiveCode(options: { readonly port: number; readonly sta
     if (pathname === page) return send(response, 200, shown.html, shown.formTarget);
     if (pathname !== '/created')
       return send(response, 404, renderEnd('Nothing here', 'Open the page that was printed.'));
-    // A page of somebody else must not be able to hand in an App of its own.
+    // A foreign page must not be able to submit its own App.
     if (searchParams.get('state') !== options.state || !isCode(given)) {
       const text = 'This did not come from the page that Sluice showed. Open that one again.';
       return send(response, 400, renderEnd('That did not work', text));
@@ -90,13 +91,13 @@ function describe({ code }: NodeJS.ErrnoException, port: number): CliError {
   return new CliError(EXIT.unavailable, `No page can be shown on port ${port} of this machine (${code}).`);
 }
 
-/** Where a browser sends the manifest. */
+/** The URL that receives the manifest. */
 export function creationUrl(webUrl: string, org: string | undefined, state: string): string {
   const owner = org === undefined ? '' : `/organizations/${encodeURIComponent(org)}`;
   return `${webUrl}${owner}/settings/apps/new?state=${state}`;
 }
 
-/** GitHub takes a manifest from a form only, so that a person sees what is made. */
+/** GitHub accepts a manifest from a form only, so that a person sees the App before it is created. */
 export function renderSetupPage(action: string, manifest: Manifest): string {
   return page(
     'Connect Sluice to GitHub',
@@ -133,7 +134,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => names[char] ?? char);
 }
 
-/** What people copy: the code, or the whole address that it stands in. */
+/** Accepts the code itself, or the whole URL that contains it. */
 export function parseCode(given: string): string | undefined {
   const text = given.trim();
   const found = URL.canParse(text) ? new URL(text).searchParams.get('code') : text.replace(/^.*\bcode=|&.*$/g, '');
@@ -141,12 +142,12 @@ export function parseCode(given: string): string | undefined {
 }
 
 interface PastedCode {
-  /** Until somebody has pasted one; rejected where standard input ends first. */
+  /** Resolves with a pasted code; rejects if standard input ends first. */
   readonly code: Promise<string>;
   close(): void;
 }
 
-/** Where arguments are seen by everybody on the machine, standard input is not. */
+/** Reads the code from standard input, because every user of the machine can see arguments. */
 export function readPastedCode(input: NodeJS.ReadableStream, complain: (line: string) => void): PastedCode {
   const lines = createInterface({ input, terminal: false });
   const code = new Promise<string>((resolve, reject) => {
@@ -157,7 +158,7 @@ export function readPastedCode(input: NodeJS.ReadableStream, complain: (line: st
     });
     lines.once('close', () => reject(new Error('standard input ended')));
   });
-  // Whoever waits for it hears of it; nobody may.
+  // Prevents an unhandled rejection if no caller awaits the code.
   code.catch(() => undefined);
   return { code, close: () => lines.close() };
 }

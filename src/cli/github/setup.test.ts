@@ -61,7 +61,7 @@ describe('the page of the setup', () => {
     try {
       receiver.show('<p>page</p>', 'https://github.com/settings/apps/new');
       const { origin, port } = new URL(receiver.url);
-      // Its form holds the state: another user of this machine must not find it by the port alone.
+      // The form contains the state: another user of this machine must not find it by the port alone.
       assert.equal((await fetch(origin)).status, 404);
       for (const line of ['GET // HTTP/1.1', 'GET http://[ HTTP/1.1', 'GET * HTTP/1.1']) {
         const socket = connect(Number(port), '127.0.0.1');

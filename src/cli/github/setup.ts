@@ -107,7 +107,7 @@ function placeOf(options: SetupOptions): AppOwner {
   return { host, apiUrl: apiUrl.replace(/\/+$/, ''), webUrl: webUrl.replace(/\/+$/, ''), dataFolder };
 }
 
-/** Answers whether there is one to be replaced. */
+/** Returns true if there is a connection to replace. */
 async function refuseReplacing({ dataFolder, host }: AppOwner, { replace }: SetupOptions): Promise<boolean> {
   const file = githubFileOf(dataFolder, host);
   const isThere = await isAccessible(file);
@@ -116,7 +116,7 @@ async function refuseReplacing({ dataFolder, host }: AppOwner, { replace }: Setu
   return isThere;
 }
 
-/** An App whose key cannot be kept would have to be deleted by hand. */
+/** Checked first: an App whose key cannot be stored would have to be deleted by hand. */
 async function refuseUnwritable({ dataFolder, host }: AppOwner): Promise<void> {
   const folder = path.dirname(githubFileOf(dataFolder, host));
   try {
@@ -130,7 +130,7 @@ async function refuseUnwritable({ dataFolder, host }: AppOwner): Promise<void> {
   }
 }
 
-/** Every server names itself in its data folder. */
+/** Every server writes its id into its data folder. */
 function hasServer({ dataFolder }: AppOwner): Promise<boolean> {
   return isAccessible(path.join(dataFolder, 'server-id'));
 }
@@ -159,7 +159,7 @@ async function readCode(): Promise<string | undefined> {
 
 const NO_CODE = 'That is no code: it is what stands behind "code=" in the address, up to the next "&".';
 
-/** Shows the page, and answers the code that GitHub sends the browser back with. */
+/** Shows the page, and returns the code that GitHub redirects back with. */
 async function createInBrowser(place: AppOwner, options: SetupOptions): Promise<string> {
   const publicUrl = publicUrlOf(options);
   const state = randomBytes(16).toString('hex');
@@ -173,7 +173,7 @@ async function createInBrowser(place: AppOwner, options: SetupOptions): Promise<
       action,
     );
     say(describeBeginning({ place, name, publicUrl, url: receiver.url, options }));
-    // Whoever closes standard input still has a browser.
+    // If standard input is closed, the browser can still deliver the code.
     return await Promise.race([receiver.code, pasted?.code.catch(() => receiver.code) ?? receiver.code]);
   } finally {
     receiver.close();
@@ -213,7 +213,7 @@ the browser to an address that it cannot open: copy that one, and ${
 Waiting for the App ...`;
 }
 
-/** The command that goes on where the browser was on another machine. */
+/** The command that continues the setup if the browser is on another machine. */
 function codeCommand({ host, apiUrl, webUrl, replace }: SetupOptions): string {
   const given = [
     ...(host === 'github.com' ? [] : ['--host', host]),

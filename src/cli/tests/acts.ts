@@ -16,7 +16,6 @@ import {
   type TestScope,
 } from './scope.ts';
 
-/** What people decide about one test. */
 export function defineActs(tests: Command): void {
   defineQuarantine(tests);
   defineFlag(tests);

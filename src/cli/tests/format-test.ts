@@ -50,7 +50,7 @@ export function formatTests(tests: readonly TestView[], none: string): string {
   return formatTable(columns, rows, terminalWidth());
 }
 
-/** A share of runs; what is above nothing is never shown as nothing, nor what is below all as all. */
+/** A share of runs. A positive share never rounds to zero, and an incomplete one never to all. */
 export function formatRate(rate: number): string {
   if (rate === 0) return '-';
   const percent = rate * 100;
@@ -89,7 +89,7 @@ function optionalFacts(test: DetailsView): [string, string][] {
   ];
 }
 
-/** One line for what an act left behind. */
+/** One line for the result of an act. */
 export function describeQuarantine(test: DetailsView): string {
   const state = test.quarantined
     ? `${paint('yellow', 'quarantined')}, since ${formatTime(test.quarantined_at)}`

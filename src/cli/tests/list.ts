@@ -116,7 +116,7 @@ const LISTS: Readonly<Record<Kind | 'unhealthy', List>> = {
   },
 };
 
-/** `7d` was read a moment ago, and must not be a moment too long. */
+/** A minute of tolerance: `7d` was resolved a moment ago, and must still be accepted. */
 function chooseRange(since: string | undefined, now: number): { readonly start: number; readonly end: number } {
   const start = since === undefined ? now - DAY_MS : Date.parse(since);
   if (start < now - MAX_RANGE_MS - 60_000) throw usageError('--since reaches back 7 days at most.');
@@ -139,7 +139,7 @@ function pointOn({ total_rows, next_page_token }: { total_rows: number; next_pag
   return next_page_token === '' ? '' : `${total_rows} tests are ${word}: sluice tests list --${word}\n`;
 }
 
-/** Pages of that list may be empty in the middle: they are read until there is enough. */
+/** The server may return empty pages in the middle, so this reads on until there are enough tests. */
 async function listForReview(context: Context, scope: TestScope, options: ListOptions): Promise<void> {
   const wanted = options.limit ?? 25;
   const found: QuarantinedView[] = [];

@@ -94,7 +94,7 @@ function defineSet(monitors: Command): void {
   ]);
 }
 
-/** The options, over what the file says. */
+/** Options override the file. */
 async function readMonitor(options: SetOptions): Promise<MonitorInput> {
   const base = options.file === undefined ? {} : await readDocument(options.file);
   const { type, name, enabled, branches, classify, labels, keepLabels, parameter } = options;
@@ -148,7 +148,7 @@ function defineDelete(monitors: Command): void {
   addExamples(command, ["sluice tests monitors delete 'Often red'"]);
 }
 
-/** Blocks, not a table: what is cut of parameters and branches is what people look for. */
+/** Blocks instead of a table, which would cut parameters and branches. */
 function formatMonitors(monitors: readonly MonitorView[]): string {
   if (monitors.length === 0) return 'No monitors: no test becomes flaky or broken by itself.\n';
   return monitors.map(formatMonitor).join('\n');
@@ -167,14 +167,14 @@ function formatMonitor({ id, type, name, enabled, branches, action, parameters }
   return `${paint('bold', clean(name))}${enabled ? '' : paint('gray', ' (off)')}\n${formatFacts(facts)}`;
 }
 
-/** An object from a file of JSON, or of YAML, of which JSON is a part. */
+/** Parses JSON or YAML; JSON is a subset of YAML. */
 async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {
   const name = file === '-' ? 'Standard input' : `The file ${file}`;
   const text = readText(file, name);
   const { parse } = await import('yaml');
   let value: unknown;
   try {
-    // Aliases repeat what they name; a few lines of them could fill the memory.
+    // Aliases expand: a few lines of them could fill the memory.
     value = parse(text, { maxAliasCount: 100 });
   } catch (error) {
     throw usageError(`${name} is neither JSON nor YAML: ${(error as Error).message.split('\n')[0]}`);

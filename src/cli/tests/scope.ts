@@ -13,7 +13,7 @@ export interface ScopeOptions {
   readonly repo?: RepoRef;
 }
 
-/** Whose tests they are, as the API wants it. */
+/** The repository and organization of the tests, in the API's format. */
 export interface TestScope {
   readonly repo: RepoRef;
   readonly org_url_slug: string;
@@ -45,7 +45,7 @@ export function pageQuery({ limit, cursor }: PageOptions) {
   };
 }
 
-/** How to go on, where there is more. */
+/** The hint for the next page, if there is one. */
 export function formatMore({ next_page_token }: { readonly next_page_token: string }): string {
   return next_page_token === '' ? '' : `There are more: add --cursor ${next_page_token}\n`;
 }
@@ -70,10 +70,10 @@ export async function findMonitorId(context: Context, scope: TestScope, words: s
 export const TEST_TEXT = 'The id of the test, or a part of its name, class, file or suite that only it has.';
 
 const TEST_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
-/** More are no help in choosing. */
+/** A longer list does not help in choosing. */
 const MAX_LISTED = 20;
 
-/** The id of the test that the words mean. Where they mean several, these are listed. */
+/** The id of the test that the words match. If several match, the error lists them. */
 export async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
   if (TEST_ID.test(words)) return words;
   const { tests } = await context.call(searchTests, { ...scope, query: words, limit: MAX_LISTED });

@@ -88,7 +88,7 @@ function parseValue(name: string, value: string, { type }: Schema): unknown {
   return value;
 }
 
-/** What the text of a change leaves to its kind. */
+/** The text of these changes lacks a verb; the kind supplies it. */
 const DONE: Readonly<Record<string, string>> = { MONITOR_CREATED: ' made', MONITOR_DELETED: ' deleted' };
 
 function formatSettings(settings: Settings): string {

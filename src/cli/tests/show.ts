@@ -12,7 +12,7 @@ type Run = Static<typeof listTestRuns.reply>['test_runs'][number];
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
-/** Of 100 runs each: a picture is worth some requests, not hundreds. */
+/** 100 runs each: the sparkline is worth a few requests, not hundreds. */
 const MAX_PAGES = 20;
 
 export function defineShow(tests: Command): void {
@@ -30,7 +30,7 @@ export function defineShow(tests: Command): void {
         ...scope,
         test_id: await findTestId(context, scope, words),
       });
-      // Only for people: --json is the server's answer, and `tests runs` has the runs.
+      // Only for people: --json prints the server's answer, and `tests runs` lists the runs.
       const history = context.isJson ? '' : await formatHistory(context, scope, reply.test.id);
       context.show(reply, () => `${formatDetails(reply.test)}\n${history}`);
     }),

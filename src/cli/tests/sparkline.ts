@@ -1,6 +1,6 @@
 import { paint } from '../core/terminal.ts';
 
-/** How a test ran on one day. Skipped runs are no runs. */
+/** The runs of a test on one day, without skipped ones. */
 export interface DayCount {
   readonly passes: number;
   readonly failures: number;
@@ -9,7 +9,7 @@ export interface DayCount {
 export interface SparklineOptions {
   /** The first instant of the last column's day. */
   readonly lastDayAt: number;
-  /** False where the terminal shows only ASCII. */
+  /** False if the terminal shows only ASCII. */
   readonly isUnicode: boolean;
 }
 
@@ -18,8 +18,8 @@ const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const DIGITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const;
 
 /**
- * Two rows with one column a day, the oldest first: how many runs compared with the busiest day, and which share of them
- * failed. A day without is a dot; one failure in a thousand runs is still a bar.
+ * Two rows with one column a day, the oldest first: the number of runs relative to the busiest day, and the share that
+ * failed. A day without runs or failures is a dot; one failure in a thousand runs is still a bar.
  */
 export function formatSparkline(days: readonly DayCount[], { lastDayAt, isUnicode }: SparklineOptions): string {
   const most = Math.max(1, ...days.map(({ passes, failures }) => passes + failures));
@@ -41,7 +41,7 @@ export function formatSparkline(days: readonly DayCount[], { lastDayAt, isUnicod
   ].join('\n');
 }
 
-/** Days without anything are quiet. */
+/** Empty days are gray. */
 function paintColumns(columns: readonly string[], style: () => 'green' | 'red'): string {
   return columns.map((column) => paint(/[·.]/.test(column) ? 'gray' : style(), column)).join('');
 }
@@ -50,7 +50,7 @@ function formatDay(at: number): string {
   return new Date(at).toISOString().slice(5, 10);
 }
 
-/** Runs as counts of days (UTC), the oldest first; those of other days are left out. */
+/** Counts runs per day (UTC), the oldest first; other days are left out. */
 export function countDays(
   runs: Iterable<{ readonly conclusion: string; readonly started_at: string }>,
   { days, lastDayAt }: { readonly days: number; readonly lastDayAt: number },
@@ -66,12 +66,12 @@ export function countDays(
   return counts;
 }
 
-/** The day of an instant, in UTC. */
+/** The start of the day, in UTC. */
 export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS) * DAY_MS;
 }
 
-/** What the locale says; without one, and on machines that have none, UTF-8 is what terminals speak. */
+/** The locale decides. Without one, UTF-8 is the usual encoding of terminals. */
 export function isUnicodeTerminal(environment: Readonly<Record<string, string | undefined>>): boolean {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'];
   if (environment['TERM'] === 'linux' || environment['TERM'] === 'dumb') return false;

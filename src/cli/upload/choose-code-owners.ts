@@ -3,7 +3,7 @@ import path from 'node:path';
 import { usageError } from '../core/exit.ts';
 import { findRoot, type ReportFile } from './find-reports.ts';
 
-/** Where forges look for it; the first that is there counts. */
+/** The places in which forges look; the first existing one counts. */
 const PLACES = [
   '.github/CODEOWNERS',
   'CODEOWNERS',
@@ -12,10 +12,10 @@ const PLACES = [
   '.bitbucket/CODEOWNERS',
 ] as const;
 
-/** The server takes no more. */
+/** The server accepts no more. */
 const MAX_BYTES = 3_000_000;
 
-/** The file that says who owns the tests: the one that was named, else that of the checkout. False: none is wanted. */
+/** The named CODEOWNERS, else that of the checkout. False: none is sent. */
 export async function chooseCodeOwners(
   named: string | boolean | undefined,
   { folder, say }: { readonly folder: string; readonly say: (text: string) => void },
@@ -42,7 +42,7 @@ async function findInCheckout(folder: string): Promise<ReportFile | undefined> {
   return undefined;
 }
 
-/** The name has the folder in it, which tells whose grammar it is. */
+/** The name includes the folder, which decides the grammar. */
 async function describe(folder: string, name: string): Promise<ReportFile | undefined> {
   const file = path.resolve(folder, name);
   const found = await stat(file).catch(() => undefined);

@@ -14,7 +14,7 @@ const END: UploadEnd = {
   isEmptyAllowed: true,
 };
 
-/** What, with no exit code of the test process, with 0 and with 3. */
+/** Exit codes for: no exit code of the test process, 0, and 3. */
 const TABLE: readonly [
   what: string,
   end: Partial<UploadEnd>,

@@ -10,7 +10,7 @@ const ids = createTestIds({
   variant: '',
 });
 
-/** The names of those that fail, after reading these files one after the other. */
+/** The names of failing tests, after reading these files one after another. */
 function failing(...files: readonly string[]): string[] {
   const reader = createOutcomeReader(ids);
   for (const file of files) for (const one of readReport(file).cases) reader.add(one);

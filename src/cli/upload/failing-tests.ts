@@ -14,7 +14,7 @@ export interface Outcome {
   /** Distinct tests that passed or failed. */
   readonly tests: number;
   readonly skipped: number;
-  /** In the order in which they were met. */
+  /** In order of appearance. */
   readonly failing: readonly FailingTest[];
 }
 
@@ -23,7 +23,7 @@ export interface OutcomeReader {
   end(): Outcome;
 }
 
-/** Which tests count as failing over all files of an upload, by the rule that the server judges checks by. */
+/** Finds the failing tests over all files of an upload, by the server's rule for judging checks. */
 export function createOutcomeReader(testIds: TestIds): OutcomeReader {
   /** By id, and by suite path. */
   const tests = new Map<string, Map<string, Tries>>();
@@ -58,7 +58,7 @@ function namesOf({ file, classname, suite, name, id }: JunitCase): TestNames {
   return { file: file ?? '', classname: classname ?? '', parent: suite, name, infoId: id ?? '' };
 }
 
-/** What the parser gives are slices that would keep the whole block of the report they come from. */
+/** The parser returns slices, each of which would keep a whole block of the report in memory. */
 function copy(text: string): string {
   return Buffer.from(text).toString();
 }

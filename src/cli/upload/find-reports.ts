@@ -3,26 +3,26 @@ import path from 'node:path';
 import { usageError } from '../core/exit.ts';
 
 export interface ReportFile {
-  /** As it is shown and sent: relative to the folder looked in, whole where it is outside of it; with slashes. */
+  /** The shown and sent name: relative to the searched folder, absolute outside of it; with slashes. */
   readonly name: string;
   readonly path: string;
   readonly sizeBytes: number;
 }
 
 export interface FoundReports {
-  /** By name, each once. */
+  /** Sorted by name, without duplicates. */
   readonly files: readonly ReportFile[];
-  /** Patterns that fit no file. */
+  /** Patterns that match no file. */
   readonly unmatched: readonly string[];
 }
 
-/** More in one upload is a pattern that went wrong. */
+/** More files in one upload mean a wrong pattern. */
 const MAX_FILES = 5_000;
 
-/** Where tools and git keep what nobody wrote here, fixtures of reports too. */
+/** Folders with foreign files, which may include report fixtures. */
 const SKIPPED = ['node_modules', '.git'];
 
-/** Files by name or pattern (`**` is any folders), and of a folder every .xml file below it. */
+/** Finds files by name or pattern (`**` is any folders). A folder stands for every .xml file below it. */
 export async function findReports(patterns: readonly string[], folder: string): Promise<FoundReports> {
   const files = new Map<string, ReportFile>();
   const unmatched: string[] = [];
@@ -60,14 +60,14 @@ function describe(file: string, folder: string, sizeBytes: number): ReportFile {
   return { name, path: file, sizeBytes };
 }
 
-/** Undefined where there is none, or none that can be looked at. */
+/** Undefined if it does not exist or is not accessible. */
 async function statOf(file: string) {
   return stat(file).catch(() => undefined);
 }
 
 export type Packing = 'gzip' | 'zstd' | 'none';
 
-/** How a file is packed, told by its first bytes; its name may say anything. */
+/** Detects the packing by the first bytes; the file's name proves nothing. */
 export function packingOf(head: Uint8Array): Packing {
   const begins = (...bytes: number[]): boolean => bytes.every((byte, index) => head[index] === byte);
   if (begins(0x1f, 0x8b)) return 'gzip';
@@ -84,7 +84,7 @@ export async function readHead(file: string): Promise<Uint8Array> {
   }
 }
 
-/** The work tree around a folder; the folder itself where there is none, as in an image of sources alone. */
+/** The root of the work tree; the folder itself if there is none, as in an image of sources alone. */
 export async function findRoot(folder: string): Promise<string> {
   for (let each = folder; ; each = path.dirname(each)) {
     if ((await stat(path.join(each, '.git')).catch(() => undefined)) !== undefined) return each;

@@ -14,13 +14,13 @@ export interface LookUpOptions {
   readonly say: (text: string) => void;
 }
 
-/** Far below what a request may hold, however long the names are. */
+/** Far below the size limit of a request, even with long names. */
 const PER_REQUEST = 1_000;
 
-/** No quarantine covers more: of a test with others too, these are enough to be refused. */
+/** No quarantine covers more paths, so a test with more is refused by these already. */
 const MAX_PATHS = 100;
 
-/** Which of the failing tests are quarantined. No server to ask means that none is. */
+/** Asks which failing tests are quarantined. If the server is unavailable, none is. */
 export async function lookUp(
   context: Context,
   failing: readonly FailingTest[],
@@ -38,7 +38,7 @@ export async function lookUp(
     if (!(error instanceof CliError)) throw error;
     return { kind: 'unknown', reason: error.message };
   }
-  // The answer may name others too.
+  // The answer may name other tests too.
   return { kind: 'known', ids: new Set(failing.flatMap(({ id }) => (ids.has(id) ? [id] : []))) };
 }
 

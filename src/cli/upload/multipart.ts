@@ -6,24 +6,24 @@ import { type Packing, packingOf, type ReportFile, readHead } from './find-repor
 
 export interface Multipart {
   readonly contentType: string;
-  /** Anew each time: an upload may be tried again. */
+  /** A new stream on each call: an upload may be retried. */
   bytes(): AsyncGenerator<Uint8Array>;
 }
 
 export interface MultipartContent {
-  /** Those that are empty are left out. */
+  /** Empty ones are left out. */
   readonly fields: Readonly<Record<string, string>>;
   readonly files: readonly ReportFile[];
-  /** Who owns the files that tests are in. */
+  /** The CODEOWNERS file for the tests' files. */
   readonly codeOwners?: ReportFile | undefined;
-  /** How many bytes of the files have been read in all. */
+  /** Called with the total of file bytes read so far. */
   readonly onRead?: (bytes: number) => void;
 }
 
-/** Smaller files gain nothing by it. */
+/** Smaller files gain nothing from compression. */
 const PACK_FROM_BYTES = 64 * 1024;
 
-/** The reports and what is said of them, read from the disk as they are sent; large ones are packed on the way. */
+/** The reports and their fields, read from disk while they are sent; large files are compressed on the way. */
 export function createMultipart({ fields, files, codeOwners, onRead }: MultipartContent): Multipart {
   const boundary = `sluice-${randomUUID()}`;
   const head = (lines: readonly string[]): Uint8Array =>
@@ -74,7 +74,7 @@ async function* bytesOf(
 ): AsyncGenerator<Uint8Array> {
   const source = createReadStream(file.path, { highWaterMark: 256 * 1024 });
   source.on('data', (chunk: string | Buffer) => count(chunk.length));
-  // A failure of one is a failure of the other.
+  // `pipeline` forwards an error of either stream.
   const packer = isPacked(file, packing) ? createGzip({ level: 4 }) : new PassThrough();
   const out: Readable = pipeline(source, packer, () => undefined);
   yield* out;

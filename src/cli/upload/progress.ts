@@ -1,14 +1,14 @@
 const CLEAR_LINE = '\r\u001b[K';
-/** Often enough to move, seldom enough not to be work. */
+/** Often enough to move, seldom enough to cost nothing. */
 const STEP_MS = 100;
 
 export interface Progress {
   readonly onRead: (bytes: number) => void;
-  /** Leaves nothing behind. */
+  /** Erases the line. */
   end(): void;
 }
 
-/** One line on a terminal that says how much of the files has been sent; elsewhere nothing. */
+/** Shows the sent share of the files on one line of a terminal; elsewhere nothing. */
 export function createProgress(
   of: { readonly files: number; readonly bytes: number },
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,

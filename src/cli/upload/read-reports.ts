@@ -12,11 +12,11 @@ import { type Packing, packingOf, type ReportFile, readHead } from './find-repor
 export interface ReadReports extends Outcome {
   /** Files that could not be read whole, with the first reason. */
   readonly troubled: readonly { readonly name: string; readonly problem: string }[];
-  /** Failures that the reports tell of, and that no failing test stands for. */
+  /** Failures in the reports that belong to no failing test. */
   readonly unaccounted: number;
 }
 
-/** Reads the reports as the server will, for what has to be known here: which tests fail. */
+/** Reads the reports as the server will, to find the failing tests. */
 export async function readReports(
   files: readonly ReportFile[],
   { testIds, root }: { readonly testIds: TestIds; readonly root: string },
@@ -48,7 +48,7 @@ async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) 
       take(parser.write(decoder.write(piece)));
     }
   } catch (error) {
-    // What came before counts, as it does at the server.
+    // Earlier cases count, as they do on the server.
     problem = `It cannot be read to its end (${(error as NodeJS.ErrnoException).code ?? 'damaged'}).`;
   }
   take(parser.write(decoder.end().text));
@@ -60,7 +60,7 @@ async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) 
 function unpack(file: string, packing: Packing): AsyncIterable<Uint8Array> {
   const source = createReadStream(file, { highWaterMark: 256 * 1024 });
   if (packing === 'none') return source;
-  // What ends one of them ends both.
+  // `pipeline` forwards an error of either stream.
   return pipeline(source, packing === 'gzip' ? createGunzip() : createZstdDecompress(), () => undefined);
 }
 

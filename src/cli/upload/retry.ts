@@ -2,17 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, EXIT } from '../core/exit.ts';
 
 export interface RetryOptions {
-  /** After the first try. */
+  /** Retries after the first attempt. */
   readonly retries: number;
   readonly say: (text: string) => void;
   readonly delayMs?: number;
 }
 
 const FIRST_DELAY_MS = 1_000;
-/** Refusals that the same request may get over. */
+/** Refusals that a retry may get past. */
 const PASSING: ReadonlySet<unknown> = new Set([408, 423, 425, 429]);
 
-/** Tries again, each time after twice the pause, where a server is away or overloaded. What it refuses stays refused. */
+/** Retries with a doubling delay if the server is unavailable or overloaded. A refusal is final. */
 export async function withRetries<T>(
   task: () => Promise<T>,
   { retries, say, delayMs = FIRST_DELAY_MS }: RetryOptions,
@@ -33,7 +33,7 @@ function isPassing({ exitCode, problem }: CliError): boolean {
   return exitCode === EXIT.unavailable || PASSING.has(statusOf(problem));
 }
 
-/** Of a problem document; undefined where the error is none of the server's. */
+/** The status of a problem document; undefined if the error did not come from the server. */
 export function statusOf(problem: unknown): number | undefined {
   return (problem as { readonly status?: number } | undefined)?.status;
 }

@@ -11,11 +11,11 @@ import type { GivenFacts, UploadFacts } from './upload-facts.ts';
 
 export type Sent =
   | { readonly kind: 'sent'; readonly reply: Static<typeof uploadResults.reply> }
-  /** `refused`: no repetition mends it. */
+  /** `refused`: a retry does not help. */
   | { readonly kind: 'refused' | 'failed'; readonly reason: string }
   | { readonly kind: 'none' };
 
-/** The same reports sent twice count once, so that trying again is safe whatever became of the first try. */
+/** The same reports sent twice count once, so a retry is safe after any failure. */
 export async function sendReports(run: UploadRun): Promise<Sent> {
   const { context, options, files, codeOwners } = run;
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -62,11 +62,11 @@ export interface UploadOptions extends GivenFacts {
   readonly dryRun?: true;
   readonly wait?: true;
   readonly retries: number;
-  /** A file, or false: none. Without a word the usual places are looked at. */
+  /** A file, or false: none. If absent, the usual places are searched. */
   readonly codeowners?: string | boolean;
 }
 
-/** What one run of the command works with. */
+/** The inputs of one upload command. */
 export interface UploadRun {
   readonly context: Context;
   readonly options: UploadOptions;
@@ -74,6 +74,6 @@ export interface UploadRun {
   readonly facts: UploadFacts;
   readonly files: readonly ReportFile[];
   readonly codeOwners: ReportFile | undefined;
-  /** The folder of the work tree: paths in reports are read relative to it. */
+  /** The root of the work tree: paths in reports are relative to it. */
   readonly root: string;
 }

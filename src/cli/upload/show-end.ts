@@ -15,19 +15,19 @@ import { formatRecord } from './upload-record.ts';
 
 export interface Ended {
   readonly end: UploadEnd;
-  /** Absent where no report was found. */
+  /** Absent if no report was found. */
   readonly run?: UploadRun;
   readonly reports?: ReadReports;
   readonly sent?: Sent;
 }
 
-/** Says how it went, to standard error: standard output is for the document that --json asks for. */
+/** Reports the result on standard error: standard output is for the --json document. */
 export async function showEnd(context: Context, { end, run, reports, sent }: Ended): Promise<void> {
   const code = exitCodeOf(end);
   const ids = end.quarantine.kind === 'known' ? end.quarantine.ids : new Set<string>();
   if (reports !== undefined) for (const line of formatReports(end.files, reports, ids)) say(line);
   const isFailed = sent?.kind === 'refused' || sent?.kind === 'failed';
-  // What keeps both from working is said once.
+  // A reason shared by both is printed once.
   const isSame = isFailed && end.quarantine.kind === 'unknown' && end.quarantine.reason === sent.reason;
   if (end.quarantine.kind === 'unknown' && !isSame) warn(`Quarantine is not known. ${end.quarantine.reason}`);
   if (isFailed) warn(`The reports were not uploaded. ${sent.reason}`);
@@ -48,7 +48,7 @@ function sayUploaded(id: string, run: UploadRun | undefined): void {
   say(`Uploaded as ${id}. What became of it: sluice tests uploads${repo}`);
 }
 
-/** A token of CI may upload but not read; the upload is done all the same. */
+/** A CI token may upload but not read; the upload is done all the same. */
 async function waitFor({ context, org, facts }: UploadRun, id: string): Promise<UploadRecord | undefined> {
   try {
     const record = await waitForUpload(context, id, { org, repo: facts.repo, say });
@@ -101,7 +101,7 @@ interface WaitOptions {
 const INTERVAL_MS = 500;
 const GIVE_UP_MS = 10 * 60_000;
 
-/** The upload when it has been processed; undefined where that takes too long, or it is not in the list. */
+/** The processed upload; undefined if that takes too long, or it is not in the list. */
 async function waitForUpload(
   context: Context,
   id: string,
@@ -114,17 +114,17 @@ async function waitForUpload(
     const answer = await patience.ask(() => context.call(listUploads, body));
     const upload = answer?.uploads.find((one) => one.id === id);
     if (upload !== undefined && upload.status !== 'ACCEPTED') return upload;
-    // Hundreds came after it, which are processed after it.
+    // Hundreds of later uploads have pushed it off the list.
     if (answer !== undefined && upload === undefined) return undefined;
     await delay(INTERVAL_MS);
   }
   return undefined;
 }
 
-/** More say nothing that `sluice tests list --failing` does not say better. */
+/** For more, `sluice tests list --failing` is better. */
 const MAX_LISTED = 20;
 
-/** What was in the reports: counts, and the tests that fail. */
+/** The content of the reports: counts, and the failing tests. */
 function formatReports(files: number, reports: ReadReports, quarantined: ReadonlySet<string>): string[] {
   const { tests, failing, skipped } = reports;
   const skippedWords = skipped === 0 ? '' : `, ${skipped} skipped`;
@@ -141,7 +141,7 @@ function formatReports(files: number, reports: ReadReports, quarantined: Readonl
   ];
 }
 
-/** What stands in somebody's way comes first. */
+/** Tests that block the merge come first. */
 function sortByQuarantine(failing: readonly FailingTest[], quarantined: ReadonlySet<string>): readonly FailingTest[] {
   const [open, held] = [false, true].map((is) => failing.filter(({ id }) => quarantined.has(id) === is));
   return [...(open ?? []), ...(held ?? [])];
@@ -155,7 +155,7 @@ function formatFailing({ id, names, message }: FailingTest, isQuarantined: boole
   return `  ${mark} ${clean(`${name}${file}${why}`)}\n    ${paintNote('gray', id)}`;
 }
 
-/** Why the command ends with this code. */
+/** Explains the exit code. */
 function explainExit(end: UploadEnd, code: number): string {
   const isOwn = code === end.given && end.sent !== 'refused';
   return `Exit code ${code}${isOwn ? ', that of the test process' : ''}: ${explain(end)}`;

@@ -10,7 +10,7 @@ import { repoOf } from '../core/checkout.ts';
 import { usageError } from '../core/exit.ts';
 import { clean } from '../core/terminal.ts';
 
-/** What somebody said on the command line. */
+/** Facts from the command line. */
 export interface GivenFacts {
   readonly repo?: RepoRef;
   readonly sha?: string;
@@ -25,7 +25,7 @@ export interface GivenFacts {
   readonly attempt?: number;
 }
 
-/** What goes with the reports. */
+/** The facts sent with the reports. */
 export interface UploadFacts {
   readonly repo: RepoRef;
   readonly sha: string;
@@ -38,20 +38,20 @@ export interface UploadFacts {
   readonly testRunId: string;
   readonly check: string;
   readonly isFork: boolean;
-  /** Which try of the job it is; null: nobody says. */
+  /** The attempt number of the job; null: unknown. */
   readonly jobAttempt: number | null;
 }
 
 export interface FactSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Asked only for what nobody else says. */
+  /** Called only for facts that no other source has. */
   readonly findCheckout: () => Promise<Checkout | undefined>;
 }
 
 const NO_COMMIT = { branch: '', message: '', authorName: '', authorEmail: '', isUncloned: false };
 const NO_RULES = { testBranchPrefix: 'sluice-test', stableBranches: [] };
 
-/** Options go before the environment of CI, and that before the checkout. */
+/** Options win over the environment of CI, which wins over the checkout. */
 export async function chooseFacts(given: GivenFacts, sources: FactSources): Promise<UploadFacts> {
   const { environment } = sources;
   if (given.testRunId !== undefined && given.check === undefined) {
@@ -79,14 +79,14 @@ export async function chooseFacts(given: GivenFacts, sources: FactSources): Prom
     testRunId: given.testRunId ?? '',
     check: given.check ?? '',
     isFork: given.fork ?? (event.isFork || isForkRun(envs, repo)),
-    // Some count from 0, which is no try.
+    // Some systems count from 0, which the server does not accept.
     jobAttempt: given.attempt ?? (jobAttemptOf(envs) || null),
   };
 }
 
 /**
- * GitHub tests a pull request as a merge with its target that is another commit each time. Its head is what two runs of the
- * same change have in common.
+ * GitHub tests a pull request as a merge with its target branch, which is another commit each time. Two runs of the
+ * same change share only its head.
  */
 async function chooseSha(
   commit: CiCommit,
@@ -115,17 +115,19 @@ async function chooseBranch(branch: string, checkout: () => Promise<Checkout | u
   );
 }
 
-/** With the platform: a job that runs on several has one name, and a test that fails on one of them is not flaky. */
+/**
+ * Includes the platform: a job that runs on several has one name, and a test that fails on one of them is not flaky.
+ */
 function nameJob(job: string): string {
   const name = clean(job).trim();
   return name === '' ? '' : `${name} on ${process.platform}-${process.arch}`;
 }
 
-/** Variables that name the commit, and what the facts of the server leave to the checkout; the first that is set counts. */
+/** Variables for the commit and for facts that the server's tables leave to the checkout; the first one set counts. */
 interface CommitVariables {
   readonly sha: readonly string[];
   readonly branch?: readonly string[];
-  /** Where a pull request of a fork runs for the repository it is to land in, that one. */
+  /** If a fork's pull request runs for the repository it goes to: that repository. */
   readonly repoUrl?: readonly string[];
 }
 
@@ -155,7 +157,7 @@ interface CiCommit {
   readonly sha: string | undefined;
   readonly branch: string | undefined;
   readonly repoUrl: string | undefined;
-  /** The commit is one that the forge made of a pull request and its target, for this run alone. */
+  /** The forge made this commit from a pull request and its target branch, for this run alone. */
   readonly isMerge: boolean;
 }
 
@@ -177,7 +179,7 @@ function gitHubUrl(env: Env): string | undefined {
   return repository === undefined ? undefined : `${env('GITHUB_SERVER_URL') ?? 'https://github.com'}/${repository}`;
 }
 
-/** Some systems write HEAD where they do not know it yet. */
+/** Some systems write HEAD while the commit is unknown. */
 function isSha(text: string | undefined): boolean {
   return /^[0-9a-f]{7,64}$/i.test(text ?? '');
 }
@@ -189,11 +191,11 @@ interface Side {
 
 interface PullRequestEvent {
   readonly headSha: string | undefined;
-  /** The pull request comes from another repository; one that is gone is another one too. */
+  /** The pull request comes from another repository; a deleted one counts as another. */
   readonly isFork: boolean;
 }
 
-/** From the file in which GitHub Actions describes what it runs for; its variables do not say these things. */
+/** Reads the event file of GitHub Actions; its variables do not have these facts. */
 function readEvent(text: string): PullRequestEvent {
   const { head, base } = parsePullRequest(text) ?? {};
   const isSaid = typeof base?.repo?.full_name === 'string' && head?.repo !== undefined;

@@ -23,7 +23,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   FAILED: 'Nothing of it could be used.',
 };
 
-/** What became of an upload, a line each. */
+/** The result of an upload, a line each. */
 export function formatRecord(upload: DescribedUpload): string[] {
   const sentence = SENTENCES[upload.status] ?? upload.status;
   const runs = upload.test_runs === 1 ? '1 run' : `${upload.test_runs} runs`;
@@ -35,7 +35,7 @@ export function formatRecord(upload: DescribedUpload): string[] {
 
 const STYLES: Readonly<Record<string, Style>> = { error: 'red', warning: 'yellow', info: 'gray' };
 
-/** `colour` is that of the stream it goes to. */
+/** `colour` is that of the output stream. */
 export function formatIssue(
   { level, file, line, message, hint }: Issue,
   colour: (style: Style, text: string) => string,

@@ -80,7 +80,7 @@ async function upload(context: Context, patterns: readonly string[], options: Up
   const run: UploadRun = { context, options, org: chooseOrg(options.org), facts, files, codeOwners, root };
   const testIds = createTestIds({ org: run.org, repository: facts.repo, variant: facts.variant });
   const reports = await readReports(files, { testIds, root });
-  // Before the upload: what these results bring about must not decide about themselves.
+  // Asked before the upload: these results must not influence the decision about themselves.
   const quarantine = await askForQuarantine(run, reports);
   const sent: Sent = options.dryRun ? { kind: 'none' } : await sendReports(run);
   const end = describeEnd(options, files.length, { reports, quarantine, sent });

@@ -6,26 +6,26 @@ import { renderFrame } from './frame.ts';
 import type { Reading } from './read-queue.ts';
 import { formatChange, type Snapshot } from './snapshot.ts';
 
-/** Where a watched queue is shown. */
+/** The output of a watched queue. */
 export interface Display {
-  /** What must be read for it. */
+  /** The parts that the reader must fetch. */
   readonly wants: { readonly changes: boolean; readonly waits: boolean };
   show(reading: Reading): void;
-  /** Something about the view itself; undefined: it is well again. */
+  /** A message about the view itself; undefined clears it. */
   notice(text: string | undefined): void;
-  /** A line of somebody else, such as a story that is told beside the view. */
+  /** A line from another source, such as the demo's story beside the view. */
   tell(text: string): void;
   close(): void;
 }
 
-/** A picture that is drawn over itself. */
+/** A picture that is redrawn in place. */
 export function createLiveDisplay(stream: NodeJS.WriteStream): Display {
   const screen = createScreen(stream);
   let snapshot: Snapshot | undefined;
   let notice: string | undefined;
   const draw = (): void => {
     if (snapshot === undefined) return;
-    // The last column and the last line stay free: a terminal would scroll.
+    // The last column and the last line stay free, because a terminal would scroll.
     const width = Math.max(20, (stream.columns || 80) - 1);
     const height = Math.max(3, (stream.rows || 24) - 1);
     screen.draw(renderFrame(snapshot, { width, height, now: Date.now(), notice }));
@@ -49,7 +49,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream): Display {
   };
 }
 
-/** A line for each change, of JSON where asked for. */
+/** A line for each change, as JSON if asked for. */
 export function createLineDisplay(isJson: boolean): Display {
   let state: string | undefined;
   return {
@@ -63,7 +63,7 @@ export function createLineDisplay(isJson: boolean): Display {
       state = queue.state;
     },
     notice: (text) => say(clean(text ?? 'The server answers again.')),
-    // Nothing but the changes belongs into a stream of JSON.
+    // A stream of JSON contains only the changes.
     tell: (text) => (isJson ? say(text) : write(text)),
     close: () => {},
   };
@@ -75,12 +75,12 @@ const SHOW_CURSOR = `${ESC}?25h`;
 const CLEAR_LINE = `${ESC}K`;
 const CLEAR_BELOW = `${ESC}J`;
 
-/** Lines on a terminal that are drawn over again and again. */
+/** Terminal lines that are redrawn in place. */
 interface Screen {
   draw(lines: readonly string[]): void;
   /** A line that stays, above the picture. */
   print(line: string): void;
-  /** Leaves the last picture, and the terminal as it was. */
+  /** Leaves the last picture, and restores the terminal. */
   close(): void;
 }
 
@@ -91,7 +91,7 @@ function createScreen(stream: NodeJS.WriteStream): Screen {
     stream.write(SHOW_CURSOR);
   };
   stream.write(HIDE_CURSOR);
-  // Also where the process ends in the middle of things.
+  // Also restores the cursor if the process exits unexpectedly.
   process.once('exit', showCursor);
   return {
     draw: (lines) => {
@@ -111,7 +111,10 @@ function createScreen(stream: NodeJS.WriteStream): Screen {
   };
 }
 
-/** What turns the picture before into the next one. On a terminal that became narrower the lines before are wrapped. */
+/**
+ * The escape sequence from the previous picture to the next. On a terminal that became narrower the previous lines are
+ * wrapped.
+ */
 export function redraw(before: readonly string[], lines: readonly string[], columns: number): string {
   const height = before.reduce((sum, line) => sum + rowsOf(line, columns), 0);
   const up = height === 0 ? '' : `${ESC}${height}A`;

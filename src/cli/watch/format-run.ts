@@ -9,7 +9,7 @@ export interface RunContext {
   readonly isWide: boolean;
 }
 
-/** A line for each run of a lane, tied together: `#7  on main  ✓ lint ● test  0:42  Teach the parser about tabs`. */
+/** A line for each run of a lane, joined by ties: `#7  on main  ✓ lint ● test  0:42  Teach the parser about tabs`. */
 export function formatLane(lane: Lane, context: RunContext): Cell[][] {
   return lane.map((run, index) => [
     [{ text: `${tieOf(index, lane.length)} `, style: 'gray' }, ...formatTested(run, context)],
@@ -26,12 +26,12 @@ function tieOf(index: number, count: number): string {
   return index === count - 1 ? '└' : '├';
 }
 
-/** It has slots of its own. */
+/** A bisection has its own slots. */
 export function isBisection({ testBranch }: TestRun): boolean {
   return testBranch.endsWith('-bisection');
 }
 
-/** More numbers than this say less than their count. */
+/** A longer list says less than a count. */
 const MAX_NUMBERS = 4;
 
 function formatTested(run: TestRun, { branch }: RunContext): RowPart[] {
@@ -68,7 +68,7 @@ const MARKS: Readonly<Record<string, RowPart>> = {
 const FAILED: RowPart = { text: '✗', style: 'red' };
 const WAIVED: RowPart = { text: '≈', style: 'yellow' };
 
-/** More names than this do not fit a line. */
+/** More names do not fit on a line. */
 const MAX_NAMES = 4;
 
 function formatChecks(run: TestRun, { isWide }: RunContext): Cell {
@@ -83,7 +83,7 @@ function formatChecks(run: TestRun, { isWide }: RunContext): Cell {
   ]);
 }
 
-/** Only what stands out is coloured. */
+/** Only notable results are coloured. */
 function styleOfName({ style }: RowPart): Style | undefined {
   return style === 'red' || style === 'gray' ? style : undefined;
 }
@@ -91,14 +91,14 @@ function styleOfName({ style }: RowPart): Style | undefined {
 type CheckRun = TestRun['checkSuites'][number]['checkRuns'][number];
 
 function markOf(check: CheckRun | undefined): RowPart {
-  // It failed, and may yet be waived.
+  // A failed check that may still be waived counts as running.
   if (check?.status === 'IN_PROGRESS' || check?.quarantine?.verdict === 'PENDING') return RUNNING;
   if (check?.status !== 'COMPLETED') return QUEUED;
   if (check.quarantine?.verdict === 'WAIVED') return WAIVED;
   return MARKS[check.conclusion ?? ''] ?? FAILED;
 }
 
-/** Runs that stand on each other, the lowest first. Runs of different lanes do not wait for each other. */
+/** Runs that build on each other, the lowest first. Runs of different lanes do not wait for each other. */
 type Lane = readonly TestRun[];
 
 /** In the order of their first runs. */
@@ -106,7 +106,7 @@ export function groupLanes(runs: readonly TestRun[]): readonly Lane[] {
   const lanes: { readonly numbers: Set<number>; readonly runs: TestRun[] }[] = [];
   for (const run of runs) {
     const numbers = numbersIn(run);
-    // A run that stands on several lanes makes one of them.
+    // A run that builds on several lanes joins them into one.
     const [first, ...others] = lanes.filter((lane) => numbers.some((number) => lane.numbers.has(number)));
     const lane = first ?? { numbers: new Set<number>(), runs: [] };
     if (first === undefined) lanes.push(lane);
@@ -125,7 +125,7 @@ function numbersIn({ testedPullRequests, dependentPrs = [] }: TestRun): number[]
   return [...testedPullRequests.map(({ prNumber }) => prNumber), ...dependentPrs];
 }
 
-/** How long it is so: `0:42`, `12:05`, `1:02:05`, and from two days on `3 d`. */
+/** The elapsed time: `0:42`, `12:05`, `1:02:05`, and from two days on `3 d`. */
 export function formatElapsed(since: string | undefined, now: number): string {
   if (since === undefined) return '';
   // The server's clock may be a little ahead of this one.

@@ -7,18 +7,18 @@ import type { Entry, Left, Snapshot, TestRun } from './snapshot.ts';
 
 export interface FrameOptions {
   readonly width: number;
-  /** Lines at most. */
+  /** Maximum number of lines. */
   readonly height: number;
   readonly now: number;
-  /** Something to say about the view itself, such as that the server is away. */
+  /** A message about the view itself, such as "server unavailable". */
   readonly notice?: string | undefined;
 }
 
 interface Section {
   readonly title: string;
-  /** Those that could fit. */
+  /** The lines that could fit. */
   readonly lines: readonly string[];
-  /** How many there are in all. */
+  /** The total number of lines. */
   readonly count: number;
 }
 
@@ -26,10 +26,12 @@ const WIDE = 90;
 const NARROW = 60;
 const INDENT = 2;
 const MAX_LEFT = 6;
-/** An older one is history: `sluice queue show` has it. */
+/** `sluice queue show` lists older alarms. */
 const ALARM_MS = 3_600_000;
 
-/** The whole view: what is under test in its lanes, who waits and why, and who left. Pure: the same for the same values. */
+/**
+ * The whole view: the lanes under test, the waiting entries with their reasons, and those that left. A pure function.
+ */
 export function renderFrame(snapshot: Snapshot, options: FrameOptions): readonly string[] {
   const head = renderHead(snapshot, options);
   const sections = [
@@ -88,7 +90,7 @@ function renderTesting(snapshot: Snapshot, { width, height, now }: FrameOptions)
   const { queue } = snapshot;
   const context = { branch: queue.branch, now, isWide: width >= WIDE };
   const tested = testedIn(snapshot);
-  // The queue and its runs are read one after the other: a run may have ended, or begun, in between.
+  // The queue and its runs are read one after another, so a run may have ended or begun in between.
   const others = queue.enqueuedPullRequests.filter(
     ({ state, prNumber }) => state === 'TESTING' && !tested.has(prNumber),
   );
@@ -105,7 +107,7 @@ function renderTesting(snapshot: Snapshot, { width, height, now }: FrameOptions)
   return { title: 'Under test', lines: indent(shown, width, 1), count: all.length };
 }
 
-/** What has landed from beneath a run is the target by now: nobody waits for it. */
+/** Pull requests that have landed are part of the target branch by now, so no run waits for them. */
 function onlyLive({ queue, runs }: Snapshot): readonly TestRun[] {
   const live = new Set(queue.enqueuedPullRequests.map(({ prNumber }) => prNumber));
   return runs.map((run) => ({ ...run, dependentPrs: (run.dependentPrs ?? []).filter((number) => live.has(number)) }));
@@ -133,7 +135,7 @@ function renderWaiting(
   return { title, lines: indent(rows, width, width < NARROW ? 1 : 2), count: entries.length };
 }
 
-/** The place before the number, ` 9. ` above `10. `; nothing where nobody has one. */
+/** Aligns positions, ` 9. ` above `10. `; empty if no entry has one. */
 function alignPlaces(positions: readonly (number | undefined)[]): readonly Cell[] {
   const texts = positions.map((position) => (position === undefined ? '' : `${position}. `));
   const width = Math.max(0, ...texts.map(({ length }) => length));
@@ -148,7 +150,7 @@ function numberOf({ prNumber }: Entry): RowPart {
   return { text: `#${prNumber}`, style: 'bold' };
 }
 
-/** Who goes out of turn is marked. */
+/** Marks entries with a priority of their own. */
 function urgencyOf({ priorityName, usedDefaultPriorityName, skipTheLine }: Entry): RowPart[] {
   if (usedDefaultPriorityName !== undefined) return [];
   return [{ text: ` ${clean(priorityName)}`, style: skipTheLine ? 'red' : 'yellow' }];
@@ -177,7 +179,7 @@ function renderLeft({ left }: Snapshot, { width, now }: FrameOptions): Section {
   return { title: 'Left', lines: indent(rows, width, width < NARROW ? 1 : 2), count: rows.length };
 }
 
-/** That it landed is said by its mark; the commit says more. */
+/** The mark shows the landing already; the commit says more. */
 function describeEnd({ sha, why }: Left): string {
   return sha === undefined ? clean(why) : `as ${sha.slice(0, 9)}`;
 }
@@ -186,7 +188,7 @@ function indent(rows: readonly (readonly Cell[])[], width: number, loose: number
   return alignRows(rows, width - INDENT, loose).map((line) => ' '.repeat(INDENT) + line);
 }
 
-/** A blank line, a title, and what there is room for. */
+/** A blank line, a title, and as many lines as fit. */
 function renderSection({ title, lines, count }: Section, room: number, width: number): string[] {
   if (room < 3) return [];
   const head = ['', paint('bold', cut(title, width))];
@@ -196,13 +198,13 @@ function renderSection({ title, lines, count }: Section, room: number, width: nu
   return [...head, ...shown, paint('gray', cut(more, width))];
 }
 
-/** What does not fit is taken from the longest section first. */
+/** Takes missing room from the longest section first. */
 function shareRoom(sections: readonly Section[], height: number): readonly number[] {
   const rooms = sections.map(({ count }) => Math.min(count, height) + 2);
   while (rooms.reduce((sum, each) => sum + each, 0) > Math.max(0, height)) {
     const longest = rooms.reduce((best, each, index) => (each >= (rooms[best] ?? 0) ? index : best), 0);
     if ((rooms[longest] ?? 0) === 0) break;
-    // Less than a title and a line is nothing.
+    // A section needs room for a title and a line, or it is dropped.
     rooms[longest] = (rooms[longest] as number) <= 3 ? 0 : (rooms[longest] as number) - 1;
   }
   return rooms;

@@ -24,20 +24,20 @@ export interface QueueName {
   readonly targetBranch: string;
 }
 
-/** What was read before: a new reading only asks for what is new, and one that fails changes nothing. */
+/** The previous reading: the next one asks only for news, and a failed one changes nothing. */
 export interface Memory {
-  /** State and its instant of every pull request that was seen. */
+  /** State and instant of every pull request seen. */
   readonly known: ReadonlyMap<number, string>;
-  /** How many lines of its timeline were told. */
+  /** How many lines of each timeline were printed. */
   readonly told: ReadonlyMap<number, number>;
   readonly left: readonly Left[];
-  /** By the clock of the server: who left before is known. */
+  /** By the server's clock: earlier departures are known. */
   readonly leftSince: number;
 }
 
 export interface Reading {
   readonly snapshot: Snapshot;
-  /** Since the reading before; of the first one, how those in the queue came to where they are. */
+  /** Changes since the previous reading. In the first one: how the entries came to their present state. */
   readonly changes: readonly Change[];
   readonly memory: Memory;
 }
@@ -45,10 +45,10 @@ export interface Reading {
 /** Enough for any screen. */
 const MAX_LEFT = 20;
 const MAX_WAITS = 40;
-/** Of getSubmittedPullRequests. */
+/** The limit of getSubmittedPullRequests. */
 const MAX_RECORDS = 50;
 const LOOK_BACK_MS = 24 * 3_600_000;
-/** Servers of one database need not have the same time. */
+/** The clocks of servers on one database may differ. */
 const OVERLAP_MS = 5_000;
 
 export async function readQueue(
@@ -61,7 +61,7 @@ export async function readQueue(
   const isFirst = before === undefined;
   const reply = await context.call(getQueue, name);
   const runs = await readRuns(context, name);
-  // Asked last: whoever is missing in the queue has left, and is found here.
+  // Read last: an entry that is missing in the queue has left, and is found here.
   const ended = await readEnded(context, name, memory.leftSince, isFirst);
   const live = reply.enqueuedPullRequests.filter((entry) => !ended.some((other) => isLater(other, entry)));
   const isNew = (entry: Entry): boolean => memory.known.get(entry.prNumber) !== keyOf(entry);
@@ -113,7 +113,9 @@ function lengthOf({ timeline = [] }: EntryRecord): number {
   return timeline.length;
 }
 
-/** Of those found at the beginning only the last line of the living is news; of one that comes later, its present stay. */
+/**
+ * In the first reading only the last line of live entries is news; for a later entry, its present stay in the queue.
+ */
 function linesTold(record: EntryRecord, { told }: Memory, isFirst: boolean): number {
   const known = told.get(record.prNumber);
   if (known !== undefined) return known;
@@ -138,7 +140,7 @@ async function readRuns(context: Context, name: QueueName): Promise<readonly Tes
   return 'testRuns' in reply ? reply.testRuns : [];
 }
 
-/** Who left since, and is not back. */
+/** Entries that left since then and are not back. */
 async function readEnded(context: Context, name: QueueName, since: number, isFirst: boolean): Promise<Entry[]> {
   const ended: Entry[] = [];
   let cursor: string | undefined;
@@ -151,7 +153,7 @@ async function readEnded(context: Context, name: QueueName, since: number, isFir
     };
     const page = await context.call(listPullRequests, body);
     ended.push(...page.pullRequests.filter(({ state }) => ENDED.has(state)));
-    // Of a long history the latest are enough; from then on, all.
+    // The first reading needs only the latest page; later ones read all.
     cursor = isFirst ? undefined : page.nextCursor;
   } while (cursor !== undefined);
   return ended;
@@ -186,7 +188,7 @@ function describeLeft(entries: readonly Entry[], records: readonly EntryRecord[]
   });
 }
 
-/** Those under test say by their checks what they wait for. */
+/** Entries under test are left out: their checks show the reason. */
 async function readWaits(
   context: Context,
   name: QueueName,

@@ -13,8 +13,8 @@ const GAP = '  ';
 const MIN_WIDTH = 8;
 
 /**
- * Lines whose cells are aligned, none longer than `width`. The cells of the last `loose` columns give what is missing, the
- * widest first; where that is not enough, the line ends early.
+ * Aligned lines, none longer than `width`. The last `loose` columns shrink, the widest first; if that is not enough,
+ * the line ends early.
  */
 export function alignRows(rows: readonly (readonly Cell[])[], width: number, loose: number): string[] {
   const count = Math.max(0, ...rows.map((row) => row.length));
@@ -52,13 +52,13 @@ function formatRow(row: readonly Cell[], widths: readonly number[], width: numbe
   return line.trimEnd();
 }
 
-/** Exactly as wide as told. */
+/** Exactly `width` cells wide. */
 function formatCell(cell: Cell, width: number): string {
   const isCut = cellWidth(cell) > width;
   let room = width;
   let text = '';
   for (const part of cell) {
-    // Where the cell does not fit, its last piece ends in a mark for that.
+    // If the cell does not fit, its last piece ends in a mark.
     const isLast = isCut && widthOf(part.text) >= room;
     const piece = isLast ? cut(`${part.text} `, room) : part.text;
     text += paint(part.style, piece);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../contract/entry.ts';
 import { changesSince, formatChange, inOrder, startOfStay } from './snapshot.ts';
 
-/** Told oldest first, a minute apart. */
+/** Oldest first, a minute apart. */
 function aRecord(prNumber: number, states: readonly string[]): EntryRecord {
   const timeline = states.map((state, index) => ({
     at: `2026-09-17T10:0${index}:00.000Z`,

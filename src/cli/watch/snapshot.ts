@@ -15,9 +15,9 @@ export interface WatchedQueue {
   readonly state: string;
   readonly mode: string;
   readonly concurrency: number;
-  /** Why it stopped itself, where it did. */
+  /** Why the queue stopped itself, if it did. */
   readonly parked?: { readonly reason: string } | undefined;
-  /** The latest, where there was one. */
+  /** The latest, if there was one. */
   readonly hold?: { readonly text: string } | undefined;
   readonly alarm?: { readonly at: string; readonly text: string } | undefined;
   readonly enqueuedPullRequests: readonly Entry[];
@@ -29,9 +29,9 @@ export interface Snapshot {
   readonly queue: WatchedQueue;
   /** Under test, in queue order. */
   readonly runs: readonly TestRun[];
-  /** Place and reason of those that wait, by number of the pull request; not of all where there are many. */
+  /** Position and reason of waiting entries, by pull request number; capped if there are many. */
   readonly waits: ReadonlyMap<number, Wait>;
-  /** Those that left, the latest first. */
+  /** Entries that left, the latest first. */
   readonly left: readonly Left[];
 }
 
@@ -46,15 +46,15 @@ export interface Left {
   readonly state: string;
   readonly at: string;
   readonly why: string;
-  /** Its commit on the target, where it landed. */
+  /** Its commit on the target branch, if it landed. */
   readonly sha: string | undefined;
 }
 
-/** One change of state, as the timeline tells it. */
+/** One change of state, from the timeline. */
 export interface Change {
   readonly at: string;
   readonly prNumber: number;
-  /** Undefined where it was not in the queue before. */
+  /** Undefined if it was not in the queue before. */
   readonly from: string | undefined;
   readonly to: string;
   readonly reason: string;
@@ -68,13 +68,13 @@ export function isEmpty({ queue }: Snapshot): boolean {
   return queue.enqueuedPullRequests.length === 0;
 }
 
-/** Something can happen by itself at any moment. */
+/** True if the state may change at any moment without an act of a person. */
 export function isMoving({ queue, runs }: Snapshot): boolean {
   if (runs.length > 0) return true;
   return queue.state !== 'PAUSED' && queue.enqueuedPullRequests.some(({ state }) => state !== 'NOT_READY');
 }
 
-/** What happened to a pull request since its timeline had `known` lines, oldest first. */
+/** Changes of a pull request since its timeline had `known` lines, oldest first. */
 export function changesSince(record: EntryRecord, known: number): readonly Change[] {
   const story = (record.timeline ?? []).toReversed();
   return story.slice(known).map(({ at, state, reason, text, testRunId }, index) => ({
@@ -88,14 +88,14 @@ export function changesSince(record: EntryRecord, known: number): readonly Chang
   }));
 }
 
-/** How many lines of the timeline are of earlier stays in the queue. */
+/** The number of timeline lines from earlier stays in the queue. */
 export function startOfStay({ timeline = [] }: EntryRecord): number {
   const story = timeline.toReversed();
   const last = story.findLastIndex(({ state }, index) => ENDED.has(state) && index < story.length - 1);
   return last + 1;
 }
 
-/** Those of several pull requests in the order of time; what happened at one instant stays as it is. */
+/** Sorts changes of several pull requests by time; the order within one instant stays. */
 export function inOrder(changes: readonly Change[]): readonly Change[] {
   return changes.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

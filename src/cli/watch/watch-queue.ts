@@ -6,35 +6,35 @@ import { type QueueName, type Reading, readQueue } from './read-queue.ts';
 import { isMoving, type Snapshot } from './snapshot.ts';
 
 export interface WatchOptions extends QueueName {
-  /** Ends the watching where it is so. */
+  /** Ends the watch when it returns true. */
   readonly until?: ((snapshot: Snapshot) => boolean) | undefined;
-  /** Between two looks; undefined: short while something moves, else longer. */
+  /** Poll interval; undefined: short while the queue moves, else longer. */
   readonly intervalMs?: number | undefined;
-  /** Ends the watching from outside. */
+  /** Ends the watch from outside. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const MOVING_MS = 500;
 const IDLE_MS = 2_000;
 
-/** A view that is open. */
+/** An open view. */
 export interface Watch {
-  /** How it came to its end: as asked, or by a signal. Rejects where there is nothing to watch. */
+  /** Resolves with the kind of end: as asked, or by a signal. Rejects if there is no queue to watch. */
   readonly ended: Promise<'done' | 'stopped'>;
   /** Prints a line that stays, without disturbing the view. */
   tell(text: string): void;
-  /** Looks once more, shows that, and ends. */
+  /** Polls and shows once more, then ends. */
   finish(): Promise<'done' | 'stopped'>;
 }
 
 /**
- * Shows a queue until it is as asked, or somebody stops it: on a terminal as a picture, elsewhere as lines. A server that
- * does not answer at first is an error; one that goes away later is waited for.
+ * Shows a queue until `until` holds or the user stops it: on a terminal as a picture, elsewhere as lines. If the server
+ * does not answer the first poll, that is an error; if it becomes unavailable later, the watch waits for it.
  */
 export function watchQueue(context: Context, options: WatchOptions): Watch {
   const display = createDisplay(context.isJson);
   const interruption = listenForStop(options.signal);
-  // The answer to the last question may take long: the terminal is given back before.
+  // The last poll may take long, so the terminal is restored before.
   interruption.signal.addEventListener('abort', display.close, { once: true });
   const finishing = new AbortController();
   const ended = follow(context, options, display, { stop: interruption.signal, finish: finishing.signal }).finally(
@@ -43,7 +43,7 @@ export function watchQueue(context: Context, options: WatchOptions): Watch {
       interruption.stopListening();
     },
   );
-  // Who finishes it hears of an error then.
+  // Prevents an unhandled rejection; `finish` reports the error.
   ended.catch(() => {});
   return {
     ended,
@@ -82,7 +82,7 @@ async function follow(
   return 'stopped';
 }
 
-/** Ctrl-C is the usual way to end it, and must leave the terminal as it was. */
+/** Ctrl-C is the usual way to end it, and must restore the terminal. */
 function listenForStop(outer: AbortSignal | undefined): { readonly signal: AbortSignal; stopListening(): void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();

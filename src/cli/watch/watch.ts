@@ -11,7 +11,7 @@ interface Options {
   readonly interval?: number;
 }
 
-/** As shells have it for a command that was interrupted. */
+/** The shell convention for an interrupted command. */
 const INTERRUPTED = 130;
 
 export function defineWatch(command: Command): void {
