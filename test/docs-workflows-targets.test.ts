@@ -1,4 +1,4 @@
-// The workflows that tell Sluice of impacted targets: when they run, what they find, and what they make of a hostile file.
+// The workflows that upload impacted targets: their triggers, their findings, and hostile files.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -161,7 +161,7 @@ describe('what they find', { skip }, () => {
     await assert.rejects(find());
   });
 
-  /** The checkout of a pull request that was made on main, after its target was changed to another branch. */
+  /** The checkout of a pull request that was made on main, after its base was changed to another branch. */
   async function checkOutRetargeted(
     files: Readonly<Record<string, string>>,
   ): Promise<{ SHA: string; TARGET_BRANCH: string }> {
@@ -223,7 +223,7 @@ describe('what they tell', { skip }, () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** What the artifact does between the two machines. */
+  /** Copies the files as the artifact does between the two machines. */
   async function handOver(name: string): Promise<void> {
     const { path: from } = inputsOf(name, 'actions/upload-artifact');
     const { path: to } = inputsOf(name, 'actions/download-artifact');
@@ -242,7 +242,7 @@ describe('what they tell', { skip }, () => {
     return JSON.parse(said) as EntryView;
   }
 
-  /** Whatever is refused is refused before anybody is asked: there is no server here. */
+  /** The script refuses before any request, so there is no server here. */
   async function refuse(pattern: RegExp): Promise<void> {
     await assert.rejects(tell(PATHS, { SLUICE_URL: 'http://127.0.0.1:1' }), ({ code, stdout, stderr }) => {
       assert.deepEqual([code, stderr], [1, '']);
@@ -267,7 +267,7 @@ describe('what they tell', { skip }, () => {
         assert.deepEqual([impactedTargets?.impactsAll, impactedTargets?.count ?? null], [impactsAll, count]);
       }
       assert.deepEqual(asked, []);
-      // The word of somebody with a token counts for more: G80.
+      // An upload with a token outranks this one: G80.
       assert.equal((await tell(name, { SLUICE_TOKEN: '' })).prSha, SHA);
       assert.deepEqual(asked, ['123']);
     });

@@ -21,7 +21,7 @@ import {
 
 /** A secret, or the token that GitHub itself makes for a job. */
 const SECRET = /secrets\.|github\.token/;
-/** What runs code that a checkout, or an artifact, could have brought. */
+/** Commands that run code from a checkout or an artifact. */
 const RUNS_CODE = /(?<![\\\w])(?:npm|npx|pnpm|yarn|bun|nx|turbo|bazel|make|python3?|eval|source)\b|\b(?:ba)?sh -c\b/;
 
 function jobsWithSecret(name: string): readonly Job[] {
@@ -48,7 +48,7 @@ describe('the workflows to copy', () => {
       }
       for (const { uses, run = '', name: step } of stepsOf(name)) {
         if (uses !== undefined) assert.match(uses, /^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
-        // Whatever somebody else wrote reaches a script through its environment only.
+        // Foreign text reaches a script through its environment only.
         assert.ok(!run.includes('${{'), step);
         execFileSync('bash', ['-n'], { input: run });
       }
@@ -60,7 +60,7 @@ describe('the workflows to copy', () => {
       assert.doesNotMatch(textOf(name).split(/^jobs:/m)[0] ?? '', SECRET);
       const steps = jobsWithSecret(name).flatMap((job) => job.steps);
       for (const { uses = '', run = '', with: given, 'working-directory': folder } of steps) {
-        // Sluice itself may be there.
+        // The checkout of Sluice itself is allowed.
         if (uses.startsWith('actions/checkout@')) assert.match(String(given?.['repository']), /SLUICE_REPOSITORY/);
         else if (uses !== '') assert.match(uses, /^actions\/(?:download-artifact|setup-node)@/);
         if (folder === 'sluice') continue;
@@ -70,7 +70,7 @@ describe('the workflows to copy', () => {
     });
 
     it(`${name} waits with a secret for a job that has none [G75]`, () => {
-      // One that follows another workflow has waited for all of it.
+      // A workflow that follows another has waited for all of it.
       if (workflowOf(name).on.workflow_run !== undefined) return;
       for (const { needs = assert.fail() } of jobsWithSecret(name))
         assert.doesNotMatch(JSON.stringify(workflowOf(name).jobs[needs]), SECRET);
@@ -78,7 +78,7 @@ describe('the workflows to copy', () => {
 
     it(`${name} leaves out nothing that is pushed to main, and skips no job for the failure of another [G75]`, () => {
       const { on, concurrency, jobs } = workflowOf(name);
-      // A group keeps one run waiting: the second of three would never run.
+      // A concurrency group keeps one run waiting: the second of three would never run.
       if (on.push?.branches.includes('main'))
         assert.match(concurrency?.group ?? '', /github\.ref .* github\.event_name == 'push' && github\.sha/);
       for (const { needs, if: condition = '' } of Object.values(jobs))
@@ -193,7 +193,7 @@ process.exit(3);`;
         ['--test-run-id', '0f6fd6c4', '--check', 'unit', '--attempt', '2', '--exit-code', '1'],
       ],
       [{ OUTCOME: 'success', ATTEMPT: '1', GITHUB_REF_NAME: '7/merge' }, ['--attempt', '1', '--exit-code', '0']],
-      // The tests were called off before they began.
+      // The tests were cancelled before they began.
       [{ OUTCOME: '', ATTEMPT: '', GITHUB_REF_NAME: 'main' }, ['--attempt', '1', '--exit-code', '1']],
     ] as const) {
       await assert.rejects(run(upload, { ...facts, SLUICE_TOKEN: 'slc_x' }), { code: 3 });

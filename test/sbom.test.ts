@@ -1,4 +1,4 @@
-// `npm run sbom` lists what a production install has, from the lock file alone.
+// `npm run sbom` lists the packages of a production install, from the lock file alone.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ const listed = new Map(
   ]),
 );
 
-/** Followed from package.json, not by the marks of the lock file. */
+/** Follows package.json instead of the lock file's own marks. */
 function productionPaths(): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (path: string): void => {

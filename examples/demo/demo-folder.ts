@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { usageError } from '../../src/cli/core/exit.ts';
 
-/** Where everything of the demo is, and nothing else. */
+/** The folder with all files of the demo, and nothing else. */
 export interface DemoFolder {
   readonly path: string;
   readonly repository: string;
   readonly data: string;
   readonly log: string;
-  /** Its process, while it runs. */
+  /** The process id of the running server. */
   readonly pid: string;
-  /** For a shell that wants to talk to the server, where that is left running. */
+  /** Variables for a shell that calls the server, if it is left running. */
   readonly environment: string;
-  /** A file that the checks share, as checks should not. */
+  /** A file that the checks share, which real checks should not do. */
   readonly ratesCache: string;
-  /** Nobody asked for it by name, so nobody will look for it either. */
+  /** The demo chose the folder, so the user does not expect to find it later. */
   readonly isTemporary: boolean;
   remove(): Promise<void>;
 }

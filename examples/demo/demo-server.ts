@@ -12,17 +12,17 @@ import type { DemoFolder } from './demo-folder.ts';
 export interface DemoServer {
   readonly url: string;
   readonly tokenFile: string;
-  /** A connection breaks a moment before the end of a process is told: that moment is waited for. */
+  /** A connection breaks a moment before the exit of its process is reported, so this waits for that moment. */
   hasEndedNow(): Promise<boolean>;
-  /** Waits until it is gone, with everything it started; one that was left running goes on. */
+  /** Waits until the server and all its children are gone; a server that was left running continues. */
   stop(): Promise<void>;
-  /** Lets it go on when this process ends, and notes how to reach it. */
+  /** Lets the server outlive this process, and writes down how to reach it. */
   leaveRunning(): Promise<void>;
 }
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const START_MS = 60_000;
-/** A server ends within 10 s. */
+/** A server stops within 10 s. */
 const STOP_MS = 15_000;
 const END_IS_TOLD_MS = 2_000;
 
@@ -32,7 +32,7 @@ export async function startDemoServer(folder: DemoFolder, signal: AbortSignal): 
   await mkdir(folder.data, { mode: 0o700 });
   await writeFile(tokenFile, `${secret}\n`, { mode: 0o600 });
   const child = await launch(folder, secret);
-  // The last resort: whatever ends this process ends the server.
+  // The last resort: the server ends with this process in any case.
   const kill = (): void => void child.kill('SIGTERM');
   process.once('exit', kill);
   let isLeftRunning = false;
@@ -63,22 +63,22 @@ async function launch(folder: DemoFolder, secret: string): Promise<ChildProcess>
       cwd: folder.path,
       env: {
         ...withoutOurs(process.env),
-        // Checks find the node that runs the demo, also where no other is installed.
+        // Checks find the node that runs the demo, even if no other is installed.
         PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
         SLUICE_HOST: '127.0.0.1',
         SLUICE_PORT: '0',
         SLUICE_DATA: folder.data,
         SLUICE_ADMIN_TOKEN: secret,
         SLUICE_LOG_LEVEL: 'warn',
-        // The checks of the demo wait more than they work: also on a small machine there is something to see.
+        // The demo's checks wait more than they compute, so a small machine can run several at once.
         SLUICE_RUNNER_JOBS: '4',
-        // Its checks are Sluice's own. They share a file, and find a node that may lie where only this user can read.
+        // The checks are Sluice's own. They share a file, and use a node that may be readable by this user only.
         SLUICE_RUNNER_PROTECTION: 'none',
         SLUICE_RUNNER_TRUST: 'all',
       },
       stdio: ['ignore', log.fd, log.fd],
     });
-    // One that could not be started has no id, and is taken for one that ended.
+    // A process that could not be started has no id, and counts as ended.
     child.once('error', () => undefined);
     return child;
   } finally {
@@ -86,7 +86,7 @@ async function launch(folder: DemoFolder, secret: string): Promise<ChildProcess>
   }
 }
 
-/** A server that the user runs is configured by the same names. */
+/** The user's own server may be configured by the same names. */
 function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('SLUICE_')));
 }

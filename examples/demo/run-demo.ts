@@ -12,11 +12,11 @@ export interface DemoOptions {
   readonly github?: true;
 }
 
-/** 128 and the number of SIGINT, as shells have it. */
+/** 128 plus the number of SIGINT, the shell convention. */
 const INTERRUPTED = 130;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 export async function runDemo(options: DemoOptions): Promise<number> {
   const folder = await makeDemoFolder(options.folder);
   const interruption = listenForInterruption();
@@ -50,7 +50,7 @@ async function runIn(folder: DemoFolder, options: DemoOptions, signal: AbortSign
   }
 }
 
-/** Its GitHub is made for tests, and needs their packages. */
+/** Loaded lazily: the fake GitHub needs the packages of the tests. */
 async function loadGithubStage(): Promise<Stage> {
   return (await import('./github/stage.ts')).githubStage;
 }
@@ -60,7 +60,7 @@ function refuse(error: unknown): never {
   throw error instanceof Fault ? new CliError(EXIT.unavailable, error.detail) : error;
 }
 
-/** Ctrl-C, a closed terminal, or a reader of the output that has seen enough. */
+/** Ctrl-C, a closed terminal, or a closed output pipe. */
 function listenForInterruption() {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
@@ -75,14 +75,14 @@ function listenForInterruption() {
   };
 }
 
-/** A folder that was not asked for is removed, unless there may be something to find in it. */
+/** Removes a temporary folder, unless it may explain a failure. */
 async function leave(folder: DemoFolder, options: DemoOptions, exitCode: number | undefined): Promise<void> {
   const { path, log } = folder;
   if (exitCode !== EXIT.ok && exitCode !== INTERRUPTED) {
     write(`Everything is kept in ${path}; what the server said is in ${log}`);
     return;
   }
-  // A GitHub of this machine ends with this process, and nothing is left to look at.
+  // The fake GitHub ends with this process, so there is nothing left to inspect.
   const goesOn = options.keep && !options.github && exitCode === EXIT.ok;
   if (!folder.isTemporary || goesOn) {
     write(`Everything is in ${path}`);

@@ -2,18 +2,18 @@ import { paint } from '../../src/cli/core/terminal.ts';
 import type { DemoFolder } from './demo-folder.ts';
 import type { DemoServer } from './demo-server.ts';
 
-/** A place where the story is played: plain git, or a GitHub of this machine. */
+/** A place for the story: plain git, or the fake GitHub. */
 export interface Stage {
-  /** Before the server starts. */
+  /** Runs before the server starts. */
   prepare(folder: DemoFolder): Promise<void>;
-  /** Plays until every pull request has landed or left, and answers what did not go as told, as sentences. */
+  /** Plays until every pull request has landed or left, and returns the surprises as sentences. */
   play(scene: Scene): Promise<readonly string[]>;
 }
 
 export interface Scene {
   readonly folder: DemoFolder;
   readonly server: DemoServer;
-  /** Everything goes on afterwards, for a closer look. */
+  /** Server and files stay afterwards, for a closer look. */
   readonly isKept: boolean;
   readonly signal: AbortSignal;
 }
@@ -23,7 +23,7 @@ export function formatSurprises(surprises: readonly string[]): string {
   return `${paint('red', 'Not everything went as it should:')}\n${lines.join('\n')}\n`;
 }
 
-/** What one types for `sluice`: with npx or npm run there may be no other. */
+/** The command to type for `sluice`: with npx or npm run it may not be in the PATH. */
 export function sluiceCommand(environment: NodeJS.ProcessEnv = process.env): string {
   return environment['npm_command'] === undefined ? 'sluice' : 'npx sluice';
 }

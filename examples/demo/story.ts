@@ -4,30 +4,30 @@ import path from 'node:path';
 /** Paths and contents. */
 export type Files = Readonly<Record<string, string>>;
 
-/** The outcome that a pull request must have, or the demo has failed. */
+/** The required outcome of a pull request; any other fails the demo. */
 export type Ending =
   | { readonly kind: 'lands' }
   /** `reason` is the code of the API. */
   | { readonly kind: 'removed'; readonly reason: string }
-  /** Removed by a check that fails now and then, and lands when it is submitted again. */
+  /** A flaky check removes it; submitted again, it lands. */
   | { readonly kind: 'lands_at_second_try'; readonly check: string };
 
 export interface DemoPullRequest {
   readonly number: number;
   readonly author: string;
   readonly title: string;
-  /** What it shows, as a note beside its title. */
+  /** Its role in the demo, shown beside its title. */
   readonly note: string;
   readonly files: Files;
   readonly ending: Ending;
-  /** It comes when the others are already under test. */
+  /** Submitted when the others are already under test. */
   readonly comesLater?: true;
   readonly isUrgent?: true;
 }
 
 export const CHECKS = { unit: 'unit', smoke: 'smoke' } as const;
 
-/** The project that the pull requests are about. Two of its tests wait a moment, so that one sees them run. */
+/** The project of the pull requests. Two of its tests wait a moment, so that viewers see them run. */
 export const SHOP = readFiles('shop');
 
 const LANDS: Ending = { kind: 'lands' };
@@ -36,9 +36,9 @@ const FAILS: Ending = { kind: 'removed', reason: 'TEST_RUN_REQUIRED_STATUS_FAILE
 const IS_FLAKY: Ending = { kind: 'lands_at_second_try', check: CHECKS.smoke };
 
 /**
- * In the order in which they are submitted. Whatever the machine is like, the line is built in this order, so that each
- * ends in the same way every time: #2 meets #1, #5 stands on #4, #7 on #6. The last one overlaps with nobody and comes
- * after the urgent one, so that nothing interrupts the one run in which its flaky test fails.
+ * In the order of submission. The queue builds its line in this order on any machine, so each pull request ends the
+ * same way every time: #2 meets #1, #5 builds on #4, #7 on #6. The last one overlaps with no other and comes after the
+ * urgent one, so that nothing interrupts the run in which its flaky test fails.
  */
 export const STORY: readonly DemoPullRequest[] = [
   tell(1, 'Ada', 'Parcels up to 2 kg are light', { note: 'good', ending: LANDS }),
@@ -79,7 +79,7 @@ export function readFiles(folder: string): Files {
   return Object.fromEntries(paths.map((name) => [name, readFileSync(path.join(root, name), 'utf8')]));
 }
 
-/** Which parts of the shop it touches: pull requests that touch different ones are tested and landed side by side. */
+/** The parts of the shop that it touches: pull requests on different parts are tested and landed in parallel. */
 export function targetsOf({ files }: DemoPullRequest): string[] {
   return [...new Set(Object.keys(files).map((name) => name.split('/', 1)[0] as string))];
 }

@@ -1,4 +1,4 @@
-// What the demo on GitHub does when something of it breaks.
+// Failures of the GitHub demo.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ it('CI that cannot look at one commit looks at the next', async (context) => {
     told.push(`${draft.sha} ${draft.conclusion ?? ''}`);
     return report(of, draft);
   };
-  // There is no room for a checkout where a file is.
+  // A file in the place of the folder makes the checkout fail.
   await writeFile(path.join(folder, 'ci'), '');
   const ci = startCi(github, repository, folder);
   try {

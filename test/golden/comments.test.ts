@@ -1,4 +1,4 @@
-// What a developer reads at every step, in a file that people can read too. UPDATE_GOLDEN=1 writes it anew.
+// The texts that a developer reads at every step, in a readable file. UPDATE_GOLDEN=1 rewrites it.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
@@ -32,7 +32,7 @@ class Book {
   }
 }
 
-/** Commits have other names each time. */
+/** Commit ids differ each time. */
 function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{40}\b/g, 'c0ffee…')
@@ -129,7 +129,7 @@ async function tellOfOthers(book: Book): Promise<void> {
   const [first, second, third] = [await world.submit(), await world.submit(), await world.submit()];
   await world.told();
   await world.report(2, 'ci', 'SUCCESS');
-  // It is told only where it does not land at once.
+  // Sluice writes it only if the pull request does not land at once.
   await world.pass(31_000);
   await world.told();
   book.add(world, 'Passed, and waiting for the one ahead', second.number);

@@ -52,11 +52,11 @@ describe('outer', () => {
 });`;
 const BREAKS = `throw new Error('cannot be loaded');`;
 const CRASHES = `import { it } from 'node:test'; it('crashes', () => process.exit(7));`;
-/** Without a turn of the event loop no timer of its own process could ever stop it. */
+/** It never yields to the event loop, so no timer of its own process could stop it. */
 const LOOPS = `import { it } from 'node:test'; it('loops', async () => { for (;;) await undefined; });`;
 const WAITS = `import { it } from 'node:test'; it('waits', () => new Promise(() => setInterval(() => {}, 1000)));`;
 const LEAVES = `import { it } from 'node:test'; it('passes', () => void setInterval(() => {}, 1000));`;
-/** It ends itself after a while, so that a failing test leaves nothing behind for good. */
+/** It ends itself after a while, so that a failing test leaves no process behind. */
 const SPAWNS = `
 import { it } from 'node:test';
 import { spawn } from 'node:child_process';

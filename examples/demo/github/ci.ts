@@ -14,7 +14,7 @@ export interface Ci {
   stop(): Promise<void>;
 }
 
-/** Runs the tests of the shop for every pull request and every test branch, one commit after the other, and reports. */
+/** Runs the tests of the shop for every pull request and every test branch, one commit after another, and reports. */
 export function startCi(github: FakeGithub, repository: Repository, folder: string): Ci {
   const seen = new Set<string>();
   let last: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export function startCi(github: FakeGithub, repository: Repository, folder: stri
       seen.add(sha);
       last = last
         .then(() => check(github, repository, { sha, folder: path.join(folder, 'ci', sha) }))
-        // The next ones have their turn.
+        // The commits after it are still tested.
         .catch((error: unknown) => write(`CI could not look at ${sha}: ${error}`));
     }
   }, INTERVAL_MS);

@@ -23,7 +23,7 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
-/** What docs/github.md says, step by step; the browser is ours. */
+/** Follows docs/github.md step by step, and plays the browser. */
 export async function connect(place: Place): Promise<void> {
   const { github, repository, server } = place;
   const app = await setUp(place);
@@ -48,7 +48,7 @@ export async function connect(place: Place): Promise<void> {
   await show(place, 'github', 'check', REPO, 'main');
 }
 
-/** Opens the page that the command shows, and presses the button at GitHub. */
+/** Opens the page that the command shows, and presses the button on GitHub. */
 async function setUp(place: Place): Promise<App> {
   const { github, signal } = place;
   const urls = ['--api-url', github.url, '--web-url', github.url];
@@ -66,12 +66,12 @@ async function setUp(place: Place): Promise<App> {
     await command.ended(EXIT.ok);
     return made.app;
   } finally {
-    // It would wait for a browser for good, and this process for it.
+    // Otherwise the command would wait for a browser for ever, and this process for the command.
     await command.stop();
   }
 }
 
-/** What a browser would send to GitHub. */
+/** The form that a browser would send to GitHub. */
 function readPage(html: string) {
   const find = (pattern: RegExp): string => unescapeHtml(pattern.exec(html)?.[1] ?? '');
   const action = find(/action="([^"]+)"/);
@@ -82,7 +82,10 @@ function readPage(html: string) {
   return { manifest: JSON.parse(manifest), state: new URL(action).searchParams.get('state') ?? '' };
 }
 
-/** The server takes up a new connection by itself: whoever installs an App takes longer. */
+/**
+ * The server picks up a new connection by itself within seconds. A person takes longer to install an App; the demo must
+ * wait.
+ */
 async function untilKnown(place: Place): Promise<void> {
   await until(place.signal, async () => {
     const { out } = await start(place, ['repo', 'add', REPO], { isQuiet: true }).ended();
@@ -96,9 +99,9 @@ async function show(place: Place, ...args: readonly string[]): Promise<void> {
 
 interface Command {
   output(): string;
-  /** With a code: any other is the end of the demo. */
+  /** Any exit code other than `expected` ends the demo. */
   ended(expected?: number): Promise<{ readonly code: number | null; readonly out: string }>;
-  /** Answers when it is gone; one that has ended stays as it is. */
+  /** Returns when the command is gone; an ended one stays as it is. */
   stop(): Promise<void>;
 }
 
@@ -138,7 +141,7 @@ function start(place: Place, args: readonly string[], { isQuiet = false } = {}):
   };
 }
 
-/** Until there is something, or patience ends. */
+/** Polls until `look` finds a value, or patience ends. */
 export async function until<Found>(
   signal: AbortSignal,
   look: () => Promise<Found | undefined> | Found | undefined,

@@ -4,7 +4,7 @@ import type { PullRequest, Repository } from '../../../test/fake/github/model.ts
 import { readFiles, STORY } from '../story.ts';
 import { until } from './connect.ts';
 
-/** Of the pull requests of the other demo, those in which people have something to read. */
+/** The pull requests of the plain demo that give people text to read. */
 const CAST = [
   { author: 'radia', of: 3, note: 'good', ending: 'Landed' },
   { author: 'edsger', of: 4, note: 'breaks a test, until somebody mends it', ending: 'Landed' },
@@ -12,7 +12,7 @@ const CAST = [
   { author: 'donald', of: 7, note: 'good alone, breaks together with #3', ending: 'Failed and removed' },
 ] as const;
 
-/** Plays what people do until everybody has landed or left; answers what did not go as it should. */
+/** Plays the people until every pull request has landed or left; returns the surprises. */
 export async function play(
   github: FakeGithub,
   repository: Repository,
@@ -37,7 +37,7 @@ export async function play(
   await watch(() => headingOf(first).includes('Landed'));
   for (const pr of others) {
     comment(github, pr, pr.author.login);
-    // In this order, however fast the machine is.
+    // Keeps the order on a machine of any speed.
     await watch(() => headingOf(pr) !== '' && !headingOf(pr).includes('not ready'));
   }
   await watch(() => others.every(hasEnded));
@@ -81,7 +81,7 @@ function approve(github: FakeGithub, pr: PullRequest): void {
   github.review(pr, 'grace');
 }
 
-/** What Sluice said, the comment that it keeps up to date last. */
+/** Sluice's comments, the sticky one last. */
 function ownComments(pr: PullRequest): readonly string[] {
   const own = pr.comments.filter(({ author }) => author.type === 'Bot').map(({ body }) => body);
   return own.toSorted((a, b) => Number(isSticky(a)) - Number(isSticky(b)));
@@ -102,7 +102,7 @@ function showNews(pr: PullRequest, shown: Map<number, string>): void {
   write(`\n${paint('bold', `#${pr.number} ${pr.title}`)}\n${text.replaceAll(/^/gm, '    ')}`);
 }
 
-/** Without what a browser does not show, the time, and the commands that stand below everything. */
+/** Without hidden markers, the time, and the footer with the commands. */
 function readable(body: string): string {
   const lines = body.replaceAll(/<!--.*?-->\n?/g, '').split('\n');
   return lines

@@ -9,7 +9,7 @@ import { startCi } from './ci.ts';
 import { connect, HOST } from './connect.ts';
 import { play } from './play.ts';
 
-/** Everybody on it may write, but for one. */
+/** All of them may write; one more person may not. */
 const ROLES = { radia: 'write', edsger: 'write', ken: 'write', donald: 'write', grace: 'write' } as const;
 
 const WORKFLOW = `on:
@@ -23,7 +23,7 @@ jobs:
       - run: node --test
 `;
 
-/** A GitHub that is made for tests, connected with the commands of docs/github.md, and used by people and a CI of its own. */
+/** The fake GitHub of the tests, connected with the commands of docs/github.md, with its own people and CI. */
 export const githubStage: Stage = {
   prepare: async () =>
     write(paint('bold', 'A merge queue on GitHub: four pull requests, and what people read on them.')),
@@ -53,7 +53,7 @@ async function show(github: FakeGithub, scene: Scene): Promise<readonly string[]
   }
 }
 
-/** With the rules that docs/github.md asks for: reviews and checks; the gate is closed once there is an App to pass it. */
+/** With the rules of docs/github.md: reviews and checks. The gate is closed once there is an App that may pass it. */
 async function makeRepository(github: FakeGithub): Promise<Repository> {
   const files = { ...SHOP, '.github/workflows/ci.yml': WORKFLOW };
   const repository = await github.createRepository('acme/shop', { files, roles: ROLES });
@@ -78,7 +78,7 @@ its author reads why where authors look first.`,
   );
 }
 
-/** Until somebody has seen enough. */
+/** Runs until the user stops it. */
 async function keep(github: FakeGithub, { server, folder, signal }: Scene): Promise<void> {
   const token = github.createToken('radia');
   write(`

@@ -19,15 +19,15 @@ export const REPO = { host: 'local', owner: 'demo', name: 'shop' };
 export const BRANCH = 'main';
 export const QUEUE = { repo: REPO, targetBranch: BRANCH };
 
-/** With so many at once there is something to interrupt when the urgent one comes. */
+/** Enough concurrency that the urgent pull request has a run to interrupt. */
 const SETTINGS: Settings = { mode: 'PARALLEL', concurrency: 6 };
 const PAUSED: Settings = { state: 'PAUSED' };
 const RUNNING: Settings = { state: 'RUNNING' };
 const INTERVAL_MS = 200;
-/** Only for a queue that stands still; how slow a machine is decides nothing. */
+/** Only for a queue that stands still; a slow machine never triggers it. */
 const PATIENCE_MS = 5 * 60_000;
 
-/** A repository with two checks, and a queue that is paused. */
+/** A repository with two checks, and a paused queue. */
 export async function setUp(context: Context, folder: DemoFolder): Promise<void> {
   await context.call(registerRepository, {
     repo: REPO,
@@ -43,8 +43,7 @@ export async function setUp(context: Context, folder: DemoFolder): Promise<void>
 type Tell = (text: string) => void;
 
 /**
- * They are submitted while the queue is paused, and enter it together: how fast the machine is does not decide who stands
- * behind whom.
+ * Submits while the queue is paused, so that all enter together: the speed of the machine does not decide their order.
  */
 export async function submitFirst(context: Context, tell: Tell, signal: AbortSignal): Promise<void> {
   for (const pullRequest of STORY.filter(({ comesLater }) => !comesLater)) {
@@ -54,7 +53,7 @@ export async function submitFirst(context: Context, tell: Tell, signal: AbortSig
   await context.call(updateQueue, { ...QUEUE, ...RUNNING });
 }
 
-/** Plays the people's part until everybody has landed or left, and answers how. */
+/** Plays the people until every pull request has landed or left, and returns the records. */
 export async function play(context: Context, tell: Tell, signal: AbortSignal): Promise<readonly EntryRecord[]> {
   let before = '';
   let changedAt = performance.now();
@@ -92,7 +91,7 @@ async function submitAgain(context: Context, { number, author }: DemoPullRequest
   tell(`${author} finds nothing wrong with #${number} and submits it again`);
 }
 
-/** What the people of the story do next. */
+/** The next act of a person in the story. */
 type Cue =
   | { readonly kind: 'submit'; readonly pullRequest: DemoPullRequest }
   | { readonly kind: 'submit_again'; readonly pullRequest: DemoPullRequest };
@@ -100,7 +99,7 @@ type Cue =
 const BEFORE_TESTS: ReadonlySet<string | undefined> = new Set([undefined, 'NOT_READY', 'PENDING']);
 const ENDED: ReadonlySet<string | undefined> = new Set(['MERGED', 'FAILED', 'CANCELLED']);
 
-/** Follows from how the pull requests stand; nothing depends on the clock. */
+/** Follows from the states of the pull requests; nothing depends on the clock. */
 export function cuesOf(records: readonly EntryRecord[]): readonly Cue[] {
   const hasBegun = records.some(({ state }) => !BEFORE_TESTS.has(state));
   return STORY.flatMap((pullRequest): Cue[] => {
@@ -111,7 +110,7 @@ export function cuesOf(records: readonly EntryRecord[]): readonly Cue[] {
   });
 }
 
-/** Every pull request has landed or left, and nobody is going to do anything more. */
+/** Every pull request has landed or left, and no act is outstanding. */
 export function isOver(records: readonly EntryRecord[]): boolean {
   const areAllEnded = STORY.every((pullRequest) => ENDED.has(findRecord(records, pullRequest)?.state));
   return areAllEnded && cuesOf(records).length === 0;

@@ -15,7 +15,7 @@ import { findSurprises } from './verdict.ts';
 /** A Monday morning. Fixed, so that the commits are the same every time. */
 const BEGIN = Date.UTC(2026, 0, 5, 9) / 1000;
 
-/** A bare repository of this machine; the commands of the repository are its CI. */
+/** A bare repository on this machine; its commands are its CI. */
 export const plainStage: Stage = {
   prepare: async (folder) => {
     write(formatBeginning(folder));
@@ -75,7 +75,7 @@ async function show({ folder, server, signal }: Scene): Promise<readonly EntryRe
   write('');
   const closing = new AbortController();
   const view = watchQueue(context, { ...QUEUE, signal: closing.signal });
-  // An error is thrown by `finish`; before that, the story itself fails for the same reason.
+  // `finish` reports the error; if it happens before, `play` fails for the same reason.
   view.ended.catch(() => undefined);
   try {
     const records = await play(context, view.tell, signal);
@@ -90,7 +90,7 @@ async function show({ folder, server, signal }: Scene): Promise<readonly EntryRe
 
 function formatEnd(records: readonly EntryRecord[], surprises: readonly string[], scene: Scene): string {
   const { repository, isTemporary } = scene.folder;
-  // Commands that show what is about to be removed would only lead astray.
+  // Commands on files that are about to be removed would mislead.
   const isLeft = scene.isKept || !isTemporary || surprises.length > 0;
   return [
     formatOutcomes(records, terminalWidth()),
@@ -99,7 +99,7 @@ function formatEnd(records: readonly EntryRecord[], surprises: readonly string[]
   ].join('\n');
 }
 
-/** What to set and type, in the shell that comes next. */
+/** The variables and commands for the user's shell. */
 function formatHowToGoOn({ folder: { data, environment, pid }, server, isKept }: Scene): string {
   const sluice = sluiceCommand();
   const lines = isKept

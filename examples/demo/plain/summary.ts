@@ -11,7 +11,7 @@ const QUEUE_WORDS = `${formatRepo(REPO)} ${BRANCH}`;
 
 const OUTCOMES: Readonly<Record<string, string>> = { MERGED: 'landed', FAILED: 'removed', CANCELLED: 'cancelled' };
 
-/** A line for each pull request: what came of it, why, and how long that took. */
+/** A line for each pull request: its outcome, the reason, and the time it took. */
 export function formatOutcomes(records: readonly EntryRecord[], width: number | undefined): string {
   const columns = [
     { title: 'PR', align: 'right' as const },

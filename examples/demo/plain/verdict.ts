@@ -1,7 +1,7 @@
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { type DemoPullRequest, type Ending, STORY } from '../story.ts';
 
-/** Where the queue did not do what the story says, as sentences. None: the demo has shown what it promises. */
+/** Differences between the queue's results and the story, as sentences. None: the demo has shown its promises. */
 export function findSurprises(records: readonly EntryRecord[]): readonly string[] {
   return STORY.flatMap((pullRequest) => {
     const record = findRecord(records, pullRequest);
