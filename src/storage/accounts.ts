@@ -12,7 +12,7 @@ export interface Organization {
   readonly createdAt: Instant;
 }
 
-/** A token as it is kept: its secret only as a SHA-256 in hexadecimal. */
+/** A stored token: the secret is kept only as a SHA-256 in hexadecimal. */
 export interface Token {
   readonly id: string;
   readonly organizationId: OrganizationId;
@@ -30,19 +30,22 @@ export interface Token {
 }
 
 export interface AccountStore {
-  /** Both or neither. `slug_taken` where the organization exists; nothing is written then. */
+  /** Creates both or neither. `slug_taken` (nothing written) if the organization exists. */
   createOrganization(organization: Organization, token: Token): Promise<'created' | 'slug_taken'>;
   findOrganization(slug: string): Promise<Organization | undefined>;
   findOrganizationById(id: OrganizationId): Promise<Organization | undefined>;
   insertToken(token: Token): Promise<void>;
-  /** Revokes every other unrevoked token of the same organization and origin, and keeps this one (by hash), at once. */
+  /**
+   * Revokes every other unrevoked token of the same organization and origin, and stores this one (by hash), in one
+   * transaction.
+   */
   replaceToken(token: Token): Promise<void>;
-  /** The organization comes along: every request needs both. Revoked and expired tokens are found too. */
+  /** Returns the organization too, because every request needs both. Revoked and expired tokens are found too. */
   findToken(hash: string): Promise<{ readonly token: Token; readonly organization: Organization } | undefined>;
   /** In order of creation, revoked ones included. */
   listTokens(organizationId: OrganizationId): Promise<readonly Token[]>;
-  /** False where the organization has no such token. Revoking again keeps the first instant. */
+  /** False if the organization has no such token. Revoking again keeps the first instant. */
   revokeToken(organizationId: OrganizationId, id: string, at: Instant): Promise<boolean>;
-  /** Keeps the latest instant for each token; unknown ids are passed over. */
+  /** Keeps the latest instant for each token; unknown ids are ignored. */
   recordTokenUse(uses: ReadonlyMap<string, Instant>): Promise<void>;
 }

@@ -1,32 +1,32 @@
 import type { Instant } from '../lib/clock.ts';
 import type { QueueId } from './queues.ts';
 
-/** Something an operator must hear about. */
+/** An alarm for the operator. */
 export interface AlarmRow {
-  /** The same for the same cause: it is raised once, whoever finds it and however often. */
+  /** Derived from the cause, so that every server raises an alarm only once. */
   readonly id: string;
   readonly queueId: QueueId;
   readonly code: string;
   readonly text: string;
   readonly at: Instant;
-  /** When what it was raised for was over; null while that goes on, or where it has no end. */
+  /** The end of the cause; null while it lasts, or if it has no end. */
   readonly endedAt: Instant | null;
 }
 
-/** How far the target's history was compared with what the queue landed. */
+/** The progress of the audit, which compares the target branch's history with the queue's landings. */
 export interface AuditMark {
-  /** The head up to which every move of the target is accounted for; null while the branch was gone. */
+  /** The audited head of the target branch; null while the branch was gone. */
   readonly sha: string | null;
-  /** The queue's version up to which landings are accounted for. */
+  /** The queue's version up to which landings are audited. */
   readonly version: number;
   readonly at: Instant;
 }
 
-/** What is said of a queue goes with its repository. Nothing else is asked of it: it may be gone by now. */
+/** Alarms are removed with their repository. A queue need not exist: it may be deleted by now. */
 export interface AlarmStore {
-  /** `known` (nothing written) where one with this id is there. */
+  /** `known` (nothing written) if an alarm with this id exists. */
   raise(alarm: Omit<AlarmRow, 'endedAt'>): Promise<'raised' | 'known'>;
-  /** Ends every open alarm of this code. One that has ended stays as it is. */
+  /** Ends every open alarm of this code. An ended alarm stays as it is. */
   end(alarms: { readonly queueId: QueueId; readonly code: string; readonly at: Instant }): Promise<void>;
   /** Newest first, of these queues, at or after `since`. */
   list(queueIds: readonly QueueId[], since: Instant, limit: number): Promise<readonly AlarmRow[]>;
@@ -35,6 +35,6 @@ export interface AlarmStore {
     queueIds: readonly QueueId[],
   ): Promise<readonly { readonly queueId: QueueId; readonly code: string; readonly count: number }[]>;
   findMark(queueId: QueueId): Promise<AuditMark | undefined>;
-  /** `stale` (nothing written) where the stored mark is not at `expectedVersion` (undefined: where there is one). */
+  /** `stale` (nothing written) if the stored mark is not at `expectedVersion` (undefined: if there is one). */
   setMark(queueId: QueueId, mark: AuditMark, expectedVersion: number | undefined): Promise<'set' | 'stale'>;
 }

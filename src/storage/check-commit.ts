@@ -2,7 +2,7 @@ import { assert } from '../lib/assert.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { EventRow, QueueCommit } from './queues.ts';
 
-/** What every adapter refuses before it writes anything: a commit that contradicts itself is a bug of its maker. */
+/** Checked by every adapter before it writes: a commit that contradicts itself is a bug of the caller. */
 export function checkCommit(commit: QueueCommit): void {
   const { queueId, events, entries, candidates, transitions, effects, impactedTargets } = commit;
   assert(events.length > 0, 'a commit stores at least one event');
@@ -20,7 +20,7 @@ function isDistinct(keys: readonly unknown[]): boolean {
   return keys.length < 2 || new Set(keys).size === keys.length;
 }
 
-/** When a commit happened, as far as its rows can tell. */
+/** The time of a commit, as far as its rows can tell. */
 export function newestInstant(events: readonly EventRow[]): Instant {
   return events.reduce((newest, { at }) => Math.max(newest, at), Number.MIN_SAFE_INTEGER);
 }

@@ -1,21 +1,24 @@
 import type { Instant } from '../lib/clock.ts';
 
-/** Something a forge told us about, kept until somebody has looked. */
+/** A stored webhook hint, kept until a worker has handled it. */
 export interface HintRow {
-  /** Unique with the host: two that are about the same are one. */
+  /** Unique with the host: two hints about the same thing are one. */
   readonly key: string;
   readonly host: string;
   readonly kind: string;
-  /** JSON that only app/hints reads and writes. */
+  /** JSON that only app/forge-events reads and writes. */
   readonly body: string;
-  /** When this body was heard first. */
+  /** When this body first arrived. */
   readonly receivedAt: Instant;
-  /** Not looked at before. */
+  /** Not handled before. */
   readonly dueAt: Instant;
 }
 
 export interface StoredHint extends HintRow {
-  /** Told of again while somebody looks: grows, and the look that began before does not end it. */
+  /**
+   * Grows if the hint arrives again while a worker handles it, so that the worker's settlement does not end the newer
+   * hint.
+   */
   readonly version: number;
   readonly attempts: number;
 }
@@ -31,11 +34,11 @@ export interface HintClaim {
 
 export type HintSettlement =
   | { readonly kind: 'done' }
-  /** Done, and remembered until `until`: told of again by then, nobody looks again. */
+  /** Done, and remembered until `until`: the same hint is ignored until then. */
   | { readonly kind: 'remember'; readonly until: Instant }
   /**
-   * With a body: it takes the place of the one that is there, also where it was ensured meanwhile. Not for what is added,
-   * which brings a body of its own.
+   * A `body` replaces the stored one, even if the hint was ensured meanwhile. It does not replace the body of a hint
+   * that was added meanwhile.
    */
   | { readonly kind: 'later'; readonly dueAt: Instant; readonly isFailure: boolean; readonly body?: string };
 
@@ -47,32 +50,35 @@ export interface DueHints {
 
 export interface HintStore {
   /**
-   * Keeps hints in one write; success is durable. One that waits already takes the new body, the earlier of both due
-   * times, and a new version; one that is remembered stays as it is. Answers how many are to be looked at.
+   * Stores hints in one durable write. A waiting hint takes the new body, the earlier due time, and a new version; a
+   * remembered one stays as it is. Returns the number of hints to handle.
    */
   add(hints: readonly HintRow[]): Promise<number>;
-  /** Inserts. One that waits already keeps its body, takes the earlier of both due times, and, while it is leased, a new version. */
+  /** Inserts. A waiting hint keeps its body, takes the earlier due time, and, while it is leased, a new version. */
   ensure(hint: HintRow): Promise<void>;
-  /** Due, not leased, not remembered ones, those that are due longest first. No two claims get the same while a lease lasts. */
+  /**
+   * Returns due hints that are neither leased nor remembered, the longest due first. No two claims get the same hint
+   * while a lease lasts.
+   */
   claim(claim: HintClaim): Promise<readonly StoredHint[]>;
   /**
-   * `lost` where the lease is another's; `again` (it waits, due at once) where it was told of again since the claim and is
-   * neither remembered nor tried again later because it failed: both see to what was told meanwhile.
+   * `lost` if another holder has the lease. `again` (it waits, due at once) if the hint arrived again since the claim.
+   * A hint that is remembered, or retried after a failure, never becomes `again`: both cover the new arrival.
    */
   settle(
     hint: Pick<StoredHint, 'host' | 'key' | 'version'>,
     holder: string,
     settlement: HintSettlement,
   ): Promise<'settled' | 'again' | 'lost'>;
-  /** Of those that are still the holder's. */
+  /** Renews the leases that the holder still has. */
   renewLeases(holder: string, hints: readonly HintKey[], leaseUntil: Instant): Promise<void>;
   findNextDueAt(): Promise<Instant | undefined>;
-  /** How many were due before an instant, and nobody has looked. */
+  /** How many hints were due before an instant and are not handled. */
   countOverdue(before: Instant): Promise<number>;
-  /** Those that are due by now, by the host that told of them; leased ones too. */
+  /** Due hints by host, leased ones included. */
   countDue(now: Instant): Promise<readonly DueHints[]>;
-  /** Removes what was remembered until before `now`; answers how many. */
+  /** Removes hints that were remembered until before `now`; returns how many. */
   tidy(now: Instant): Promise<number>;
-  /** Ends the leases of one holder, or all: it is known to be dead. Answers how many. */
+  /** Ends the leases of one holder that is known to be dead, or all leases. Returns how many. */
   endLeases(holder?: string): Promise<number>;
 }

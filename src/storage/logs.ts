@@ -9,22 +9,22 @@ export interface LogKey {
 
 export interface LogPart {
   readonly bytes: Uint8Array;
-  /** Of the whole log, as far as it is written. */
+  /** Size of the whole log so far. */
   readonly size: number;
 }
 
-/** Texts that grow at their end and are read by their offset in bytes, also while they grow. */
+/** Append-only texts, read by byte offset, also while they grow. */
 export interface LogStore {
   /**
-   * Adds bytes at the end; several at once, in the order of the calls. What another server adds at the same time comes
-   * before or after, whole. No bytes are not stored. The buffer may be used again as soon as the call returns.
+   * Appends bytes. Concurrent calls append in the order of the calls. Bytes of another server come before or after,
+   * never in between. Empty input stores nothing. The caller may reuse the buffer as soon as the call returns.
    */
   append(key: LogKey, bytes: Uint8Array, at: Instant): Promise<void>;
-  /** At most `limit` bytes from `offset` on (none where it ends before); undefined where nothing was ever written. */
+  /** At most `limit` bytes from `offset` on (none beyond the end); undefined if nothing was ever written. */
   read(key: LogKey, offset: number, limit: number): Promise<LogPart | undefined>;
   /**
-   * Removes whole logs whose last byte was written before; answers how many. Unlike other writes this is no single
-   * transaction: where it fails, some may be gone already.
+   * Removes whole logs whose last byte was written before; returns how many. Unlike other writes this is no single
+   * transaction: if it fails, some may be gone already.
    */
   removeBefore(before: Instant): Promise<number>;
 }

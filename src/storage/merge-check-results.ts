@@ -1,6 +1,6 @@
 import type { CheckResults, FailingTest } from './test-ingest.ts';
 
-/** What several uploads, or several parts of one, say of one check. */
+/** Combines the results of several uploads, or several parts of one, for one check. */
 export function mergeCheckResults(before: CheckResults | undefined, added: CheckResults): CheckResults {
   if (before === undefined) return added;
   const failing = new Map<number, FailingTest>();

@@ -5,7 +5,7 @@ import type { RepositoryId } from './repositories.ts';
 export type QueueId = Brand<string, 'QueueId'>;
 
 /**
- * Bodies are JSON that only app/queue-codec.ts reads and writes; the columns beside them are what queries need.
+ * Bodies are JSON that only app/core/queue-codec.ts reads and writes; the other columns serve queries.
  * `version` is the queue's version at which a row last changed.
  */
 export interface QueueRow {
@@ -41,9 +41,9 @@ export interface TransitionRow {
   readonly from: string | null;
   readonly to: string;
   readonly isBisection: boolean;
-  /** Spent in `from`. */
+  /** Time spent in `from`. */
   readonly durationMs: number | null;
-  /** Since admission, where this transition ends the cycle of an admitted entry. */
+  /** Time since admission, if this transition ends the cycle of an admitted entry. */
   readonly inQueueMs: number | null;
   /** Reason, actor, candidate and so on: the timeline's JSON. */
   readonly body: string;
@@ -64,7 +64,7 @@ export interface CandidateRow {
   /** The API's testRunId: unique among all queues. */
   readonly id: string;
   readonly version: number;
-  /** The engine needs it to decide: loaded with the queue. Remembered passes are live too. */
+  /** The engine needs it to decide, so it is loaded with the queue. Remembered passes are live too. */
   readonly isLive: boolean;
   readonly state: string;
   readonly isBisection: boolean;
@@ -76,8 +76,8 @@ export interface CandidateRow {
 }
 
 /**
- * Something the outside must be asked to do, kept until it is done. Effects of one queue with the same `stream` are
- * carried out one after the other, in the order in which they were stored; those of different streams at once.
+ * An outbox row: an external action that is kept until it is done. Effects of one queue with the same `stream` run one
+ * after another, in the order in which they were stored; those of different streams run in parallel.
  */
 export interface EffectRow {
   /** Unique among all queues. */
@@ -88,21 +88,20 @@ export interface EffectRow {
   readonly body: string;
 }
 
-/** An effect as it waits in the store. */
 export interface StoredEffect extends EffectRow {
   readonly queueId: QueueId;
-  /** How often it was tried and failed. */
+  /** Number of failed attempts. */
   readonly attempts: number;
   readonly lastError: string | null;
-  /** Given up: it is shown, blocks its stream, and waits for somebody to look at it. */
+  /** Given up: the effect is shown, blocks its stream, and waits for an operator. */
   readonly parkedAt: Instant | null;
 }
 
 export interface EffectClaim {
-  /** Names this claim: only its holder can settle the effect. */
+  /** Identifies the claim: only its holder can settle the effect. */
   readonly holder: string;
   readonly now: Instant;
-  /** Until then nobody else may claim it; a holder that dies loses it by this. */
+  /** No other holder may claim it before. A holder that dies loses it then. */
   readonly leaseUntil: Instant;
   readonly limit: number;
 }
@@ -110,17 +109,17 @@ export interface EffectClaim {
 export type EffectSettlement =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly dueAt: Instant; readonly error: string }
-  /** Not yet its turn: tried again without counting as a failed attempt. */
+  /** Not due yet: retried later without counting as a failed attempt. */
   | { readonly kind: 'postpone'; readonly dueAt: Instant }
   | { readonly kind: 'park'; readonly at: Instant; readonly error: string };
 
-/** A list of impacted targets, stored once however many rows name it. */
+/** A list of impacted targets, stored once for all rows that name it. */
 export interface TargetSetRow {
   readonly digest: string;
   readonly body: string;
 }
 
-/** What setImpactedTargets said for one head commit; also before the pull request is submitted. */
+/** An upload of setImpactedTargets for one head commit. It may come before the pull request is submitted. */
 export interface ImpactedTargetsRow {
   readonly queueId: QueueId;
   readonly prNumber: number;
@@ -129,13 +128,13 @@ export interface ImpactedTargetsRow {
   readonly body: string;
   readonly targetsDigest: string | null;
   readonly setAt: Instant;
-  /** Given without a token: such a row replaces only another one. */
+  /** Uploaded without a token: such a row replaces only another one of its kind. */
   readonly isOfFork: boolean;
 }
 
 /**
- * One or more steps of one queue, stored together or not at all. Events have the versions expectedVersion + 1, + 2 and
- * so on; rows that changed several times are given once, as they are at the end.
+ * One or more steps of one queue, stored in one transaction. Events have the versions expectedVersion + 1, + 2 and so
+ * on. A row that changed several times is given once, in its final state.
  */
 export interface QueueCommit {
   readonly queueId: QueueId;
@@ -145,14 +144,14 @@ export interface QueueCommit {
   readonly entries: readonly EntryRow[];
   readonly candidates: readonly CandidateRow[];
   readonly transitions: readonly TransitionRow[];
-  /** One that is asked for again is given its new kind, due time and body; its place, attempts and lease stay. */
+  /** An effect that exists already takes the new kind, due time and body; its place, attempts and lease stay. */
   readonly effects: readonly EffectRow[];
-  /** Ids of this queue's effects that are done and need not be kept; unknown ones are passed over. */
+  /** Ids of this queue's effects that are done and can be removed; unknown ones are ignored. */
   readonly doneEffects?: readonly string[];
   readonly targetSets: readonly TargetSetRow[];
   /**
-   * Of several for one commit the last one stays, except that a fork's never replaces another. Of each pull request the
-   * KEPT_UPLOADS newest stay, by `setAt`, and as many of forks; older ones are removed in the same commit.
+   * The last one for a commit wins, except that a fork's never replaces another. Each pull request keeps its
+   * KEPT_UPLOADS newest rows by `setAt`, and as many of forks; the commit removes older ones.
    */
   readonly impactedTargets: readonly ImpactedTargetsRow[];
 }
@@ -193,49 +192,46 @@ export interface DepartureQuery {
   readonly limit: number;
 }
 
-/** A pull request that is pushed to again and again keeps its uploads for this many commits, the latest set ones. */
+/** Bounds the uploads of a pull request with many pushes: so many commits keep theirs, by the latest `setAt`. */
 export const KEPT_UPLOADS = 20;
 
 export function isOutranked(row: ImpactedTargetsRow, known: ImpactedTargetsRow | undefined): boolean {
   return row.isOfFork && known?.isOfFork === false;
 }
-/**
- * A stored target set that is named again counts as new from then on. Within this time it is young enough and not
- * written again: sets are large.
- */
+/** Naming a stored target set again renews it. A set younger than this is not rewritten, because sets are large. */
 export const TARGET_SET_RENEWAL_MS = 24 * 60 * 60 * 1000;
 
 export interface QueueStore {
-  /** The queue at version 1 with its first event. `exists` where the branch has a queue; nothing is written then. */
+  /** Stores the queue at version 1 with its first event. `exists` (nothing written) if the branch has a queue. */
   create(queue: QueueRow, event: EventRow): Promise<'created' | 'exists'>;
   find(repositoryId: RepositoryId, branch: string): Promise<QueueRow | undefined>;
   /** Ordered by branch. */
   listByRepository(repositoryId: RepositoryId): Promise<readonly QueueRow[]>;
-  /** Removed from every answer; refused as `stale` where the version moved. Its history stays in the store. */
+  /** Hides the queue from every answer; `stale` if the version moved. Its history stays in the store. */
   delete(queueId: QueueId, expectedVersion: number, at: Instant): Promise<'deleted' | 'stale'>;
-  /** Undefined where there is no such queue, or it was deleted. */
+  /** Undefined if there is no such queue, or it was deleted. */
   load(queueId: QueueId): Promise<QueueSnapshot | undefined>;
   /** The rows whose version is greater than `version`. */
   loadSince(queueId: QueueId, version: number): Promise<QueueSnapshot | undefined>;
   findVersion(queueId: QueueId): Promise<number | undefined>;
-  /** `stale` (nothing written) where the stored version is not the expected one, or the queue is gone. */
+  /** `stale` (nothing written) if the stored version is not the expected one, or the queue is gone. */
   commit(commit: QueueCommit): Promise<'committed' | 'stale'>;
   findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
   findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
   listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;
   /**
-   * Removes the target sets that no entry and no upload names, and no commit has given since before `before`; answers
-   * how many. Events name sets only by digest, so `before` must lie as far back as events are still replayed, and more
-   * than a day: sets are renewed once a day, and a commit under way relies on what it gave.
+   * Removes target sets that no entry and no upload names, and that no commit has named since `before`; returns how
+   * many. Events name sets only by digest, so `before` must reach back as far as events are replayed. It must also be
+   * more than a day ago: sets are renewed once a day, and a running commit relies on the sets it named.
    */
   removeUnusedTargetSets(before: Instant): Promise<number>;
   findTargetSet(digest: string): Promise<TargetSetRow | undefined>;
   findImpactedTargets(queueId: QueueId, prNumber: number, sha: string): Promise<ImpactedTargetsRow | undefined>;
   /** An entry's whole timeline, newest first. */
   listTransitions(entryId: string): Promise<readonly TransitionRow[]>;
-  /** Everything that happened in these queues within the window, oldest first; bodies included. */
+  /** All transitions of these queues within the window, oldest first; bodies included. */
   listTransitionsWithin(window: TransitionWindow): Promise<readonly TransitionRow[]>;
-  /** The transitions out of a state within the window (both ends inclusive), newest first, and how many there are. */
+  /** The transitions out of a state within the window (both ends inclusive), newest first, and their total. */
   listDepartures(query: DepartureQuery): Promise<{ readonly rows: readonly TransitionRow[]; readonly total: number }>;
   /** Oldest first, from the version after `afterVersion`. */
   listEvents(queueId: QueueId, afterVersion: number, limit: number): Promise<readonly EventRow[]>;
@@ -247,22 +243,21 @@ export interface QueueStore {
   /** Effects not done yet, oldest first, parked ones included. */
   listEffects(queueId: QueueId): Promise<readonly StoredEffect[]>;
   /**
-   * Takes effects that are due, not parked, not leased, and first of their stream; those that are due longest first.
-   * No two claims get the same effect while a lease lasts, also on different servers; nor is one of a deleted queue
-   * claimed.
+   * Claims effects that are due, not parked, not leased, and first of their stream; the longest due first. While a
+   * lease lasts, no other claim gets the same effect, on any server. Effects of deleted queues are not claimed.
    */
   claimEffects(claim: EffectClaim): Promise<readonly StoredEffect[]>;
-  /** `lost` (nothing written) where the effect is done already or the lease is another holder's now. */
+  /** `lost` (nothing written) if the effect is done already or another holder has the lease. */
   settleEffect(id: string, holder: string, settlement: EffectSettlement): Promise<'settled' | 'lost'>;
   /**
-   * Prolongs the leases that are still this holder's, and answers the ids of those effects, in the order given. A lease
-   * that ran out is the holder's until another claims the effect.
+   * Extends the leases that this holder still has, and returns the ids of those effects, in the order given. An expired
+   * lease stays the holder's until another claims the effect.
    */
   renewLeases(holder: string, ids: readonly string[], leaseUntil: Instant): Promise<readonly string[]>;
-  /** The earliest instant at which something could be claimed, as things are; undefined where nothing waits. */
+  /** The earliest instant at which an effect could be claimed; undefined if none waits. */
   findNextEffectDueAt(): Promise<Instant | undefined>;
-  /** Ends every lease, or those of one holder, and answers how many there were: whoever held them is known to be dead. */
+  /** Ends the leases of one holder that is known to be dead, or all leases. Returns how many. */
   endLeases(holder?: string): Promise<number>;
-  /** Makes parked effects of a queue due again, from their first attempt; answers how many. */
+  /** Makes parked effects of a queue due again, from their first attempt; returns how many. */
   unparkEffects(queueId: QueueId, at: Instant): Promise<number>;
 }

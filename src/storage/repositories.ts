@@ -14,7 +14,7 @@ export interface RunnerCheck {
   readonly name: string;
   readonly command: string;
   readonly timeoutMinutes: number | null;
-  /** Whether it may use the network of the machine it runs on. */
+  /** Whether the check may use the network of its machine. */
   readonly network?: boolean;
 }
 
@@ -23,16 +23,16 @@ export interface Repository extends RepositoryRef {
   readonly organizationId: OrganizationId;
   /** Plain git only: path or URL of the bare repository. */
   readonly git: string | null;
-  /** The forge's own, which stays when names change; null on plain git, and where nobody has asked the forge yet. */
+  /** The forge's own id, which survives renames; null on plain git, and until the forge was asked. */
   readonly forgeId: string | null;
-  /** The sentence why nothing may be done there, as the last look at the forge found; null where nothing is in the way. */
+  /** Why Sluice must not act on the repository, as a sentence from the last poll of the forge; null: not blocked. */
   readonly blockedReason: string | null;
   /** Plain git by a path only: whether its hooks run when the queue changes a branch. */
   readonly runHooks: boolean;
   readonly checks: readonly RunnerCheck[];
   /** Globs of the reports that the built-in runner hands to ingestion. */
   readonly junit: readonly string[];
-  /** Whether an operator said that its checks may run where nothing keeps them from the server. */
+  /** An operator allows its checks to run without protection of the server. */
   readonly trustChecks: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -40,25 +40,25 @@ export interface Repository extends RepositoryRef {
 
 export interface RepositoryStore {
   /**
-   * Inserts, or updates the one with the same organization and reference (whose `id` and `createdAt` stay), and
-   * answers what is stored now. References are compared exactly.
+   * Inserts, or updates the one with the same organization and reference (keeping `id` and `createdAt`), and returns
+   * the stored row. References are compared exactly.
    */
   save(repository: Repository): Promise<Repository>;
-  /** Inserts, or answers the one with the same organization and reference, which stays as it is. */
+  /** Inserts, or returns the unchanged one with the same organization and reference. */
   ensure(repository: Repository): Promise<Repository>;
   find(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
-  /** As `find`, without telling A-Z of owner and name from a-z; where several fit, the first that was made. */
+  /** Like `find`, but ignores the case of A-Z in owner and name; if several match, the oldest. */
   findSpelled(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
   /** Ordered by host, owner, name. */
   list(organizationId: OrganizationId): Promise<readonly Repository[]>;
-  /** All organizations': what the server serves. */
+  /** Of all organizations: everything that the server serves. */
   listAll(): Promise<readonly Repository[]>;
-  /** Gives it another reference; all else stays. `taken` (nothing written) where its organization has one of that name. */
+  /** Changes only the reference. `taken` (nothing written) if its organization has another one of that name. */
   rename(id: RepositoryId, ref: RepositoryRef, at: Instant): Promise<'renamed' | 'taken' | 'gone'>;
-  /** Learns the forge's id of one that has none; one that is known stays, whoever says so. */
+  /** Stores the forge's id if none is stored; a stored id never changes. */
   identify(id: RepositoryId, forgeId: string): Promise<void>;
-  /** Null: nothing is in the way any more. */
+  /** Null: not blocked any more. */
   bar(id: RepositoryId, sentence: string | null): Promise<void>;
-  /** Refused while a queue that is not deleted belongs to it. Its tests and uploads go with it. */
+  /** Refused while it has a queue that is not deleted. Its tests and uploads are removed with it. */
   remove(id: RepositoryId): Promise<'removed' | 'has_queues'>;
 }

@@ -1,4 +1,4 @@
-/** Durations are kept to the microsecond; one that is none is not kept. */
+/** Durations are kept to the microsecond; an invalid one is dropped. */
 export function toMicroseconds(durationMs: number | null): number | null {
   if (durationMs === null) return null;
   const microseconds = Math.round(durationMs * 1000);

@@ -11,12 +11,12 @@ import type { TestStore } from './tests.ts';
 import type { UploadStore } from './uploads.ts';
 
 /**
- * Everything Sluice keeps. Both adapters (SQLite, PostgreSQL) make the same promises, which one contract suite checks
- * (test/contract/store.ts). A promise that resolved to success is durable; one that rejected wrote nothing.
- * A store that cannot do its work throws `STORE_UNAVAILABLE`.
+ * The port of all persistent data. Both adapters (SQLite, PostgreSQL) keep the same contract, which one suite checks
+ * (test/contract/store.ts). A call that resolved to success is durable; one that rejected wrote nothing. A store that
+ * cannot work throws `STORE_UNAVAILABLE`.
  */
 export interface Store {
-  /** Other servers may write too: what a server keeps in memory must be compared with the store before it is used. */
+  /** Other servers may write too: a server must compare its memory with the store before it uses it. */
   readonly isShared: boolean;
   readonly accounts: AccountStore;
   readonly repositories: RepositoryStore;
@@ -31,24 +31,24 @@ export interface Store {
   readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
-  /** Answers while the store does; the readiness probe. */
+  /** The readiness probe: resolves while the store works. */
   ping(): Promise<void>;
-  /** The embedded store can be copied while it is used; undefined where the database has tools of its own. */
+  /** The embedded store can be copied while it is used; undefined if the database has tools of its own. */
   readonly snapshots: SnapshotStore | undefined;
   close(): Promise<void>;
 }
 
 export interface SnapshotStore {
   /**
-   * Writes one consistent copy to a file that must not exist yet. Where the file cannot be there, it is refused with
-   * `BACKUP_UNUSABLE`; where the machine cannot write it, as on a full disk, with `STORE_UNAVAILABLE`.
+   * Writes one consistent copy to a file that must not exist yet. Throws `BACKUP_UNUSABLE` if the file cannot be at
+   * that path, and `STORE_UNAVAILABLE` if the machine cannot write it, as on a full disk.
    */
   backup(file: string): Promise<{ readonly sizeBytes: number }>;
   /**
-   * Replaces everything by what a backup holds, in one transaction: afterwards it is all there, or nothing changed.
-   * A file that is no backup, is damaged, was written by a newer version, is one of the store's own, or has no
-   * organization or no valid token with the scope `instance`, is refused with `BACKUP_UNUSABLE`. What is replaced is
-   * kept as a backup before, for the latest three restores.
+   * Replaces everything by the content of a backup, in one transaction: either all of it, or nothing changes. Throws
+   * `BACKUP_UNUSABLE` for a file that is no backup, is damaged, was written by a newer version, is one of the store's
+   * own, or has no organization or no valid token with the scope `instance`. The replaced content is kept as a backup,
+   * for the latest three restores.
    */
   restore(file: string): Promise<void>;
 }

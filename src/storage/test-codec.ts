@@ -1,4 +1,4 @@
-/** Between what is stored of a test and what the pure rooms speak of: whoever changes tests goes through here. */
+/** Converts between stored tests and the types of the pure rooms. */
 
 import type { TestState } from '../flaky/core/state.ts';
 import type { QuarantineOverride, QuarantineSettings } from '../flaky/quarantine.ts';
@@ -8,7 +8,7 @@ import type { Repository } from './repositories.ts';
 import type { StoredTestSettings } from './test-settings.ts';
 import type { TestEventRow, TestRow } from './tests.ts';
 
-/** What a repository follows. One that nobody changed follows the defaults, which are version 0. */
+/** The settings of a repository. If they were never changed, these are the defaults, which are version 0. */
 export function currentTestSettings(
   repository: Pick<Repository, 'id' | 'createdAt'>,
   stored: StoredTestSettings | undefined,
@@ -36,7 +36,7 @@ export function overrideOf(test: Pick<TestRow, 'quarantineOverride' | 'override'
   return mode === 'UNSPECIFIED' ? null : { mode, expiresAt: override?.expiresAt ?? null };
 }
 
-/** When somebody must look at the test though nothing arrives. An override that has ended waits until it is taken away. */
+/** When the test must be evaluated without a new run. An override that has ended stays due until it is removed. */
 export function nextCheckOf(test: Pick<TestRow, 'override'>, state: TestState): Instant | null {
   const end = test.override?.expiresAt ?? null;
   if (end === null || state.nextCheckAt === null) return state.nextCheckAt ?? end;

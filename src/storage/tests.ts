@@ -11,12 +11,12 @@ export type QuarantineOverride = (typeof QUARANTINE_OVERRIDES)[number];
 export const RUN_CONCLUSIONS = ['SUCCESS', 'FAILURE', 'SKIPPED'] as const;
 export type RunConclusion = (typeof RUN_CONCLUSIONS)[number];
 
-/** An identity and what is known of it now. Runs, and what monitors remember, are kept apart. */
+/** A test's identity and present facts. Runs, and the memory of monitors, are stored apart. */
 export interface TestRow {
   /** UUID. */
   readonly id: string;
   readonly repositoryId: RepositoryId;
-  /** Of the repository, from 1, without gaps: runs name their test by it. */
+  /** Counted within the repository, from 1, without gaps: runs name their test by it. */
   readonly no: number;
   readonly name: string;
   readonly variant: string;
@@ -29,11 +29,13 @@ export interface TestRow {
   readonly statusReason: string;
   readonly statusAt: Instant;
   readonly quarantineOverride: QuarantineOverride;
-  /** Who set the override, when, why and until when; null where there is none, and no end where nobody named one. */
+  /**
+   * Author, time, reason and end of the override; null if there is none. The end is absent if the override has none.
+   */
   readonly override: OverrideFacts | null;
-  /** Effective: what the override, the repository's settings and the status make of it. */
+  /** The effective quarantine: it follows from the override, the repository's settings and the status. */
   readonly quarantinedAt: Instant | null;
-  /** Somebody flagged it as flaky. */
+  /** A person flagged it as flaky. */
   readonly isFlagged: boolean;
   readonly labels: readonly string[];
   readonly ticketUrl: string | null;
@@ -46,7 +48,7 @@ export interface OverrideFacts {
   readonly expiresAt: Instant | null;
 }
 
-/** Lists answer as of a watermark: what later changes brought or took away does not show in them. */
+/** Lists are as of a watermark: later changes do not show in them. */
 export interface TestListQuery {
   readonly repositoryId: RepositoryId;
   readonly watermark: number;
@@ -65,7 +67,7 @@ export interface FailureGroup {
   readonly lastAt: Instant;
 }
 
-/** Skipped runs are no runs here. */
+/** Skipped runs are not counted. */
 export interface TestStats {
   readonly runs7d: number;
   readonly failures7d: number;
@@ -76,7 +78,7 @@ export interface TestStats {
   readonly failureGroups: readonly FailureGroup[];
 }
 
-/** One run with what its upload says of it. */
+/** One run with the facts of its upload. */
 export interface TestExecution {
   readonly conclusion: RunConclusion;
   readonly startedAt: Instant;
@@ -88,7 +90,7 @@ export interface TestExecution {
   readonly jobName: string;
   readonly jobUrl: string | null;
   readonly uploadId: string;
-  /** Why its upload is evidence for nothing; null: it is. */
+  /** Why its upload is evidence for nothing; null: it is evidence. */
   readonly flaw: EvidenceFlaw | null;
   /** Failures only. */
   readonly failureSummary: string | null;
@@ -109,7 +111,7 @@ export interface TestRunList {
   readonly runs: readonly TestExecution[];
 }
 
-/** What happened to a test: `detail` is the event as JSON, whose shape is the writer's. */
+/** An event of a test: `detail` is its JSON, in the writer's format. */
 export interface TestEventRow {
   readonly testId: string;
   readonly at: Instant;
@@ -124,19 +126,19 @@ export interface TestEventList {
   readonly events: readonly TestEventRow[];
 }
 
-/** What a quarantined test did since it is quarantined, as far back as `since`. Skipped runs are no runs. */
+/** The runs of a quarantined test since its quarantine, as far back as `since`, without skipped ones. */
 export interface RunCounts {
   readonly passes: number;
   readonly failures: number;
   readonly lastRunAt: Instant | null;
 }
 
-/** Answers questions about tests. Writing is in test-ingest.ts. */
+/** Reads tests. Writing is in test-ingest.ts. */
 export interface TestStore {
-  /** The latest ingest sequence number of the repository; 0 where there is none. */
+  /** The latest ingest sequence number of the repository; 0 if there is none. */
   getWatermark(repositoryId: RepositoryId): Promise<number>;
   find(repositoryId: RepositoryId, testId: string): Promise<TestRow | undefined>;
-  /** Tests whose name, class, file or suite holds the text (case does not matter), by name, then id; at most `limit`. */
+  /** Tests whose name, class, file or suite contains the text (ignoring case), by name, then id; at most `limit`. */
   search(repositoryId: RepositoryId, text: string, limit: number): Promise<readonly TestRow[]>;
   /** Tests with a failing run within [from, until), most failures first, then by id. */
   listFailing(query: TestListQuery & { readonly from: Instant; readonly until: Instant }): Promise<TestList>;
@@ -160,7 +162,10 @@ export interface TestStore {
     repositoryId: RepositoryId,
     tests: readonly { readonly testId: string; readonly since: Instant }[],
   ): Promise<readonly RunCounts[]>;
-  /** All ids quarantined now, and a number that grows when that set changes: cheap to ask, to keep the set by. */
+  /**
+   * All ids quarantined now, and a version that grows with every change of that set. Reading the version is cheap, so
+   * callers cache the set by it.
+   */
   getQuarantineVersion(repositoryId: RepositoryId): Promise<number>;
   listQuarantinedIds(
     repositoryId: RepositoryId,

@@ -13,8 +13,8 @@ const RETRY_DELAY_MS = 20;
 type Work<T> = (client: PoolClient) => Promise<T>;
 
 /**
- * Runs operations on a pool of connections. What failed because transactions collided, or because a connection turned
- * out to be dead, is done again from its beginning.
+ * Runs operations on a pool of connections. An operation that failed because transactions collided, or because a
+ * connection was dead, is repeated from its beginning.
  */
 export class PostgresEngine implements SqlEngine {
   readonly #server: Server;
@@ -63,7 +63,7 @@ export class PostgresEngine implements SqlEngine {
         const isWorthwhile = tries < MAX_TRIES && (isCollision(error) || error instanceof DeadConnection);
         if (!isWorthwhile) throw toStoreError(this.#server.name, error instanceof DeadConnection ? error.cause : error);
       }
-      // Those that collided come back at different moments.
+      // A random delay, so that collided transactions do not collide again.
       await delay(Math.random() * RETRY_DELAY_MS * tries);
     }
   }
@@ -81,7 +81,7 @@ export class PostgresEngine implements SqlEngine {
     }
   }
 
-  /** The connection broke while the answer to COMMIT was awaited: the server knows what became of the transaction. */
+  /** The connection broke while COMMIT was awaited, so this asks the server for the transaction's outcome. */
   async #wasCommitted(transactionId: string): Promise<boolean> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       const { rows } = await this.#server.pool
@@ -102,15 +102,15 @@ export class PostgresEngine implements SqlEngine {
   }
 }
 
-/** Found out in use, unlike a connection that cannot be made: another one of the pool may well live. */
+/** A connection that died in use, unlike one that cannot be made: another one of the pool may still work. */
 class DeadConnection extends Error {
   override readonly name = 'DeadConnection';
 }
 
-/** Begins together with the first statements; the caller commits. */
+/** Sends BEGIN together with the first statements; the caller commits. */
 async function inTransaction<T>(client: PoolClient, begin: string, operation: () => Operation<T>) {
   const beginning = client.query(begin);
-  // Awaited below; if the operation fails first, its error is the one that counts.
+  // Awaited below. If the operation fails first, its error is the one that counts.
   beginning.catch(() => {});
   try {
     const value = await drive(client, operation);
@@ -134,7 +134,7 @@ async function drive<T>(client: PoolClient, operation: () => Operation<T>): Prom
   return step.value;
 }
 
-/** The first failure is told: those after it only say that the transaction has failed. */
+/** Reports the first failure: later ones only say that the transaction has failed. */
 async function send(client: PoolClient, calls: readonly Call[]): Promise<readonly Result[]> {
   const sent = calls.map(({ statement, values }) =>
     client.query({ name: `sluice_${statement.id}`, text: statement.sql, values }),

@@ -1,7 +1,7 @@
 import { AssertionError } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
 
-/** Of SQLSTATE codes and of Node's; the longest prefix decides. */
+/** SQLSTATE codes and Node's codes; the longest prefix decides. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['28', 'it refuses the user or the password'],
   ['3D000', 'it has no such database'],
@@ -27,7 +27,7 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
 /** The driver's own errors have no code. */
 const BROKEN_CONNECTION = /connection|timeout|not queryable|socket|SSL|SASL/i;
 
-/** A collision of transactions, or a plan that a migration outdated: the same again succeeds. */
+/** A collision of transactions, or a plan outdated by a migration: a retry succeeds. */
 const COLLISIONS: ReadonlySet<string> = new Set(['40001', '40P01', '0A000']);
 
 export function codeOf(error: unknown): string | undefined {
@@ -38,7 +38,7 @@ export function isCollision(error: unknown): boolean {
   return COLLISIONS.has(codeOf(error) ?? '');
 }
 
-/** The session is gone, and with it the transaction. */
+/** The session is gone, and its transaction with it. */
 export function isBroken(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && isDriverError(error);

@@ -13,9 +13,9 @@ const OLDEST_VERSION = 14;
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Connections at once. */
+  /** Maximum number of connections. */
   readonly poolSize?: number;
-  /** A store that another connection of this server has opened already is not migrated again. */
+  /** Skips migrations, because another connection of this server has run them. */
   readonly isMigrated?: boolean;
 }
 

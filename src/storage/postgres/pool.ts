@@ -6,7 +6,7 @@ const INT8_OID = 20;
 const MAX_CLIENTS = 16;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Later than the server's own limit: this one is for a server that no longer answers at all. */
+/** Longer than the server's own limit: this one is for a server that does not answer at all. */
 const QUERY_TIMEOUT_MS = 40_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
@@ -32,14 +32,14 @@ export function createServer(url: string, poolSize = MAX_CLIENTS): Server {
     types: { getTypeParser: typeParser },
   };
   const pool = new pg.Pool(config);
-  // A client that loses its server tells so here, too, and unheard it would end the process. The pool drops an idle
-  // one by itself; the query of a busy one fails and is dealt with there.
+  // A client that loses its server emits 'error' here too, and without a listener that would end the process. The pool
+  // drops an idle client by itself; the query of a busy one fails and is handled there.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return { pool, name };
 }
 
-/** The driver's error about an unreadable URL quotes it with its password, so it goes no further. */
+/** The driver's error about an unreadable URL quotes it with its password, so it is dropped here. */
 function nameOf(url: string): string {
   try {
     const { host, port, database } = new pg.Client({ connectionString: url });

@@ -12,8 +12,8 @@ import { unusable } from './write-backup.ts';
 const HEADER = 'SQLite format 3\0';
 
 /**
- * Looked at before the file is opened: to open and close one that this process has locked would drop the lock.
- * Compared by what they are, so that no link and no other spelling of the path leads around it.
+ * Checked before the file is opened: opening and closing a file that this process has locked would drop the lock.
+ * Compares inodes, so that no link and no other spelling of the path gets around it.
  */
 export async function refuseOwnFiles(backupFile: string, ownFiles: readonly string[]): Promise<void> {
   const identityOf = (file: string) => stat(file, { bigint: true });
@@ -45,7 +45,7 @@ export async function checkHeader(file: string): Promise<void> {
   if (header !== HEADER) throw unusable(file, 'it is not a backup of Sluice');
 }
 
-/** Opens a copy of the backup, brought to the newest schema, if a server could go on with what it holds. */
+/** Opens a copy of the backup and migrates it to the newest schema, if a server could work with its content. */
 export async function openChecked(copy: string, names: { file: string; backupFile: string }): Promise<DatabaseSync> {
   let db: DatabaseSync | undefined;
   try {
@@ -65,7 +65,7 @@ export async function openChecked(copy: string, names: { file: string; backupFil
   }
 }
 
-/** A copy of a live database without its log may lack every table, and migrating it would make them, all empty. */
+/** A copy of a live database without its log may lack every table, and migrating it would create them, all empty. */
 function hasMigrations(db: DatabaseSync): boolean {
   const table = db.prepare("select name from sqlite_master where type = 'table' and name = 'migrations'").get();
   return table !== undefined && db.prepare('select version from migrations limit 1').get() !== undefined;

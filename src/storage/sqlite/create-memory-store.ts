@@ -13,7 +13,7 @@ const SIGNING_KEY_BYTES = 32;
 
 let schema: string | undefined;
 
-/** SQLite with its pages in memory: a store that goes with its process, for tests and the simulation. */
+/** SQLite with its pages in memory: a store that lives with its process, for tests and the simulation. */
 export function createMemoryStore(): Store {
   schema ??= readNewestSchema();
   const db = openInMemory();
@@ -30,7 +30,7 @@ export function createMemoryStore(): Store {
   };
 }
 
-/** Copied into each store, which takes a tenth of the time of the migrations. */
+/** Copying the schema into each store takes a tenth of the time of the migrations. */
 function readNewestSchema(): string {
   const db = openInMemory();
   for (const text of MIGRATIONS.flatMap((each) => migrationTexts(each, sqliteDialect))) db.exec(text);

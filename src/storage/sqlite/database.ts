@@ -10,26 +10,26 @@ export const APPLICATION_ID = 0x536c7569;
 export interface ConnectionOptions {
   /** How long it waits while another connection writes. */
   readonly busyTimeoutMs: number;
-  /** The log is copied into the database this seldom: pages that many commits change are copied once. */
+  /** The log is checkpointed after so many pages. A larger number copies pages that many commits change only once. */
   readonly logPages: number;
-  /** Whether a commit waits for the disk. Whoever commits so on another connection has all earlier ones wait with it. */
+  /** Whether a commit waits for the disk. A synced commit on another connection also syncs all earlier ones. */
   readonly isSynced: boolean;
 }
 
 /** Other connections hold the database for some milliseconds at a time. */
 const ANSWERING: ConnectionOptions = { busyTimeoutMs: 5000, logPages: 8000, isSynced: true };
 /**
- * Copies the log before the connection that answers requests would have to. What it stores follows from uploads, which
- * are synced: after a power cut the last of them are processed again.
+ * Checkpoints the log before the connection that answers requests would have to. Its data is derived from uploads,
+ * which are synced: after a power cut the last uploads are processed again.
  */
 export const INGESTING: ConnectionOptions = { busyTimeoutMs: 10_000, logPages: 2000, isSynced: false };
-/** After a large write the log is cut back to this. */
+/** After a large write the log is cut back to this size. */
 const LOG_SIZE_BYTES = 64 * 1024 * 1024;
 const CACHE_KIBIBYTES = 64 * 1024;
 
 /**
- * Makes the database of a first start, whole or not at all: a file without content is then one that lost it, and no first
- * start, which would give out a new admin token over the old one.
+ * Creates the database of a first start, whole or not at all. So a file without content is one that lost it, and not a
+ * first start, which would create a new admin token over the old one.
  */
 export function ensureDatabase(file: string): void {
   const unfinished = `${file}-new`;
@@ -60,7 +60,6 @@ function emptied(file: string): Fault {
   );
 }
 
-/** Opens the database of a server. */
 export function openDatabase(file: string, options: ConnectionOptions = ANSWERING): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
@@ -89,7 +88,7 @@ function unusable(file: string, error: unknown): Fault {
   return new Fault('STORE_UNAVAILABLE', sentence, { cause: error });
 }
 
-/** What SQLite keeps beside a database while it is used, or until it is next opened. */
+/** The files that SQLite keeps beside a database while it is in use, or until it is next opened. */
 export function logFilesOf(file: string): readonly string[] {
   return [`${file}-wal`, `${file}-shm`, `${file}-journal`];
 }

@@ -16,8 +16,8 @@ type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so
- * a single wait for the disk; their promises settle after it. Everything is synchronous between BEGIN and COMMIT, so no
+ * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so a
+ * single wait for the disk; their promises settle after it. Everything is synchronous between BEGIN and COMMIT, so no
  * read ever sees half of it. While another connection writes, a write waits for it.
  */
 export class SqliteEngine implements SqlEngine {
@@ -46,7 +46,7 @@ export class SqliteEngine implements SqlEngine {
   async snapshot<T>(operation: () => Operation<T>): Promise<T> {
     this.#assertOpen();
     try {
-      // Another connection, that of the thread which takes in test results, may write between two statements.
+      // The ingest thread's connection may write between two statements.
       this.#db.exec('BEGIN');
       try {
         return this.#run(operation);
@@ -121,7 +121,7 @@ export class SqliteEngine implements SqlEngine {
     });
   }
 
-  /** Undefined where one of them failed by its own fault: nothing is written then. */
+  /** Undefined (nothing written) if one of the writes failed by its own fault. */
   #writeTogether(writes: readonly PendingWrite[]): readonly Outcome[] | undefined {
     const outcomes: Outcome[] = [];
     this.#db.exec('BEGIN IMMEDIATE');
@@ -136,7 +136,7 @@ export class SqliteEngine implements SqlEngine {
     }
   }
 
-  /** The same again with a savepoint around each, which the usual case need not pay for. */
+  /** Repeats the writes with a savepoint around each. The usual case saves that cost. */
   #writeEach(writes: readonly PendingWrite[]): readonly Outcome[] {
     this.#db.exec('BEGIN IMMEDIATE');
     try {

@@ -5,7 +5,7 @@ interface SqliteError extends Error {
   readonly errcode: number;
 }
 
-/** SQLite's primary result codes that speak of the disk or the machine rather than of the statement. */
+/** SQLite's primary result codes that concern the disk or the machine rather than the statement. */
 const REASONS: ReadonlyMap<number, string> = new Map([
   [3, 'its files may not be accessed'],
   [5, 'another process keeps it locked'],
@@ -22,7 +22,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [26, 'its file is not a database'],
 ]);
 
-/** What the operating system says of files, by its codes. */
+/** The operating system's error codes for files. */
 const FILE_REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'there is no permission to write there'],
   ['EPERM', 'there is no permission to write there'],
@@ -40,13 +40,13 @@ const FILE_REASONS: ReadonlyMap<string, string> = new Map([
   ['EMFILE', 'too many files are open'],
   ['ENFILE', 'too many files are open'],
 ]);
-/** Reasons that lie in the place that was asked for: in another place it may well work. */
+/** Errors caused by the chosen path: another path may well work. */
 const CODES_OF_PLACE: readonly string[] = [
   ...['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EINVAL'],
 ];
-/** Likewise of SQLite: no permission, read-only, cannot be opened. */
+/** The same for SQLite: no permission, read-only, cannot be opened. */
 const RESULTS_OF_PLACE: readonly number[] = [3, 8, 14];
-/** Memory ran out, or the disk is full. */
+/** Out of memory, or a full disk. */
 const RESULTS_OF_MACHINE: readonly number[] = [7, 13];
 
 export const FULL_DISK_TEXT =
@@ -60,20 +60,20 @@ export function fileReasonOf(error: unknown): string {
   return reasonOf(error) ?? FILE_REASONS.get(codeOf(error)) ?? codeOf(error);
 }
 
-/** Whether writing a file failed because of where it should be, rather than because of the machine. */
+/** True if writing a file failed because of its path, rather than because of the machine. */
 export function isOfPlace(error: unknown): boolean {
   if (isSqliteError(error)) return RESULTS_OF_PLACE.includes(error.errcode & 0xff);
   return CODES_OF_PLACE.includes(codeOf(error));
 }
 
-/** Whether the machine lacks room for what is a good file. */
+/** True if the machine lacks room for a valid file. */
 export function isOutOfRoom(error: unknown): boolean {
   if (error instanceof Fault) return isOutOfRoom(error.cause);
   if (isSqliteError(error)) return RESULTS_OF_MACHINE.includes(error.errcode & 0xff);
   return ['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'].includes(codeOf(error));
 }
 
-/** As far as anybody can tell: a limit on the size of files is met in the same way. */
+/** A best guess: a limit on the size of files gives the same errors. */
 export function isDiskFull(error: unknown): boolean {
   if (isSqliteError(error)) return (error.errcode & 0xff) === 13;
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error));
@@ -91,7 +91,7 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === 5;
 }
 
-/** What remains, such as a broken constraint, is a bug of the caller. */
+/** Any other error, such as a broken constraint, is a bug of the caller. */
 export function toStoreError(error: unknown): unknown {
   const reason = reasonOf(error);
   if (reason !== undefined) {

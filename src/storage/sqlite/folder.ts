@@ -10,8 +10,8 @@ export interface FolderLock {
 }
 
 /**
- * A second database does nothing but hold a lock: the operating system drops it with the process, however that ends,
- * so there is never a stale one to clean up.
+ * A second database serves only as a lock. The operating system releases it with the process, so there is never a stale
+ * lock to clean up.
  */
 export function lockFolder(directory: string): FolderLock {
   let db: DatabaseSync | undefined;

@@ -15,14 +15,14 @@ import { createWriteTurn, type WriteTurn } from './write-turn.ts';
 
 export interface SqliteOptions {
   readonly directory: string;
-  /** Shared by the connections of this process, so that one that waits for another to write is woken. */
+  /** Shared by the connections of this process, so that a connection that waits to write is woken. */
   readonly writeTurn?: SharedArrayBuffer | undefined;
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const lock = lockFolder(options.directory);
   try {
-    // Left behind where a server was killed during a restore.
+    // Left over if a server was killed during a restore.
     for (const file of restoreFilesIn(options.directory)) rmSync(file, { force: true });
     return await openLocked(options, lock);
   } catch (error) {
@@ -32,8 +32,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /**
- * A second connection to the store of this server, for the thread that takes in test results. Whoever holds the lock of
- * the folder opens it after its own, and closes it before.
+ * A second connection to the store of this server, for the ingest thread. The owner of the folder's lock opens it after
+ * its own connection, and closes it before.
  */
 export async function openSqliteIngestStore(options: SqliteOptions): Promise<Store> {
   const engine = new SqliteEngine(openDatabase(fileIn(options.directory), INGESTING), turnOf(options));

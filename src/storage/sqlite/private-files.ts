@@ -2,13 +2,13 @@ import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, ope
 import { dirname, resolve } from 'node:path';
 import { codeOf } from './errors.ts';
 
-/** What Sluice stores holds hashes of tokens and the signing key: it is its owner's alone, whatever the umask. */
+/** The store holds hashes of tokens and the signing key, so only its owner may read it, under any umask. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Folders that are there already keep their mode. One `mkdir` for each missing one: Node's recursive one never ends
- * where the kernel says ENOENT for a folder whose parent exists, as /proc does.
+ * Existing folders keep their mode. One `mkdir` for each missing folder: Node's recursive one loops for ever if the
+ * kernel says ENOENT for a folder whose parent exists, as /proc does.
  */
 export function ensurePrivateFolder(folder: string): void {
   const missing: string[] = [];
@@ -22,24 +22,24 @@ function makeFolder(path: string): void {
     mkdirSync(path, { mode: FOLDER_MODE });
     chmodSync(path, FOLDER_MODE);
   } catch (error) {
-    // Made by someone else meanwhile.
+    // Another process created it meanwhile.
     if (codeOf(error) !== 'EEXIST' || !existsSync(path)) throw error;
   }
 }
 
-/** Throws what the operating system says where the file cannot be read and written. */
+/** Throws the operating system's error if the file cannot be read and written. */
 export function ensurePrivateFile(file: string): void {
   try {
     createPrivateFile(file);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     closeToOthers(file);
-    // Not by opening it: closing it again would drop every lock that this process holds on the file.
+    // Does not open the file: closing it again would drop every lock that this process holds on it.
     accessSync(file, constants.R_OK | constants.W_OK);
   }
 }
 
-/** An empty file, which SQLite takes for a new database; its log gets the same mode from SQLite. */
+/** SQLite takes an empty file for a new database, and gives its log the same mode. */
 export function createPrivateFile(file: string): void {
   closeSync(openSync(file, 'wx', FILE_MODE));
   closeToOthers(file);
@@ -49,7 +49,7 @@ export function closeToOthers(file: string): void {
   try {
     if ((statSync(file).mode & 0o777) !== FILE_MODE) chmodSync(file, FILE_MODE);
   } catch (error) {
-    // Another's file, or a file system without modes: whoever set it up has decided.
+    // The file has another owner, or the file system has no modes: the operator decided so.
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EROFS'].includes(codeOf(error))) throw error;
   }
 }

@@ -12,10 +12,10 @@ import { lockFileIn } from './folder.ts';
 import { closeToOthers } from './private-files.ts';
 import { exists, PAGES_PER_STEP, unusable, writeBackup } from './write-backup.ts';
 
-/** What the latest restores replaced, should one of them have been a mistake. */
+/** The databases that the latest restores replaced, in case a restore was a mistake. */
 const KEPT_BEFORE_RESTORE = 3;
 const BEFORE_RESTORE = 'before-restore-';
-/** Strict, for what it matches is removed: someone may call a backup of their own before-restore-something. */
+/** Strict, because matching files are removed: an operator may name a backup before-restore-something. */
 const KEPT_NAME = /^before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db(\.[0-9a-f-]{36}\.partial(-\w+)?)?$/;
 
 export interface SnapshotOptions {
@@ -26,7 +26,7 @@ export interface SnapshotOptions {
 }
 
 export function createSnapshots(options: SnapshotOptions): SnapshotStore {
-  // One after the other: they share the file that is restored from.
+  // One after another: they share the file that is restored from.
   let restoring: Promise<unknown> = Promise.resolve();
   return {
     backup: (file) => writeBackup(options.file, file),
@@ -38,7 +38,7 @@ export function createSnapshots(options: SnapshotOptions): SnapshotStore {
   };
 }
 
-/** The copy that is restored from comes first. Logs of another copy would be taken for its own. */
+/** The copy that is restored from comes first. The logs of another copy would be taken for its own. */
 export function restoreFilesIn(directory: string): readonly [string, ...string[]] {
   return withLogs(join(directory, 'restore.db'));
 }
@@ -49,7 +49,7 @@ function withLogs(file: string): readonly [string, ...string[]] {
 
 /**
  * The backup is copied, checked and migrated beside the live database, and then copied over it page by page inside one
- * transaction of SQLite's: a crash in the middle leaves what was there before.
+ * SQLite transaction: a crash in the middle leaves the old content.
  */
 async function restore(options: SnapshotOptions, backupFile: string): Promise<void> {
   const { directory, file, engine } = options;
@@ -81,7 +81,7 @@ async function copyBackup(backupFile: string, copy: string): Promise<void> {
   }
 }
 
-/** Writes are held, so that what is kept has every commit that was acknowledged. */
+/** Writes are held, so that the kept copy has every acknowledged commit. */
 async function replace({ directory, file }: SnapshotOptions, source: DatabaseSync): Promise<void> {
   const folder = join(directory, 'backups');
   const kept = await keepPresent(file, folder);
@@ -92,7 +92,7 @@ async function replace({ directory, file }: SnapshotOptions, source: DatabaseSyn
     await rm(kept, { force: true }).catch(() => {});
     throw toStoreError(error);
   }
-  // The restore is done; what cannot be removed now is removed after the next one.
+  // The restore is done. A file that cannot be removed now is removed after the next one.
   await removeOldest(folder).catch(() => {});
 }
 
@@ -110,7 +110,7 @@ async function keepPresent(live: string, folder: string): Promise<string> {
   }
 }
 
-/** Also what a server that was killed left unfinished: restores follow each other, so none is being written. */
+/** Also removes unfinished files of a killed server: restores run one after another, so none is being written. */
 async function removeOldest(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => KEPT_NAME.test(name)).sort();
   const finished = names.filter((name) => name.endsWith('.db'));

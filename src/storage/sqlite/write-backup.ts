@@ -8,7 +8,7 @@ import { logFilesOf } from './database.ts';
 import { codeOf, fileReasonOf, isOfPlace, toStoreError } from './errors.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
-/** Pages copied in one go: a megabyte, a few milliseconds, between which requests are served. */
+/** Pages per step: a megabyte, a few milliseconds. Requests are served between steps. */
 export const PAGES_PER_STEP = 256;
 
 const NAME_TAKEN = 'there is already a file of this name';
@@ -29,7 +29,7 @@ export async function writeBackup(live: string, target: string): Promise<{ reado
     const code = isOfPlace(error) ? 'BACKUP_UNUSABLE' : 'STORE_UNAVAILABLE';
     throw new Fault(code, `The backup ${target} cannot be written: ${fileReasonOf(error)}.`, { cause: error });
   } finally {
-    // What cannot be removed was never there, and the answer is already on its way.
+    // A leftover file is harmless, and the answer is already on its way.
     for (const file of [partial, ...logFilesOf(partial)]) await rm(file, { force: true }).catch(() => {});
   }
 }
@@ -42,8 +42,8 @@ export async function exists(file: string): Promise<boolean> {
 }
 
 /**
- * Copies from a connection of its own inside one read transaction: it sees one state throughout, and commits that
- * arrive meanwhile neither wait for it nor make it start over.
+ * Copies on its own connection inside one read transaction: it sees one state throughout, and commits that arrive
+ * meanwhile neither wait for it nor make it start over.
  */
 async function copyLive(live: string, partial: string): Promise<void> {
   const source = openLive(live);
@@ -53,7 +53,7 @@ async function copyLive(live: string, partial: string): Promise<void> {
   } finally {
     source.close();
   }
-  // The copy is a database with a log, as its source; without it, a backup is a single file.
+  // The copy is a database with a log, as its source; without the log, a backup is a single file.
   const copy = new DatabaseSync(partial);
   try {
     copy.exec('PRAGMA journal_mode = DELETE');
@@ -62,7 +62,7 @@ async function copyLive(live: string, partial: string): Promise<void> {
   }
 }
 
-/** What fails here is the store's, and not the backup's. */
+/** An error here is the store's fault, not the backup's. */
 function openLive(live: string): DatabaseSync {
   let source: DatabaseSync | undefined;
   try {
@@ -76,7 +76,7 @@ function openLive(live: string): DatabaseSync {
   }
 }
 
-/** A link fails where the target exists, which a rename would replace; some file systems have no links. */
+/** A link fails if the target exists, where a rename would replace it; some file systems have no links. */
 async function publish(partial: string, target: string): Promise<void> {
   try {
     await link(partial, target);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createTurnMemory, createWriteTurn } from './write-turn.ts';
 
-/** Takes the turn, says so, and gives it back when it is told to. */
+/** Takes the turn, reports it, and gives it back on request. */
 const HOLDER = `
   const { parentPort, workerData } = require('node:worker_threads');
   import(workerData.module).then(({ createWriteTurn }) => {

@@ -1,13 +1,13 @@
 /**
- * Whose turn it is to write, among the connections of this process. SQLite's own lock decides; but whoever waits for that
- * one sleeps and looks again, ever longer, and here is woken at once.
+ * The turn to write, among the connections of this process. SQLite's own lock decides, but a connection that waits for
+ * that lock polls with growing pauses. Here it is woken at once.
  */
 export interface WriteTurn {
   take(): void;
   giveBack(): void;
 }
 
-/** One that ended without giving it back must not hold up the others for ever. */
+/** A thread that ended without giving the turn back must not block the others for ever. */
 const MAX_WAIT_MS = 100;
 const FREE = 0;
 const TAKEN = 1;
