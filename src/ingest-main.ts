@@ -1,9 +1,13 @@
 /** The thread that processes uploads: a store connection of its own, the loop, and messages to the main thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIngestLoop, type IngestLoop } from './ingest/ingest-loop.ts';
-import { createPlaceAsking } from './ingest/place-asking.ts';
-import { createThreadLog } from './ingest/thread-log.ts';
-import type { FromThread, ThreadData, ToThread } from './ingest/thread-messages.ts';
+import {
+  createPlaceAsking,
+  createThreadLog,
+  type FromThread,
+  type ThreadData,
+  type ToThread,
+} from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Store } from './storage/store.ts';
 

@@ -1,13 +1,13 @@
 import { notePaths } from '../flaky/core/paths.ts';
 import type { EarlierOutcome } from '../flaky/core/run.ts';
 import { newTestState } from '../flaky/core/state.ts';
+import { cleanFailure, type FailureText, groupFailure } from '../flaky/failure-group.ts';
 import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
 import { isBlockingRun } from '../flaky/quarantine.ts';
 import type { Instant } from '../lib/clock.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import { describeFailure } from './describe-failure.ts';
 import type { Earlier } from './earlier-outcomes.ts';
 import { isSameList, type KeptTest, memoryOf, showState } from './kept-test.ts';
 import { type KeptTests, latestStart } from './kept-tests.ts';
@@ -195,4 +195,27 @@ function foldRuns(
   for (const event of observed.events) of.events.push(eventRowOf(test.row.id, event));
   // Outcomes in other uploads cannot be restored from a block.
   return observed.isUrgent || of.earlier !== undefined;
+}
+
+const MAX_TEXT_LENGTH = 4_000;
+const NOTHING: FailureText = { type: '', message: '', text: '' };
+
+/** The stored description of a failure: without secrets, and cut to a readable length. */
+function describeFailure(failure: FailureText | null): Pick<StoredFailure, 'group' | 'summary' | 'text'> {
+  const clean = cleanFailure(failure ?? NOTHING);
+  const { key, summary } = groupFailure(clean);
+  return { group: key, summary, text: cut(textOf(clean)) };
+}
+
+/** Most frameworks repeat the message at the beginning of the text. */
+function textOf({ type, message, text }: FailureText): string {
+  if (text === '') return message === '' ? type : message;
+  return message === '' || text.includes(message) ? text : `${message}\n${text}`;
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_TEXT_LENGTH) return text;
+  const piece = text.slice(0, MAX_TEXT_LENGTH - 1);
+  // Never splits a surrogate pair.
+  return `${/[\ud800-\udbff]$/.test(piece) ? piece.slice(0, -1) : piece}…`;
 }

@@ -10,9 +10,7 @@ import type { Instant, Timing } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults, TestChange } from '../storage/test-ingest.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
-import { TestCount } from './count-tests.ts';
 import { findEarlierOutcomes } from './earlier-outcomes.ts';
-import { groupRuns } from './group-runs.ts';
 import { Overtaken, Stale } from './interrupts.ts';
 import { findPlaceOf, flawIssue, type JudgedUpload, judgeUpload, placedFacts, protectionOf } from './judge-upload.ts';
 import type { Kept } from './kept-repositories.ts';
@@ -22,11 +20,10 @@ import { introduceTests, type NewTests, observePart } from './observe-part.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { settleTries } from './settle-tries.ts';
-import { SharedIds } from './shared-ids.ts';
 import { ReachedLimits, type TestLimits } from './test-limits.ts';
 import { batchFactsOf } from './upload-facts.ts';
-import { cutIntoParts, type PartLimits, type Reading, type UploadPart } from './upload-parts.ts';
-import { CheckTally, isTied } from './upload-tally.ts';
+import { cutIntoParts, groupRuns, type PartLimits, type Reading, type UploadPart } from './upload-parts.ts';
+import { CheckTally, isTied, SharedIds, TestCount } from './upload-tally.ts';
 
 export interface ProcessingDeps extends TestLimits {
   readonly store: Store;

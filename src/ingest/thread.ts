@@ -7,8 +7,7 @@ import { backoffMs } from '../lib/backoff.ts';
 import type { Timing } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { StoredCheck } from './ingest-loop.ts';
-import { writeThreadLine } from './thread-log.ts';
-import type { FromThread, ThreadData, ToThread } from './thread-messages.ts';
+import { type FromThread, type ThreadData, type ToThread, writeThreadLine } from './thread-messages.ts';
 
 export interface IngestThread {
   /** The thread starts a moment later, or with the first wake: a starting server has other work first. */

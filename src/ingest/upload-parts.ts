@@ -71,3 +71,14 @@ export async function* cutIntoParts(
 function lengthOf({ failure }: ReadRun): number {
   return failure === null ? 0 : failure.message.length + failure.text.length;
 }
+
+/** Groups runs by test, in reading order. */
+export function groupRuns(runs: readonly ReadRun[]): ReadonlyMap<string, readonly ReadRun[]> {
+  const groups = new Map<string, ReadRun[]>();
+  for (const run of runs) {
+    const group = groups.get(run.testId);
+    if (group === undefined) groups.set(run.testId, [run]);
+    else group.push(run);
+  }
+  return groups;
+}

@@ -3,6 +3,7 @@ import { groupByPath } from '../flaky/core/paths.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/junit-case.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
+import type { UploadIssue } from '../storage/uploads.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 
@@ -70,4 +71,54 @@ function noteRun(tries: Tries, { conclusion, rerunOf, attempt }: ReadRun): Tries
 
 export function isTied({ fields }: ReadFacts): boolean {
   return fields.candidateId !== null && fields.check !== null;
+}
+
+/** Counts the tests that ran, and those that failed without passing, in small memory for any size of upload. */
+export class TestCount {
+  /**
+   * Key: the first 52 bits of the test id, which are unique enough. Value: true if the test has passed. Tests that were
+   * only skipped are absent.
+   */
+  readonly #ran = new Map<number, boolean>();
+
+  add(runs: readonly ReadRun[]): void {
+    for (const { testId, conclusion } of runs) {
+      if (conclusion === 'SKIPPED') continue;
+      const key = Number.parseInt(testId.slice(0, 8) + testId.slice(9, 13) + testId.slice(15, 16), 16);
+      if (conclusion === 'SUCCESS') this.#ran.set(key, true);
+      else if (!this.#ran.has(key)) this.#ran.set(key, false);
+    }
+  }
+
+  get counts(): { readonly ran: number; readonly failed: number } {
+    let failed = 0;
+    for (const hasPassed of this.#ran.values()) if (!hasPassed) failed += 1;
+    return { ran: this.#ran.size, failed };
+  }
+}
+
+const MAX_LISTED = 5;
+
+/** Reports the tests of an upload that share an id across several suites, as an issue. */
+export class SharedIds {
+  #count = 0;
+  readonly #names: string[] = [];
+
+  note(groups: ReadonlyMap<string, readonly ReadRun[]>): void {
+    for (const runs of groups.values()) {
+      if (runs.length < 2 || groupByPath(runs).size < 2) continue;
+      this.#count += 1;
+      const { parent, name } = (runs[0] as ReadRun).names;
+      if (this.#names.length < MAX_LISTED) this.#names.push(parent === '' ? name : `${parent} > ${name}`);
+    }
+  }
+
+  issues(): readonly UploadIssue[] {
+    if (this.#count === 0) return [];
+    const tests = this.#count === 1 ? 'A test id stands' : `${this.#count} test ids stand`;
+    const names = this.#names.join(', ').slice(0, 300).toWellFormed();
+    const message = `${tests} for tests of one name in several suites: ${names}.`;
+    const hint = 'Give each test of a file a name of its own. A quarantine covers only the suites that it was made of.';
+    return [{ level: 'warning', file: null, line: null, message, hint }];
+  }
 }

@@ -3,8 +3,7 @@ import type { FailureText } from '../../flaky/failure-group.ts';
 import { suitePathOf } from '../../flaky/identity/test-id.ts';
 import type { JunitCase, JunitRerun, JunitStatus } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { ReadRun } from './read-run.ts';
-import { runTime } from './run-time.ts';
+import { type ReadRun, runTime } from './read-run.ts';
 import { ownText } from './storable-text.ts';
 import type { IdentifyTest, KnownName } from './test-name-cache.ts';
 

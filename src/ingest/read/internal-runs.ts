@@ -1,11 +1,9 @@
 import type { InternalRun, RunOutput } from '../../bundle/internal-run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
-import type { FindingCounts, IdentityFinding } from '../../flaky/identity/validate.ts';
-import { checkCase } from '../../flaky/identity/validate.ts';
+import { checkCase, type FindingCounts, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import { cleanText } from '../../junit/clean-text.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { ReadRun } from './read-run.ts';
-import { runTime } from './run-time.ts';
+import { type ReadRun, runTime } from './read-run.ts';
 import { ownText } from './storable-text.ts';
 import type { IdentifyTest } from './test-name-cache.ts';
 

@@ -1,8 +1,10 @@
+import { Unreadable } from '../../bundle/unreadable.ts';
 import { classifyBranch, cleanBranch } from '../../flaky/identity/branch.ts';
 import { cutVariant } from '../../flaky/identity/test-id.ts';
 import { checkUpload } from '../../flaky/identity/validate.ts';
 import type { Upload, UploadFields } from '../../storage/uploads.ts';
-import { readBundleUpload } from './read-bundle-upload.ts';
+import { BundleReading, type BundleSources } from './bundle-reading.ts';
+import { unreadableIssue } from './read-junit.ts';
 import { READ_LIMITS, type ReadLimits } from './read-limits.ts';
 import { readReports } from './read-reports.ts';
 import type { ReadFacts, ReadItem, ReadSummary } from './read-run.ts';
@@ -93,4 +95,26 @@ function factsOf(said: UploadFields): ReadFacts {
   const fields = { ...said, branch: storableText(cleanBranch(said.branch)), variant: cutVariant(said.variant) };
   const { isFork, jobAttempt } = said;
   return { kind: 'facts', fields, job: said.check ?? said.jobName ?? '', jobAttempt, isFork };
+}
+
+interface BundleEnd {
+  /** Why the results are incomplete, as a sentence. */
+  readonly problem: string | null;
+  readonly isRefused: boolean;
+  /** Number of reports. */
+  readonly files: number;
+}
+
+/** Reads a bundle as far as possible. A reason to refuse all of it becomes the first issue. */
+async function* readBundleUpload(upload: Upload, sources: BundleSources): AsyncGenerator<ReadItem, BundleEnd> {
+  const reading = new BundleReading(upload, sources);
+  try {
+    yield* reading.read();
+    return { problem: reading.problem, isRefused: false, files: reading.files };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    sources.issues.addFirst(unreadableIssue(error, null));
+    const problem = `The bundle could not be read to its end: ${error.detail}`;
+    return { problem, isRefused: !error.isPartlyUsable || !reading.hasBegun, files: reading.files };
+  }
 }
