@@ -9,7 +9,7 @@ import { githubFileOf, writeGithubFile } from './config/github-file.ts';
 import { connectForges } from './connect-forges.ts';
 import type { Timing } from './lib/clock.ts';
 
-/** A clock that lets one round happen when it is asked to, and waits for its end. */
+/** A clock that runs one round on request and waits for its end. */
 function manualRounds(): { readonly clock: Timing; next(): Promise<void> } {
   let armed = Promise.withResolvers<() => void>();
   const clock: Timing = {

@@ -8,7 +8,7 @@ import type { Forge } from './forge/forge.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { Fault } from './lib/fault.ts';
 
-/** Whoever sets up a connection has an App to install before anybody needs it. */
+/** Setting up a connection includes installing an App, which takes longer than this. */
 const EVERY_MS = 3_000;
 
 type Parts = Pick<App, 'clock' | 'log'>;
@@ -16,7 +16,7 @@ type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'testBranchPrefix' | '
 
 export interface ConnectedForges {
   readonly forges: Forges;
-  /** Takes up connections that come while the server runs. */
+  /** Connects GitHubs that are set up while the server runs. */
   readonly watch: PeriodicTask;
 }
 
@@ -32,32 +32,32 @@ export async function connectForges(config: ForgeConfig, parts: Parts): Promise<
   return { forges, watch: createWatch(forges, config, parts) };
 }
 
-/** One that is replaced or taken away is used as it was: what is under way goes on with it. */
+/** A connection that is replaced or removed stays in use until the server restarts, because work may depend on it. */
 function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Parts): PeriodicTask {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const complain = (problem: string) => {
-    if (!told.has(problem)) parts.log.warn({}, problem);
-    told.add(problem);
+    if (!reported.has(problem)) parts.log.warn({}, problem);
+    reported.add(problem);
   };
-  const takeUp = async (connection: LoadedGithub, isStopped: () => boolean) => {
+  const connectNew = async (connection: LoadedGithub, isStopped: () => boolean) => {
     const forge = await connect(connection, config, parts);
-    // Whoever stops the server closes the forges that are there.
+    // The stopping server has already closed the forges in the map, and would miss this one.
     if (isStopped()) return forge.close();
     forges.set(connection.host, forge);
-    parts.log.info({ host: connection.host }, 'connected to a GitHub that was set up while the server runs');
+    parts.log.info({ host: connection.host }, 'forge connected');
   };
-  const look = async (isStopped: () => boolean) => {
+  const findNew = async (isStopped: () => boolean) => {
     const { connections, warnings, problems } = await loadNewGithub(config, new Set(forges.keys()));
     for (const problem of [...problems, ...warnings]) complain(problem);
     for (const connection of connections) {
-      await takeUp(connection, isStopped).catch((error: unknown) =>
+      await connectNew(connection, isStopped).catch((error: unknown) =>
         complain(`${connection.host} could not be connected: ${reasonOf(error)}`),
       );
     }
   };
-  // Whatever is in these files, what is connected goes on.
+  // An unusable file must not affect the forges that are connected.
   return new PeriodicTask(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, (isStopped) =>
-    look(isStopped).catch((error: unknown) =>
+    findNew(isStopped).catch((error: unknown) =>
       complain(`New connections to GitHub could not be looked for: ${reasonOf(error)}`),
     ),
   );
@@ -68,7 +68,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function connect({ reload, ...settings }: LoadedGithub, config: ForgeConfig, parts: Parts): Promise<Forge> {
-  // Servers without GitHub do not pay for its libraries.
+  // Servers without GitHub do not load its libraries.
   const { createGithubForge } = await import('./forge/github/create-github-forge.ts');
   const { githubConnection } = await import('./forge/github/api/connection.ts');
   const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });

@@ -1,4 +1,4 @@
-/** The thread that processes uploads: a store connection of its own, the loop, and messages to the main thread. */
+/** The thread that processes uploads. It has its own store connection and talks to the main thread by messages. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIngestLoop, type IngestLoop } from './ingest/ingest-loop.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { systemClock } from './lib/clock.ts';
 import type { Store } from './storage/store.ts';
 
-/** One upload at a time needs hardly more than one. */
+/** The thread processes one upload at a time, so few connections are enough. */
 const POOL_SIZE = 3;
 
 const data = workerData as ThreadData;
@@ -35,7 +35,7 @@ say({ kind: 'ready' });
 
 function createListener(of: IngestLoop): (message: ToThread) => void {
   let resume: (() => void) | undefined;
-  const beStill = () =>
+  const pauseWrites = () =>
     of.withWritesPaused(
       () =>
         new Promise<void>((resolve) => {
@@ -48,7 +48,7 @@ function createListener(of: IngestLoop): (message: ToThread) => void {
       case 'wake':
         return of.wake();
       case 'still':
-        void beStill();
+        void pauseWrites();
         return;
       case 'resume':
         resume?.();
@@ -66,11 +66,11 @@ function createListener(of: IngestLoop): (message: ToThread) => void {
 async function end(): Promise<void> {
   await loop.stop();
   await store.close();
-  // Nothing is left that would keep the thread alive.
+  // The port is the last thing that keeps the thread alive.
   port?.close();
 }
 
-/** The folder is locked, and the schema brought up to date, by the main thread. */
+/** The main thread has locked the folder and migrated the schema. */
 async function openStore({ dataFolder, databaseUrl, writeTurn }: ThreadData): Promise<Store> {
   if (databaseUrl === undefined) {
     const { openSqliteIngestStore } = await import('./storage/sqlite/open-sqlite-store.ts');

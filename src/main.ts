@@ -41,26 +41,26 @@ import { readVersion } from './lib/version.ts';
 import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
 
-/** A server that runs. */
+/** A running server. */
 export interface Running {
   readonly url: string;
-  /** Shown once, at the very first start. */
+  /** Shown once, at the first start. */
   readonly newToken: string | undefined;
   readonly tokenFile: string | undefined;
   stop(): Promise<void>;
 }
 
-/** Requests in flight get this long to finish; whatever is left then is cut off. */
+/** Requests in flight get this long to finish. Then their connections are closed. */
 const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Connections that wait to be taken: a whole CI may begin at once. The kernel cuts it to what it allows. */
+/** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
 
 interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
   readonly store: Store;
 }
 
-/** config -> adapters -> app -> http -> listen: the only place that knows everyone. */
+/** Wires config -> adapters -> app -> http -> listen. No other file knows all parts. */
 export async function start(config: Config, log: Log): Promise<Running> {
   const writeTurn = config.databaseUrl === undefined ? createTurnMemory() : undefined;
   const store = await openStore(config, writeTurn);
@@ -73,8 +73,8 @@ export async function start(config: Config, log: Log): Promise<Running> {
 }
 
 /**
- * Names the server that uses this data folder, also after it starts again: what it was doing when it died is then its own
- * to go on with.
+ * The id of the server that uses this data folder. It survives a restart, so the server can continue the leases it held
+ * before.
  */
 async function findServerId({ dataFolder }: Config): Promise<string> {
   const file = path.join(dataFolder, 'server-id');
@@ -93,7 +93,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   );
   const tokenFile = newSecret === undefined ? undefined : await keepToken(store, config, newSecret, log);
   const { forges, watch } = await connectForges(config, { clock, log });
-  const jobs = await createRunner(config, log);
+  const checkRunner = await createRunner(config, log);
   const serverId = await findServerId(config);
   const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
   const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log, findPlace });
@@ -104,7 +104,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     directory: new Directory(store, forges),
     auth: new Authenticator({ store, clock, log }),
     forges,
-    checkRunner: jobs,
+    checkRunner,
     clock,
     ingest,
     outages: new Outages(),
@@ -115,9 +115,9 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   tellOfHooks(app);
-  const reconciler = new PlainGitPoller(app);
+  const plainGitPoller = new PlainGitPoller(app);
   const worker = new EffectWorker(app, serverId);
-  const noticeWorker = new HintWorker(app, serverId);
+  const hintWorker = new HintWorker(app, serverId);
   const timers = new Timers(app);
   const server = createServer({
     app,
@@ -129,9 +129,9 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
-  reconciler.start();
+  plainGitPoller.start();
   worker.start();
-  noticeWorker.start();
+  hintWorker.start();
   timers.start();
   ingest.start();
   const rounds = [
@@ -143,11 +143,11 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
     url,
     newToken: newSecret,
     tokenFile,
-    stop: () => stop({ server, app, ingest, reconciler, worker, noticeWorker, timers, rounds }),
+    stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, timers, rounds }),
   };
 }
 
-/** On a thread of its own: reading a large report must not keep a request waiting. */
+/** Ingest has its own thread, because parsing a large report must not delay requests. */
 function createIngest(
   config: Config,
   { holder, writeTurn }: Pick<ThreadData, 'holder' | 'writeTurn'>,
@@ -188,7 +188,7 @@ async function openStore(config: Config, writeTurn: ThreadData['writeTurn']): Pr
   return openSqliteStore({ directory: config.dataFolder, writeTurn });
 }
 
-/** The store is everybody's; the folder, with copies of repositories and the work of checks, is one server's. */
+/** Several servers share the store. The data folder, with clones and check workspaces, belongs to one server. */
 async function openSharedStore(url: string, folder: string): Promise<Store> {
   const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
   const { lockFolder } = await import('./storage/sqlite/folder.ts');
@@ -203,7 +203,7 @@ async function openSharedStore(url: string, folder: string): Promise<Store> {
   }
 }
 
-/** Answers where the token was kept. */
+/** Returns the path of the token file. */
 async function keepToken(store: Store, config: Config, secret: string, log: Log): Promise<string> {
   const file = await chooseTokenFile(store, config);
   try {
@@ -213,13 +213,13 @@ async function keepToken(store: Store, config: Config, secret: string, log: Log)
     await writeFile(`${file}.new`, `${secret}\n`, { mode: 0o600 });
     await rename(`${file}.new`, file);
   } catch (error) {
-    // It is printed all the same, and can be made up anew with SLUICE_ADMIN_TOKEN.
-    log.warn({ err: error, file }, 'the admin token could not be kept in a file');
+    // The token is printed anyway, and SLUICE_ADMIN_TOKEN can replace it.
+    log.warn({ err: error, file }, 'admin token file not written');
   }
   return file;
 }
 
-/** A token of another organization stays where it is: its file may be the only copy. */
+/** The file may hold the only copy of another organization's token, so it is not overwritten. */
 async function chooseTokenFile(store: Store, config: Config): Promise<string> {
   const file = path.join(config.dataFolder, 'admin-token');
   const present = await readFile(file, 'utf8').catch(() => '');
@@ -228,21 +228,21 @@ async function chooseTokenFile(store: Store, config: Config): Promise<string> {
 }
 
 /**
- * In the order in which they depend on each other: nobody is cut off from what he still needs. A git that hangs is ended
- * when the requests that may wait for it are answered or out of time; whoever looks for changes then ends too.
+ * Stops the parts in the order of their dependencies. A git process that hangs is ended after the requests that may
+ * wait for it are answered or timed out. Then the pollers that wait for git end too.
  */
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
   readonly ingest: IngestThread;
-  readonly reconciler: PlainGitPoller;
+  readonly plainGitPoller: PlainGitPoller;
   readonly worker: EffectWorker;
-  readonly noticeWorker: HintWorker;
+  readonly hintWorker: HintWorker;
   readonly timers: Timers;
   readonly rounds: readonly PeriodicTask[];
 }): Promise<void> {
-  const { reconciler, worker, noticeWorker, timers, ingest, rounds } = parts;
-  const stopping = [reconciler, worker, noticeWorker, timers, ingest, ...rounds].map((part) => part.stop());
+  const { plainGitPoller, worker, hintWorker, timers, ingest, rounds } = parts;
+  const stopping = [plainGitPoller, worker, hintWorker, timers, ingest, ...rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();
@@ -254,7 +254,7 @@ async function stop(parts: {
   await parts.app.store.close();
 }
 
-/** `sluice serve`: runs until it is told to stop, and answers the exit code. */
+/** `sluice serve`: runs until a signal stops it. Returns the exit code. */
 export async function serve(environment: Environment): Promise<number> {
   const parsed = parseConfig(environment);
   if ('problems' in parsed) {
@@ -264,7 +264,7 @@ export async function serve(environment: Environment): Promise<number> {
   }
   const { log, flush } = createLog(parsed.config);
   for (const warning of parsed.warnings) log.warn({}, warning);
-  // From now on: whoever stops it while it starts, or the moment it says that it listens, stops it in good order.
+  // Registered before the start, so that a signal during the start or right after it stops the server cleanly.
   const askedToStop = untilAskedToStop();
   try {
     const running = await start(parsed.config, log);
@@ -280,7 +280,7 @@ export async function serve(environment: Environment): Promise<number> {
   }
 }
 
-/** JSON lines to standard error, readable lines on a terminal. */
+/** JSON lines to standard error, or readable lines on a terminal. */
 export function createLog({ logLevel }: Config): { readonly log: Log; flush(): Promise<void> } {
   const lines = new LineWriter(2);
   process.on('exit', () => lines.writeOut());
@@ -311,7 +311,7 @@ function describeStartError(error: unknown, config: Config): string {
   return `Sluice could not start: ${(error as Error).stack ?? String(error)}`;
 }
 
-/** A terminal tells every process of its group, and npm tells its child again: the second signal means nothing new. */
+/** A terminal signals every process of its group, and npm signals its child again. The second signal is ignored. */
 function untilAskedToStop(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve());

@@ -6,7 +6,7 @@ import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfG
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
-/** What the server was told, checked and typed. */
+/** The configuration of the server, checked and typed. */
 export interface Config extends RunnerConfig {
   readonly host: string;
   readonly port: number;
@@ -24,7 +24,7 @@ export interface Config extends RunnerConfig {
   readonly uploadNewTests: number;
   readonly repositoryTests: number;
   readonly logLevel: LogLevel;
-  /** The GitHub that the environment connects; others have files of their own. */
+  /** The GitHub connection from environment variables. Other connections have files of their own. */
   readonly github: GithubEnvironment | undefined;
 }
 
@@ -34,7 +34,7 @@ export type ParsedConfig =
   | { readonly config: Config; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 
-/** The configuration, or every problem with it in words. */
+/** Returns the configuration, or every problem with it in words. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const read = (name: VariableName): string | undefined => value(environment, name);
   const problems = [...checkVariables(environment), ...checkGithub(read), ...findRemoved(environment)];
@@ -62,7 +62,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
   return { config: Object.freeze(config), warnings: [...findUnknown(environment), ...warnOfGithub(config.github)] };
 }
 
-/** A variable that is set to nothing is not set. */
+/** An empty variable counts as unset. */
 function value(environment: Environment, name: VariableName): string | undefined {
   const given = environment[name]?.trim();
   return given === '' ? undefined : given;
@@ -96,7 +96,7 @@ function problemOf(variable: Variable, given: string): string | undefined {
   }
 }
 
-/** What a kind alone does not say. Values of secrets are never repeated. */
+/** Rules beyond the kind of a variable. Their messages never repeat the value of a secret. */
 const RULES: { readonly [Name in VariableName]?: (given: string) => string | undefined } = {
   ...GITHUB_RULES,
   SLUICE_DATABASE_URL: (given) =>
@@ -116,14 +116,14 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
       : `must be the beginning of a branch name, not "${given}"`,
 };
 
-/** A variable that once meant something must not be taken for one that still protects. */
+/** A removed variable is refused, because the operator would believe that it still protects the server. */
 function findRemoved(environment: Environment): string[] {
   return Object.entries(RUNNER_REMOVED).flatMap(([name, sentence]) =>
     (environment[name]?.trim() ?? '') === '' ? [] : [`${name} ${sentence}`],
   );
 }
 
-/** A misspelt variable would otherwise be a setting that silently does nothing. The client has some of its own. */
+/** A misspelt variable would silently have no effect, so it is reported. These belong to the client. */
 const CLIENT_VARIABLES = ['SLUICE_TOKEN'];
 
 function findUnknown(environment: Environment): string[] {
@@ -133,7 +133,7 @@ function findUnknown(environment: Environment): string[] {
     .map((name) => `${name} is not a variable of this version. "sluice serve --help" lists them.`);
 }
 
-/** Addresses and CIDRs, by commas or blanks. */
+/** Addresses and CIDRs, separated by commas or blanks. */
 function parseTrustedProxies(given: string): readonly string[] {
   return given.split(/[\s,]+/).filter((entry) => entry !== '');
 }

@@ -12,7 +12,7 @@ import {
 
 /** Connections that `sluice github setup` made: one file for each host, readable by its owner only. */
 
-/** A key and some addresses are less than a tenth of that. */
+/** Ten times more than a key and some addresses need. */
 const MAX_BYTES = 65_536;
 
 export interface GithubFile {
@@ -25,7 +25,7 @@ export function githubFileOf(dataFolder: string, host: string): string {
   return path.join(dataFolder, 'github', `${host}.json`);
 }
 
-/** Every host that has a file, but for some; a file that cannot be used is a problem in words. */
+/** Reads the files of all hosts, except for some. An unusable file is returned as a problem in words. */
 export async function readGithubFiles(
   dataFolder: string,
   except: ReadonlySet<string>,
@@ -47,11 +47,11 @@ export async function readGithubFile(file: string): Promise<GithubFile | string>
   return { settings, file, warnings: isOpen ? [`${file} can be read by others than its owner: chmod 600 it.`] : [] };
 }
 
-/** The text, or why there is none as the end of a sentence. */
+/** The text of the file, or the problem as the end of a sentence. */
 async function readPlainFile(file: string): Promise<{ readonly text: string; readonly mode: number } | string> {
   let handle: FileHandle | undefined;
   try {
-    // Whoever opens a pipe waits for somebody to write into it, unless that is said.
+    // Opening a pipe would block until another process writes to it.
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const found = await handle.stat();
     if (!found.isFile()) return 'is no file';
@@ -64,7 +64,7 @@ async function readPlainFile(file: string): Promise<{ readonly text: string; rea
   }
 }
 
-/** All at once, and never in anybody else's sight. */
+/** Writes the file atomically. No other user can read it at any time. */
 export async function writeGithubFile(dataFolder: string, settings: GithubSettings): Promise<string> {
   const file = githubFileOf(dataFolder, settings.host);
   const { apiUrl, webUrl, auth } = settings;
@@ -72,7 +72,7 @@ export async function writeGithubFile(dataFolder: string, settings: GithubSettin
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.new`);
   await writeFile(draft, `${JSON.stringify({ ...credentials, apiUrl, webUrl }, null, 2)}\n`, { mode: 0o600 });
-  // A draft that was left behind keeps the mode it had.
+  // A draft left over from a crash keeps its old mode.
   await chmod(draft, 0o600);
   await rename(draft, file);
   return file;
@@ -80,7 +80,7 @@ export async function writeGithubFile(dataFolder: string, settings: GithubSettin
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The connection, or what is wrong with it as the end of a sentence. */
+/** The connection, or its problem as the end of a sentence. */
 function parse(name: string, text: string): GithubSettings | string {
   const host = name.toLowerCase();
   const isHost = name === host && checkGithubHost(host) === undefined;

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import type { VariableName } from './variables.ts';
 
-/** How the server reaches one GitHub, as it was told. */
+/** The connection to one GitHub, as configured. */
 export interface GithubSettings {
   readonly host: string;
   readonly apiUrl: string | undefined;
@@ -14,7 +14,7 @@ export type GithubAuth = (
   | { readonly kind: 'token'; readonly token: string }
 ) & { readonly webhookSecret?: string };
 
-/** The same with a key that is still in its file. */
+/** The private key may still be in its file. */
 export type GithubEnvironment = Omit<GithubSettings, 'auth'> & {
   readonly auth: GithubAuth | { readonly kind: 'key_file'; readonly appId: string; readonly file: string };
   readonly webhookSecret: string | undefined;
@@ -25,7 +25,7 @@ type Read = (name: VariableName) => string | undefined;
 
 const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?$/;
 
-/** What is wrong with a value that is there. Values of secrets are never repeated. */
+/** The rules of single variables. Their messages never repeat the value of a secret. */
 export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string) => string | undefined } = {
   SLUICE_GITHUB_HOST: checkGithubHost,
   SLUICE_GITHUB_APP_ID: (given) =>
@@ -47,7 +47,7 @@ export function checkGithubHost(given: string): string | undefined {
     : `must be the name of a host, such as github.com, not "${given}"`;
 }
 
-/** What does not fit together, in words. */
+/** Finds variables that do not fit together, in words. */
 export function checkGithub(read: Read): string[] {
   const [app, token] = [read('SLUICE_GITHUB_APP_ID'), read('SLUICE_GITHUB_TOKEN')];
   const [key, file] = [read('SLUICE_GITHUB_PRIVATE_KEY'), read('SLUICE_GITHUB_PRIVATE_KEY_FILE')];
@@ -78,7 +78,7 @@ const NEEDING = [
   'SLUICE_GITHUB_HOST',
 ] as const satisfies readonly GithubVariable[];
 
-/** Of variables that were checked; undefined where they connect nothing. */
+/** Expects checked variables. Undefined if they configure no connection. */
 export function parseGithub(read: Read): GithubEnvironment | undefined {
   const auth = parseAuth(read);
   if (auth === undefined) return undefined;
@@ -113,11 +113,11 @@ export function warnOfGithub(github: GithubEnvironment | undefined): string[] {
 
 export const KEY_SENTENCE = 'must be the private key of the App: the PEM text that GitHub gave, or all of it in base64';
 
-/** The key in the one form that all libraries read; undefined where it is no RSA key, or locked by a passphrase. */
+/** The key as PKCS #8 PEM, which all libraries read. Undefined if it is not an RSA key or has a passphrase. */
 export function parsePrivateKey(text: string): string | undefined {
   const pem = text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('latin1');
   try {
-    // Files of variables and CI settings keep a key on one line, with \n for its breaks.
+    // Environment files and CI settings keep a key on one line, with \n as line breaks.
     const key = createPrivateKey(pem.replaceAll('\\n', '\n').trim());
     return key.asymmetricKeyType === 'rsa' ? key.export({ type: 'pkcs8', format: 'pem' }).toString() : undefined;
   } catch {

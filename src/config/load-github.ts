@@ -5,12 +5,12 @@ import type { GithubAuth, GithubEnvironment, GithubSettings } from './github.ts'
 import { KEY_SENTENCE, parsePrivateKey } from './github.ts';
 import { type GithubFile, readGithubFile, readGithubFiles } from './github-file.ts';
 
-/** A connection, and how its credentials are read again when GitHub refuses them; undefined where they cannot change. */
+/** A connection. `reload` reads its credentials again when GitHub refuses them; undefined if they cannot change. */
 export interface LoadedGithub extends GithubSettings {
   readonly reload: (() => Promise<GithubAuth>) | undefined;
 }
 
-/** Every connection: that of the environment, and those of files. The environment wins for its host. */
+/** Loads the connection of the environment and those of files. The environment wins for its host. */
 export async function loadGithub({ github, dataFolder }: Pick<Config, 'github' | 'dataFolder'>): Promise<{
   readonly connections: readonly LoadedGithub[];
   readonly warnings: readonly string[];
@@ -21,7 +21,7 @@ export async function loadGithub({ github, dataFolder }: Pick<Config, 'github' |
   return { connections: [...own, ...connections], warnings };
 }
 
-/** Those of files, but for hosts that are connected already. */
+/** Loads the connections of files, except for hosts that are connected already. */
 export async function loadNewGithub(
   { dataFolder }: Pick<Config, 'dataFolder'>,
   connected: ReadonlySet<string>,

@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { VARIABLES, type VariableName } from './variables.ts';
 
-/** What the built-in runner was told. */
+/** The configuration of the built-in runner. */
 export interface RunnerConfig {
   readonly runnerJobs: number;
-  /** Undefined: the first that works. */
+  /** Undefined: the first protection that works. */
   readonly runnerProtection: (typeof VARIABLES.SLUICE_RUNNER_PROTECTION.values)[number] | undefined;
-  /** Whether checks run where nothing keeps them from the server's files. */
+  /** Whether checks run even if nothing protects the server's files from them. */
   readonly runnerTrustsAll: boolean;
   readonly runnerUids: { readonly first: number; readonly last: number };
   readonly runnerProcesses: number;
@@ -29,7 +29,7 @@ export function parseRunner(read: Read): RunnerConfig {
   };
 }
 
-/** Below are the accounts of people and services; `nobody`, and the number that stands for none, must not be among them. */
+/** Lower uids belong to people and services. The uid of `nobody` and the invalid uid must not be in the range. */
 const LEAST_UID = 1_000;
 const RESERVED_UIDS = [65_534, 65_535];
 const GREATEST_UID = 2 ** 32 - 3;
@@ -47,7 +47,7 @@ export const RUNNER_RULES = {
   SLUICE_RUNNER_CACHES: checkFolders,
 };
 
-/** Variables of earlier versions, and what to do instead. */
+/** Variables of earlier versions, with their replacement. */
 export const RUNNER_REMOVED: Readonly<Record<string, string>> = {
   SLUICE_RUNNER_USER:
     'is not read any more: one user for all checks does not keep them from each other. Remove it; a server that runs as root gives each check a user of SLUICE_RUNNER_UIDS.',

@@ -1,12 +1,14 @@
 import { LOG_LEVELS } from '../lib/json-log.ts';
 
-/** Every environment variable that the server reads: the one source of `sluice serve --help` and docs/configuration.md. */
+/**
+ * Every environment variable that the server reads. `sluice serve --help` and docs/configuration.md are made from it.
+ */
 
 export type VariableKind = 'text' | 'integer' | 'url' | 'choice';
 
 export interface Variable {
   readonly kind: VariableKind;
-  /** What it is when unset, in words or as a value. */
+  /** The value if unset, or a description of it. */
   readonly default: string;
   readonly text: string;
   readonly min?: number;
@@ -194,7 +196,7 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES;
 
-/** docs/configuration.md, made from the table that the server reads. */
+/** Renders docs/configuration.md. */
 export function renderConfigurationPage(): string {
   const rows = Object.entries<Variable>(VARIABLES).map(([name, variable]) => {
     const bounds = variable.kind === 'integer' ? ` (${variable.min} to ${variable.max})` : '';

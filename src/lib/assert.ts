@@ -1,4 +1,4 @@
-/** A broken assertion is a bug in Sluice, never the fault of a user or of the world (see fault.ts for those). */
+/** A failed assertion is a bug in Sluice. Faults of users and of other systems are in fault.ts. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';
 }

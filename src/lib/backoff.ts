@@ -1,4 +1,6 @@
-/** How long to wait before trying again: doubling, capped, and spread so that many do not come back at once. */
+/**
+ * The wait before the next attempt. It doubles up to a cap and is spread, so that many clients do not retry at once.
+ */
 export function backoffMs(attempts: number, { firstMs, capMs, spread }: Backoff): number {
   const full = Math.min(capMs, firstMs * 2 ** Math.min(attempts, 30));
   return Math.round(full * (0.5 + spread / 2));
@@ -7,6 +9,6 @@ export function backoffMs(attempts: number, { firstMs, capMs, spread }: Backoff)
 export interface Backoff {
   readonly firstMs: number;
   readonly capMs: number;
-  /** From 0 to 1: where within the upper half of the wait this one falls. */
+  /** From 0 to 1, the position within the upper half of the wait. */
   readonly spread: number;
 }

@@ -1,4 +1,4 @@
 declare const brand: unique symbol;
 
-/** A value that only its own parser or maker produces: two ids of different things never mix. */
+/** A value that only its own parser produces, so that ids of different things cannot be mixed up. */
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };

@@ -1,13 +1,13 @@
-/** Milliseconds since 1970, UTC. Instants are kept as numbers everywhere inside and become text at the edges. */
+/** Milliseconds since 1970, UTC. Instants are numbers inside the program and become text at its edges. */
 export type Instant = number;
 
 export interface Clock {
   now(): Instant;
 }
 
-/** What time it is, and how to wait: the shell's only way to either, so that a simulation can have a time of its own. */
+/** The shell reads the time and waits only through this interface, so that a simulation can replace both. */
 export interface Timing extends Clock {
-  /** Runs `act` once, after so many milliseconds; returns how to call it off. */
+  /** Runs `act` once after this many milliseconds. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
 }
 

@@ -1,24 +1,24 @@
-/** What the world can do to us. Every adapter turns its own errors into one of these at its edge, once. */
+/** Failures of the environment. Every adapter converts its own errors into one of these, once. */
 export type FaultCode =
-  /** The forge, or the git repository behind it, does not answer or answers with an error. */
+  /** The forge or its git repository does not answer, or answers with an error. */
   | 'FORGE_UNAVAILABLE'
-  /** The machine's git is missing or older than Sluice needs. */
+  /** The machine's git is missing or too old. */
   | 'GIT_UNSUPPORTED'
-  /** The store does not answer; nothing was written. */
+  /** The store does not answer. Nothing was written. */
   | 'STORE_UNAVAILABLE'
   /** The store was written by a newer version of Sluice. */
   | 'STORE_TOO_NEW'
   /** Another server already uses this data folder. */
   | 'STORE_LOCKED'
-  /** What the server was told cannot be so. */
+  /** The configuration is invalid. */
   | 'MISCONFIGURED'
   /** The machine cannot run a check now. */
   | 'RUNNER_UNAVAILABLE'
-  /** A file that should be a backup of the store is not one, or already exists where one should be written. */
+  /** A backup file is not a backup of the store, or already exists at the place to write one. */
   | 'BACKUP_UNUSABLE'
-  /** The server stops and takes no more work. */
+  /** The server stops and accepts no more work. */
   | 'SHUTTING_DOWN'
-  /** The queue stopped itself, because doing this would have broken a promise. */
+  /** The queue parked itself, because this step would have broken an invariant. */
   | 'QUEUE_PARKED';
 
 export class Fault extends Error {
@@ -26,7 +26,7 @@ export class Fault extends Error {
   readonly code: FaultCode;
   /** A sentence for people, free of secrets, stack traces and SQL. */
   readonly detail: string;
-  /** What a client may know of a fault that is otherwise for the log alone. */
+  /** The part of a fault that a client may see, if the rest is for the log only. */
   readonly told: string | undefined;
 
   constructor(code: FaultCode, detail: string, options?: { cause?: unknown; told?: string | undefined }) {

@@ -1,7 +1,7 @@
 /**
  * An immutable map from unsigned 32-bit integers to values. A write copies one path of at most seven small nodes, so
- * two versions share everything else, and `changedKeys` finds what differs by walking only the unshared paths.
- * Iteration order is unspecified: whoever needs an order sorts by something that means something.
+ * two versions share everything else. `changedKeys` walks only the paths that are not shared. Iteration order is
+ * unspecified.
  */
 export interface IntMap<V> {
   readonly size: number;
@@ -65,7 +65,7 @@ export function* valuesOf<V>(map: IntMap<V>): Generator<V> {
   if (map.root !== undefined) yield* valuesOfNode(map.root);
 }
 
-/** All values at once: faster than walking them. */
+/** Returns all values at once, which is faster than iterating. */
 export function listOf<V>(map: IntMap<V>): V[] {
   const values: V[] = [];
   if (map.root !== undefined) collectValues(map.root, values);
@@ -117,7 +117,7 @@ function joinLeaves<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
   const bitA = bitAt(a.key, shift);
   const bitB = bitAt(b.key, shift);
   if (bitA === bitB) return { bitmap: bitA, children: [joinLeaves(a, b, shift + BITS)] };
-  // Compared unsigned: the 32nd bit makes a shifted number negative.
+  // Compared unsigned, because the 32nd bit makes a shifted number negative.
   return { bitmap: bitA | bitB, children: bitA >>> 0 < bitB >>> 0 ? [a, b] : [b, a] };
 }
 

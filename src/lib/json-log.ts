@@ -6,15 +6,15 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Format = (level: LogLevel, facts: object, text: string) => string;
 
-/** Takes a line that ends itself, and its level. */
+/** The line ends with a newline. */
 type WriteLine = (line: string, level: LogLevel) => void;
 
-/** One JSON object on each line, for programs. */
+/** One JSON object per line, for programs. */
 export function createJsonLog(level: LogLevel, write: WriteLine): Log {
   return createLog(level, write, formatJson);
 }
 
-/** One line of words, for people at a terminal. */
+/** One readable line, for people at a terminal. */
 export function createTextLog(level: LogLevel, write: WriteLine): Log {
   return createLog(level, write, formatText);
 }
@@ -33,7 +33,7 @@ function formatJson(level: LogLevel, facts: object, text: string): string {
 let lastMs = 0;
 let lastText = '';
 
-/** Lines of the same millisecond share the text of their instant. */
+/** Lines of the same millisecond share the formatted instant. */
 function formatNow(): string {
   const now = Date.now();
   if (now !== lastMs) lastText = formatInstant(now);
@@ -41,7 +41,7 @@ function formatNow(): string {
   return lastText;
 }
 
-/** An error has nothing that JSON shows: what it says, and where it comes from, is told in words. */
+/** JSON.stringify shows nothing of an error, so its message, stack and cause are copied. */
 function withoutErrors(facts: object): object {
   return 'err' in facts ? { ...facts, err: describeError(facts.err) } : facts;
 }

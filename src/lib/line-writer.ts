@@ -2,26 +2,27 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lines wait at most this long, or for this much to come together: a write for each would cost more than a request. */
+/** Lines are buffered up to this time and length, because a write for each line would cost more than a request. */
 const WAIT_MS = 200;
 const FULL_LENGTH = 65_536;
-/** A reader that does not read must not fill our memory. */
+/** A reader that stalls must not fill the server's memory. */
 const MAX_WAITING_LENGTH = 16_000_000;
 const RETRY_MS = 20;
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes lines to a file descriptor, in order, many at a time. Every write ends at once with as much as the reader takes,
- * so no write is ever under way: either nothing waits, or a timer runs that will write what does. Where the reader is
- * gone it goes silent; where he is too slow it drops lines, and says so when he is back.
+ * Writes buffered lines to a file descriptor in order. Every write returns at once with as many bytes as the reader
+ * accepts, so no write is ever pending. Either the buffer is empty, or a timer will write it. If the reader has closed
+ * the descriptor, lines are discarded. If the reader is too slow, lines are dropped and counted, and a warning follows
+ * once it catches up.
  */
 export class LineWriter {
   readonly #fd: number;
   #lines: string[] = [];
   #length = 0;
   #dropped = 0;
-  /** Taken from the lines, and not yet by the reader. */
+  /** Taken from the lines, and not yet accepted by the reader. */
   #rest: Buffer = NOTHING;
   #timer: NodeJS.Timeout | undefined;
   #isBroken = false;
@@ -30,7 +31,7 @@ export class LineWriter {
     this.#fd = openNonBlocking(fd);
   }
 
-  /** An urgent line is out of the process when this returns, with those before it, if the reader takes them. */
+  /** An urgent line is written before this returns, together with the lines before it, if the reader accepts them. */
   write(line: string, { isUrgent = false }: { readonly isUrgent?: boolean } = {}): void {
     if (this.#isBroken) return;
     if (this.#length > MAX_WAITING_LENGTH) {
@@ -44,7 +45,7 @@ export class LineWriter {
     else this.#timer ??= setTimeout(() => this.writeOut(), WAIT_MS).unref();
   }
 
-  /** As much as the reader takes at once. */
+  /** Writes as much as the reader accepts now. */
   writeOut(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -59,7 +60,7 @@ export class LineWriter {
     if (this.#hasMore()) this.#timer = setTimeout(() => this.writeOut(), RETRY_MS).unref();
   }
 
-  /** Everything so far is written, or never will be. */
+  /** Resolves when everything so far is written or discarded. */
   async flush(): Promise<void> {
     for (this.writeOut(); this.#hasMore(); this.writeOut()) await sleep(RETRY_MS);
   }
@@ -69,8 +70,7 @@ export class LineWriter {
   }
 
   #take(): Buffer {
-    if (this.#dropped > 0)
-      this.#lines.push(`{"level":"warn","dropped":${this.#dropped},"text":"log lines were lost"}\n`);
+    if (this.#dropped > 0) this.#lines.push(`{"level":"warn","dropped":${this.#dropped},"text":"log lines dropped"}\n`);
     const text = this.#lines.join('');
     this.#lines = [];
     this.#length = 0;
@@ -80,19 +80,19 @@ export class LineWriter {
 }
 
 /**
- * A descriptor of the same file, pipe, socket or terminal on which a write never waits for the reader: it takes some
- * bytes, or fails with EAGAIN.
+ * Returns a descriptor of the same file, pipe, socket or terminal whose writes never block: they accept some bytes or
+ * fail with EAGAIN.
  */
 function openNonBlocking(fd: number): number {
   const kind = fstatSync(fd);
   if (kind.isFile()) return fd;
   try {
-    // Opened anew: the flag of an inherited descriptor belongs to every process that shares it.
+    // Opened again, because the flag of an inherited descriptor is shared with every other process that has it.
     if (!kind.isSocket()) return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    // No /proc on this system, or the pipe or terminal belongs to another user.
+    // This system has no /proc, or the pipe or terminal belongs to another user.
   }
-  // A socket cannot be opened anew. Node sets the flag of what it takes for a stream.
+  // A socket cannot be opened again. Node sets the flag on a descriptor that it wraps in a stream.
   if (kind.isSocket() || kind.isFIFO()) new Socket({ fd, readable: false, writable: true }).unref();
   return fd;
 }

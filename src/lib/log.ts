@@ -1,4 +1,4 @@
-/** JSON lines for programs and people: facts in the object, a sentence in the text. json-log.ts makes one. */
+/** Structured log lines: fields in the object, a short text for people. json-log.ts implements it. */
 export interface Log {
   debug(facts: object, text: string): void;
   info(facts: object, text: string): void;

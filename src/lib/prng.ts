@@ -1,6 +1,4 @@
-/**
- * Numbers that look like chance and are the same for the same seed, on every machine: sfc32. Not for secrets.
- */
+/** Pseudo-random numbers that are the same for the same seed on every machine (sfc32). Not for secrets. */
 export class Prng {
   #a: number;
   #b: number;
@@ -12,16 +10,16 @@ export class Prng {
     this.#a = a;
     this.#b = b;
     this.#c = c;
-    // The first numbers still show what the seed looked like.
+    // The first numbers still correlate with the seed.
     for (let round = 0; round < 12; round += 1) this.#word();
   }
 
-  /** From 0 up to, but never, 1. */
+  /** From 0 (included) to 1 (excluded). */
   next(): number {
     return this.#word() / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, but never, `max`. */
+  /** A whole number from 0 (included) to `max` (excluded). */
   integer(max: number): number {
     return Math.floor(this.next() * max);
   }
@@ -31,7 +29,7 @@ export class Prng {
     return min + this.integer(max - min + 1);
   }
 
-  /** True so often: 0 is never, 1 is always. */
+  /** True with this probability. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }
@@ -42,7 +40,7 @@ export class Prng {
     return list[this.integer(list.length)];
   }
 
-  /** The same items in another order; the list itself stays as it is. */
+  /** A shuffled copy. */
   shuffle<T>(list: readonly T[]): T[] {
     const shuffled = [...list];
     for (let last = shuffled.length - 1; last > 0; last -= 1) {
@@ -54,7 +52,7 @@ export class Prng {
     return shuffled;
   }
 
-  /** Another sequence, for a part whose draws must not change what this one gives to others. */
+  /** An independent sequence, for a part whose draws must not change the draws of others. */
   fork(): Prng {
     return new Prng(`${this.#word()}-${this.#word()}`);
   }
@@ -69,7 +67,7 @@ export class Prng {
   }
 }
 
-/** Three words from a text: FNV-1a with different beginnings. */
+/** Three words from a text: FNV-1a with different offsets. */
 function hash(text: string): readonly [number, number, number] {
   const words: [number, number, number] = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b];
   for (let index = 0; index < text.length; index += 1) {

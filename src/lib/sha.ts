@@ -1,4 +1,4 @@
 import type { Brand } from './brand.ts';
 
-/** The id of a git object, in full. */
+/** The full id of a git object. */
 export type Sha = Brand<string, 'Sha'>;

@@ -1,10 +1,10 @@
-/** First parts of the server's own paths: whoever had one of these names could not have pages. */
+/** First segments of the server's own paths. An organization with such a name could not have pages. */
 const RESERVED = ['v1', 'trunk', 'docs', 'webhooks', 'uploads', 'healthz', 'readyz', 'openapi.json'];
 
 export const SLUG_PATTERN = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
 export const SLUG_SENTENCE = 'must be 1 to 63 lower-case letters, digits and inner hyphens';
 
-/** What is wrong with a name that is part of addresses, as the end of a sentence; undefined when nothing is. */
+/** The problem of a name that is part of addresses, as the end of a sentence; undefined if there is none. */
 export function checkSlug(slug: string): string | undefined {
   if (!new RegExp(SLUG_PATTERN).test(slug)) return SLUG_SENTENCE;
   return RESERVED.includes(slug) ? 'is reserved for the server itself' : undefined;

@@ -1,4 +1,4 @@
-/** `windowHours` as `window_hours`. */
+/** Turns `windowHours` into `window_hours`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

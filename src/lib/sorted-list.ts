@@ -1,6 +1,6 @@
 /**
- * An immutable list of (key, value) sorted by key, each key once. It is cut into chunks: a write copies one chunk and the
- * list of chunks, so two versions share everything else, and walking from the front costs only what is walked.
+ * An immutable list of (key, value) sorted by unique keys. It is split into chunks. A write copies one chunk and the
+ * list of chunks, so two versions share everything else. Walking from the front costs only the items walked.
  */
 export interface SortedList<V> {
   readonly size: number;
@@ -48,12 +48,12 @@ export function firstOf<V>(list: SortedList<V>): V | undefined {
   return list.chunks[0]?.[0]?.value;
 }
 
-/** From the lowest key up. */
+/** In ascending order of keys. */
 export function* walk<V>(list: SortedList<V>): Generator<V> {
   for (const chunk of list.chunks) for (const item of chunk) yield item.value;
 }
 
-/** The chunk that holds the key, or the one it belongs into. */
+/** The chunk that holds the key, or that it would be inserted into. */
 function findChunk<V>({ chunks }: SortedList<V>, key: number): number {
   let low = 0;
   let high = chunks.length - 1;

@@ -1,14 +1,14 @@
-/** A pattern that somebody else wrote: some of its pieces stand for any number of parts, the others for one each. */
+/** A pattern from user input. A star piece matches any number of parts, every other piece matches one part. */
 export interface Starred<Piece, Part> {
   isStar(piece: Piece): boolean;
   matches(piece: Piece, part: Part): boolean;
-  /** Told of every step, so that whoever tries many patterns can stop. */
+  /** Called at every step, so that a caller with many patterns can stop. */
   onStep?(): void;
 }
 
 /**
- * Whether the pieces match all of the parts. Goes back only to the last star: what an earlier one took never has to be
- * tried again, so a hostile pattern costs at most (its length) x (the number of parts).
+ * Whether the pieces match all parts. It backtracks only to the last star, because earlier stars never need another
+ * try. A hostile pattern costs at most (its length) x (the number of parts).
  */
 export function matchesStarred<Piece, Part>(
   pieces: readonly Piece[],

@@ -2,13 +2,13 @@ import type { Instant } from './clock.ts';
 
 export interface Task {
   readonly at: Instant;
-  /** Decides between tasks of one instant. */
+  /** Orders tasks of the same instant. */
   readonly tie: number;
   readonly act: () => void;
   isCalledOff: boolean;
 }
 
-/** A binary heap: the earliest task first. */
+/** A binary heap with the earliest task on top. */
 export class TaskHeap {
   readonly #tasks: Task[] = [];
 

@@ -1,7 +1,9 @@
 import type { Instant } from '../lib/clock.ts';
 import { type Task, TaskHeap } from '../lib/task-heap.ts';
 
-/** Time that jumps from one thing to the next; what is due at one instant happens in the order in which it was asked for. */
+/**
+ * A clock that jumps from one task to the next. Tasks of the same instant run in the order in which they were added.
+ */
 export class EventClock {
   now: Instant;
   readonly #tasks = new TaskHeap();
@@ -11,7 +13,7 @@ export class EventClock {
     this.now = startsAt;
   }
 
-  /** Returns how to call it off. */
+  /** Returns a function that cancels the task. */
   at(instant: Instant, act: () => void): () => void {
     const task: Task = { at: Math.max(instant, this.now), tie: this.#asked, act, isCalledOff: false };
     this.#asked += 1;
@@ -30,7 +32,7 @@ export class EventClock {
     return this.#tasks.peek()?.at;
   }
 
-  /** Does what is due next; false where there is nothing. */
+  /** Runs the next task; false if there is none. */
   advance(): boolean {
     if (this.nextAt === undefined) return false;
     const task = this.#tasks.pop();

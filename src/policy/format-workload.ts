@@ -1,6 +1,8 @@
 import { type Change, MINUTE_MS, PLAIN_CHANGE, type Workload } from './workload.ts';
 
-/** Changes that each take ten minutes: what is given is what is different about them. Times are in minutes. */
+/**
+ * Builds a workload of changes that take ten minutes each. `given` overrides single properties; times are in minutes.
+ */
 export function workloadOf(
   given: readonly (Partial<Omit<Change, 'submittedAt' | 'durationMs'>> & { at?: number; takes?: number })[],
   flakeRate = 0,
@@ -15,7 +17,7 @@ export function workloadOf(
   return { source: 'words', changes, chance: { seed: 'words', flakeRate, gitMs: 0 } };
 }
 
-/** `1@10 2@20`: what is in the map, in order of time, in minutes. */
+/** Formats the map as `1@10 2@20`, ordered by time, in minutes. */
 export function tell(decided: ReadonlyMap<number, number>): string {
   return [...decided].map(([number, at]) => `${number}@${at / MINUTE_MS}`).join(' ');
 }

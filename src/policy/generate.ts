@@ -1,7 +1,7 @@
 import { Prng } from '../lib/prng.ts';
 import { type Change, HOUR_MS, MINUTE_MS, PLAIN_CHANGE } from './workload.ts';
 
-/** How much busier than the average each hour of the day is. */
+/** How busy each hour of the day is, relative to the average. */
 export const SHAPES = {
   flat: Array.from({ length: 24 }, () => 1),
   day: [
@@ -17,27 +17,27 @@ export interface Arrivals {
 }
 
 export interface Recipe extends Arrivals {
-  /** Whichever ends it first; at least one is there. */
+  /** The workload ends at the first limit. At least one is set. */
   readonly prs: number | undefined;
   readonly hours: number | undefined;
   readonly medianMinutes: number;
   readonly p95Minutes: number;
   readonly failureRate: number;
-  /** How often a change breaks, or conflicts, only together with one of the latest before it. */
+  /** How often a change breaks or conflicts only together with a recent earlier one. */
   readonly breakRate: number;
   readonly conflictRate: number;
   readonly targets: number;
   readonly targetsPerPr: number;
 }
 
-/** A Monday, at midnight. */
+/** A Monday at midnight. */
 const STARTS_AT = Date.UTC(2026, 0, 5);
-/** A pair that breaks together is made of changes that are at most this far from each other. */
+/** The two changes of a pair are at most this far apart. */
 const PAIR_REACH = 20;
-/** Of the normal distribution: one in twenty is further out. */
+/** The 95th percentile of the normal distribution. */
 const Z95 = 1.6448536269514722;
 
-/** Every property has a sequence of its own: another failure rate changes nothing about arrivals. */
+/** Every property has its own random sequence, so another failure rate does not change the arrivals. */
 export function generate(recipe: Recipe): Change[] {
   const random = (what: string) => new Prng(`${recipe.seed}/${what}`);
   const durations = random('durations');
@@ -61,7 +61,7 @@ export function generate(recipe: Recipe): Change[] {
   return changes;
 }
 
-/** A Poisson process, forever: the gaps of the busiest hour, of which quieter hours drop some. */
+/** An endless Poisson process: the rate of the busiest hour, thinned out in quieter hours. */
 export function* arrivalsOf({ seed, perHour, shape }: Arrivals): Generator<number> {
   const prng = new Prng(`${seed}/arrivals`);
   const weights = SHAPES[shape];
@@ -73,7 +73,7 @@ export function* arrivalsOf({ seed, perHour, shape }: Arrivals): Generator<numbe
   }
 }
 
-/** Log-normal, which is how durations of CI are spread; to the second. */
+/** Log-normal like durations of real CI, rounded to seconds. */
 function drawDuration(prng: Prng, { medianMinutes, p95Minutes }: Recipe): number {
   const sigma = Math.log(p95Minutes / medianMinutes) / Z95;
   const normal = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
@@ -97,7 +97,7 @@ class Pairs {
     this.#recipe = recipe;
   }
 
-  /** A change is in one pair at most, so that there is never a choice of whom to keep. */
+  /** A change is in one pair at most. Otherwise a policy could choose which of several changes to keep. */
   draw(change: Change, earlier: readonly Change[]): Pick<Change, 'breaksWith' | 'conflictsWith'> {
     const breaks = this.#prng.chance(this.#recipe.breakRate);
     const conflicts = this.#prng.chance(this.#recipe.conflictRate);
@@ -114,7 +114,7 @@ class Pairs {
   }
 }
 
-/** Targets that were named rightly: those who break together share one. */
+/** Changes that break together share a target, because the simulated targets are correct. */
 function sharesTarget({ targets }: Change, other: Change): boolean {
   return targets === undefined || targets.some((target) => other.targets?.includes(target) === true);
 }

@@ -5,10 +5,10 @@ export interface Measures {
   readonly pullRequests: number;
   readonly merged: number;
   readonly removed: number;
-  /** Still in the queue when nothing was left that could happen. */
+  /** Still in the queue at the end of the simulation. */
   readonly undecided: number;
   readonly mergedPerHour: number;
-  /** From submission, of those that landed; null where none did. */
+  /** From submission, for landed changes. Null if none landed. */
   readonly timeToLandMinutes: { readonly p50: number | null; readonly p95: number | null; readonly p99: number | null };
   readonly runs: number;
   readonly runsPerDecided: number;
@@ -20,13 +20,13 @@ export interface Measures {
   readonly holds: number;
 }
 
-/** One policy's work on one workload. */
+/** The outcome of one policy on one workload. */
 export interface Played {
   readonly workload: Workload;
   readonly outcome: Outcome;
 }
 
-/** Several workloads count as queues one after the other. */
+/** Several workloads count as queues that run one after the other. */
 export function measure(played: readonly Played[]): Measures {
   const sum = (of: (each: Played) => number) => played.reduce((total, each) => total + of(each), 0);
   const pullRequests = sum(({ workload }) => workload.changes.length);
@@ -60,7 +60,7 @@ function timesToLand({ workload, outcome }: Played): number[] {
   });
 }
 
-/** The nearest rank of a sorted list. */
+/** The nearest-rank percentile of a sorted list. */
 function percentile(sorted: readonly number[], percent: number): number | null {
   const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
   return value === undefined ? null : round(value);
@@ -88,7 +88,7 @@ function partnersOf({ changes }: Workload): Map<number, number[]> {
   return partners;
 }
 
-/** Removed, though it is sound by itself and nothing landed that it could not be together with. */
+/** Removed although it is sound by itself and nothing that it breaks or conflicts with has landed. */
 function wronglyRemoved({ workload, outcome }: Played): number {
   const partners = partnersOf(workload);
   return workload.changes.filter(
@@ -100,7 +100,7 @@ function wronglyRemoved({ workload, outcome }: Played): number {
   ).length;
 }
 
-/** Landed, though it is broken by itself or together with what had landed before it. */
+/** Landed although it is broken by itself or together with an earlier landing. */
 function brokenLanded({ workload, outcome }: Played): number {
   const partners = partnersOf(workload);
   const before = new Set<number>();

@@ -14,7 +14,7 @@ interface Item {
 
 interface Run {
   readonly number: number;
-  /** The run right ahead that had not failed: this one is built on it. */
+  /** The last run ahead that had not failed. This run is built on it. */
   readonly parent: Run | undefined;
   readonly startedAt: number;
   state: 'running' | 'passed' | 'failed';
@@ -23,9 +23,9 @@ interface Run {
 }
 
 /**
- * One line, as Zuul's dependent pipeline has it: each of the first `window` changes is tested as if all ahead of it will
- * pass. When one fails, those behind start again without it at once; it is removed when nothing is ahead of it any more.
- * The window grows by one with a landing and is halved by a removal.
+ * One line, like Zuul's dependent pipeline. Each of the first `window` changes is tested as if all changes ahead will
+ * pass. When one fails, those behind start again without it at once. The failed one is removed when nothing is ahead of
+ * it any more. The window grows by one with each landing and is halved by each removal.
  */
 export function runOptimisticWindow(workload: Workload, size: WindowSize, onDecided?: () => void): Outcome {
   return new WindowLine(workload, size, onDecided).run();
@@ -58,7 +58,7 @@ class WindowLine {
     return this.#referee;
   }
 
-  /** What can be decided is, before anything starts: a removal has made the window smaller by then. */
+  /** Decides everything possible before it starts runs, because a removal makes the window smaller. */
   #settle(): void {
     do {
       while (this.#decideFirst());
@@ -66,7 +66,7 @@ class WindowLine {
     } while (this.#canDecideFirst());
   }
 
-  /** Also calls off what is out of date behind the window: it starts again when the window gets there. */
+  /** Also cancels outdated runs behind the window. They start again when the window reaches them. */
   #startRuns(): void {
     let ahead: Run | undefined;
     for (const [index, item] of this.#items.entries()) {
@@ -126,7 +126,7 @@ class WindowLine {
   }
 }
 
-/** What it was built on is still what lies ahead of it, or has landed. */
+/** The run it was built on is still the one ahead, or has landed. */
 function isCurrent({ parent }: Run, ahead: Run | undefined): boolean {
   return parent === ahead || (ahead === undefined && parent?.hasLanded === true);
 }

@@ -2,8 +2,8 @@ import { type Outcome, Referee } from './referee.ts';
 import type { Workload } from './workload.ts';
 
 /**
- * Knows every outcome beforehand: it gives one run to each change that can land, all at once, and sends the others away
- * as they come. No queue that waits for a run as long as a change needs is faster.
+ * Knows every outcome in advance. It runs each change that can land once, all at the same time, and removes the others
+ * on submission. No queue that waits for one run of each change is faster.
  */
 export function runOracle(workload: Workload): Outcome {
   const referee = new Referee(workload);

@@ -2,20 +2,20 @@ import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Change, Workload } from './workload.ts';
 
-/** What one policy made of a workload. */
+/** The result of one policy on a workload. */
 export interface Outcome {
   readonly landedAt: ReadonlyMap<number, Instant>;
   readonly removedAt: ReadonlyMap<number, Instant>;
   readonly runs: number;
-  /** Time that CI was busy; a run that is cut off counts until then. */
+  /** Time that CI was busy. A cancelled run counts until its end. */
   readonly ciMs: number;
-  /** How often a change that was tested, or under test, had to be tested again. */
+  /** How often a change that was tested or under test had to be tested again. */
   readonly restarts: number;
-  /** How often a queue stood still because the target looked broken, which it never is. */
+  /** How often a queue held because the target branch looked broken. In this simulation it never is. */
   readonly holds: number;
 }
 
-/** What a run tests: changes on top of others, on top of those that are in the base. */
+/** The contents of a run: members on top of the changes beneath, on top of those in the base. */
 export interface Tested {
   readonly members: readonly number[];
   readonly beneath: readonly number[];
@@ -23,8 +23,8 @@ export interface Tested {
 }
 
 /**
- * Knows how every run ends, and keeps the score of one policy. The same luck strikes every policy: whether the third run
- * that a change leads is struck by a flake depends on nothing else.
+ * Decides how every run ends, and keeps the score of one policy. All policies meet the same flakes: whether the third
+ * run led by a change is flaky depends on nothing else.
  */
 export class Referee implements Outcome {
   /** In the order of landing. */
@@ -67,7 +67,7 @@ export class Referee implements Outcome {
     return Math.max(0, ...members.map((number) => this.change(number).durationMs));
   }
 
-  /** Counts the run and says how it will end. */
+  /** Counts the run and returns whether it will pass. */
   beginRun(tested: Tested): boolean {
     this.runs += 1;
     return !this.#isFlake(tested.members.at(-1) ?? 0) && this.isSound(tested);
@@ -83,7 +83,7 @@ export class Referee implements Outcome {
     return true;
   }
 
-  /** What a change cannot be merged with: the target, or one of those beneath. */
+  /** The conflict of a change: with the target branch, or with one of the changes beneath. */
   findConflict(number: number, { beneath, isInBase }: Omit<Tested, 'members'>): 'target' | number | undefined {
     const rivals = this.#rivals.get(number) ?? [];
     if (this.change(number).isUnmergeable || rivals.some(isInBase)) return 'target';
@@ -98,7 +98,7 @@ export class Referee implements Outcome {
   }
 }
 
-/** Both ways: whichever of the two comes second is the one in trouble. */
+/** Both directions, because the conflict shows at whichever change comes second. */
 function pairUp(
   changes: readonly Change[],
   otherOf: (change: Change) => number | undefined,

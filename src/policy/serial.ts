@@ -1,7 +1,7 @@
 import { type Outcome, Referee } from './referee.ts';
 import type { Workload } from './workload.ts';
 
-/** One change at a time, in order, tested on the head. */
+/** One change at a time, in order of submission, tested on the head. */
 export function runSerial(workload: Workload): Outcome {
   const referee = new Referee(workload);
   const { gitMs } = workload.chance;

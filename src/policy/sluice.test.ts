@@ -48,7 +48,7 @@ describe('Sluice in the simulator', () => {
     assert.equal(tell(outcome.landedAt), '1@10 4@20');
     assert.equal(tell(outcome.removedAt), '2@10 3@10');
     assert.equal(outcome.runs, 4);
-    // #3 is set aside because of #1, and #4, which was to be built on it, goes back twice: with #3, and with #2.
+    // #3 is set aside because of #1. #4 was built on #3 and restarts twice: with #3 and with #2.
     assert.equal(outcome.restarts, 3);
   });
 

@@ -14,12 +14,12 @@ import { type Outcome, Referee } from './referee.ts';
 import { Trees } from './trees.ts';
 import { type Change, MINUTE_MS, type Workload } from './workload.ts';
 
-/** An operator looks this long after an alarm, and lets the queue go on. */
+/** An operator resumes the queue this long after an alarm. */
 const OPERATOR_MS = 30 * MINUTE_MS;
 
 const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
 
-/** The real engine, with git and landings that answer at once and CI that answers after its time. */
+/** Runs the real engine. Git and landings take `gitMs`; CI answers after the duration of the run. */
 export function runSluice(workload: Workload, settings: QueueSettings, onDecided?: () => void): Outcome {
   return new Shell(workload, settings, onDecided).run();
 }
@@ -42,7 +42,7 @@ class Shell {
     this.#workload = workload;
     this.#referee = new Referee(workload, onDecided);
     this.#clock = new EventClock(workload.changes[0]?.submittedAt ?? 0);
-    // There is one check here, whatever checks are called elsewhere.
+    // The simulation has one check, whatever the names in the settings.
     const requiredStatuses = settings.requiredStatuses?.length === 0 ? [] : null;
     this.#queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
   }
@@ -61,7 +61,7 @@ class Shell {
     return this.#clock.now;
   }
 
-  /** Asked only when time is about to pass. */
+  /** Call it only before the clock advances, because nextWakeAt is expensive. */
   #wake(): boolean {
     const { nextAt } = this.#clock;
     if (nextAt === this.#now) return false;
@@ -72,7 +72,10 @@ class Shell {
     return true;
   }
 
-  /** To find out when batches have waited enough, nextWakeAt looks at all that waits. It is always this long after an admission. */
+  /**
+   * nextWakeAt scans all pending entries to find when batches have waited enough. A timer for each admission is
+   * cheaper.
+   */
   #wakeBatch(): void {
     const { batch, batchingMaxWaitTimeMinutes } = this.#queue.settings;
     if (!batch || batchingMaxWaitTimeMinutes === 0) return;
@@ -204,7 +207,7 @@ function withoutBatches(queue: Queue): Queue {
   return queue.settings.batch ? { ...queue, settings: { ...queue.settings, batch: false } } : queue;
 }
 
-/** How long a test of the head by itself takes. */
+/** The duration of a test of the head by itself. */
 function medianOf({ changes }: Workload): number {
   const durations = changes.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
   return durations[Math.floor(durations.length / 2)] ?? 0;

@@ -2,14 +2,13 @@ import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
 
 /**
- * Names of trees: the same for the same changes, in whatever order they came in. A name is the exclusive or of words that
- * stand for the changes, so that the next one costs the same after ten landings and after ten thousand.
+ * Names of trees. Equal sets of changes have the same name in any order. A name is the exclusive or of random words for
+ * each change, so the next name costs the same after ten landings and after ten thousand.
  */
 type Words = readonly [number, number, number];
 
 interface Head {
   readonly words: Words;
-  /** How many changes had landed. */
   readonly landed: number;
 }
 
@@ -30,7 +29,7 @@ export class Trees {
     return nameOf(this.#mix(this.#headOf(sha).words, changes));
   }
 
-  /** The target moves: these have landed on it. Answers the new tree. */
+  /** Lands these changes on the target branch. Returns the new tree. */
   land(changes: readonly number[]): Sha {
     const before = this.#headOf(this.head);
     const head = { words: this.#mix(before.words, changes), landed: before.landed + changes.length };

@@ -1,35 +1,35 @@
 import type { Instant } from '../lib/clock.ts';
 
-/** A pull request, with all that only the simulator knows of it. */
+/** A pull request, with facts that only the simulator knows. */
 export interface Change {
-  /** From 1, in the order of submission. */
+  /** From 1, in order of submission. */
   readonly number: number;
   readonly submittedAt: Instant;
-  /** How long CI needs for it. A run that tests several takes as long as the longest of them. */
+  /** How long CI needs for it. A run of several changes takes as long as the longest one. */
   readonly durationMs: number;
   readonly isBroken: boolean;
-  /** It conflicts with the target as that was before anything landed. */
+  /** It conflicts with the initial head of the target branch. */
   readonly isUnmergeable: boolean;
-  /** Earlier changes: with `breaksWith` in one tree, tests fail; with `conflictsWith`, there is no tree. */
+  /** Earlier changes. In one tree with `breaksWith`, tests fail. With `conflictsWith`, the tree cannot be built. */
   readonly breaksWith: number | undefined;
   readonly conflictsWith: number | undefined;
-  /** Undefined: nobody said, which counts as everything. */
+  /** Undefined: no targets uploaded, which counts as impacting everything. */
   readonly targets: readonly string[] | undefined;
 }
 
 export interface Workload {
   readonly source: string;
-  /** In the order of submission; the change at index 0 has the number 1. */
+  /** In order of submission. The change at index 0 has the number 1. */
   readonly changes: readonly Change[];
   readonly chance: Chance;
 }
 
-/** What strikes runs and not changes. */
+/** Random effects on runs, independent of the changes. */
 export interface Chance {
   readonly seed: string;
-  /** How often a run fails for no reason. */
+  /** How often a run fails without a reason. */
   readonly flakeRate: number;
-  /** How long git takes to build a commit, and again to land it. */
+  /** How long git needs to build a commit, and again to land it. */
   readonly gitMs: number;
 }
 
