@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { component, nameText } from './schema.ts';
 
-/** Uploaders take names from the address of a clone as it is, where a blank is %20 and a person's own group ~ann. */
+/** Uploaders copy names from a clone URL, where a blank is %20 and a personal group is ~ann. */
 const NAME = '(?:[A-Za-z0-9_.]|%20)(?:[A-Za-z0-9_.-]|%20)*';
 
 export const Repo = component(
@@ -63,10 +63,10 @@ export function commitId(description: string) {
 
 export const Pr = component('Pr', Type.Object({ number: PrNumber }, { description: 'The pull request.' }));
 
-/** What names a queue in every merge-queue operation. */
+/** Names a queue in every merge-queue operation. */
 export const queueRef = { repo: Repo, targetBranch: TargetBranch };
 
-/** What names a pull request's entry. */
+/** Names the entry of a pull request. */
 export const entryRef = { repo: Repo, targetBranch: TargetBranch, pr: Pr };
 
 export const Empty = component(

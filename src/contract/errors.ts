@@ -1,6 +1,6 @@
 import type { FaultCode } from '../lib/fault.ts';
 
-/** Codes of a `Refusal`: the caller asked for something that cannot be had. */
+/** Codes of a `Refusal`, an expected no. */
 export type RefusalCode =
   | 'VALIDATION_FAILED'
   | 'INSUFFICIENT_SCOPE'
@@ -32,7 +32,7 @@ export type RefusalCode =
   | 'FORK_RUN_NOT_PROVEN'
   | 'RATE_LIMITED';
 
-/** Codes that only the HTTP layer itself gives. */
+/** Codes that only the HTTP layer uses. */
 export type HttpErrorCode =
   | 'MALFORMED_JSON'
   | 'AUTHENTICATION_REQUIRED'
@@ -53,11 +53,11 @@ export type ErrorCode = RefusalCode | HttpErrorCode;
 export interface ErrorKind {
   readonly status: number;
   readonly title: string;
-  /** What it means and what to do about it, for the documentation. */
+  /** Its meaning and remedy, for the documentation. */
   readonly help: string;
 }
 
-/** Every error a client can meet. Codes are stable; titles and details may be reworded. */
+/** Every error of the API. Codes are stable; titles and details may be reworded. */
 export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   VALIDATION_FAILED: {
     status: 400,
@@ -271,7 +271,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
   },
 };
 
-/** What a client sees of a fault. */
+/** Maps faults to the errors that a client sees. */
 export const FAULT_ERRORS: { readonly [Code in FaultCode]: ErrorCode } = {
   FORGE_UNAVAILABLE: 'FORGE_UNAVAILABLE',
   GIT_UNSUPPORTED: 'FORGE_UNAVAILABLE',
@@ -285,7 +285,7 @@ export const FAULT_ERRORS: { readonly [Code in FaultCode]: ErrorCode } = {
   QUEUE_PARKED: 'UNAVAILABLE',
 };
 
-/** Errors that any operation with a token can give. */
+/** Errors that any operation with a token can return. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'VALIDATION_FAILED',
   'MALFORMED_JSON',

@@ -7,7 +7,7 @@ import { component, fixedEnum, inputEnum, inputUuid, upper } from './schema.ts';
 import { EXAMPLE_MONITOR_ID } from './test-details.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
 
-/** Each parameter of any type, with what it says and for which types, from the table that also checks them. */
+/** Describes each parameter and its types, from the table that also validates them. */
 function describeParameters(): Record<string, string> {
   const texts: Record<string, string[]> = {};
   for (const type of MONITOR_TYPES) {
@@ -60,7 +60,7 @@ const labelled = {
   labels: Type.Optional(
     Type.Array(Type.String(), { description: 'Instead: puts these labels on a test, at most 20 of 64 characters.' }),
   ),
-  // Without a default: what writes answers would fill it in.
+  // Without a default: the serializer of replies would fill it in.
   remove_on_resolve: Type.Optional(
     Type.Boolean({ description: 'With labels: takes them away when the monitor resolves. True unless given.' }),
   ),

@@ -2,15 +2,15 @@ import type { TSchema } from 'typebox';
 import type { Scope } from '../storage/accounts.ts';
 import type { ErrorCode } from './errors.ts';
 
-/** At most 100,000 items count; where there are more, one more of them is read. */
+/** At most 100,000 items are valid. One more is parsed, so that validation can refuse the list. */
 export interface LongList {
-  /** Of the body itself, not of anything in it. */
+  /** A key of the body's top level. */
   readonly key: string;
-  /** How many fields each of its items has at most: those do not count either. */
+  /** The largest number of fields of an item: these do not count against the limit of keys either. */
   readonly fields: number;
 }
 
-/** One operation of the API: what validates requests, writes answers, and makes the OpenAPI document and the client. */
+/** One operation of the API. It validates requests, writes replies, and makes the OpenAPI document and the client. */
 export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema = TSchema> {
   readonly name: string;
   readonly method: 'POST' | 'GET';
@@ -20,20 +20,20 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly scope: Scope;
   readonly summary: string;
   readonly description: string;
-  /** Of a POST the JSON body; of a GET the query. */
+  /** The JSON body of a POST, or the query of a GET. */
   readonly body: Body;
-  /** The fields of `body` come in a form, with files beside them, or in the query, with one file as the body. */
+  /** The fields of `body` are form fields beside files, or query parameters with one file as the body. */
   readonly hasFiles?: true;
-  /** Also without a token, for a workflow run of a fork that proves itself by the header x-forked-workflow-run-id. */
+  /** Open without a token to a fork's workflow run, which the header x-forked-workflow-run-id names. */
   readonly isForForks?: true;
-  /** A list of `body` that may hold more values than bodies otherwise may (H13). */
+  /** A list in `body` that may exceed the general limit of values (H13). */
   readonly longList?: LongList;
   readonly reply: Reply;
-  /** Of success; 200 unless said. */
+  /** The status of success. Default: 200. */
   readonly status?: 202;
-  /** The media type of the answer; JSON unless said. */
+  /** The media type of the reply. Default: JSON. */
   readonly replyType?: string;
-  /** Beside those that every operation can give. */
+  /** Besides those that every operation has. */
   readonly errors: readonly ErrorCode[];
   readonly example: { readonly body: unknown; readonly reply: unknown };
 }

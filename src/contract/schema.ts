@@ -15,13 +15,13 @@ export function component<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, 'x-sluice-component': name };
 }
 
-/** A schema that holds itself: `build` gets what stands for it inside. */
+/** A recursive schema: `build` gets the reference to itself. */
 export function recursive<T>(name: string, build: (self: TUnsafe<T>) => TSchema): TUnsafe<T> {
   const self = Type.Unsafe<T>({ $ref: `${name}#` });
   return component(name, Type.Unsafe<T>({ ...build(self), $id: name }));
 }
 
-/** An enum in an answer: UPPER_SNAKE here, lower case on /trunk/v1. */
+/** An enum in a reply: UPPER_SNAKE here, lower case on /trunk/v1. */
 export function outputEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -29,12 +29,12 @@ export function outputEnum<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description, 'x-sluice-lower': true });
 }
 
-/** A code of a list that grows: in the case of its mount, as enums are. */
+/** A code from a list that grows. Its case follows the mount, like that of enums. */
 export function outputCode(description: string) {
   return Type.String({ description, 'x-sluice-lower': true });
 }
 
-/** An enum in an answer that reads the same on both mounts. */
+/** An enum in a reply that is the same on both mounts. */
 export function fixedEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -42,7 +42,7 @@ export function fixedEnum<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
 }
 
-/** An enum in a request: accepted in either case; `upper` makes it ours. */
+/** An enum in a request, accepted in either case; `upper` normalizes it. */
 export function inputEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -63,7 +63,7 @@ export function instant(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-09-17T10:16:02.000Z'] });
 }
 
-/** An instant in a request: with a time zone, as RFC 3339 has it. */
+/** An instant in a request, in RFC 3339 with a time zone. */
 export function inputInstant(description: string) {
   return Type.String({
     format: 'date-time',
@@ -80,7 +80,7 @@ export function inputUuid(description: string) {
   return Type.String({ format: 'uuid', description, 'x-sluice-message': 'must be a UUID' });
 }
 
-/** A name that people chose: not empty, no control characters, not endless. */
+/** A name that people choose: not empty, without control characters, of limited length. */
 export function nameText(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
@@ -91,10 +91,10 @@ export function nameText(maxLength: number, description: string) {
   });
 }
 
-/** As String.trim has it; spelled out, because `\\s` is not the same in every language that reads the contract. */
+/** The set of String.trim, spelled out because `\\s` differs between the languages that read the contract. */
 const SPACE = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 
-/** A name that is compared with others': without spaces at its ends. */
+/** A name that is compared with others, so that it has no spaces at its ends. */
 export function trimmedText(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
@@ -107,7 +107,7 @@ export function trimmedText(maxLength: number, description: string) {
 
 type JsonTypes = { string: string; integer: number; number: number; boolean: boolean };
 
-/** A value that may be null, in the one form that serialises fast. */
+/** A value or null, in the form that serializes fastest. */
 export function nullable<Kind extends keyof JsonTypes>(
   type: Kind,
   keywords: Record<string, unknown>,
@@ -119,7 +119,7 @@ export function nullableList<T>(items: TSchema, description: string): TUnsafe<T[
   return Type.Unsafe<T[] | null>({ type: ['array', 'null'], items, description });
 }
 
-/** What people write for people: not blank, lines as they like. */
+/** Free text: not blank, with any line breaks. */
 export function plainText(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,

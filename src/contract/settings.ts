@@ -48,7 +48,7 @@ const RequiredStatus = component(
   ),
 );
 
-/** The writable settings, all optional, straight from the engine's table. */
+/** The writable settings, all optional, from the engine's table. */
 export const settingInputs: Record<string, TSchema> = {
   state: Type.Optional(
     inputEnum(
@@ -61,7 +61,7 @@ export const settingInputs: Record<string, TSchema> = {
   ),
 };
 
-/** The same where what is absent stays as it is: there are no defaults then. */
+/** For updates, where an absent setting keeps its value: without defaults. */
 export const settingChanges: Record<string, TSchema> = Object.fromEntries(
   Object.entries(settingInputs).map(([name, input]) => {
     const { default: _, ...change } = input as TSchema & { default?: unknown };
@@ -69,7 +69,6 @@ export const settingChanges: Record<string, TSchema> = Object.fromEntries(
   }),
 );
 
-/** The settings as answers show them. */
 export const settingOutputs: Record<SettingName, TSchema> = Object.fromEntries(
   SETTING_NAMES.map((name) => [name, outputSchema(SETTING_SPECS[name])]),
 ) as Record<SettingName, TSchema>;

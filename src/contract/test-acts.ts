@@ -8,7 +8,7 @@ import { inputEnum, inputInstant, inputUuid, plainText, trimmedText } from './sc
 import { EXAMPLE_DETAILS, EXAMPLE_MONITOR_ID, TestDetails } from './test-details.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
 
-/** What people decide about one test. The actor is the name of the token. */
+/** Decisions of people about one test. The actor is the name of the token. */
 const testRef = { ...testScope, test_id: inputUuid('Id of the test case.') };
 const reply = Type.Object({ test: TestDetails });
 const errors = [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'] as const;

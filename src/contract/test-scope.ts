@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EXAMPLE_REPO, Repo } from './common.ts';
 import { component, nameText } from './schema.ts';
 
-/** What the operations on tests have in common: whose they are, and how lists come in pages. */
+/** Shared by the operations on tests: the scope and the paging. */
 export const SCOPE_NOT_FOUND = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const;
 
 export const testScope = { repo: Repo, org_url_slug: nameText(255, "The organization's slug.") };

@@ -3,7 +3,7 @@ import { EXAMPLE_REPO, Repo } from './common.ts';
 import { operation } from './operation.ts';
 import { nameText, nullable } from './schema.ts';
 
-/** What uploaders that already exist speak. They send fields that nobody needs, and more with every version. */
+/** The protocol of existing uploaders. They send unused fields, and more with every version. */
 const caller = { repo: Repo, orgUrlSlug: nameText(255, "The organization's slug.") };
 
 const maybeText = (description: string) => Type.Optional(nullable('string', { description }));

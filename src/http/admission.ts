@@ -8,7 +8,7 @@ import type { ServerDeps } from './server-deps.ts';
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
-/** Who may call an operation: a known token that did not call too often and has the scope. Before the body is read. */
+/** Admits a request before its body is read: the token must be known, within its rate limit, and have the scope. */
 export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Operation) => Hook {
   const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
   return (operation) => (request, reply, done) => {
@@ -46,7 +46,7 @@ function refusalOf(
   return new HttpProblem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
 }
 
-/** An instance token may act for any organization, and any token for its own. */
+/** An `instance` token may act for any organization, others only for their own. */
 async function actFor(
   app: App,
   slug: string,
@@ -62,14 +62,14 @@ async function actFor(
   );
 }
 
-/** Blank counts as absent. */
+/** A blank header counts as absent. */
 function findOrganization({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-organization'];
   const slug = typeof given === 'string' ? given.trim() : '';
   return slug === '' ? undefined : slug;
 }
 
-/** Scrapers of metrics often know no other header than `Authorization`. Blank counts as absent. */
+/** Metrics scrapers often know only `Authorization`. A blank header counts as absent. */
 function findSecret({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-api-token'];
   const secret = typeof given === 'string' ? given.trim() : '';
@@ -77,13 +77,13 @@ function findSecret({ headers }: FastifyRequest): string | undefined {
   return headers.authorization === undefined ? undefined : /^Bearer +(\S+)$/i.exec(headers.authorization)?.[1];
 }
 
-/** Who it is, is proven when its body was read: it says which pull request. Only a forge with people on it can prove it. */
+/** A fork is proven after its body was read, which names the pull request. Only a hosted forge can prove it. */
 function mayBeFork({ forges }: App, { isForForks }: Operation, request: FastifyRequest): boolean {
   if (isForForks !== true || findForkRunId(request) === undefined) return false;
   return [...forges.values()].some(({ hosting }) => hosting !== undefined);
 }
 
-/** As GitHub numbers runs; anything else is as if it were absent. */
+/** A number, as GitHub gives to workflow runs. Anything else counts as absent. */
 export function findForkRunId({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-forked-workflow-run-id'];
   return typeof given === 'string' ? /^\s*([1-9]\d{0,18})\s*$/.exec(given)?.[1] : undefined;

@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 
 export type BaseUrlOf = (request: FastifyRequest) => string;
 
-/** The server's own address as a client sees it, without a slash at its end: the one that was set, else that of the request. */
+/** The server's own address without a slash at the end: the configured one, or else that of the request. */
 export function createBaseUrl(of: {
   readonly publicUrl: string | undefined;
-  /** Addresses and CIDRs of proxies that are believed. */
+  /** Addresses and CIDRs of trusted proxies. */
   readonly trustedProxies: readonly string[];
 }): BaseUrlOf {
   const { publicUrl } = of;
@@ -31,12 +31,12 @@ function createList(entries: readonly string[]): BlockList {
 
 function isIn(list: BlockList, peer: string | undefined): boolean {
   if (peer === undefined) return false;
-  // A server that listens on :: sees peers over IPv4 so.
+  // A server that listens on :: sees IPv4 peers in this form.
   const address = peer.replace(/^::ffff:(?=\d+\.)/i, '');
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Of several proxies in a row, the first one met the client. Only the scheme counts: a host in these headers is a client's word. */
+/** The first of several proxies met the client. Only the scheme is used: the client itself may have set the host. */
 function findForwardedScheme({ headers }: FastifyRequest): 'http' | 'https' | undefined {
   const given = headers['x-forwarded-proto'];
   const simple = typeof given === 'string' ? given.split(',')[0] : undefined;

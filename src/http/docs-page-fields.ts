@@ -9,17 +9,17 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** In a request, what must be there is marked; in an answer, what may be missing. */
+/** Requests mark required fields, replies optional ones. */
 export type Direction = 'request' | 'answer';
 
 interface FieldPosition {
   readonly schemas: Schemas;
   readonly direction: Direction;
-  /** The objects around. */
+  /** The enclosing objects. */
   readonly outer: readonly ApiSchema[];
 }
 
-/** The fields of an object, those inside them indented; of a union of objects, the fields of each. */
+/** The fields of an object, nested ones indented. For a union of objects, the fields of each. */
 export function renderFields(schema: ApiSchema, schemas: Schemas, direction: Direction): Html {
   const place = { schemas, direction, outer: [] };
   const node = resolve(schema, schemas);
@@ -35,7 +35,7 @@ export function renderFields(schema: ApiSchema, schemas: Schemas, direction: Dir
   return renderObject(only, place);
 }
 
-/** Of parameters: fields that are in no object. */
+/** Parameters: fields outside of an object. */
 export function renderFieldList(fields: readonly Field[], schemas: Schemas): Html {
   return html`<ul class="fields">${fields.map((field) => renderField(field, { schemas, direction: 'request', outer: [] }))}</ul>`;
 }
@@ -62,13 +62,13 @@ function renderPresence(isRequired: boolean, direction: Direction): Html {
   return isRequired ? NOTHING : html` <span class="absent">may be absent</span>`;
 }
 
-/** Objects of many fields are folded: the outline of the whole stays in sight. */
+/** Larger objects are folded, so that the outline stays visible. */
 const FOLD_FROM = 6;
 
 function renderInner(node: ApiSchema, place: FieldPosition): Html {
   const inner = objectsOf(node, place.schemas).filter((each) => Object.keys(each.properties ?? {}).length > 0);
   return html`${inner.map((each) => {
-    // A schema inside itself is named and not shown again.
+    // A recursive schema is named, and not shown again.
     if (place.outer.includes(each)) return NOTHING;
     const count = Object.keys(each.properties ?? {}).length;
     const list = renderObject(each, place);
@@ -77,7 +77,7 @@ function renderInner(node: ApiSchema, place: FieldPosition): Html {
   })}`;
 }
 
-/** The objects a value of this schema is, or is a list of. */
+/** The objects that a value of this schema is, or is a list of. */
 function objectsOf(schema: ApiSchema, schemas: Schemas): ApiSchema[] {
   const node = resolve(schema, schemas);
   if (node.properties !== undefined || isObjectAlone(node)) return [node];
@@ -122,7 +122,7 @@ function renderRules(node: ApiSchema, schemas: Schemas): Html {
   return html`${shown.length === 0 ? NOTHING : html`<div class="rules">${shown}</div>`}${choices.length === 0 ? NOTHING : html`<div class="rules">${choices}</div>`}`;
 }
 
-/** Enums in requests list every value in both cases; once is enough to read. */
+/** Enums of requests contain each value in both cases; one is enough to read. */
 function withoutLowerCase(values: readonly unknown[]): readonly unknown[] {
   return values.filter(
     (value) => typeof value !== 'string' || value === value.toUpperCase() || !values.includes(value.toUpperCase()),
@@ -132,7 +132,7 @@ function withoutLowerCase(values: readonly unknown[]): readonly unknown[] {
 function rangesOf(node: ApiSchema): string[] {
   return [
     ...describeRange(node.minimum, node.maximum, ''),
-    // One character at least is what a required text means anyway.
+    // A required string has at least one character anyway.
     ...describeRange(node.minLength === 1 ? undefined : node.minLength, node.maxLength, ' characters'),
     ...describeRange(node.minItems, node.maxItems, ' items'),
     ...(node.uniqueItems === true ? ['all different'] : []),

@@ -1,11 +1,11 @@
-/** Markup that is safe to put into a page. */
+/** Escaped markup. */
 export interface Html {
   readonly markup: string;
 }
 
 type HtmlPart = Html | string | number | readonly Html[];
 
-/** Everything put into the template is escaped, unless it was made by this function. */
+/** Escapes everything in the template that this function did not make. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { markup: String.raw({ raw: strings }, ...parts.map(toMarkup)) };
 }
@@ -27,7 +27,7 @@ function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Paragraphs, and code between backticks: all the markup that descriptions use. */
+/** Descriptions use no other markup than paragraphs and code between backticks. */
 export function renderText(text: string): Html {
   return html`${text.split('\n\n').map((paragraph) => html`<p>${renderLine(paragraph)}</p>`)}`;
 }
@@ -38,7 +38,7 @@ export function renderLine(text: string): Html {
 
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** JSON with its parts marked for colours. */
+/** JSON with spans for colours. */
 export function renderJson(value: unknown): Html {
   const text = JSON.stringify(value, null, 2);
   const parts: Html[] = [];

@@ -1,4 +1,4 @@
-/** The one style sheet of the documentation. Colours come from the reader's choice of light or dark. */
+/** The style sheet of the documentation. Colours follow the reader's light or dark scheme. */
 export const DOCS_PAGE_STYLE = `
 :root {
   color-scheme: light dark;

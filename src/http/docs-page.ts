@@ -10,7 +10,7 @@ interface Shown {
   readonly operation: ApiOperation;
 }
 
-/** A page for people, made from the OpenAPI document: no scripts, nothing from elsewhere. */
+/** A page for people, made from the OpenAPI document, without scripts and external resources. */
 export function renderDocsPage(document: OpenApi): string {
   const shown = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -124,7 +124,7 @@ function renderCode(title: string, code: Html): Html {
   return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 }
 
-/** A command that works as it is in a POSIX shell with SLUICE_TOKEN set. */
+/** The command works as printed in a POSIX shell with SLUICE_TOKEN set. */
 function formatCurl({ servers }: OpenApi, { method, path, operation }: Shown): string {
   const token = '-H "x-api-token: $SLUICE_TOKEN"';
   const url = quote(`${servers[0]?.url ?? ''}${path}`);
@@ -153,7 +153,7 @@ function quote(text: string): string {
 
 function renderErrorLinks(document: OpenApi, operation: ApiOperation): Html {
   const codes = codesOf(document, operation);
-  // Those of every operation are behind the others, which say more about this one.
+  // Errors that every operation has come last.
   const isCommon = (code: ErrorCode): boolean =>
     Object.values(document.components.responses).some((response) => hasCode(response, code));
   const link = (code: ErrorCode): Html =>

@@ -6,12 +6,12 @@ import { tooLarge } from './core/read-body.ts';
 
 export const NOT_JSON = 'Send the body as JSON, with the header content-type: application/json.';
 
-/** What a client is told about an error. Nothing of ours (stack, SQL, path) is in it; `INTERNAL` means that it is a bug. */
+/** The error that a client sees. It contains no stack, SQL or path. `INTERNAL` is a bug. */
 export function toProblem(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof Fault) {
     const code = FAULT_ERRORS[error.code];
-    // What a store says of itself (its address, its files) is for the log.
+    // Details of the store (its address, its files) are for the log.
     return new HttpProblem(
       code,
       code === 'UNAVAILABLE' ? (error.told ?? 'Sluice cannot do this now. Try again in a moment.') : error.detail,

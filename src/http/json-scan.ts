@@ -2,17 +2,17 @@ import type { LongList } from '../contract/operation.ts';
 import { HttpProblem } from './core/problem.ts';
 
 const MAX_DEPTH = 64;
-/** A parser makes an object of each, in one go, while everybody else waits: 20 MiB hold ten million of them. */
+/** The parser builds all values at once and blocks the server meanwhile: 20 MiB can contain ten million of them. */
 const MAX_VALUES = 100_000;
-/** The costliest of all, for each is looked up in a table: no operation has as many outside its long list. */
+/** Keys cost most, because each is hashed. No operation needs as many outside its long list. */
 const MAX_KEYS = 20_000;
-/** Of all texts, keys, numbers and words: no operation needs as much of them outside its long list. */
+/** All strings, keys, numbers and literals together. No operation needs more outside its long list. */
 const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
-/** No operation looks at more items of a long list than one above its limit, which is 100,000: the others are not parsed. */
+/** The limit of a long list is 100,000 items. One more is parsed, so that validation can refuse it. */
 const MAX_ITEMS = 100_001;
-/** No text of any operation is longer, and patterns need not be tried on one that is. */
+/** No string of any operation is longer, so that patterns need not run on longer ones. */
 export const MAX_TEXT_LENGTH = 65_536;
-/** `\u0041`: a text of more bytes is longer for sure. */
+/** `\u0041` is the longest form of a character: a string of more bytes is too long in any case. */
 const MAX_TEXT_BYTES = 6 * MAX_TEXT_LENGTH;
 
 const QUOTE = 0x22;
@@ -27,25 +27,26 @@ const BLANK = 0x20;
 
 const MANY_BLANKS = 1_024;
 
-/** Bytes of the body, counted from its beginning. */
+/** Offsets in the body. */
 export interface Cut {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Looks at JSON while it arrives, and builds nothing. Refuses what would be too much to build: the piece that goes too far
- * is the last one that is kept. Of bytes that are no JSON it says something, and parsing refuses them.
+ * Scans JSON while it arrives, without building values. Refuses a body that would cost too much to parse; the chunk
+ * that
+ * exceeds a limit is the last one kept. It accepts invalid JSON, which the parser refuses later.
  */
 export class JsonScan {
   /** Colons outside texts and the cut. */
   keys = 0;
   hasEscapes = false;
-  /** What is not parsed: the long list after its last item that counts, and blanks that only make a body large. */
+  /** Ranges that are not parsed: items of the long list past the limit, and long runs of blanks. */
   readonly cuts: Cut[] = [];
 
   readonly #longList: LongList | undefined;
-  /** Whether each level is an object. */
+  /** Whether each open level is an object. */
   readonly #isObject = new Uint8Array(MAX_DEPTH + 1);
   #level = 0;
   #values = 0;
@@ -55,14 +56,14 @@ export class JsonScan {
   #isInWord = false;
   #textBytes = 0;
   #contentBytes = 0;
-  /** Keys that are not those of items of the long list. */
+  /** Keys outside the items of the long list. */
   #keysApart = 0;
-  /** How many bytes were looked at before this piece. */
+  /** The number of bytes in earlier pieces. */
   #seen = 0;
-  /** The beginning of a text of the body's own level: it may be the key of the long list. */
+  /** The beginning of a string at the top level, which may be the key of the long list. */
   #key = '';
   #isLongListNext = false;
-  /** 2 while the long list is open, which can be once only. */
+  /** 2 while the long list is open, which happens only once. */
   #longLevel: 0 | 2 | undefined = undefined;
   #items = 0;
   #fieldsLeft = 0;
@@ -99,7 +100,7 @@ export class JsonScan {
     if (this.#expectsValue) this.#count();
   }
 
-  /** To the end of the text, or of the piece; answers the last place it looked at. */
+  /** Skips to the end of the string or of the piece. Returns the last position. */
   #passText(piece: Uint8Array, start: number): number {
     let at = start;
     if (this.#isEscaped) {
@@ -130,7 +131,7 @@ export class JsonScan {
     else this.#key += Buffer.from(piece.buffer, piece.byteOffset + start, end - start).toString('latin1');
   }
 
-  /** A number, true, false or null, or what cannot be any of them. */
+  /** Skips a number, true, false or null, or invalid bytes. */
   #passWord(piece: Uint8Array, start: number): number {
     if (!this.#isInWord) this.#count();
     this.#isInWord = true;
@@ -140,7 +141,7 @@ export class JsonScan {
     return at - 1;
   }
 
-  /** Of many, one stays: it may stand between two values, which is no JSON. */
+  /** One blank of many stays: it may stand between two values, which is invalid JSON. */
   #passBlanks(piece: Uint8Array, start: number): number {
     this.#isInWord = false;
     let at = start + 1;

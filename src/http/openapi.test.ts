@@ -105,7 +105,7 @@ describe('the examples of the OpenAPI document', () => {
     }
   });
 
-  test('of errors have the status and code they are listed under', () => {
+  test('in error responses have the status and code they are listed under', () => {
     for (const [code, { value }] of Object.entries(DOCUMENT.components.examples)) {
       const problem = value as { code: string; status: number; detail: string };
       assert.equal(problem.code, code);
@@ -144,7 +144,7 @@ function resolve<T extends { readonly $ref?: string }>(node: T): T {
   return node.$ref === undefined ? node : (follow(node.$ref) as T);
 }
 
-/** Every schema of the document, those inside others too. */
+/** Visits every schema of the document, also nested ones. */
 function visitSchemas(visit: (schema: ApiSchema, where: string) => void): void {
   const walk = (schema: ApiSchema, where: string): void => {
     visit(schema, where);
@@ -171,7 +171,7 @@ function assertExamplesFit(content: ApiContent, where: string): void {
   for (const value of values) assert.deepEqual([...schema.Errors(value)], [], where);
 }
 
-/** The schema without references, as the compiler takes it; what a schema that holds itself holds is not looked at. */
+/** Resolves references, as the compiler needs it. A recursive schema is resolved once. */
 function inline(schema: unknown, outer: readonly string[] = []): unknown {
   if (Array.isArray(schema)) return schema.map((item) => inline(item, outer));
   if (typeof schema !== 'object' || schema === null) return schema;

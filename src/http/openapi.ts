@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
 
-/** JSON Schema as far as the contract uses it. */
+/** The part of JSON Schema that the contract uses. */
 export interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -60,9 +60,9 @@ export interface ApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** The scope that the token must hold. An API key's requirement has no place for it that linters accept. */
+  /** The required scope. OpenAPI has no place for scopes of an API key that linters accept. */
   readonly 'x-required-scope': string;
-  /** Where it differs from the document's: an empty one is "without a token". */
+  /** Set where it differs from the document's. An empty requirement means "without a token". */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly ApiParameter[];
   readonly requestBody?: {
@@ -141,7 +141,7 @@ const INTRODUCTION = [
   'The same operations are at `/trunk/v1` for clients that expect enums in lower case.',
 ].join('\n\n');
 
-/** In the order in which the documentation shows them. */
+/** In the order of the documentation. */
 const TAGS: { readonly [Tag in Operation['tag']]: string } = {
   'Pull requests': 'What happens to one pull request.',
   Queues: 'One queue for each branch, and what is in it.',
@@ -207,7 +207,9 @@ function describeQuery(operation: Operation, components: Components): readonly A
   }));
 }
 
-/** Fields are in a form beside the files, or in the query where the body is one file: none is required there always. */
+/**
+ * Fields are form fields beside the files, or query parameters with one file as the body. So none is always required.
+ */
 function describeFiles(
   operation: Operation,
   components: Components,
@@ -230,7 +232,7 @@ function describeFiles(
   };
 }
 
-/** One response for each status; several codes of one status are listed in it, each with an example. */
+/** One response for each status. It lists the codes of that status, each with an example. */
 function describeErrors(own: readonly ErrorCode[], components: Components): Record<string, ApiResponse> {
   const common = new Set(COMMON_ERRORS);
   const byStatus = Map.groupBy(new Set([...COMMON_ERRORS, ...own]), (code) => ERRORS[code].status);
@@ -313,7 +315,7 @@ const PROBLEM_SCHEMA: ApiSchema = {
   },
 };
 
-/** Replaces schemas that have a name by references and collects them; keywords that are only for us are left out. */
+/** Replaces named schemas by references and collects them. Our own keywords are left out. */
 function hoist(schema: unknown, components: Components): ApiSchema {
   return hoistNode(schema, components) as ApiSchema;
 }
@@ -322,7 +324,7 @@ function hoistNode(node: unknown, components: Components): unknown {
   if (Array.isArray(node)) return node.map((item) => hoistNode(item, components));
   if (typeof node !== 'object' || node === null) return node;
   const { $ref, 'x-sluice-component': name } = node as { $ref?: string; 'x-sluice-component'?: string };
-  // A component that holds itself.
+  // A recursive component.
   if ($ref !== undefined) return referTo($ref.slice(0, -1));
   const described = Object.fromEntries(
     Object.entries(node)

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Of every page for people: it loads nothing, runs nothing, sends nothing, and is shown in no other page. */
+/** Pages for people load nothing, run nothing, send nothing, and cannot be framed. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

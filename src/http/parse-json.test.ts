@@ -6,7 +6,7 @@ import { HttpProblem } from './core/problem.ts';
 import { JsonScan } from './json-scan.ts';
 import { parseJson } from './parse-json.ts';
 
-/** As it is read from a request: scanned in pieces, of a length that cuts anything anywhere. */
+/** Scans in pieces, as a request does; the length of a piece cuts tokens anywhere. */
 function parse(text: string | Buffer, { longList, piece = 7 }: { longList?: LongList; piece?: number } = {}): unknown {
   const bytes = Buffer.from(text);
   const scan = new JsonScan(longList);

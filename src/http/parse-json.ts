@@ -2,17 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { type Cut, type JsonScan, MAX_TEXT_LENGTH, malformed, textTooLong } from './json-scan.ts';
 
 /**
- * JSON for strangers, of bytes that were scanned while they came. Refuses what JSON.parse would let through in silence: keys
- * that occur twice (which of the two did the sender mean?), `__proto__`, half characters, NUL (PostgreSQL cannot store it)
- * and invalid UTF-8.
+ * Parses untrusted JSON whose bytes were scanned while they arrived. Refuses what JSON.parse silently accepts: repeated
+ * keys (the sender's intent is unknown), `__proto__`, lone surrogates, NUL (PostgreSQL cannot store it) and invalid
+ * UTF-8.
  */
 export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): unknown {
   if (bytes.length === 0) throw malformed('The body is empty. Send a JSON object.');
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
   const value = parse(cuts.length === 0 ? bytes : without(bytes, cuts));
-  // A key that occurred twice is there once: fewer keys than colons.
+  // A repeated key leaves fewer keys than colons.
   if (countKeys(value) !== keys) throw malformed('The body has an object in which a key occurs twice.');
-  // Neither can be in valid UTF-8 and valid JSON but by an escape.
+  // In valid UTF-8 and valid JSON, both are possible only by an escape.
   if (hasEscapes) checkTexts(value);
   return value;
 }

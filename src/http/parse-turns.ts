@@ -1,7 +1,7 @@
-/** Parsed at once: it takes a millisecond. */
+/** A body up to this size parses within a millisecond, so that it need not wait. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Has large bodies parsed one after the other. As long as one took is left for everybody else before the next one. */
+/** Parses large bodies one after the other. After each, other requests get as much time as it took. */
 export class ParseTurns {
   readonly #waiting: (() => void)[] = [];
 
@@ -17,7 +17,7 @@ export class ParseTurns {
     this.#waiting.shift();
     if (this.#waiting.length === 0) return;
     const took = performance.now() - begun;
-    // A timer alone could be due before the event loop has come round once.
+    // A timer alone could fire before the event loop has run once.
     setImmediate(() => setTimeout(this.#next, took));
   };
 }

@@ -6,10 +6,12 @@ import { asPage } from './page-headers.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
 
-/** Stands for the server's address in what is made once; it is put in for every request, whose Host a stranger chose. */
+/**
+ * A placeholder in cached pages: the address comes from the Host header of each request, which a stranger may choose.
+ */
 const ADDRESS = 'https://address-of-this-server.invalid';
 
-/** What needs no token: whether the server lives and serves, and what it can do. */
+/** Pages that need no token: health, readiness and documentation. */
 export function registerPublicPages(
   server: FastifyInstance,
   { app, baseUrlOf, version }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
@@ -38,7 +40,7 @@ export function registerPublicPages(
   });
 }
 
-/** Safe in text, in attributes and in the commands that people copy. */
+/** Safe in text, in attributes and in commands that people copy. */
 function escapeForPage(text: string): string {
   return text.replace(/[^\w.:/[\]-]/g, (character) => `&#${character.codePointAt(0)};`);
 }

@@ -1,4 +1,4 @@
-/** A schema without the keywords that are only for us, for code that knows JSON Schema and nothing else. */
+/** A schema without our own keywords, for code that knows only JSON Schema. */
 export function publicSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(publicSchema);
   if (typeof schema !== 'object' || schema === null) return schema;

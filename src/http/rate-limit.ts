@@ -5,7 +5,7 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Each key may spend `perSecond` requests a second, with a burst of one second's worth. */
+/** Each key may make `perSecond` requests a second, with a burst of one second's worth. */
 export class RateLimit {
   readonly #perSecond: number;
   readonly #clock: Clock;
@@ -16,11 +16,11 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  /** 0 when the request may go on; otherwise the whole seconds after which it may be tried again. */
+  /** 0: the request may proceed. Otherwise the seconds until a retry. */
   spend(key: string): number {
     const now = this.#clock.now();
     const bucket = this.#buckets.get(key) ?? { tokens: Math.max(1, this.#perSecond), filledAt: now };
-    // A clock that goes back gives nothing and takes nothing.
+    // A clock that was set back changes nothing.
     const earned = (Math.max(0, now - bucket.filledAt) / 1000) * this.#perSecond;
     bucket.tokens = Math.min(Math.max(1, this.#perSecond), bucket.tokens + earned);
     bucket.filledAt = now;

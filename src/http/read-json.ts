@@ -12,12 +12,12 @@ export interface BodyDeps {
   readonly turns: ParseTurns;
 }
 
-/** Whoever has no token yet (a fork, which its body will prove) gets no more of the server than its targets need. */
+/** A fork without a token is proven by its body. Until then it gets no more memory than its targets need. */
 const STRANGER_LIMIT_BYTES = 256 * 1024;
 
 type Done = (error: Error | null, value?: unknown) => void;
 
-/** The body of a request to an operation, scanned while it arrives and parsed when it is whole. */
+/** Reads the body of an operation. It is scanned while it arrives, and parsed when it is complete. */
 export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, turns }: BodyDeps, done: Done): void {
   const { caller, raw } = request;
   if (caller === undefined && isEncoded(request)) {
@@ -31,7 +31,7 @@ export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, tu
     ...(caller === undefined ? { limitBytes: STRANGER_LIMIT_BYTES } : {}),
     budget,
     owner: caller?.tokenId ?? STRANGER,
-    look: (piece) => scan.feed(piece),
+    inspect: (piece) => scan.feed(piece),
   };
   readBody(raw, reading, (error, body) => {
     if (body === undefined) return done(error);

@@ -8,7 +8,7 @@ import { makeRequestPrefix, pathOf } from './request-log.ts';
 
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Requests that no operation can answer, before their body is looked at: what it says does not matter. */
+/** Rejects requests that no operation can answer, before their body is read. */
 export function rejectMalformed(
   server: FastifyInstance,
   request: FastifyRequest,
@@ -34,7 +34,7 @@ function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: 
   return new HttpProblem('METHOD_NOT_ALLOWED', `This operation is called with ${allowed.join(' or ')}.`);
 }
 
-/** A body that will be refused for its size is not asked for; every other one is. */
+/** Sends no "100 Continue" for a body that will be refused for its size. */
 export function answerExpectations(server: FastifyInstance): void {
   server.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     const limit = isUploadPath(request.url ?? '') ? UPLOAD_LIMIT_BYTES : BODY_LIMIT_BYTES;
@@ -42,13 +42,13 @@ export function answerExpectations(server: FastifyInstance): void {
     else response.writeContinue();
     server.server.emit('request', request, response);
   });
-  // Any other expectation may be passed over; Node would answer it with 417 and no body.
+  // Other expectations are ignored. Node would answer them with 417 and no body.
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.server.emit('request', request, response);
   });
 }
 
-/** Bytes that are no HTTP request, or one that did not arrive in time: there is no request to answer properly. */
+/** For bytes that are no HTTP request, and for requests that did not arrive in time. */
 export function answerBrokenRequest(
   error: Error & { code?: string },
   socket: { writable: boolean; end(text: string): void; destroy(): void },

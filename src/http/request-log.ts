@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Log } from '../lib/log.ts';
 
-/** One line for each request that was answered. */
+/** Logs one line for each answered request. */
 export function logRequest(log: Log, request: FastifyRequest, status: number): void {
   const { caller } = request;
   log.info(
@@ -20,19 +20,19 @@ export function logRequest(log: Log, request: FastifyRequest, status: number): v
   );
 }
 
-/** Without the query, which may hold anything. */
+/** Without the query, which may contain secrets. */
 export function pathOf({ url }: FastifyRequest): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** Different on every server and after every start. */
+/** Ids differ between servers and between starts. */
 export function createRequestIds(): (request: { headers: IncomingMessage['headers'] }) => string {
   const prefix = makeRequestPrefix();
   let count = 0;
   return (request) => {
     const given = request.headers['x-request-id'];
-    // A proxy's id is kept so that its log and ours can be read together.
+    // A proxy's id is kept, so that both logs can be read together.
     if (typeof given === 'string' && /^[\w.-]{1,64}$/.test(given)) return given;
     count += 1;
     return `${prefix}-${count.toString(36)}`;

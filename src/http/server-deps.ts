@@ -4,11 +4,11 @@ import type { Log } from '../lib/log.ts';
 export interface ServerDeps {
   readonly app: App;
   readonly log: Log;
-  /** Of Sluice itself, for people who look after several servers. */
+  /** The version of Sluice. */
   readonly version: string;
-  /** The address to put into links; undefined: the one the client used. */
+  /** The address for links. Undefined: the one that the client used. */
   readonly publicUrl: string | undefined;
-  /** Proxies whose word about the scheme of a request counts. */
+  /** Proxies whose header for the scheme of a request is believed. */
   readonly trustedProxies: readonly string[];
   /** Requests a second for each token; 0: no limit. */
   readonly rateLimit: number;

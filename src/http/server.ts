@@ -31,13 +31,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
     arrivedAt: number;
-    /** Where the answer is written. */
+    /** The response of this request. */
     answer: ServerResponse;
   }
   interface FastifyContextConfig {
     dialect?: Dialect;
     operation?: Operation;
-    /** The handler reads the body, whatever it is. */
+    /** The handler reads the body itself. */
     readsBody?: boolean;
   }
   interface FastifyInstance {
@@ -45,37 +45,37 @@ declare module 'fastify' {
   }
 }
 
-/** An upload is five times as large as other bodies may be, and comes from machines with little bandwidth. */
+/** An upload may be five times as large as other bodies, and may come over a slow line. */
 const UPLOAD_PATIENCE = 15;
 
-/** When a fork whose run could not be proven yet should come back. */
+/** The Retry-After for a fork whose workflow run could not be proven yet. */
 const FORK_RETRY_S = 10;
-/** When whoever meets a server that cannot do it now should. */
+/** The Retry-After while the server is unavailable. */
 const RETRY_S = 5;
 
-/** Clients put their path behind the address that they were told, which often ends with a slash. */
+/** Clients append their path to a configured address, which often ends with a slash. */
 const MOUNT = /^\/+(trunk\/)?\/*(?=v1\/)/;
 
 export function createServer(deps: ServerDeps): FastifyInstance {
   const server = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
-    // Of any request, the largest upload included; that of other bodies is `readBody`'s.
+    // For any request, also the largest upload; `readBody` has a limit of its own for other bodies.
     requestTimeout: UPLOAD_PATIENCE * deps.requestTimeoutMs,
     http: {
-      // Node exchanges the two where the one for the head is the larger, and by itself looks only every 30 s.
+      // Node swaps the two timeouts if this one is larger, and by default checks them only every 30 s.
       headersTimeout: Math.min(60_000, deps.requestTimeoutMs),
       connectionsCheckingInterval: Math.min(30_000, Math.ceil(deps.requestTimeoutMs / 4)),
-      // It would answer a request without a Host by itself, with no body.
+      // Node would answer a request without a Host itself, without a body.
       requireHostHeader: false,
     },
     genReqId: createRequestIds(),
     forceCloseConnections: 'idle',
-    // What still arrives while the server stops is served: its store closes last.
+    // Requests that arrive during the stop are served: the store closes last.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     rewriteUrl: ({ url = '/' }) => (url.includes('//') ? url.replace(MOUNT, '/$1') : url),
     clientErrorHandler: answerBrokenRequest,
-    // An address that cannot be decoded comes past all hooks.
+    // A URL that cannot be decoded bypasses all hooks.
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply);
       reply.raw.once('finish', () => endIfUnread(request.raw, deps.requestTimeoutMs));
@@ -103,7 +103,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   return server;
 }
 
-/** No browser takes an answer for anything but what it says it is. */
+/** `nosniff` keeps browsers from guessing another content type. */
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
@@ -193,7 +193,7 @@ function createHandler(
   };
 }
 
-/** The same object is the same answer: it is written once. */
+/** A cached view is serialized once. */
 function textOf(texts: WeakMap<object, string>, answer: object, reply: FastifyReply): string {
   const known = texts.get(answer);
   if (known !== undefined) return known;
@@ -202,7 +202,6 @@ function textOf(texts: WeakMap<object, string>, answer: object, reply: FastifyRe
   return text;
 }
 
-/** What handlers see of a request. */
 class Context implements RequestContext {
   readonly #deps: RouteDeps;
   readonly #request: FastifyRequest;
@@ -235,11 +234,11 @@ class Context implements RequestContext {
 function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = toProblem(error);
   const facts = { err: error, requestId: request.id, path: pathOf(request) };
-  if (problem.code === 'INTERNAL') log.error(facts, 'a request failed because of a bug');
-  else if (error instanceof Fault) log.warn(facts, 'a request failed because of the world outside');
+  if (problem.code === 'INTERNAL') log.error(facts, 'request failed by a bug');
+  else if (error instanceof Fault) log.warn(facts, 'request failed by a fault');
   const { dialect = sluiceDialect, operation } = request.routeOptions.config;
   const status = dialect.statusOf(problem.code, operation);
-  // Fastify would close the connection, and so reset it under a client that still sends and never reads the answer.
+  // Fastify would close the connection. That resets it for a client that is still sending, and the answer is lost.
   reply.removeHeader('connection');
   if (problem.code === 'RATE_LIMITED' && !reply.hasHeader('retry-after')) reply.header('retry-after', FORK_RETRY_S);
   if (status === 503) reply.header('retry-after', RETRY_S);
@@ -249,7 +248,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   return sendProblem(reply, problem, request.id, status);
 }
 
-/** Otherwise a request that was in flight leaves its connection open, and the stop waits until it cuts it off. */
+/** Without it, a request in flight would keep its connection open, and the stop would wait for its timeout. */
 function closeIfStopping(server: FastifyInstance, reply: FastifyReply): void {
   if (server.isClosing) reply.header('connection', 'close');
 }

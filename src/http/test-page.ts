@@ -4,7 +4,7 @@ import { HttpProblem } from './core/problem.ts';
 import { html } from './docs-page-html.ts';
 import { asPage } from './page-headers.ts';
 
-/** Where links to tests lead that uploaders and answers have. It shows nothing that needs a token. */
+/** The target of links to tests. It shows nothing that needs a token. */
 export function registerTestPage(server: FastifyInstance): void {
   server.get('/:org/flaky-tests/test/:id', (request, reply) => {
     const { org, id } = request.params as { org: string; id: string };

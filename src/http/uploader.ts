@@ -16,7 +16,7 @@ export interface UploaderDeps extends ServerDeps {
   readonly bodies: UploadBodies;
 }
 
-/** What existing uploaders call besides operations. They read nothing of these answers but the status. */
+/** The endpoints that existing uploaders call besides operations. They read only the status of the answers. */
 export function registerUploader(server: FastifyInstance, deps: UploaderDeps): void {
   const add = (method: HTTPMethods, url: string, handle: Handle, needsToken = false): void => {
     server.route({
@@ -35,14 +35,14 @@ export function registerUploader(server: FastifyInstance, deps: UploaderDeps): v
   add('PUT', '/uploads/:id', putBundle);
   for (const { mount } of [sluiceDialect, trunkDialect]) {
     for (const path of TELEMETRY) add('POST', `${mount}${path}`, throwAway);
-    // Of clients of the years before, which asked for less and told more.
+    // For clients of earlier years.
     add('PATCH', `${mount}/metrics/updateBundleUpload`, throwAway, true);
     add('POST', `${mount}/repo/create`, throwAway, true);
   }
   registerTestPage(server);
 }
 
-/** Uploaders, and the action that runs them, tell how it went. A slow or missing answer costs their users a minute. */
+/** Uploaders send telemetry. A slow or missing answer costs their users a minute. */
 const TELEMETRY = ['/flakytests-cli/upload-metrics', '/flakytests-uploader/upload-metrics'];
 
 type Handle = (deps: UploaderDeps, request: FastifyRequest) => Promise<void>;
@@ -51,7 +51,7 @@ export function toIncomingUpload({ bodies, requestTimeoutMs }: UploaderDeps, req
   return { request: request.raw, query: request.query, bodies, timeoutMs: requestTimeoutMs };
 }
 
-/** The body is read to nowhere by Node when the answer is out. */
+/** Node discards the body after the answer. */
 async function throwAway(): Promise<void> {}
 
 async function putBundle(deps: UploaderDeps, request: FastifyRequest): Promise<void> {

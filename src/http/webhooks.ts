@@ -10,7 +10,7 @@ import type { ServerDeps } from './server-deps.ts';
 
 type WebhookDeps = ServerDeps & BodyDeps;
 
-/** Where forges tell what happened. The signature stands for a token; it is over the whole body, which is read first. */
+/** Receives webhooks. They are authenticated by a signature over the whole body, so that the body is read first. */
 export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): void {
   server.route({
     method: 'POST',
@@ -19,7 +19,7 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (isAnnouncedTooLarge(request.raw)) throw tooLarge();
       if (request.headers['x-hub-signature-256'] === undefined) throw notSigned();
-      // A forge sends none that is compressed, and a small one could become large.
+      // GitHub compresses no webhooks, and a small compressed body could become large.
       if (request.headers['content-encoding'] !== undefined) {
         throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send the delivery as it is, without a content encoding.');
       }
@@ -35,7 +35,7 @@ async function receive(deps: WebhookDeps, request: FastifyRequest): Promise<void
   const { app, log } = deps;
   const { length, take, held } = await read(deps, request);
   try {
-    // To compare a signature takes as long as parsing.
+    // Checking the signature takes as long as parsing.
     await new Promise<void>((resolve) => deps.turns.run(length, resolve));
     const receipt = await receiveWebhook(app, { headers: headersOf(request), body: take() });
     answerFor(receipt, { log, request });
@@ -49,13 +49,13 @@ function answerFor(receipt: Receipt, { log, request }: { readonly log: Log; read
     case 'unsigned':
       log.warn(
         { requestId: request.id, delivery: deliveryOf(request) },
-        'a delivery is not signed with a known secret',
+        'webhook signature does not match any known secret',
       );
       throw notSigned();
     case 'unreadable':
       throw new HttpProblem('MALFORMED_JSON', `The delivery cannot be read. ${receipt.detail}`);
     case 'received':
-      log.debug({ requestId: request.id, delivery: deliveryOf(request), looks: receipt.looks }, 'delivery');
+      log.debug({ requestId: request.id, delivery: deliveryOf(request), hints: receipt.hints }, 'webhook received');
   }
 }
 
@@ -72,13 +72,13 @@ function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string 
   );
 }
 
-/** As the forge's own page names it. It is a stranger's text until it is proven. */
+/** The id as GitHub's page shows it. It is untrusted until the signature is checked. */
 function deliveryOf({ headers }: FastifyRequest): string | undefined {
   const id = headers['x-github-delivery'];
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }
 
-/** The same whatever is wrong with it. */
+/** The same answer for every defect. */
 function notSigned(): HttpProblem {
   return new HttpProblem('INVALID_SIGNATURE', 'This delivery is not signed as it must be.');
 }

@@ -45,7 +45,7 @@ describe('alarms', LIMIT, () => {
     assert.equal((await world.alarms()).length, 1);
   });
 
-  it('of a queue are one for each effect, whether the forge can tell more or not [N1] [C6]', async (context) => {
+  it('are raised once for each effect, whether the forge can describe the push or not [N1] [C6]', async (context) => {
     const world = await createWorld(context);
     const found = await world.app.queues.find(world.queueId);
     const [repository] = await world.store.repositories.listAll();
@@ -87,7 +87,7 @@ describe('alarms', LIMIT, () => {
     assert.deepEqual(others, ['other']);
   });
 
-  it('of another server show up soon, and cost nothing in between [N2]', async (context) => {
+  it('raised by another server show up soon, and cost nothing in between [N2]', async (context) => {
     const world = await createWorld(context);
     let questions = 0;
     const list: App['store']['alarms']['list'] = (...args) => {
@@ -121,7 +121,7 @@ describe('alarms', LIMIT, () => {
     );
   });
 
-  it('are counted by queue and code, also where there was none, unless somebody does not know them [N2] [M1]', async (context) => {
+  it('are counted by queue and code, also where there was none, unless the client does not know them [N2] [M1]', async (context) => {
     const world = await createWorld(context);
     const caller = await callerOf(world);
     for (const id of ['one', 'two']) await raiseIn(world, id);

@@ -58,7 +58,7 @@ describe('QueueRunner', () => {
     assert.equal((await host.find(id))?.version, 101);
   });
 
-  it('what is read back from the store is what was in memory, targets included', async () => {
+  it('reads back from the store exactly what was in memory, targets included', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
     const host = new QueueHost(store, systemClock);

@@ -153,7 +153,7 @@ describe('looking around', () => {
     assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
   });
 
-  test('where a forge finds out again about all that wait, a few questions are enough [G85]', async (t) => {
+  test('a few queries are enough when the forge recomputes mergeability of all waiting entries [G85]', async (t) => {
     const world = await createWorld(t);
     const { forge, clock } = world.world;
     const find = forge.findPullRequest.bind(forge);
@@ -214,7 +214,7 @@ describe('looking around', () => {
     assert.equal(world.hosting.asked.get('readComment'), 2);
   });
 
-  test('of one reading, what failed or runs again counts before what passed [G82]', async (t) => {
+  test('failures and reruns of one poll count before its passes [G82]', async (t) => {
     for (const conclusion of ['FAILURE', undefined] as const) {
       const world = await createWorld(t);
       const { forge, clock } = world.world;

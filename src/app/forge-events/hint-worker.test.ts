@@ -15,7 +15,7 @@ async function createWorld(t: TestContext): Promise<HostedWorld> {
   return world;
 }
 
-describe('what forges tell of', () => {
+describe('webhook hints', () => {
   test('a check that finished is read at the forge, and what passed lands', async (t) => {
     const world = await createWorld(t);
     world.start();
@@ -98,7 +98,7 @@ describe('what forges tell of', () => {
     assert.deepEqual(heads.at(-1), { sha: head, at: changedAt + 1_000, changedAt });
   });
 
-  test('nobody asks about pull requests that are in no queue', async (t) => {
+  test('pull requests in no queue are not read', async (t) => {
     const world = await createWorld(t);
     world.start();
     const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
@@ -170,7 +170,7 @@ describe('what forges tell of', () => {
     assert.equal((await world.queue()).head?.sha, head);
   });
 
-  test('what is said of repositories that are not ours is dropped [G32]', async (t) => {
+  test('hints about unregistered repositories are dropped [G32]', async (t) => {
     const world = await createWorld(t);
     world.hosting.tell('access', { kind: 'access' }, { owner: 'strangers', name: 'app' });
     world.hosting.tell('rules', { kind: 'rules' }, { owner: 'strangers', name: '*' });
@@ -257,7 +257,7 @@ describe('a repository that is called otherwise', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('what was told under its former name is not lost', async (t) => {
+  test('a hint under the former name of a repository is not lost', async (t) => {
     const world = await createWorld(t);
     const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     world.hosting.comment(number, 'ada', '/sluice merge');

@@ -41,7 +41,7 @@ describe('looking at a pull request', () => {
     assert.equal(world.hosting.asked.get('findPullRequests'), 1);
   });
 
-  test('of one that is admitted nobody asks whether it can be merged', async (t) => {
+  test('an admitted entry is not asked for mergeability', async (t) => {
     const { world, state } = await createWorld(t);
     const number = await world.world.submit();
     state.isUndecided = false;

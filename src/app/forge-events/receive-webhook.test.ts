@@ -16,15 +16,15 @@ async function countHints(world: HostedWorld, app: App = world.app): Promise<num
   let hints = 0;
   for (const delivery of world.hosting.deliveries.splice(0)) {
     const receipt = await receiveWebhook(app, delivery);
-    hints += receipt.kind === 'received' ? receipt.looks : 0;
+    hints += receipt.kind === 'received' ? receipt.hints : 0;
   }
   return hints;
 }
 
 const checksOf = (sha: Sha, check?: string) => ({ kind: 'checks', sha, ...(check && { check }) }) as const;
 
-describe('what is delivered', () => {
-  test('of commits, branches and labels that no queue waits for is not stored [G86]', async (t) => {
+describe('a webhook', () => {
+  test('about commits, branches and labels that no queue waits for is not stored [G86]', async (t) => {
     const world = await createWorld(t);
     const { hosting } = world;
     world.start();
@@ -58,7 +58,7 @@ describe('what is delivered', () => {
     assert.equal(await countHints(world, other), 1);
   });
 
-  test('of a suite is stored while somebody waits: their head may be known a moment later [G86]', async (t) => {
+  test('about a check suite is stored while an entry waits: its head may be known a moment later [G86]', async (t) => {
     const world = await createWorld(t);
     world.start();
     const { forge } = world.world;

@@ -5,8 +5,8 @@ import { encodeHint } from '../core/hint-codec.ts';
 import { isRelevant } from './is-relevant.ts';
 
 export type Receipt =
-  /** From a connected forge. `looks` is the number of stored hints. */
-  | { readonly kind: 'received'; readonly looks: number }
+  /** From a connected forge. `hints` is the number of stored hints. */
+  | { readonly kind: 'received'; readonly hints: number }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'unreadable'; readonly detail: string };
 
@@ -20,7 +20,7 @@ export async function receiveWebhook(app: App, delivery: Delivery): Promise<Rece
     if (answer === undefined || answer.kind === 'unsigned') continue;
     app.hints.recordWebhook(host, app.clock.now());
     if (answer.kind === 'unreadable') return answer;
-    return { kind: 'received', looks: await keep(app, host, answer.hints) };
+    return { kind: 'received', hints: await keep(app, host, answer.hints) };
   }
   return { kind: 'unsigned' };
 }

@@ -13,7 +13,7 @@ async function aNote() {
   return { app: { store }, key };
 }
 
-describe('what was said and heard of a pull request', () => {
+describe('the note of a pull request', () => {
   it('is as empty where it is unknown, or older than what it should say', () => {
     assert.deepEqual(decodeNote('{}'), EMPTY_NOTE);
     assert.deepEqual(decodeNote(encodeNote({ ...EMPTY_NOTE, labels: ['x'] })).labels, ['x']);
@@ -93,7 +93,7 @@ describe('what was said and heard of a pull request', () => {
     assert.deepEqual([wasSeenAt(note, B, 40_000), wasSeenAt(note, A, 40_000)], [false, true]);
   });
 
-  it('of two heads of one second neither is seen: nobody knows which was the last [G83]', async () => {
+  it('counts neither of two heads of one second as seen: their order is unknown [G83]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 20_900, changedAt: 20_000 });
     await rememberHead(app, key, { sha: B, at: 21_000, changedAt: 20_000 });
@@ -119,7 +119,7 @@ describe('what was said and heard of a pull request', () => {
     assert.deepEqual(seen, [false, true, true]);
   });
 
-  it('what is told of a former head again and again is noted once [G83]', async () => {
+  it('records a former head once, however often it is reported [G83]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
     await rememberHead(app, key, { sha: B, at: 9_500, changedAt: 9_000 });

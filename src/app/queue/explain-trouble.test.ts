@@ -47,7 +47,7 @@ async function createWorld(context: TestContext, error: Error) {
   return { world, explain, untilAttempts };
 }
 
-describe('what keeps failing', () => {
+describe('an effect or poll that keeps failing', () => {
   it('is told to the entry, and to those that are built on it [E15]', async (context) => {
     const { world, explain, untilAttempts } = await createWorld(context, new Fault('FORGE_UNAVAILABLE', 'It is gone.'));
     const one = await world.submit({ a: 'a' });
@@ -82,7 +82,7 @@ describe('what keeps failing', () => {
     );
   });
 
-  it('what cannot be looked at is told too, the nearer first, and nothing to who has left [E15]', async (context) => {
+  it("explains outages too, the entry's own first, and nothing for an ended entry [E15]", async (context) => {
     const { world, explain } = await createWorld(context, new Fault('FORGE_UNAVAILABLE', 'It is gone.'));
     const one = await world.submit({ a: 'a' });
     const id = findEntry(await world.queue(), one)?.id ?? '';

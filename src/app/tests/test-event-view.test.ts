@@ -9,7 +9,7 @@ function textOf(kind: string, detail: object): string {
   return viewTestEvent(row, NAMES).text;
 }
 
-describe('what the history says of a monitor [F30]', () => {
+describe('history texts of a monitor [F30]', () => {
   const resolved = { monitorId: 'gone', type: 'failure_rate', cause: 'deleted' };
 
   it('calls one that is there as it is called now', () => {

@@ -28,7 +28,7 @@ function ways(stretches: readonly Stretch[]): string[] {
   return stretches.map(({ from, to, landings }) => `${from}..${to} ${landings.length}`);
 }
 
-describe('what a queue says about its target', () => {
+describe('the record of a target branch', () => {
   it('is one stretch for landings one upon the other [N4]', () => {
     const { stretches, head, findings } = story('M', landed('M', 'A'), landed('A', 'B'));
     assert.deepEqual(ways(stretches), ['M..B 2']);

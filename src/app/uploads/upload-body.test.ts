@@ -99,7 +99,7 @@ describe('bodies of uploads', () => {
     assert.equal((await read(bodyId, 0)).length, 0);
   });
 
-  test('of which no byte comes have no file', async () => {
+  test('without any bytes have no file', async () => {
     const bytes = (async function* () {})();
     const { body } = await bodies.receive((writer) => writeFile(writer, 'a.xml', { encoding: undefined, bytes }));
     assert.deepEqual(body.files, []);

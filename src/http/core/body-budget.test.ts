@@ -12,7 +12,7 @@ class Place {
     return this.budget.hold(owner, () => this.resumed.push(name));
   }
 
-  /** Bodies that fill all the memory that is shared. */
+  /** Bodies that fill the shared memory. */
   fill(owner: string): readonly HeldBody[] {
     const bodies = [this.body(owner), this.body(owner)];
     for (const body of bodies) assert.equal(body.add(12 * MIB), 'go_on');

@@ -1,25 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 
-/** Of all bodies together, from their first byte until they are answered; 64 MiB with what may come on top of it. */
+/** For all bodies from their first byte to their answer. With the extras below it is 64 MiB. */
 const SHARED_BYTES = 24 * 1024 * 1024;
-/** Nobody waits for a body that is no larger: it is what nearly every request has. */
+/** A body up to this size never waits. Nearly every request is that small. */
 const SMALL_BODY_BYTES = 16 * 1024;
-/** Of those who have not shown yet who they are, all together. Room is left for deliveries, which are small nearly always. */
+/** For all unauthenticated bodies together. It leaves room for webhooks, which are nearly always small. */
 const STRANGERS_BYTES = 22 * 1024 * 1024;
 const STRANGERS_LARGE_BYTES = 21 * 1024 * 1024;
 const STRANGERS_SMALL_BYTES = 256 * 1024;
-/** Each of those that wait keeps a connection, and the piece with which it came too late: 64 KiB. */
+/** Each waiting body keeps a connection and one chunk of 64 KiB. */
 const MAX_WAITING = 256;
 
-/** The owner of all bodies of which nobody knows whose they are. */
+/** The owner of all unauthenticated bodies. */
 export const STRANGER = 'stranger';
 
 /**
- * Bounds the memory that bodies fill. Where it is full, they wait in the middle of arriving until others are answered. One of
- * them goes on all the same, up to the largest a body may be (20 MiB more): else all could hold half of theirs and wait for
- * each other. The next to go on is of whoever holds least, so that many bodies of one caller keep no other out. Strangers
- * have a part of it, and do not wait: waiting is what they could keep others from.
+ * Bounds the memory of request bodies. When it is full, bodies wait half-read until others are answered. One of them
+ * may
+ * exceed the budget up to the largest body (20 MiB more); otherwise all could hold a half and wait for each other. The
+ * next to continue belongs to the owner that holds least, so that many bodies of one caller do not lock out another.
+ * Unauthenticated bodies have a share of it and are refused instead of waiting, since waiting ones would block others.
  */
 export class BodyBudget {
   readonly #held = new Map<string, number>();
@@ -27,12 +28,11 @@ export class BodyBudget {
   #bytes = 0;
   #ahead: HeldBody | undefined;
 
-  /** For a body of this owner. `resume` is called when it waited and may go on. */
+  /** Registers a body. `resume` is called when it waited and may continue. */
   hold(owner: string, resume: () => void): HeldBody {
     return new HeldBody(owner, resume, this);
   }
 
-  /** What may happen with the next piece of this body. */
   add(body: HeldBody, bytes: number): 'go_on' | 'wait' | 'give_up' {
     body.bytes += bytes;
     this.#count(body.owner, bytes);
@@ -69,7 +69,7 @@ export class BodyBudget {
     else this.#held.set(owner, held);
   }
 
-  /** Everybody where there is room; else one, to go ahead. */
+  /** Wakes all when there is room, otherwise one that may exceed the budget. */
   #wake(): void {
     if (this.#waiting.size === 0) return;
     if (this.#bytes <= SHARED_BYTES) {
@@ -107,12 +107,12 @@ export class HeldBody {
     return this.#budget.add(this, bytes);
   }
 
-  /** Releasing it again changes nothing. */
+  /** Idempotent. */
   release(): void {
     this.#budget.remove(this);
   }
 
-  /** What was parsed of a large one is in memory for as long as somebody works with it. */
+  /** The parsed value of a large body stays in memory until the request is answered. */
   releaseAfter(answer: ServerResponse): void {
     if (this.bytes <= SMALL_BODY_BYTES) this.release();
     else finished(answer, () => this.release());

@@ -4,22 +4,23 @@ import type { Operation } from '../../contract/operation.ts';
 import type { SluiceKeywords } from '../../contract/schema.ts';
 import type { RequiredStatus } from '../../engine/required-status.ts';
 
-/** How one mount speaks: /v1 as the contract says, /trunk/v1 as clients of the reference product expect it. */
+/** How a mount reads and writes: /v1 as the contract says, /trunk/v1 as clients of that product expect it. */
 export interface Dialect {
   readonly mount: string;
-  /** What of a body is ours alone must not be seen where clients of another product send something of that name. */
+  /** Drops our own fields from a request: clients of another product may send something else under that name. */
   readerFor(operation: Operation): Translate;
   translatorFor(operation: Operation): Translate;
   /** `operation` is undefined where the request was for none. */
   statusOf(code: ErrorCode, operation: Operation | undefined): number;
   /**
-   * Its clients compare what they planned with what they get: a write must not change what it did not name, also where
-   * an unset setting reads as another one.
+   * Declarative clients compare their plan with the result: a write must not change a setting that it did not name,
+   * also
+   * where an unset setting follows another one.
    */
   readonly keepsUnnamedSettings: boolean;
-  /** The reference product has none. */
+  /** Clients of /trunk/v1 know no alarms. */
   readonly hasAlarms: boolean;
-  /** Quarantined tests say whether somebody should look at them. */
+  /** Quarantined tests say whether they should be reviewed. */
   readonly hasReviews: boolean;
 }
 
@@ -89,7 +90,7 @@ function withoutHead(body: unknown): unknown {
   return { ...(body as Json), pr: rest };
 }
 
-/** Without alarms and holds, and required checks by their names: who must report them is ours. */
+/** Without alarms and holds, and with required checks as plain names: their apps are an extension of ours. */
 function asQueue(queue: unknown): Json {
   const { alarms: _1, hold: _2, requiredStatuses, ...rest } = queue as QueueReply;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
@@ -123,7 +124,7 @@ function withoutRunFigures(test: Json): Json {
   return rest;
 }
 
-/** Follows the schema of an answer to the enums in it; undefined where there are none, so that most values are not copied. */
+/** Finds the enums in the schema of a reply. Undefined where there are none, so that most values are not copied. */
 function lowerEnums(schema: TSchema): Translate | undefined {
   const node = schema as SluiceKeywords & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
   if (node['x-sluice-lower']) return (value) => (typeof value === 'string' ? value.toLowerCase() : value);

@@ -3,26 +3,26 @@ import type { UploadBodies } from '../../app/uploads/upload-body.ts';
 import { HttpProblem } from './problem.ts';
 import { isAnnouncedTooLarge } from './read-body.ts';
 
-/** On the wire, of uploads of test results. */
+/** The size on the wire. */
 export const UPLOAD_LIMIT_BYTES = 100 * 1024 * 1024;
 
-/** A request whose body is test results. Nothing of it is in memory but what arrives just now. */
+/** A request with test results. Only the chunk that just arrived is in memory. */
 export interface IncomingUpload {
   readonly request: IncomingMessage;
   readonly query: unknown;
   readonly bodies: UploadBodies;
-  /** How long nothing may arrive. */
+  /** The longest pause between two chunks. */
   readonly timeoutMs: number;
 }
 
-/** Addresses at which uploads arrive: what is announced there may be larger. */
+/** Paths with the larger body limit. */
 export function isUploadPath(url: string): boolean {
   return /^\/+(?:uploads\/|(?:trunk\/+)?v1\/flaky-tests\/upload-results(?:\?|$))/.test(url);
 }
 
 /**
- * The body as it arrives. Whoever stops taking it, or throws, leaves the rest to be read and thrown away, so that a client
- * that is still sending comes to read the answer.
+ * The body as it arrives. After an early end or an error the rest is read and discarded, so that a client that is still
+ * sending gets to read the answer.
  */
 export async function* arriving({ request, timeoutMs }: IncomingUpload): AsyncGenerator<Uint8Array> {
   if (isAnnouncedTooLarge(request, UPLOAD_LIMIT_BYTES)) throw uploadTooLarge();
@@ -40,7 +40,7 @@ export async function* arriving({ request, timeoutMs }: IncomingUpload): AsyncGe
     }
   } finally {
     patience.end();
-    // Not waited for: where nothing arrives any more, it does not come back.
+    // Not awaited: the promise may never settle when nothing arrives any more.
     if (!request.readableEnded) void chunks.return?.().then(() => request.resume());
   }
 }
@@ -50,7 +50,7 @@ interface Patience {
   end(): void;
 }
 
-/** One timer for all chunks: it is set back when one arrives. */
+/** One timer for all chunks, restarted by each. */
 function createPatience(timeoutMs: number): Patience {
   let giveUp: (problem: HttpProblem) => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
@@ -59,7 +59,7 @@ function createPatience(timeoutMs: number): Patience {
   late.catch(() => undefined);
   let isWaiting = false;
   const timer = setTimeout(() => {
-    // While the store takes its time, nobody is late.
+    // The client is not late while the store is writing.
     if (!isWaiting) timer.refresh();
     else giveUp(new HttpProblem('REQUEST_TIMEOUT', 'The upload stopped arriving. Send it again.'));
   }, timeoutMs);

@@ -7,16 +7,16 @@ import type { RequestableQueueState } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { HttpProblem } from './problem.ts';
 
-/** From values that fit the contract to values of ours. */
+/** Converts validated wire values to our types. */
 
 export function prNumber(given: number | string): PrNumber {
   return Number(given) as PrNumber;
 }
 
-/** 9999-12-31T23:59:59.999Z: what comes after it cannot be written in the contract's format. */
+/** 9999-12-31T23:59:59.999Z, the last instant that the contract's format can express. */
 const LAST_INSTANT = 253_402_300_799_999;
 
-/** The contract's format lets leap seconds through, which no clock here has, and the year 10000 by way of a time zone. */
+/** The format allows leap seconds, which JavaScript has not, and the year 10000 by way of a time zone. */
 export function instant(path: string, given: string): Instant {
   const parsed = Date.parse(given);
   if (parsed <= LAST_INSTANT) return parsed;
@@ -24,7 +24,7 @@ export function instant(path: string, given: string): Instant {
   throw new HttpProblem('VALIDATION_FAILED', `${path.slice(1)} ${message}.`, [{ path, message }]);
 }
 
-/** What parseJson refuses in a body is refused in an address too: it can be neither stored nor looked for. */
+/** Refuses in a query what parseJson refuses in a body: it cannot be stored. */
 export function query(given: unknown): unknown {
   for (const [name, value] of Object.entries(given as Record<string, unknown>)) {
     if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) continue;
@@ -43,7 +43,7 @@ export function queueChanges(body: Readonly<Record<string, unknown>>): QueueChan
   return { settings: parseSettings(body), state: state === undefined ? undefined : upper(state) };
 }
 
-/** Without the fields that the request did not name. */
+/** Leaves out fields that the request did not name. */
 export function named<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> };

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../app/core/refusal.ts';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 
-/** Thrown anywhere below a request to answer it with a problem document. */
+/** Thrown below a request, to answer it with a problem document. */
 export class HttpProblem extends Error {
   override readonly name = 'Problem';
   readonly code: ErrorCode;
@@ -18,7 +18,7 @@ export class HttpProblem extends Error {
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
-/** RFC 9457. The type is a link into the documentation of every server. */
+/** RFC 9457. The type is a link into the server's own documentation. */
 export function formatProblem(
   problem: Pick<HttpProblem, 'code' | 'detail' | 'errors'>,
   requestId: string,

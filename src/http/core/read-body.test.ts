@@ -8,7 +8,7 @@ import { type BodyReading, type ReadBody, readBody } from './read-body.ts';
 
 const MIB = 1024 * 1024;
 
-/** A request of which the bytes come when a test says so. */
+/** A request whose bytes arrive when the test writes them. */
 function arriving(headers: Record<string, string> = {}): PassThrough & IncomingMessage {
   return Object.assign(new PassThrough(), { headers }) as never;
 }
@@ -21,7 +21,7 @@ function reading(request: IncomingMessage, options: Partial<BodyReading> & { bud
   });
 }
 
-/** A budget that is full, and whose place ahead is taken. */
+/** A full budget whose extra slot is taken. */
 function fullBudget(): { budget: BodyBudget; release: () => void } {
   const budget = new BodyBudget();
   const held = [1, 2, 3].map(() => budget.hold('greedy', () => undefined));
@@ -60,11 +60,11 @@ describe('reading a body', () => {
     for (let count = 0; count < 10; count += 1) {
       const request = arriving();
       let pieces = 0;
-      const look = (): void => {
+      const inspect = (): void => {
         pieces += 1;
         if (pieces === 2) throw new HttpProblem('MALFORMED_JSON', 'Enough.');
       };
-      const body = reading(request, { budget, look });
+      const body = reading(request, { budget, inspect });
       for (let sent = 0; sent < 2; sent += 1) request.write(Buffer.alloc(9 * MIB));
       await assert.rejects(body, isCode('MALFORMED_JSON'));
     }

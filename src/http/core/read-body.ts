@@ -9,34 +9,36 @@ export const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
 const ZSTD_WINDOW_LOG = 23;
 
-/** How long a body waits at most for room in memory. */
+/** The longest wait for room in the budget. */
 const MAX_WAIT_MS = 30_000;
 
 export interface BodyReading {
   readonly timeoutMs: number;
-  /** Less than others may send. */
+  /** A lower limit. */
   readonly limitBytes?: number;
   readonly budget: BodyBudget;
-  /** Whose body it is, for the budget. */
+  /** The owner, for the budget. */
   readonly owner: string;
-  /** Sees each piece as it comes, and refuses the body by throwing. */
-  readonly look?: (piece: Buffer) => void;
+  /** Called with each chunk. It refuses the body by throwing. */
+  readonly inspect?: (piece: Buffer) => void;
 }
 
 export interface ReadBody {
   readonly length: number;
-  /** All of it in one piece, once: a copy that need not be there while the body waits for its turn. */
+  /**
+   * Returns the whole body as one buffer, once. The copy is made late, so that a waiting body is not in memory twice.
+   */
   take(): Buffer;
-  /** To be released by whoever asked for the body. */
+  /** The caller must release it. */
   readonly held: HeldBody;
 }
 
 type Done = (error: Error | null, body?: ReadBody) => void;
 
 /**
- * Reads a whole body, as it was before it was compressed for the way. One that is too large is refused by its announced
- * length, or as soon as it is; what still arrives then is read and thrown away, so that a client that is still sending
- * comes to read the answer. One that does not arrive in time, or finds no room in time, is refused too.
+ * Reads a whole body and decompresses it. A body that is too large is refused by its announced length, or as soon as it
+ * exceeds the limit. The rest is then read and discarded, so that a client that is still sending gets to read the
+ * answer. A body that does not arrive in time, or gets no memory in time, is refused too.
  */
 export function readBody(request: IncomingMessage, reading: BodyReading, done: Done): void {
   const { limitBytes = BODY_LIMIT_BYTES } = reading;
@@ -75,11 +77,11 @@ class Reading {
   }
 
   #take(chunk: Buffer): void {
-    const { limitBytes = BODY_LIMIT_BYTES, look } = this.#options;
+    const { limitBytes = BODY_LIMIT_BYTES, inspect } = this.#options;
     this.#length += chunk.length;
     if (this.#length > limitBytes) return this.#refuse(tooLarge(limitBytes));
     try {
-      look?.(chunk);
+      inspect?.(chunk);
     } catch (problem) {
       return this.#refuse(problem as Error);
     }
@@ -119,7 +121,7 @@ class Reading {
     this.#done(error);
   }
 
-  /** False where it was over before. */
+  /** Returns false if it had ended before. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -130,11 +132,11 @@ class Reading {
 }
 
 /**
- * For a request that is answered: Node reads what is left of its body to nowhere, and would wait for it as long as for the
- * largest upload.
+ * Ends an answered request whose body is not read completely. Node discards the rest, and would wait for it as long as
+ * for the largest upload.
  */
 export function endIfUnread(request: IncomingMessage, timeoutMs: number): void {
-  // Requests that a test makes up have no such field.
+  // Requests injected by tests have no such field.
   if (request.complete !== false) return;
   const timer = setTimeout(() => {
     if (!request.complete) request.socket.destroy();
@@ -151,7 +153,7 @@ function late(): HttpProblem {
   return new HttpProblem('REQUEST_TIMEOUT', 'The request did not arrive in time.');
 }
 
-/** Whatever goes wrong with either stream is told by the one that is returned. */
+/** The returned stream reports errors of both. */
 function decode(request: IncomingMessage): Readable {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return request;
@@ -159,11 +161,11 @@ function decode(request: IncomingMessage): Readable {
   let encodedLength = 0;
   request.on('data', (chunk: Buffer) => {
     encodedLength += chunk.length;
-    // Compressed bytes may decode to nothing at all.
+    // Compressed bytes may decode to nothing.
     if (encodedLength > BODY_LIMIT_BYTES) decoder.destroy(tooLarge());
   });
   request.on('error', (error) => decoder.destroy(error));
-  // Destroyed while something is still being decoded, it may complain once more, to nobody.
+  // A decoder that is destroyed at work may emit one more error.
   decoder.on('error', () => request.unpipe(decoder));
   return request.pipe(decoder);
 }

@@ -5,13 +5,13 @@ import type { BodyWriter } from '../../app/uploads/upload-body.ts';
 import { arriving, type IncomingUpload } from './incoming-upload.ts';
 import { HttpProblem } from './problem.ts';
 
-/** The part that says who owns the tests. */
+/** The form part with the CODEOWNERS file. */
 const OWNERS_PART = 'codeowners';
-/** GitHub reads no more of one. */
+/** GitHub ignores a larger one. */
 const MAX_OWNERS_BYTES = 3_000_000;
 
 const LIMITS = {
-  /** Of one field; the longest that fits the contract is shorter. */
+  /** More than the longest field of the contract. */
   fieldSize: 16 * 1024,
   fields: 200,
   files: 10_000,
@@ -19,12 +19,13 @@ const LIMITS = {
   headerSize: 16 * 1024,
 };
 
-/** Fields by name; one that came more than once is a list, which fits nothing. */
+/** Fields by name. A repeated one is a list, which fits no schema. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * Reads multipart/form-data. Files go to the writer while they arrive, one after the other; a part is a file when it has a
- * file name, or is called `files` or `codeowners`. Of the other parts only `known` ones are kept.
+ * Reads multipart/form-data. Files go to the writer one after the other while they arrive. A part is a file when it has
+ * a
+ * file name, or is called `files` or `codeowners`. Of the other parts only the `known` ones are kept.
  */
 export async function readForm(
   upload: IncomingUpload,
@@ -46,7 +47,7 @@ export async function readForm(
     open.add(stream);
     if (name === OWNERS_PART) owners += 1;
     if (owners > 1) failure.fail(invalid(`/${OWNERS_PART}`, 'is there more than once'));
-    // It may complain before its turn comes.
+    // The stream may fail before its turn.
     stream.on('error', (error) => failure.fail(cutShort(error)));
     files = files
       .then(() => copyFile(stream, { name, fileName: fileName ?? '' }, writer))
@@ -83,7 +84,7 @@ function createForm(headers: IncomingHttpHeaders): InstanceType<typeof Busboy> {
   }
 }
 
-/** A form without a file chosen has a part without a name and without a byte. */
+/** A browser sends an empty part without a name when no file was chosen. */
 async function copyFile(
   stream: Readable,
   { name, fileName }: { readonly name: string; readonly fileName: string },
@@ -116,7 +117,7 @@ interface Failure {
   or<T>(work: Promise<T>): Promise<T>;
 }
 
-/** The first thing that went wrong, whoever noticed it. */
+/** Keeps the first error. */
 function createFailure(): Failure {
   let reason: { readonly error: unknown } | undefined;
   let reject: (error: unknown) => void = () => undefined;
@@ -137,7 +138,7 @@ function createFailure(): Failure {
 }
 
 function cutShort(error: unknown): unknown {
-  // What other parts of the server throw comes through here too.
+  // Errors from other parts of the server also come through here.
   if (!(error instanceof Error) || !/multipart|part terminated|boundary|header/i.test(error.message)) return error;
   return invalid('', 'ends before its last boundary, or is no multipart/form-data at all');
 }

@@ -7,16 +7,16 @@ import type { Operation } from '../../contract/operation.ts';
 import type { Dialect } from './dialect.ts';
 import type { IncomingUpload } from './incoming-upload.ts';
 
-/** What an operation's handler knows of the request besides its body. */
+/** The context of a request for its handler. */
 export interface RequestContext {
   readonly app: App;
-  /** Of the token; of operations that are also for forks, undefined where the request had none. */
+  /** The token's caller. Undefined only for operations that are open to forks. */
   readonly caller: Caller;
-  /** Where there is no token: the workflow run that the request says it comes from, and who proves it. */
+  /** Set without a token: the workflow run that the request names, and the service that proves it. */
   readonly fork: { readonly runId: string; readonly proofs: ForkProofs } | undefined;
-  /** Of the mount that the request came to. */
+  /** The dialect of the mount. */
   readonly dialect: Dialect;
-  /** The server's own address as this client sees it, without a slash at its end. */
+  /** The server's address as this client sees it, without a slash at the end. */
   readonly baseUrl: string;
 }
 
@@ -25,11 +25,11 @@ export type Handler = (context: RequestContext, body: never) => Promise<unknown>
 export interface Route {
   readonly operation: Operation;
   readonly handle: Handler;
-  /** Its answers are views that are made once for what they show: the same object is answered again and again. */
+  /** Replies are cached views, so that their serialized form is cached too. */
   readonly isReused: boolean;
 }
 
-/** Ties an operation of the contract to the code behind it; the types of body and answer must fit. */
+/** Connects an operation of the contract to its code; the types of body and reply must fit. */
 export function route<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
   handle: (context: RequestContext, body: Static<Body>) => Promise<Immutable<Static<Reply>> | Refusal>,
@@ -38,7 +38,7 @@ export function route<Body extends TSchema, Reply extends TSchema>(
   return { operation: operation as Operation, handle: handle as Handler, isReused: options.isReused ?? false };
 }
 
-/** The same for an operation with files, whose body is read while it arrives. */
+/** For an operation with files, whose body is read while it arrives. */
 export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
   handle: (context: RequestContext, upload: IncomingUpload) => Promise<Static<Reply> | Refusal>,
@@ -46,5 +46,5 @@ export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
   return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }
 
-/** Answers are only read: what the app shares from its own state fits too. */
+/** Replies are only read, so that immutable state of the app fits too. */
 type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

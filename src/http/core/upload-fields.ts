@@ -10,7 +10,7 @@ const validate = createValidator(uploadResults.body);
 
 export const FIELD_NAMES: readonly string[] = Object.keys(uploadResults.body.properties);
 
-/** From the fields of a form or a query. A script leaves a field empty that it has no value for. */
+/** Reads the fields of a form or a query. Scripts send an empty field where they have no value. */
 export function parseUploadFields(given: unknown): UploadInput {
   const named = Object.entries(given as object).filter(([name, value]) => FIELD_NAMES.includes(name) && value !== '');
   const fields = query(Object.fromEntries(named));

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { UploadFile } from '../../storage/uploads.ts';
 import { HttpProblem } from './problem.ts';
 
-/** Whether reports come in a form, or one as it is; any type will do for that one but JSON, which is somebody's mistake. */
+/** A form of reports, or one report as the body. The report may have any type but JSON, which is always a mistake. */
 export function parseContentType({ headers }: IncomingMessage): 'form' | 'report' {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/json') {
@@ -18,7 +18,7 @@ export function parseContentType({ headers }: IncomingMessage): 'form' | 'report
   return 'form';
 }
 
-/** Undefined: the body itself must say it. What the client announced is kept with the bytes, and undone when they are read. */
+/** Undefined: the first bytes decide. The body is stored as sent, and decompressed when it is processed. */
 export function parseEncoding({ headers }: IncomingMessage): UploadFile['encoding'] | undefined {
   const encoding = encodingOf(headers);
   switch (encoding) {

@@ -4,7 +4,7 @@ import type { FieldError } from '../../app/core/refusal.ts';
 import type { SluiceKeywords } from '../../contract/schema.ts';
 import { HttpProblem } from './problem.ts';
 
-/** Throws a problem that names everything that is wrong, all at once. */
+/** Throws one problem that names all errors. */
 export type Validator = (value: unknown) => void;
 
 export function createValidator(schema: TSchema): Validator {
@@ -16,7 +16,7 @@ export function createValidator(schema: TSchema): Validator {
   };
 }
 
-/** At most this many: a list of a million wrong values needs no million sentences, and nobody waits for them. */
+/** A list of a million wrong values needs no million sentences. */
 const MAX_ERRORS = 50;
 
 /** The keywords that the contract uses. */
@@ -36,7 +36,7 @@ interface Compiled {
   Errors(value: unknown): { readonly message: string }[];
 }
 
-/** Compiled at the first use: a server answers its first request sooner than it could compile all operations. */
+/** Compiled at first use: compiling all operations at the start would delay the first request. */
 const compiled = new WeakMap<object, Compiled>();
 
 function compile(schema: object): Compiled {
@@ -49,7 +49,7 @@ function fits(schema: object, value: unknown): boolean {
   return compile(schema).Check(value);
 }
 
-/** Goes down where the value does not fit, and no further than a schema that has a sentence for everything in it. */
+/** Descends to the values that do not fit, but not below a schema that has its own message. */
 function collect(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
   if (errors.length >= MAX_ERRORS || fits(schema, value)) return;
   const message = schema['x-sluice-message'];
@@ -77,7 +77,7 @@ function collectObject(schema: Node, value: unknown, path: string, errors: Field
       errors.push({ path: `${path}/${name}`, message: describeUnknown(name, Object.keys(properties)) });
     }
   }
-  // Every field fits by itself: what is wrong is how they come together.
+  // Every field fits alone, but not their combination.
   if (errors.length === before) errors.push({ path, message: messageOfAlternatives(schema) ?? 'does not fit' });
 }
 

@@ -47,7 +47,7 @@ export const UPLOADS_ROUTES: readonly Route[] = [
   ),
 ];
 
-/** Fields may come after files: only the end of a form says what it is. */
+/** Fields may follow the files, so that they are known only at the end of the form. */
 async function receiveForm(context: RequestContext, upload: IncomingUpload): Promise<Upload | Refusal> {
   const { filled: fields, body } = await upload.bodies.receive((writer) => readForm(upload, FIELD_NAMES, writer));
   return keep(context, upload, body, () => parseUploadFields({ ...(upload.query as object), ...fields }));
@@ -64,7 +64,7 @@ async function receiveReport(context: RequestContext, upload: IncomingUpload): P
   return keep(context, upload, body, () => input);
 }
 
-/** The body is the upload's, or nobody's. */
+/** Removes the body if no upload is made of it. */
 async function keep(
   { app, caller }: RequestContext,
   { bodies }: IncomingUpload,
