@@ -1,7 +1,7 @@
 import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 
-/** A pull request into main that is open and can be merged. */
+/** An open, mergeable pull request into main. */
 export function aPullRequest(number: number, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
   return {
     number: number as PrNumber,

@@ -1,11 +1,11 @@
-// Writes what the uploader writes: tar, zstd, meta.json, and the protobuf of internal.bin.
+// Writes the files of the uploader: tar, zstd, meta.json, and the protobuf of internal.bin.
 import { zstdCompressSync } from 'node:zlib';
 
 export interface TarFile {
   readonly path: string;
   readonly content?: string | Uint8Array;
   readonly type?: string;
-  /** Said in the header, whatever the content is. */
+  /** The size in the header, which may be wrong on purpose. */
   readonly size?: number;
 }
 
@@ -35,7 +35,7 @@ export function bundle(files: readonly TarFile[]): Buffer {
   return zstdCompressSync(tar(files));
 }
 
-/** In chunks of this size, as a disk or a network gives them. */
+/** Splits bytes into chunks, as a disk or a network does. */
 export async function* chunks(bytes: Uint8Array, size = 1_000): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -94,7 +94,7 @@ export function metaJson(changes: Readonly<Record<string, unknown>> = {}): strin
   });
 }
 
-/** A field of a message: text and bytes with their length, numbers as varints. */
+/** A protobuf field: strings and bytes with their length, numbers as varints. */
 export function field(number: number, value: string | Uint8Array | number | bigint): Buffer {
   if (typeof value === 'number' || typeof value === 'bigint') return Buffer.concat([varint(number * 8), varint(value)]);
   const bytes = Buffer.from(value);

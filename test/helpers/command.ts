@@ -1,13 +1,13 @@
-// What the commands of the tests have in common.
+// Shared by the commands of the tests.
 
 interface Command<Values extends { readonly isHelp: boolean }> {
   readonly help: string;
-  /** Throws a sentence where the words make no sense. */
+  /** Throws a sentence for invalid arguments. */
   parse(args: readonly string[]): Values;
   run(values: Values): Promise<number>;
 }
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 export async function runCommand<Values extends { readonly isHelp: boolean }>(
   args: readonly string[],
   { help, parse, run }: Command<Values>,

@@ -10,7 +10,7 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const START = Date.UTC(2026, 5, 1);
 
-/** A monitor from what the wire would say; its id is its type unless named. */
+/** A monitor from its wire format. The id is its type unless given. */
 export function aMonitor(input: Readonly<Record<string, unknown>>, id = String(input['type'])): Monitor {
   const action = { classify: 'FLAKY' };
   const parsed = parseMonitor({ action, ...input }, { id, createdAt: START });
@@ -31,7 +31,7 @@ export interface Told {
   readonly runs: readonly ObservedRun[];
 }
 
-/** One test and a store that answers what other uploads of a commit and job said of it. */
+/** One test, and a store that answers with the results of other uploads of a commit and job. */
 export class FlakyWorld {
   readonly monitors: readonly Monitor[];
   readonly told: Told[] = [];

@@ -5,16 +5,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-/** The bare repositories of a folder, served by `git http-backend` to whoever has the right header. */
+/** Serves the bare repositories of a folder with `git http-backend`, to clients with the right header. */
 export interface GitServer {
   readonly url: string;
   readonly requests: readonly { readonly path: string; readonly authorization: string | undefined }[];
-  /** Nobody, where it is undefined. */
+  /** Undefined: every request is refused. */
   accept(authorization: string | undefined): void;
-  /** From now on, to everybody. */
+  /** Answers every request like this from now on. */
   answer(status: number, text: string): void;
   redirectTo(url: string): void;
-  /** Each repository of the folder refuses pushes with this sentence. */
+  /** Makes every repository of the folder refuse pushes with this sentence. */
   refusePushes(sentence: string): Promise<void>;
   /** Requests that arrive meanwhile are answered afterwards. */
   whileHeld<Answer>(work: () => Promise<Answer>): Promise<Answer>;

@@ -14,7 +14,7 @@ export interface ConnectedHosting {
   readonly hosting: Hosting;
 }
 
-/** What Sluice says to a GitHub and hears from it, without a server around it. */
+/** Connects Sluice's side to a GitHub, without a server. */
 export function connectHosting(github: FakeGithub, by: 'app' | 'token' = 'app'): ConnectedHosting {
   const auth =
     by === 'token'

@@ -16,7 +16,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { FakeHosting } from '../fake/fake-hosting.ts';
 import { World } from './worker-world.ts';
 
-/** A server with a queue on a forge that has people, CI and deliveries. Time passes when the test says so. */
+/** A server with a queue on a hosted forge with people, CI and webhooks. The test moves the clock. */
 export class HostedWorld {
   readonly world: World;
   readonly hosting: FakeHosting;
@@ -32,7 +32,7 @@ export class HostedWorld {
     const world = await World.create();
     const { owner, name } = (await world.app.directory.findRepositoryById(world.repositoryId)) as Repository;
     const { forge, repository, clock } = world;
-    // Forges tell whole seconds.
+    // Forges give whole seconds.
     const now = () => Math.floor(clock.now() / 1_000) * 1_000;
     const hosting = new FakeHosting({ forge, repository, now, name: { owner, name } });
     Object.assign(forge, { hosting });
@@ -49,7 +49,7 @@ export class HostedWorld {
     return repository;
   }
 
-  /** What a server runs besides answering requests. */
+  /** Starts the background tasks of a server. */
   start({ looks = false, app = this.app }: { readonly looks?: boolean; readonly app?: App } = {}): HintWorker {
     this.#holders += 1;
     const hints = new HintWorker(app, `holder-${this.#holders}`);
@@ -76,7 +76,7 @@ export class HostedWorld {
     await Promise.all(this.#parts.map((part) => part.stop()));
   }
 
-  /** The forge sends what it has to tell. */
+  /** Delivers the pending webhooks. */
   async deliver(app = this.app): Promise<void> {
     for (const delivery of this.hosting.deliveries.splice(0)) await receiveWebhook(app, delivery);
   }
@@ -86,7 +86,7 @@ export class HostedWorld {
     await this.world.clock.pass(ms);
   }
 
-  /** As it is stored, whichever server stored it. */
+  /** Reads the queue from the store, whichever server wrote it. */
   async queue(): Promise<Queue> {
     const found = await new QueueHost(this.app.store, this.app.clock).find(this.world.queueId);
     assert.ok(found);
@@ -97,7 +97,7 @@ export class HostedWorld {
     return findEntry(await this.queue(), number);
   }
 
-  /** Of the entry, live or ended. */
+  /** The state of the entry, live or ended. */
   async stateOf(number: PrNumber): Promise<string | undefined> {
     return (await this.app.store.queues.findEntry(this.world.queueId, number))?.state;
   }

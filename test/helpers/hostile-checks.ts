@@ -3,9 +3,9 @@
  * them: a protection that fails must cost a red test, and not the machine.
  */
 
-/** Leaves processes behind in every way there is, which write into each tree they can find, again and again. */
+/** Leaves processes behind in every possible way, which write into each tree they find, again and again. */
 export function leaveBehind(script: string): string {
-  // Long enough for any test, and not for ever where nothing ends it.
+  // Long enough for any test, but not for ever if nothing ends it.
   const forever = `i=0; while [ $i -lt 2000 ]; do ${script}; sleep 0.01; i=$((i+1)); done`;
   return `cat > "$HOME/left" <<'LEFT'
 ${forever}
@@ -17,12 +17,14 @@ nohup sh "$HOME/left" >/dev/null 2>&1 &
 sleep 0.2; true`;
 }
 
-/** Mends every broken work tree that it can reach: in the folder of the runner, as other checks see theirs, by /proc. */
+/**
+ * Repairs every broken work tree in reach: in the runner's folder, at the paths that other checks see, and by /proc.
+ */
 export function hijackTrees(folder: string): string {
   return `for t in '${folder}'/*/*/tree /check/tree /proc/[0-9]*/cwd /proc/[0-9]*/root/check/tree; do
   [ "$(cat "$t/state" 2>/dev/null)" = broken ] && echo mended > "$t/state"
 done 2>/dev/null`;
 }
 
-/** Environments of all processes. */
+/** Reads the environments of all processes. */
 export const READ_ENVIRONMENTS = `for p in /proc/[0-9]*; do tr '\\0' '\\n' < "$p/environ"; done 2>/dev/null | grep -a`;

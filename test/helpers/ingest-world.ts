@@ -21,7 +21,7 @@ export const silence: Log = {
   error: () => undefined,
 };
 
-/** Names of cases and how each ended: `pass`, `fail`, `skip`; several words: the case occurs so often. */
+/** Names of cases and their results: `pass`, `fail`, `skip`. Several words: the case occurs several times. */
 export type Report = Readonly<Record<string, string>>;
 
 export function junitOf(report: Report): string {
@@ -34,7 +34,7 @@ function caseOf(name: string, end: string): string {
   return `<testcase name="${name}" classname="C" file="a.test.js" time="0.010">${inside}</testcase>`;
 }
 
-/** A repository, a clock that tests turn, and somebody who uploads and processes. */
+/** A repository with an ingest loop on a manual clock. */
 export class IngestWorld {
   readonly store: Store;
   readonly repository: Repository;
@@ -57,7 +57,7 @@ export class IngestWorld {
     this.loop = createIngestLoop(store, this.clock, this.log, options);
   }
 
-  /** Given ids: the same things are made in several stores. */
+  /** With fixed ids, so that several stores get the same rows. */
   static async create(
     store: Store,
     options: Partial<IngestOptions> & { readonly id?: string } = {},
@@ -79,7 +79,7 @@ export class IngestWorld {
     return new IngestWorld(this.store, repository, this.options);
   }
 
-  /** As after a crash: what was only in memory is gone. */
+  /** Simulates a crash: everything in memory is lost. */
   restart(store = this.store): IngestLoop {
     this.loop = createIngestLoop(store, this.clock, this.log, this.options);
     return this.loop;
@@ -102,7 +102,7 @@ export class IngestWorld {
     return this.store.uploads.create(upload, this.now);
   }
 
-  /** Uploads a report and has it processed; answers the upload as it is then. */
+  /** Uploads a report and processes it. Returns the processed upload. */
   async upload(report: Report, fields: Partial<UploadFields> = {}): Promise<Upload> {
     const { id } = await this.accept(junitOf(report), fields);
     await this.loop.runUntilIdle();
@@ -135,7 +135,7 @@ export class IngestWorld {
     return events.map(({ kind }) => kind).reverse();
   }
 
-  /** How many runs of a test are stored. */
+  /** The number of stored runs of a test. */
   async runs(name: string): Promise<number> {
     const { id: testId } = await this.test(name);
     const repositoryId = this.repository.id;

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** What is in use, without what only waits to be thrown away: a busy machine throws away late. */
+/** Memory in use after a garbage collection: a busy machine collects late. */
 export function liveBytes(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();

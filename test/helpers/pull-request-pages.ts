@@ -44,7 +44,7 @@ export const ADA: Person = { login: 'ada', isBot: false, isOwn: false };
 
 type Act = 'comment' | 'check' | 'labels' | 'close' | 'react' | 'find';
 
-/** The pages of pull requests, as far as they are talked on: what is written there, by whom, and what goes wrong. */
+/** Fake pages of pull requests: what is written on them, by whom, and which writes fail. */
 export class PullRequestPages
   implements
     Pick<
@@ -65,25 +65,25 @@ export class PullRequestPages
   readonly labels = new Set<string>();
   readonly closed: { readonly number: PrNumber; readonly headSha: Sha }[] = [];
   readonly reactions: string[] = [];
-  /** Every act in order. */
+  /** All writes in order. */
   readonly acts: Act[] = [];
-  /** How often a comment and a check were one act. */
+  /** How often a comment and a check run were one request. */
   together = 0;
-  /** Acts that fail, and do nothing. */
+  /** Writes that fail without an effect. */
   readonly failing = new Set<Act>();
-  /** How often that happened. */
+  /** The number of such failures. */
   failures = 0;
-  /** Acts that are not even sent. */
+  /** Writes that fail before they are sent. */
   readonly refusing = new Set<Act>();
-  /** The next act of this kind is done, and its answer gets lost. */
+  /** The next write of this kind is applied, and its answer gets lost. */
   lost: Act | 'both' | undefined;
   readonly #remarks = new Map<string, CommentFacts>();
   label: LabelFacts | undefined;
-  /** What is written is written when this lets it. */
+  /** Writes wait for this. */
   gate: Promise<void> | undefined;
-  /** Whatever is written waits for its turn before. */
+  /** Called before each write, to delay it. */
   turn: (() => Promise<void>) | undefined;
-  /** The next act has no answer, and is done only then. */
+  /** The next write fails, and is applied when this resolves. */
   late: Promise<void> | undefined;
   #ids = 100;
 
@@ -103,7 +103,7 @@ export class PullRequestPages
     return { number: pr.number, commentId, nodeId: `IC_${commentId}` };
   }
 
-  /** The texts of our comments on a pull request, oldest first. */
+  /** Our comments on a pull request, oldest first. */
   textsOn(number: PrNumber): string[] {
     return [...this.comments.values()].filter((comment) => comment.number === number).map(({ text }) => text);
   }

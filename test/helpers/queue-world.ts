@@ -33,9 +33,9 @@ export interface QueueWorldOptions {
   readonly createForge?: (repository: FakeRepository) => FakeForge;
 }
 
-/** A server with one queue on a repository in memory. Nothing is required, so that what is submitted lands by itself. */
+/** A server with one queue on a repository in memory. Nothing is required, so that entries land by themselves. */
 export class QueueWorld {
-  /** Added to the time of the day. */
+  /** Added to the real time. */
   laterMs = 0;
   readonly store = { ...createMemoryStore(), isShared: true };
   readonly repository = new FakeRepository(() => this.#clock.now());
@@ -48,7 +48,7 @@ export class QueueWorld {
   #lastNow = 0;
   readonly #clock = { now: () => this.#now(), after: systemClock.after };
 
-  /** No two things happen at the same time: their order can be told. */
+  /** Every call returns another instant, so that the order of events is known. */
   #now(): Instant {
     this.#lastNow = Math.max(this.#lastNow + 1, Date.now() + this.laterMs);
     return this.#lastNow;
@@ -78,7 +78,7 @@ export class QueueWorld {
     return (await storeQueue(this.store, { repositoryId: this.#repositoryId, branch, body })).id;
   }
 
-  /** Another server on the same store, or this one. */
+  /** Another server on the same store. */
   createServer(): App {
     const forges = new Map([[HOST, this.forge]]);
     const ignore = () => undefined;
@@ -147,7 +147,7 @@ export class QueueWorld {
     await this.tell({ kind: 'pull_request_cancelled', at: this.#clock.now(), actor: 'ada', prNumber });
   }
 
-  /** Submitted, and in the target. */
+  /** Submits a pull request and waits until it landed. */
   async land(files: Readonly<Record<string, string>>): Promise<PrNumber> {
     const number = await this.submit(files);
     await this.untilQuiet();
@@ -155,7 +155,7 @@ export class QueueWorld {
     return number;
   }
 
-  /** Everything that was asked for is done. */
+  /** Waits until all effects have run. */
   async untilQuiet(): Promise<void> {
     const until = Date.now() + DEADLINE_MS;
     while ((await this.store.queues.listEffects(this.queueId)).length > 0) {
@@ -164,7 +164,7 @@ export class QueueWorld {
     }
   }
 
-  /** Oldest first, once everything is carried out. */
+  /** Alarms oldest first, after all effects have run. */
   async alarms(): Promise<readonly AlarmRow[]> {
     await this.untilQuiet();
     return (await this.store.alarms.list([this.queueId], 0, 100)).toReversed();

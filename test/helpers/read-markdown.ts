@@ -1,9 +1,9 @@
-// Reads what src/app/pr-page/markdown.ts writes as strictly as any renderer would, and says what it would show.
+// Reads the output of src/app/pr-page/markdown.ts as strictly as any renderer, and returns the shown text.
 
-/** Characters that may begin something in Markdown or HTML, wherever they stand. */
+/** Characters with a meaning in Markdown or HTML at any position. */
 const MEANINGFUL = new Set('\\`*_[]<>#|~$&');
 
-/** The text that is shown, or what in it would be more than text. `ours` are references that are meant. */
+/** The shown text, or the part of it that is more than text. `ours` are intended references. */
 export function readWords(
   markdown: string,
   ours: ReadonlySet<number> = new Set(),
@@ -43,23 +43,23 @@ const LIVE: readonly (readonly [RegExp, string])[] = [
   [/[\u{e0000}-\u{e007f}]/u, 'hidden text'],
 ];
 
-/** Forges look again at what a renderer has made of it. */
+/** Forges search the rendered text again. */
 function findDanger(shown: string, ours: ReadonlySet<number>): string | undefined {
   for (const [, digits] of shown.matchAll(/#(\d+)/g)) if (!ours.has(Number(digits))) return 'a reference';
   return LIVE.find(([pattern]) => pattern.test(shown))?.[1];
 }
 
-/** What means something only where a line, or the item of a list, begins. */
+/** Characters with a meaning only at the beginning of a line or list item. */
 function findBeginning(markdown: string): string | undefined {
   if (/^[-+=:./]/.test(markdown)) return 'a beginning that means something';
   return /^\d{1,9}[.)]/.test(markdown) ? 'a list' : undefined;
 }
 
-/** What is shown as code: all of it, or undefined where the text is not one span of code from end to end. */
+/** The content of inline code. Undefined where the text is not exactly one span of code. */
 export function readCode(markdown: string): string | undefined {
   const [, fence] = /^(`+)/.exec(markdown) ?? [];
   if (fence === undefined) return undefined;
-  // The first run of exactly as many ends it.
+  // The first run of the same length ends it.
   const end = [...markdown.slice(fence.length).matchAll(/`+/g)].find(([run]) => run.length === fence.length);
   if (end === undefined || end.index + 2 * fence.length !== markdown.length) return undefined;
   const inner = markdown.slice(fence.length, -fence.length);

@@ -5,7 +5,7 @@ import type { Upload, UploadFile } from '../../src/storage/uploads.ts';
 import { anUpload, someFields } from './an-upload.ts';
 import { chunks } from './bundle.ts';
 
-/** A day after what test/helpers/bundle.ts says. */
+/** A day after the instants in test/helpers/bundle.ts. */
 export const RECEIVED_AT = Date.parse('2026-09-22T12:00:00Z');
 
 export const UPLOAD: Upload = anUpload('r' as RepositoryId, {
@@ -33,7 +33,7 @@ export interface ReadResult {
 interface Changes {
   readonly upload?: Partial<Upload>;
   readonly sources?: Partial<ReadSources>;
-  /** Keeps no runs where there may be millions. */
+  /** For millions of runs, which must not be kept. */
   readonly onRuns?: (runs: readonly ReadRun[]) => void;
 }
 

@@ -13,7 +13,7 @@ export const UIDS = { first: 61_000, last: 61_063 };
 
 const KINDS: readonly ProtectionKind[] = ['bubblewrap', 'namespaces', 'users', 'none'];
 
-/** A runner in a folder of its own, which users of checks can get through. */
+/** A runner in a folder of its own, which the users of checks can enter. */
 export async function aRunner(
   kind: ProtectionKind | undefined,
   more: Partial<LocalRunnerOptions> = {},
@@ -41,7 +41,7 @@ export async function aRunner(
   return { runner, folder, close };
 }
 
-/** Those that this machine can run: bubblewrap may not be installed, and not everybody is root. */
+/** The protections that work on this machine: bubblewrap may be missing, and not every user is root. */
 export async function findWorkingProtections(): Promise<readonly ProtectionKind[]> {
   const working: ProtectionKind[] = [];
   for (const kind of KINDS) {

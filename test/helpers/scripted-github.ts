@@ -25,7 +25,7 @@ export interface ScriptedGithub {
   close(): Promise<void>;
 }
 
-/** A server that says what the test tells it to: for answers that an honest GitHub has no reason to give. */
+/** A server with answers from the test, for those that an honest GitHub would not give. */
 export async function startScriptedGithub(answer: (asked: Asked) => Said): Promise<ScriptedGithub> {
   const asked: Asked[] = [];
 
@@ -78,7 +78,7 @@ function say(said: Said, response: ServerResponse): void {
   response.end(body === undefined || status === 304 ? undefined : isText ? body : JSON.stringify(body));
 }
 
-/** A key as GitHub hands it out. */
+/** A private key as GitHub issues it. */
 export function anAppKey(): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   return privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();

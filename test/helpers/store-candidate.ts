@@ -15,17 +15,17 @@ export interface StoredCandidate {
   /** The API's testRunId. */
   readonly id: string;
   readonly queueId: QueueId;
-  /** Ends a check behind the back of the server, which must forget the queue. */
+  /** Ends a check in the store directly. The server must then forget the queue. */
   conclude(check: string, conclusion: CheckConclusion): Promise<void>;
 }
 
 interface Given extends Partial<Omit<Candidate, 'checks'>> {
   readonly branch?: string;
-  /** How they ended; undefined: they run. */
+  /** Conclusions by name; undefined: in progress. */
   readonly checks?: Readonly<Record<string, CheckConclusion | undefined>>;
 }
 
-/** A new queue whose only candidate is as told, written straight into the store. */
+/** Writes a queue with one candidate directly into the store. */
 export async function storeCandidate(store: Store, repositoryId: RepositoryId, given: Given): Promise<StoredCandidate> {
   const { branch = 'main', checks = {}, ...values } = given;
   const id = randomUUID() as QueueId;

@@ -22,10 +22,10 @@ import { PullRequestPages } from './pull-request-pages.ts';
 import { applyResults } from './test-results.ts';
 import { NOON, World } from './worker-world.ts';
 
-/** As long as quick changes are gathered, and a little more. */
+/** A little longer than the delay of page updates. */
 const TOLD_MS = 2_500;
 
-/** A server with a queue on a forge that has people on it, whose pages can be read. */
+/** A server with a queue on a hosted forge, whose pages can be read. */
 export class TalkWorld {
   readonly pages = new PullRequestPages();
   readonly #world: World;
@@ -67,7 +67,7 @@ export class TalkWorld {
     return repository;
   }
 
-  /** The one that every world has is for plain git: it is not used here. */
+  /** The queue that every world has is for plain git, and is replaced here. */
   async addQueue(branch: string, settings: Partial<QueueSettings> = {}, id?: string): Promise<QueueId> {
     const { repositoryId } = this.#world;
     const old = await this.store.queues.find(repositoryId, branch);
@@ -83,12 +83,12 @@ export class TalkWorld {
 
   async tell(event: QueueEvent, queueId = this.queueId): Promise<void> {
     const running = this.app.queues.run(queueId, () => event);
-    // Events that come together are gathered for a moment.
+    // Events that come together share a commit after a moment.
     await this.pass(5);
     await running;
   }
 
-  /** Open, with a page of its own. */
+  /** Opens a pull request with a page. */
   open(facts: Partial<PullRequestFacts> = {}): PullRequestFacts {
     this.#files += 1;
     const change = { base: 'main', files: { [`file-${this.#files}`]: '' } };
@@ -114,7 +114,7 @@ export class TalkWorld {
     await this.tell({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined }, queueId);
   }
 
-  /** Somebody pushed to the branch. */
+  /** A foreign push to the target branch. */
   async pushToTarget(head: Sha): Promise<void> {
     const since = (await this.app.queues.find(this.queueId))?.queue.heads ?? 0;
     await this.tell({ kind: 'target_observed', at: this.now, head, since, isDescendant: true });
@@ -137,7 +137,7 @@ export class TalkWorld {
     await this.tell({ kind: 'check_reported', ...of, check: { ...check, url } });
   }
 
-  /** What an upload says about a check of a candidate: these tests failed in it. */
+  /** Stores an upload for a candidate's check in which these tests failed. */
   async storeFailures(candidate: number, check: string, failed: readonly Partial<TestRow>[]): Promise<void> {
     const { repositoryId } = this.#world;
     const tests = failed.map((values, index) =>
@@ -165,7 +165,7 @@ export class TalkWorld {
     await this.store.testIngest.commit({ repositoryId, expectedSeq: seq, ...nothing, checkResults: results }, this.now);
   }
 
-  /** People have been told. */
+  /** Waits until pages are updated. */
   async told(): Promise<void> {
     await this.pass(TOLD_MS);
   }
@@ -182,7 +182,7 @@ export class TalkWorld {
     return this.store.queues.listEffects(queueId);
   }
 
-  /** The forge takes one act after the other, each after so long. */
+  /** Makes the forge apply writes one after the other, with this delay between. */
   pace(ms: number): void {
     const { clock } = this.app;
     let nextAt = this.now;
@@ -192,7 +192,7 @@ export class TalkWorld {
     };
   }
 
-  /** This server does not come to renew what it holds, or to take anything more. */
+  /** This server stops renewing leases and claiming effects. */
   hang(): void {
     Object.assign(this.app.store.queues, { renewLeases: async () => [], claimEffects: async () => [] });
   }

@@ -1,4 +1,4 @@
-// Results of tests, stored as processing uploads would store them, for tests that only care about what is stored.
+// Stores test results as the ingest thread would, for tests that only need stored rows.
 import { randomUUID } from 'node:crypto';
 import { newTestState } from '../../src/flaky/core/state.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
@@ -6,7 +6,7 @@ import type { Store } from '../../src/storage/store.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange, TestMemory } from '../../src/storage/test-ingest.ts';
 import type { RunConclusion, TestRow } from '../../src/storage/tests.ts';
 
-/** A run with what its upload says of it. Where it has no group, it failed in a way of its own. */
+/** A run with the fields of its upload. Without a group it failed in a way of its own. */
 export interface TestRunRow {
   readonly testId: string;
   readonly startedAt: number;
@@ -22,7 +22,7 @@ export interface TestRunRow {
 
 export interface Results {
   readonly repositoryId: RepositoryId;
-  /** Their numbers are given out here. */
+  /** They get their numbers here. */
   readonly tests: readonly TestRow[];
   readonly runs: readonly TestRunRow[];
 }

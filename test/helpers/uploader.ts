@@ -1,8 +1,8 @@
-// Does what the real uploader does, call for call: look up, ask for an address, put the bundle there, tell how it went.
+// Makes the calls of the real uploader in order: look up, ask for an address, put the bundle, send telemetry.
 import { bundle, field, message, metaJson, type TarFile } from './bundle.ts';
 
 export interface UploaderOptions {
-  /** Without a slash at its end, as the real one wants it; /trunk is the other mount. */
+  /** Without a slash at the end, as the real one requires; /trunk is the other mount. */
   readonly base: string;
   readonly token: string | undefined;
   readonly org: string;
@@ -25,7 +25,7 @@ export interface CreatedUpload {
   readonly key: string;
 }
 
-/** What the real one would try again, up to five times and for a minute. */
+/** The real uploader retries these up to five times, for a minute. */
 export function isRetried(status: number): boolean {
   if (status >= 500) return ![501, 505, 506, 507, 508, 510, 511].includes(status);
   return [408, 409, 423, 425, 429].includes(status);
@@ -53,7 +53,7 @@ export class Uploader {
     return this.#post('/metrics/createBundleUpload', { ...this.#common(), ...more });
   }
 
-  /** No token: the address is the permission. */
+  /** Without a token: the address is the permission. */
   put(url: string, body: Uint8Array): Promise<Response> {
     return fetch(url, {
       method: 'PUT',
@@ -77,7 +77,7 @@ export class Uploader {
     });
   }
 
-  /** The bundle of a run, with the ids of its address in it. */
+  /** The bundle of a run, containing the ids of its address. */
   pack(created: CreatedUpload, files: readonly TarFile[], meta: Readonly<Record<string, unknown>> = {}): Buffer {
     const { org, repo } = this.#options;
     const ids = { bundle_upload_id: created.id, bundle_upload_id_v2: created.idV2, org };
@@ -88,7 +88,7 @@ export class Uploader {
     ]);
   }
 
-  /** A whole run: every status, in the order of the calls. */
+  /** A whole run. Returns the statuses in the order of the calls. */
   async run(files: readonly TarFile[], failing: readonly FailingTest[] = []): Promise<readonly number[]> {
     const lookup = failing.length === 0 ? [] : [(await this.lookUp(failing)).status];
     const answer = await this.create();

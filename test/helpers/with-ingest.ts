@@ -4,12 +4,12 @@ import { decodeState } from '../../src/storage/test-codec.ts';
 import type { TestIngest } from '../../src/storage/test-ingest.ts';
 import type { IngestWorld } from './ingest-world.ts';
 
-/** A store of which some operations on test results do something else. */
+/** Replaces some operations of the store on test results. */
 export function withIngest(store: Store, change: (ingest: TestIngest) => Partial<TestIngest>): Store {
   return { ...store, testIngest: { ...store.testIngest, ...change(store.testIngest) } };
 }
 
-/** Passes and failures as the monitor of the failure rate counts them, of one hour. */
+/** Passes and failures of one hour, as the failure-rate monitor counts them. */
 export async function countedRuns(world: IngestWorld, name: string): Promise<readonly number[]> {
   const { known } = await world.store.testIngest.load(world.repository.id, [(await world.test(name)).id]);
   const { monitors } = decodeState(known[0]?.memory.state ?? '');

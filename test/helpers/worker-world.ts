@@ -26,7 +26,7 @@ export const NOON = Date.UTC(2026, 8, 17, 12);
 export const FIRST = 1 as CandidateNumber;
 const HOST = 'forge.test';
 
-/** Time passes when the test says so; what is due at once happens at once. */
+/** A clock that the test moves. Timers that are due at once fire at once. */
 export class ManualClock {
   #now = NOON;
   #timers: { readonly at: number; readonly act: () => void }[] = [];
@@ -47,7 +47,7 @@ export class ManualClock {
     };
   }
 
-  /** Timers run on as they would have. */
+  /** Timers keep their remaining time. */
   setBack(ms: number): void {
     this.#now -= ms;
     this.#timers = this.#timers.map(({ at, act }) => ({ at: at - ms, act }));
@@ -72,7 +72,7 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The fake forge; its builds can be made to wait, or to fail by a bug. */
+/** A fake forge whose builds can wait, or fail by a bug. */
 export class SlowForge extends FakeForge {
   builds = 0;
   gate: Promise<void> | undefined;
@@ -86,14 +86,14 @@ export class SlowForge extends FakeForge {
   }
 }
 
-/** A server with a worker that has not started, on queues whose target is known. */
+/** A server with a worker that is not started, on queues with a known head. */
 export class World {
   readonly clock = new ManualClock();
   readonly repository = new FakeRepository(() => this.clock.now());
   readonly forge = new SlowForge(this.repository);
   readonly store = createMemoryStore();
   readonly jobs = new FakeJobs();
-  /** Commits are stored, and their answers are under way for as long as this. */
+  /** Commits are stored, but their answers wait for this. */
   answers: Promise<void> | undefined;
   readonly resultListeners = new Set<Parameters<App['ingest']['onCheckResults']>[0]>();
   ingestWakes = 0;

@@ -1,4 +1,4 @@
-// The workflows in docs/workflows, read and run in parts.
+// Reads the workflows in docs/workflows and runs parts of them.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -57,14 +57,14 @@ export function scriptOf(name: string, step: string): string {
   return script;
 }
 
-/** A step that uses this action, of whatever version. */
+/** The step that uses this action, in any version. */
 export function inputsOf(name: string, action: string): Readonly<Record<string, unknown>> {
   const step = stepsOf(name).find(({ uses = '' }) => uses.startsWith(`${action}@`));
   if (step?.with === undefined) throw new Error(`${name} does not use ${action}`);
   return step.with;
 }
 
-/** As GitHub evaluates what is used here: properties of nothing are nothing, and an object is true. */
+/** Evaluates like GitHub: properties of undefined are undefined, and objects are true. */
 export function evaluate(template: string, contexts: Readonly<Record<string, unknown>>): unknown {
   const names = { startsWith: (text: string, start: string) => text.startsWith(start), ...contexts };
   const value = (expression: string): unknown =>
@@ -79,7 +79,7 @@ export interface Place {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** As GitHub runs a step with "shell: bash". */
+/** Runs a script like a step with "shell: bash" on GitHub. */
 export async function runScript(script: string, { cwd, env = {} }: Place): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
     cwd,

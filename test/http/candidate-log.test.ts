@@ -15,7 +15,7 @@ describe('getCandidateLog [C14]', () => {
   });
   afterEach(() => world.close());
 
-  /** In the repository with the runner's check "unit", unless told otherwise. */
+  /** By default in the repository with the runner's check "unit". */
   const store = async (given: Parameters<typeof storeCandidate>[2], repositoryId = world.repository.id) =>
     (await storeCandidate(world.store, repositoryId, given)).id;
 

@@ -12,7 +12,7 @@ import { storeObserved, type Told } from '../helpers/observed-test.ts';
 const at = (instant: number) => new Date(instant).toISOString();
 const path = (name: string) => `/v1/flaky-tests/${name}`;
 
-describe('what people decide about a test', () => {
+describe('decisions of people about a test', () => {
   let world: InProcess;
   beforeEach(async () => {
     world = await createInProcess();
@@ -202,7 +202,7 @@ describe('what people decide about a test', () => {
       await refused('404 MONITOR_NOT_FOUND', 'mute-monitor', flaky, { monitor_id: retry() });
     });
 
-    test('what cannot be muted is refused', async () => {
+    test('muting is refused where it is impossible', async () => {
       const flaky = await told({ branch: 'topic', runs: ['RETRIED'] });
       const healthy = await told();
       await refused('409 MONITOR_NOT_MUTABLE', 'mute-monitor', healthy, { monitor_id: retry() });
@@ -272,7 +272,7 @@ describe('what people decide about a test', () => {
       assert.deepEqual(await world.ok(`/trunk${PATH}`, link(some, 'https://tickets.test/1')), {});
     });
 
-    test('what is neither, and a test that is not there, are refused', async () => {
+    test('other texts, and an unknown test, are refused', async () => {
       const some = await told();
       await world.ok(path('update-settings'), { ...world.scope, ticket_url_template: 'https://acme.test/{key}' });
       for (const ticket of ['', 'javascript:alert(1)', 'https://u:p@x.test/1', 'http://', 'a b', 'x'.repeat(101), 7]) {

@@ -168,7 +168,7 @@ describe('pages', () => {
     const later = await failing({ page_query });
     world.clock.set(NOON + 24 * HOUR_MS + 1);
     await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query }));
-    // Walking on does not make it younger.
+    // Reading the next page does not renew the token.
     const next = { page_size: 2, page_token: later.page.next_page_token };
     await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: next }));
   });

@@ -25,7 +25,7 @@ interface SetReply {
   readonly monitors: readonly MonitorView[];
 }
 
-describe('what a repository says about its tests', () => {
+describe('test settings of a repository', () => {
   let world: InProcess;
   beforeEach(async () => {
     world = await createInProcess();
@@ -190,7 +190,7 @@ describe('what a repository says about its tests', () => {
       assert.match(change?.text ?? '', /, window_hours from \d+ to none/);
     });
 
-    test('what is wrong is said all at once, and nothing is changed [F8]', async () => {
+    test('all errors are reported at once, and nothing is changed [F8]', async () => {
       const wrong = {
         ...RATE,
         name: '',

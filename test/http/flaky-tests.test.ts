@@ -52,7 +52,7 @@ describe('flaky tests over HTTP', () => {
     world.ok<TestPage>(UNHEALTHY, { ...world.scope, status, page_query: page });
   const details = async (id: string) =>
     (await world.ok<{ test: TestDetailsView }>(DETAILS, { ...world.scope, test_id: id })).test;
-  /** As lists and /trunk/v1 have it. */
+  /** As in lists and on /trunk/v1. */
   const testCase = async (id: string): Promise<TestView> => {
     const {
       first_seen_at: _1,

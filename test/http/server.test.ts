@@ -80,7 +80,7 @@ describe('a rate limit', () => {
   });
 });
 
-describe('what goes wrong inside', () => {
+describe('internal errors', () => {
   let world: InProcess;
   before(async () => {
     world = await createInProcess();
@@ -117,7 +117,7 @@ describe('what goes wrong inside', () => {
   });
 });
 
-describe('what a browser is told of an answer', () => {
+describe('headers for browsers', () => {
   let world: InProcess;
   before(async () => {
     world = await createInProcess();

@@ -34,7 +34,7 @@ describe('upload-results', () => {
   const form = (fields: Readonly<Record<string, string | undefined>>, ...files: readonly (string | Buffer)[]) => {
     const data = new FormData();
     for (const [index, file] of files.entries()) data.append('files', new Blob([file]), `report-${index}.xml`);
-    // After the files: the end of a form says what it is.
+    // After the files: fields may follow them in a form.
     for (const [name, value] of Object.entries(fields)) if (value !== undefined) data.append(name, value);
     return data;
   };
@@ -374,7 +374,7 @@ describe('upload-results', () => {
     });
   });
 
-  describe('who may', () => {
+  describe('permissions', () => {
     test('a token with the scope upload, and no other but admin', async () => {
       const upload = await world.makeToken({ scopes: ['upload'] });
       const read = await world.makeToken({ scopes: ['read'] });

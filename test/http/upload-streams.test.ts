@@ -71,7 +71,7 @@ describe('an upload on the wire', () => {
     problemOf(await connection.answer(30_000), '413 BODY_TOO_LARGE');
     assert.equal(connection.error(), undefined);
     await untilNothingIsLeft();
-    // The connection is as good as before.
+    // The connection can be used again.
     connection.write(head(address, xml({ 'content-length': REPORT.length })));
     connection.write(REPORT);
     assert.equal((await connection.answer()).status, 202);
@@ -146,7 +146,7 @@ describe('an upload on the wire', () => {
 
   test('many at once are all stored, and none is lost [U22]', async () => {
     const count = 300;
-    // All of them begin before any of them ends.
+    // All of them begin before the first ends.
     const half = Buffer.alloc(256 * 1024, 'x');
     const all = await Promise.all(Array.from({ length: count }, () => raw()));
     for (const [index, connection] of all.entries()) {
@@ -169,7 +169,7 @@ describe('an upload on the wire', () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-curl-'));
     folders.push(folder);
     const file = join(folder, 'report.xml');
-    // Larger than what other operations take: nobody may refuse it for that.
+    // Larger than the limit of other operations, which must not apply here.
     await writeFile(file, Buffer.concat([Buffer.from(REPORT), Buffer.alloc(21 * MIB, ' ')]));
     const token = ['-sS', '-H', `x-api-token: ${TOKEN}`];
     const fields = Object.entries(FIELDS).flatMap(([name, value]) => ['-F', `${name}=${value}`]);

@@ -1,4 +1,4 @@
-// A server in this process that listens, so that real clients stream to it.
+// An in-process server that listens, so that real clients stream to it.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../../src/app/core/app.ts';
@@ -26,9 +26,9 @@ export interface UploadWorld extends InProcess {
   /** Posts to upload-results. */
   send(body: FormData | string | Uint8Array, headers?: Fields, query?: Fields, mount?: string): Promise<Answer>;
   makeToken(body: object): Promise<string>;
-  /** How often somebody was told that there is something to process. */
+  /** How often the ingest thread was woken. */
   wakes(): number;
-  /** Bodies that the store has, named by an upload or not. */
+  /** Stored bodies, named by an upload or not. */
   bodies(): readonly string[];
   nothingIsKept(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function createUploadWorld(options: Partial<ServerDeps> = {}): Prom
   };
 }
 
-/** The port has no way to ask which bodies there are: what is written and removed tells it. */
+/** The port cannot list bodies, so that writes and removals are recorded. */
 function watchBodies({ app }: InProcess): ReadonlySet<string> {
   const bodies = new Set<string>();
   const { uploads } = app.store;

@@ -64,7 +64,7 @@ describe('an existing uploader', () => {
         assert.deepEqual(await uploader({ base: `${world.url}${mount}/` }).run(FILES), [200, 200, 200]);
       });
 
-      test('what is wrong for good is said with a status that is not tried again [U19]', async () => {
+      test('a permanent error has a status that clients do not retry [U19]', async () => {
         const base = `${world.url}${mount}`;
         for (const [options, expected] of [
           [{ token: 'nobody' }, 401],
@@ -150,7 +150,7 @@ describe('an existing uploader', () => {
       const { pathname, search } = new URL(created.url);
       const connection = await connect(world.port);
       const head = [`PUT ${pathname}${search} HTTP/1.1`, 'host: sluice.test', 'content-type: application/octet-stream'];
-      // Large enough for a piece of it to be written already.
+      // Large enough that a piece of it is written already.
       connection.write(`${[...head, `content-length: ${1024 * 1024}`].join('\r\n')}\r\n\r\n`);
       connection.write(Buffer.alloc(512 * 1024));
       await until('some of it is stored', 10_000, async () => (world.bodies().length === 1 ? true : undefined));

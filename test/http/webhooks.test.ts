@@ -19,7 +19,7 @@ import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 const HOST = 'github.com';
 const SECRET = 's3cret';
 
-/** Of these forges nothing is used but their way to read deliveries. */
+/** Only the reading of webhooks is used of these forges. */
 function aForge(secret: string | undefined): Forge {
   const readDelivery = createReadDelivery({ secret: () => secret, ownAppId: undefined });
   return { hosting: { readDelivery } as unknown as Hosting } as unknown as Forge;
@@ -67,7 +67,7 @@ async function createWorld(
   };
 }
 
-/** With a queue for its branch `main`: nobody goes by what is told of others. */
+/** With a queue for `main`: webhooks about repositories without one are dropped. */
 async function addRepository(
   { app, store }: InProcess,
   organizationId: OrganizationId,
@@ -94,7 +94,7 @@ function codeOf(text: string): string {
 }
 
 describe('POST /webhooks/github', () => {
-  test('what is signed is stored and answered at once [G30]', async (t) => {
+  test('a signed webhook is stored and answered at once [G30]', async (t) => {
     const world = await createWorld(t);
     let wakes = 0;
     world.app.hints.listen(() => {
@@ -106,7 +106,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('what is not signed is refused, with the same words whatever is wrong [G30]', async (t) => {
+  test('a webhook without a valid signature is refused, with the same text for every defect [G30]', async (t) => {
     const world = await createWorld(t);
     const answers = [
       await world.send(PUSH, signed(PUSH, 'another')),
@@ -159,7 +159,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), []);
   });
 
-  test('what is signed and cannot be read is said to be so', async (t) => {
+  test('a signed webhook that cannot be read is refused with the reason', async (t) => {
     const world = await createWorld(t);
     for (const body of ['{', '[]', '', '\xff']) {
       const { status, text } = await world.send(body);
@@ -208,7 +208,7 @@ describe('POST /webhooks/github', () => {
         }),
     );
     await Promise.all(sent);
-    // All of it has arrived when more of the same is refused.
+    // The body has arrived completely when another one is refused.
     const more = Buffer.alloc(1024 * 1024);
     const isRefused = async () => (await world.send(more, signed(more, 'another'))).status === 503 || undefined;
     await until('large ones are refused', 20_000, isRefused);
