@@ -4,7 +4,7 @@ import { HttpProblem } from './core/problem.ts';
 import { html } from './docs-page-html.ts';
 import { asPage } from './page-headers.ts';
 
-/** The target of links to tests. It shows nothing that needs a token. */
+/** Links to tests lead here. It shows nothing that needs a token. */
 export function registerTestPage(server: FastifyInstance): void {
   server.get('/:org/flaky-tests/test/:id', (request, reply) => {
     const { org, id } = request.params as { org: string; id: string };

@@ -105,7 +105,7 @@ async function createCluster(folder: string): Promise<void> {
 }
 
 /**
- * A shell stands between this process and the server: it reads from a pipe that nobody writes to. When this process
+ * A shell stands between this process and the server: it reads from a pipe that is never written to. When this process
  * ends, by whatever means, the pipe closes, and the shell ends the server and removes its folder.
  */
 const supervisor = `

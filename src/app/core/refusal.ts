@@ -4,7 +4,7 @@ import type { RefusalCode } from '../../contract/errors.ts';
 export interface Refusal {
   readonly kind: 'refused';
   readonly code: RefusalCode;
-  /** A sentence that says how to go on. */
+  /** A sentence that tells the caller what to do. */
   readonly detail: string;
   readonly errors?: readonly FieldError[];
 }

@@ -22,7 +22,7 @@ export async function readPullRequest(run: HintRun, hint: HintOf<'pull_request'>
   // During a landing the engine ignores these facts: GitHub announces our own merge before it is recorded.
   if (live.every(({ found, entry }) => isLanding(found.queue, entry))) return 'later';
   const isWaitedFor = live.some(({ entry }) => !isAdmitted(entry));
-  // A read for another entry has made this one ready meanwhile, or has told what it waits for.
+  // A read for another entry has made this one ready meanwhile, or has stored what it waits for.
   if (hint.headSha === undefined && !isWaitedFor) return 'done';
   if (hint.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
   const undecided = isWaitedFor ? undecidedIn(queues, hint.number) : [];

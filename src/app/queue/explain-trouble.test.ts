@@ -33,7 +33,7 @@ async function createWorld(context: TestContext, error: Error) {
     assert.ok(entry);
     return explainTrouble(world.app, { id: world.queueId, repository: REPOSITORY, queue }, entry);
   };
-  /** Tries whatever is due later at once, until that many tries have failed. */
+  /** Makes effects due at once, until that many tries have failed. */
   const untilAttempts = async (attempts: number) => {
     for (const deadline = performance.now() + 10_000; performance.now() < deadline; ) {
       const effects = await world.store.queues.listEffects(world.queueId);
