@@ -57,7 +57,7 @@ function parseStatus(given: string): CheckStatus {
   return status === 'PENDING' ? 'QUEUED' : (status as CheckStatus);
 }
 
-/** The contract sees to it that there is exactly one of them. */
+/** The contract guarantees that exactly one is given. */
 function parseName({ testRunId, sha }: { readonly testRunId?: string; readonly sha?: string }): TestRunName {
   return testRunId === undefined ? { sha: (sha ?? '').toLowerCase() as Sha } : { testRunId };
 }
