@@ -40,7 +40,6 @@ export function hasObject(gitDir: string, sha: string): boolean {
   return findFile(gitDir, sha) !== undefined;
 }
 
-/** The repository's other ids tell whether it uses SHA-1 or SHA-256. */
 export function writeObject(gitDir: string, { type, body }: GitObject): string {
   const bytes = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
   const sha = createHash(formatOf(gitDir)).update(bytes).digest('hex');
