@@ -14,9 +14,6 @@ import { SCOPE } from './tests-world.ts';
 
 const DAYS = 45;
 const DAY_MS = 86_400_000;
-/** Multiples of what shares a chunk; short transactions are not needed here. */
-const SLICE = 1_024;
-const BATCHES_PER_MERGE = 60;
 
 const createId = createTestIds({ org: SCOPE.org_url_slug, repository: SCOPE.repo, variant: '' });
 
@@ -41,10 +38,9 @@ export async function fillTests(
     for (let no = 0; no < batches; no += 1) {
       const at = startAt + Math.floor(((DAYS * DAY_MS - 7_200_000) * no) / batches);
       seq = await addBatch(store, repository.id, { no, at, seq, random });
-      if ((no + 1) % BATCHES_PER_MERGE === 0) await mergeAll(store, repository.id, seq);
       if ((no + 1) % 200 === 0) progress(`flaky: ${((no + 1) * RUNS_PER_UPLOAD) / 1e6} million runs stored`);
     }
-    await mergeAll(store, repository.id, seq);
+    await store.testIngest.markCounted(repository.id, seq);
   } finally {
     await store.close();
   }
@@ -186,12 +182,4 @@ function failureRow(index: number, startedAt: number, random: Prng): StoredFailu
     summary: `AssertionFailedError: ${message}`,
     text,
   };
-}
-
-async function mergeAll(store: Store, repositoryId: RepositoryId, seq: number): Promise<void> {
-  for (let fromNo = 0; fromNo <= TESTS; fromNo += SLICE) {
-    const slice = { repositoryId, expectedSeq: seq, upToSeq: seq, fromNo, toNo: fromNo + SLICE, memories: [] };
-    if (!(await store.testIngest.merge(slice))) throw new Error('somebody else writes');
-  }
-  await store.testIngest.dropBlocks(repositoryId, seq);
 }

@@ -183,19 +183,19 @@ describe('the loop that processes uploads', () => {
     for (const test of names.slice(0, 5)) assert.equal(await world.runs(test), 1);
   });
 
-  it('merges what piles up, and finds all of it afterwards [U35]', async () => {
+  it('stores the memories of what piles up, and finds all of it afterwards [U35]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     for (let index = 0; index < 130; index += 1) {
       await world.accept(junitOf({ one: 'pass', two: 'pass' }), { sha: String(index).padStart(40, '0') });
     }
     await world.loop.runUntilIdle();
-    const waiting = await world.store.testIngest.measureBlocks(world.repository.id);
-    assert.ok(waiting.blocks < 64, `${waiting.blocks} blocks`);
+    const waiting = await world.store.testIngest.measureUncounted(world.repository.id);
+    assert.ok(waiting.batches < 64, `${waiting.batches} batches`);
     assert.equal(await world.runs('one'), 130);
     await world.pass(2 * MINUTE);
     await world.pass(2 * MINUTE);
-    const none = await world.store.testIngest.measureBlocks(world.repository.id);
-    assert.equal(none.blocks, 0);
+    const none = await world.store.testIngest.measureUncounted(world.repository.id);
+    assert.equal(none.batches, 0);
     assert.equal(await world.runs('two'), 130);
   });
 
@@ -209,7 +209,7 @@ describe('the loop that processes uploads', () => {
     assert.equal(await world.runs('b'), 3);
   });
 
-  it('does not take in what waits to be merged in all repositories at once after a start', async () => {
+  it('does not take in what waits to be counted in all repositories at once after a start', async () => {
     const store = createMemoryStore();
     const worlds: IngestWorld[] = [];
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`t${index}`, 'pass']));
@@ -220,14 +220,14 @@ describe('the loop that processes uploads', () => {
     }
     const [first] = worlds as [IngestWorld];
     await createIngestLoop(store, first.clock, silence).runUntilIdle();
-    const blocks = async () => {
-      const all = await Promise.all(worlds.map(({ repository }) => store.testIngest.measureBlocks(repository.id)));
-      return all.reduce((sum, each) => sum + each.blocks, 0);
+    const batches = async () => {
+      const all = await Promise.all(worlds.map(({ repository }) => store.testIngest.measureUncounted(repository.id)));
+      return all.reduce((sum, each) => sum + each.batches, 0);
     };
-    assert.equal(await blocks(), 4);
+    assert.equal(await batches(), 4);
     first.restart();
     await first.pass(MINUTE + 1);
-    assert.equal(await blocks(), 0);
+    assert.equal(await batches(), 0);
     for (const world of worlds) assert.equal(await world.runs('t7'), 1);
   });
 
@@ -236,13 +236,13 @@ describe('the loop that processes uploads', () => {
     await world.upload({ one: 'pass' });
     let isFirst = true;
     const other = createIngestLoop(
-      withIngest(world.store, ({ listBlocks }) => ({
-        listBlocks: async (...all) => {
-          const blocks = await listBlocks(...all);
-          if (!isFirst) return blocks;
+      withIngest(world.store, ({ listUncounted }) => ({
+        listUncounted: async (...all) => {
+          const batches = await listUncounted(...all);
+          if (!isFirst) return batches;
           isFirst = false;
           await world.upload({ one: 'pass' }, { sha: 'b'.repeat(40) });
-          return blocks;
+          return batches;
         },
       })),
       world.clock,
@@ -254,7 +254,7 @@ describe('the loop that processes uploads', () => {
       await other.runUntilIdle();
     }
     assert.equal(isFirst, false);
-    assert.equal((await world.store.testIngest.measureBlocks(world.repository.id)).blocks, 0);
+    assert.equal((await world.store.testIngest.measureUncounted(world.repository.id)).batches, 0);
     assert.equal(await world.runs('one'), 2);
     assert.deepEqual(await countedRuns(world, 'one'), [2, 0]);
   });
@@ -289,15 +289,15 @@ describe('the loop that processes uploads', () => {
     const names = Array.from({ length: 60 }, (_, index) => `t${index}`);
     let drops = 0;
     world.restart(
-      withIngest(world.store, ({ dropBlocks }) => ({
-        dropBlocks: (...all) => {
+      withIngest(world.store, ({ markCounted }) => ({
+        markCounted: (...all) => {
           drops += 1;
-          return dropBlocks(...all);
+          return markCounted(...all);
         },
       })),
     );
     await world.upload(Object.fromEntries(names.map((test) => [test, 'pass'])));
-    assert.ok(drops >= 4, `merged ${drops} times`);
+    assert.ok(drops >= 4, `stored ${drops} times`);
     for (const test of names) assert.equal(await world.runs(test), 1);
   });
 

@@ -1,6 +1,6 @@
 /**
  * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses
- * that end by themselves, changed settings, merging, retention. It stores everything in complete steps, so the process
+ * that end by themselves, changed settings, uncounted runs, retention. It stores everything in complete steps, so the process
  * can die at any instant.
  */
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';

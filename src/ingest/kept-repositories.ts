@@ -6,8 +6,8 @@ import type { Store } from '../storage/store.ts';
 import { announceSettings, applySettings } from './apply-settings.ts';
 import { Stale } from './interrupts.ts';
 import { KeptTests } from './kept-tests.ts';
-import { mergeRuns } from './merge-runs.ts';
 import { findSettings, type RepositorySettings } from './repository-settings.ts';
+import { storeMemories } from './store-memories.ts';
 
 export interface Kept {
   readonly kept: KeptTests;
@@ -77,10 +77,10 @@ export class KeptRepositories {
     }
   }
 
-  async merge(repository: Repository): Promise<void> {
+  async storeMemories(repository: Repository): Promise<void> {
     await this.#whileFresh(repository, async (kept) => {
       const settings = await findSettings(this.#store, repository);
-      await mergeRuns(this.#store, { kept, settings }, this.#step);
+      await storeMemories(this.#store, { kept, settings }, this.#step);
     });
   }
 

@@ -15,7 +15,7 @@ export interface KeptTest {
   state: TestState;
   settingsVersion: number;
   lastRunAt: Instant | null;
-  /** The store has an older state, and after a crash the missing counts come from the blocks. */
+  /** The store has an older state, and after a crash the missing counts come from the runs. */
   isDirty: boolean;
 }
 

@@ -19,7 +19,7 @@ const aStep = fc.record({
   server: fc.constantFrom('one', 'one', 'other'),
   ends: fc.array(fc.option(anEnd), { minLength: TESTS.length, maxLength: TESTS.length }),
   /** What happens to the server after the upload. */
-  next: fc.constantFrom('nothing', 'nothing', 'crash', 'merge', 'crash in a merge', 'act'),
+  next: fc.constantFrom('nothing', 'nothing', 'crash', 'idle', 'crash while idle', 'act'),
 });
 type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 
@@ -57,12 +57,12 @@ async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
     await store.uploads.release(server === 'one' ? 'other' : 'one', world.repository.id);
     await loops[server].runUntilIdle();
     if (step.next === 'act') await act(world);
-    const broken = isShaken && step.next === 'crash in a merge' ? breakNow() : undefined;
-    if (step.next.endsWith('merge')) await Promise.race([world.pass(2 * MINUTE), broken?.reached].filter(isPromise));
+    const broken = isShaken && step.next === 'crash while idle' ? breakNow() : undefined;
+    if (step.next.endsWith('idle')) await Promise.race([world.pass(2 * MINUTE), broken?.reached].filter(isPromise));
     broken?.mend();
     if (isShaken && step.next.startsWith('crash')) loops.one = world.restart();
   }
-  // Unmerged blocks are found, and merged after a quiet time.
+  // Uncounted batches are found, and counted after a quiet time.
   await world.pass(70 * MINUTE);
   await world.pass(2 * MINUTE);
   return lookAt(world);
@@ -72,12 +72,12 @@ function isPromise(value: Promise<void> | undefined): value is Promise<void> {
   return value !== undefined;
 }
 
-/** A store that can hang between the slices of a merge, as if its server had died there. */
+/** A store that can hang before it marks runs as counted, as if its server had died there. */
 function breakableStore(store: Store) {
   const { testIngest } = store;
   let onReached: (() => void) | undefined;
-  const dropBlocks: typeof testIngest.dropBlocks = (...all) => {
-    if (onReached === undefined) return testIngest.dropBlocks(...all);
+  const markCounted: typeof testIngest.markCounted = (...all) => {
+    if (onReached === undefined) return testIngest.markCounted(...all);
     onReached();
     return new Promise(() => undefined);
   };
@@ -91,7 +91,7 @@ function breakableStore(store: Store) {
       },
     };
   };
-  return { breakable: { ...store, testIngest: { ...testIngest, dropBlocks } }, breakNow };
+  return { breakable: { ...store, testIngest: { ...testIngest, markCounted } }, breakNow };
 }
 
 /** A person acts on the first test while its stored memory may be behind. */

@@ -2,8 +2,8 @@
  * The tests of one repository in memory, as of one sequence number.
  *
  * Passing runs change only counts, which are not stored at once. After a crash, or when another writer committed first,
- * the counts are restored from the blocks of runs that the stored state does not include. For such a test these blocks
- * hold only passing runs, and runs that are evidence for nothing: any other change of a test is stored with it at once.
+ * the counts are restored from the runs that the stored state does not include. For such a test these are only passing
+ * runs, and runs that are evidence for nothing: any other change of a test is stored with it at once.
  */
 import type { Monitor } from '../flaky/core/monitor.ts';
 import { onlyPathOf } from '../flaky/core/paths.ts';
@@ -11,7 +11,7 @@ import { observe, scopeOf } from '../flaky/observe.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import type { KnownTest, LoadedTests, RunBlock, StoredRun } from '../storage/test-ingest.ts';
+import type { KnownTest, LoadedTests, StoredRun, UncountedBatch } from '../storage/test-ingest.ts';
 import { Stale } from './interrupts.ts';
 import { type KeptTest, keepKnown } from './kept-test.ts';
 import { uploadFactsOf } from './upload-facts.ts';
@@ -20,11 +20,11 @@ import { uploadFactsOf } from './upload-facts.ts';
 const LOAD_AT_ONCE = 5_000;
 /** So many runs take about as much memory as one test. */
 const RUNS_PER_TEST = 10;
-/** Tests per slice of a merge. */
+/** Tests whose memories are stored in one transaction. */
 export const SLICE_TESTS = 512;
 
-interface BlockRuns {
-  readonly block: RunBlock;
+interface BatchRuns {
+  readonly batch: UncountedBatch;
   readonly runs: StoredRun[];
 }
 
@@ -32,18 +32,18 @@ export class KeptTests {
   readonly repository: Repository;
   readonly byId = new Map<string, KeptTest>();
   readonly byNo: (KeptTest | undefined)[] = [];
-  /** Slices that have runs in unmerged blocks. */
+  /** Slices that have uncounted runs. */
   readonly touched = new Set<number>();
   seq: number;
   nextTestNo: number;
-  unmergedBlocks = 0;
-  unmergedRuns = 0;
+  uncountedBatches = 0;
+  uncountedRuns = 0;
   lastUsedAt: Instant;
-  /** Arrival of the latest block, as far as this server knows. */
-  lastBlockAt: Instant;
+  /** Arrival of the latest batch, as far as this server knows. */
+  lastBatchAt: Instant;
   readonly #store: Store;
   /** Runs stored by other servers, or by this one before its start, by test number. */
-  readonly #unmerged = new Map<number, BlockRuns[]>();
+  readonly #uncounted = new Map<number, BatchRuns[]>();
   #indexedRuns = 0;
 
   private constructor(store: Store, repository: Repository, { seq, nextTestNo }: LoadedTests, at: Instant) {
@@ -52,16 +52,15 @@ export class KeptTests {
     this.seq = seq;
     this.nextTestNo = nextTestNo;
     this.lastUsedAt = at;
-    this.lastBlockAt = at;
+    this.lastBatchAt = at;
   }
 
   static async open(store: Store, repository: Repository, at: Instant): Promise<KeptTests> {
     const kept = new KeptTests(store, repository, await store.testIngest.load(repository.id, []), at);
-    // Blocks are read last, so that none up to this sequence number is missing. Blocks that are merged meanwhile are no
-    // loss: the merge updates the stored memories that are loaded later. Blocks with a later number make this copy
-    // outdated.
-    const blocks = await store.testIngest.listBlocks(repository.id);
-    for (const block of blocks) if (block.seq <= kept.seq) kept.#index(block);
+    // Batches are read last, so that none up to this sequence number is missing. Batches that are counted meanwhile are
+    // no loss: the stored memories that are loaded later count them. Batches with a later number make this copy outdated.
+    const batches = await store.testIngest.listUncounted(repository.id);
+    for (const batch of batches) if (batch.seq <= kept.seq) kept.#index(batch);
     return kept;
   }
 
@@ -89,12 +88,12 @@ export class KeptTests {
   }
 
   /** Loads the tests of a slice whose stored state lacks runs. */
-  async loadUnmerged(slice: number, monitors: readonly Monitor[]): Promise<void> {
+  async loadUncounted(slice: number, monitors: readonly Monitor[]): Promise<void> {
     const from = slice * SLICE_TESTS;
     const to = from + SLICE_TESTS;
     let isMissing = false;
     for (let no = from; no < to && !isMissing; no += 1)
-      isMissing = this.#unmerged.has(no) && this.byNo[no] === undefined;
+      isMissing = this.#uncounted.has(no) && this.byNo[no] === undefined;
     if (isMissing) this.#keepAll(await this.#store.testIngest.loadRange(this.repository.id, from, to), monitors);
   }
 
@@ -108,11 +107,11 @@ export class KeptTests {
     this.byNo[test.row.no] = test;
   }
 
-  noteBlock(runs: readonly StoredRun[], at: Instant): void {
+  noteBatch(runs: readonly StoredRun[], at: Instant): void {
     if (runs.length === 0) return;
-    this.lastBlockAt = at;
-    this.unmergedBlocks += 1;
-    this.unmergedRuns += runs.length;
+    this.lastBatchAt = at;
+    this.uncountedBatches += 1;
+    this.uncountedRuns += runs.length;
     let last = -1;
     for (const { testNo } of runs) {
       const slice = Math.floor(testNo / SLICE_TESTS);
@@ -121,11 +120,11 @@ export class KeptTests {
     }
   }
 
-  noteMerged(): void {
-    this.unmergedBlocks = 0;
-    this.unmergedRuns = 0;
+  noteCounted(): void {
+    this.uncountedBatches = 0;
+    this.uncountedRuns = 0;
     this.touched.clear();
-    this.#unmerged.clear();
+    this.#uncounted.clear();
     this.#indexedRuns = 0;
   }
 
@@ -135,17 +134,17 @@ export class KeptTests {
     this.byNo.length = 0;
   }
 
-  #index(block: RunBlock): void {
-    this.unmergedBlocks += 1;
-    this.unmergedRuns += block.runs.length;
-    this.#indexedRuns += block.runs.length;
-    for (const run of block.runs) {
+  #index(batch: UncountedBatch): void {
+    this.uncountedBatches += 1;
+    this.uncountedRuns += batch.runs.length;
+    this.#indexedRuns += batch.runs.length;
+    for (const run of batch.runs) {
       this.touched.add(Math.floor(run.testNo / SLICE_TESTS));
-      const all = this.#unmerged.get(run.testNo) ?? [];
+      const all = this.#uncounted.get(run.testNo) ?? [];
       const last = all.at(-1);
-      if (last?.block === block) last.runs.push(run);
-      else all.push({ block, runs: [run] });
-      if (all.length === 1) this.#unmerged.set(run.testNo, all);
+      if (last?.batch === batch) last.runs.push(run);
+      else all.push({ batch, runs: [run] });
+      if (all.length === 1) this.#uncounted.set(run.testNo, all);
     }
   }
 
@@ -157,11 +156,11 @@ export class KeptTests {
 
   #countAgain(known: KnownTest, monitors: readonly Monitor[]): KeptTest {
     const test = keepKnown(known);
-    for (const { block, runs } of this.#unmerged.get(test.row.no) ?? []) {
-      if (block.seq <= known.memory.seq) continue;
+    for (const { batch, runs } of this.#uncounted.get(test.row.no) ?? []) {
+      if (batch.seq <= known.memory.seq) continue;
       const path = onlyPathOf(test.state);
       const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null, path }));
-      const scope = scopeOf(uploadFactsOf(block.facts), monitors, block.receivedAt);
+      const scope = scopeOf(uploadFactsOf(batch.facts), monitors, batch.receivedAt);
       test.state = observe(test.state, observed, scope).state;
       test.lastRunAt = latestStart(runs, test.lastRunAt);
       test.isDirty = true;

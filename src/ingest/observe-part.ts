@@ -97,7 +97,7 @@ interface Group {
   readonly runs: readonly ReadRun[];
 }
 
-/** Blocks keep runs in this order. */
+/** The store keeps runs in this order. */
 function inOrderOfNumbers(kept: KeptTests, groups: PartToObserve['groups']): readonly Group[] {
   const all: Group[] = [];
   for (const [id, runs] of groups) all.push({ test: kept.byId.get(id) as KeptTest, runs });
@@ -193,7 +193,7 @@ function foldRuns(
   test.state = observed.state;
   test.lastRunAt = latestStart(runs, test.lastRunAt);
   for (const event of observed.events) of.events.push(eventRowOf(test.row.id, event));
-  // Outcomes in other uploads cannot be restored from a block.
+  // Outcomes in other uploads cannot be restored from runs.
   return observed.isUrgent || of.earlier !== undefined;
 }
 

@@ -265,7 +265,7 @@ async function commit(
   const seq = await deps.store.testIngest.commit(change, at);
   if (seq === undefined) throw (await isOvertaken(deps, change)) ? new Overtaken() : new Stale();
   kept.seq = seq;
-  kept.noteBlock(change.batch?.runs ?? [], at);
+  kept.noteBatch(change.batch?.runs ?? [], at);
 }
 
 async function isOvertaken({ store }: Pick<ProcessingDeps, 'store'>, { upload }: TestChange): Promise<boolean> {

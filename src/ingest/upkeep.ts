@@ -11,10 +11,10 @@ import { Interrupted, Stale } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import { type KeptTest, memoryOf, showState } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
-import { hasMuchToMerge } from './merge-runs.ts';
 import { recountTests } from './recount-tests.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
+import { hasManyUncounted } from './store-memories.ts';
 import { createBacklogWatch } from './watch-backlog.ts';
 
 export interface UpkeepDeps {
@@ -31,7 +31,7 @@ export interface UpkeepDeps {
   step(): Promise<void>;
 }
 
-const MERGE_IDLE_MS = 60_000;
+const IDLE_MS = 60_000;
 const FIRST_RETENTION_MS = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
 /** Due tests per transaction. */
@@ -40,7 +40,7 @@ const SICK_MS = 60_000;
 /** Damage in one repository must not delay the others. A store that was unavailable is back soon. */
 const STORE_AWAY_MS = 5_000;
 
-/** The work between uploads: due statuses, changed settings, merging, retention. */
+/** The work between uploads: due statuses, changed settings, uncounted runs, retention. */
 export class Upkeep {
   readonly #store: Store;
   readonly #clock: Timing;
@@ -73,8 +73,9 @@ export class Upkeep {
       const kept = this.#kept.find(id);
       const isTooMuch = weightOf([...this.#kept]) > this.#options.maxTests;
       if (kept === undefined) return;
-      // Merge first: otherwise the next load would recount everything from the blocks.
-      if (hasMuchToMerge(kept) || (isTooMuch && kept.unmergedBlocks > 0)) await this.#kept.merge(repository);
+      // Store memories first: otherwise the next load would recount everything from the runs.
+      if (hasManyUncounted(kept) || (isTooMuch && kept.uncountedBatches > 0))
+        await this.#kept.storeMemories(repository);
       if (isTooMuch) this.#kept.forget(id);
     });
   }
@@ -85,20 +86,20 @@ export class Upkeep {
    */
   async tidyMemory(): Promise<void> {
     const free = [...this.#kept].filter(({ repository }) => !this.#isPaused(repository.id));
-    for (const kept of free) if (hasMuchToMerge(kept)) await this.#merge(kept);
+    for (const kept of free) if (hasManyUncounted(kept)) await this.#storeMemories(kept);
     let weight = weightOf(free);
     for (const kept of free.sort((one, other) => one.lastUsedAt - other.lastUsedAt)) {
       if (weight <= this.#options.maxTests) return;
       weight -= kept.weight;
       await this.#lookAfter(kept.repository.id, async (repository) => {
-        if (kept.unmergedBlocks > 0) await this.#kept.merge(repository);
+        if (kept.uncountedBatches > 0) await this.#kept.storeMemories(repository);
         this.#kept.forget(repository.id);
       });
     }
   }
 
-  #merge({ repository }: KeptTests): Promise<void> {
-    return this.#lookAfter(repository.id, () => this.#kept.merge(repository));
+  #storeMemories({ repository }: KeptTests): Promise<void> {
+    return this.#lookAfter(repository.id, () => this.#kept.storeMemories(repository));
   }
 
   async #lookAfter(repositoryId: RepositoryId, act: (repository: Repository) => Promise<void>): Promise<void> {
@@ -164,8 +165,8 @@ export class Upkeep {
       isBusy = true;
     }
     for (const kept of this.#kept) {
-      if (kept.unmergedBlocks === 0 || now - kept.lastBlockAt < MERGE_IDLE_MS) continue;
-      await this.#merge(kept);
+      if (kept.uncountedBatches === 0 || now - kept.lastBatchAt < IDLE_MS) continue;
+      await this.#storeMemories(kept);
     }
     return isBusy;
   }
@@ -173,11 +174,11 @@ export class Upkeep {
   async #forgetOld(now: Instant): Promise<void> {
     const store = this.#store;
     const repositories = await store.repositories.listAll();
-    // Blocks stored before this server's start, or by another server, need merging too.
+    // Batches stored before this server's start, or by another server, need counting too.
     for (const repository of repositories) {
-      const { blocks } = await store.testIngest.measureBlocks(repository.id);
-      if (this.#kept.find(repository.id)?.unmergedBlocks !== blocks) this.#kept.forget(repository.id);
-      if (blocks > 0) await this.#lookSafely(repository, () => this.#bringUpToDate(repository));
+      const { batches } = await store.testIngest.measureUncounted(repository.id);
+      if (this.#kept.find(repository.id)?.uncountedBatches !== batches) this.#kept.forget(repository.id);
+      if (batches > 0) await this.#lookSafely(repository, () => this.#bringUpToDate(repository));
       for (const kept of this.#kept) await this.tidyMemoryOf(kept.repository);
     }
     const onForgotten = ({ id }: Repository) => this.#kept.forget(id);

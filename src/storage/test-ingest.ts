@@ -11,9 +11,6 @@ import type { RepositoryId } from './repositories.ts';
 import type { RunConclusion, TestEventRow, TestRow } from './tests.ts';
 import type { UploadIgnored, UploadOutcome } from './uploads.ts';
 
-/** Slices of a merge begin and end at multiples of this: that many tests share a chunk. */
-export const TESTS_PER_BUCKET = 16;
-
 /** The memory of monitors about a test; `state` is JSON in their format. */
 export interface TestMemory {
   readonly testNo: number;
@@ -128,8 +125,8 @@ export interface LoadedTests {
   readonly known: readonly KnownTest[];
 }
 
-/** Runs not merged yet, of one batch. */
-export interface RunBlock {
+/** The runs of one batch that the stored memories of their tests do not count yet. */
+export interface UncountedBatch {
   readonly seq: number;
   readonly facts: BatchFacts;
   readonly receivedAt: Instant;
@@ -144,15 +141,10 @@ export interface StoredBatch {
   readonly runs: readonly StoredRun[];
 }
 
-export interface MergeSlice {
+export interface MemorySlice {
   readonly repositoryId: RepositoryId;
   readonly expectedSeq: number;
-  /** Blocks up to this one. */
-  readonly upToSeq: number;
-  /** Tests of these numbers, from inclusive, to exclusive; multiples of TESTS_PER_BUCKET. */
-  readonly fromNo: number;
-  readonly toNo: number;
-  /** For the tests of the slice: every memory that is newer than the stored one. */
+  /** Every memory that is newer than the stored one. */
   readonly memories: readonly TestMemory[];
 }
 
@@ -187,16 +179,16 @@ export interface TestIngest {
     seq: number,
     testNos: readonly number[],
   ): Promise<ReadonlyMap<number, Instant>>;
-  /** All blocks that are not merged for every test, in order. */
-  listBlocks(repositoryId: RepositoryId): Promise<readonly RunBlock[]>;
-  /** How much waits to be merged. */
-  measureBlocks(
+  /** Batches whose runs are not marked as counted, in order; those without runs are not among them. */
+  listUncounted(repositoryId: RepositoryId): Promise<readonly UncountedBatch[]>;
+  /** How much that is. */
+  measureUncounted(
     repositoryId: RepositoryId,
-  ): Promise<{ readonly blocks: number; readonly runs: number; readonly upToSeq: number }>;
+  ): Promise<{ readonly batches: number; readonly runs: number; readonly upToSeq: number }>;
   /** Uses no sequence number. False (nothing written) if another writer was first. */
-  merge(slice: MergeSlice): Promise<boolean>;
-  /** Call it when every slice up to this number is merged. */
-  dropBlocks(repositoryId: RepositoryId, upToSeq: number): Promise<void>;
+  storeMemories(slice: MemorySlice): Promise<boolean>;
+  /** Call it when the stored memories of all tests count the runs up to this number. */
+  markCounted(repositoryId: RepositoryId, upToSeq: number): Promise<void>;
   /** Due tests of one repository, the longest due first. */
   listDue(
     now: Instant,

@@ -3,13 +3,13 @@ import { compareFailures } from '../../src/storage/test-failures.ts';
 import type {
   BatchFacts,
   EarlierBatch,
-  MergeSlice,
-  RunBlock,
+  MemorySlice,
   StoredFailure,
   StoredRun,
   TestChange,
   TestIngest,
   TestMemory,
+  UncountedBatch,
 } from '../../src/storage/test-ingest.ts';
 import type {
   FailureGroup,
@@ -29,7 +29,7 @@ export type ComparedStore = {
   readonly tests: Pick<TestStore, keyof NaiveTests['tests']>;
 };
 
-type Batch = { -readonly [Key in keyof RunBlock]: RunBlock[Key] } & { isBlock: boolean };
+type Batch = { -readonly [Key in keyof UncountedBatch]: UncountedBatch[Key] } & { isUncounted: boolean };
 type Failure = StoredFailure & { readonly seq: number; readonly prNumber: number | null };
 
 interface KnownTest {
@@ -66,16 +66,16 @@ export class NaiveTests {
       known: this.#known.filter(({ test: { no } }) => no >= fromNo && no < toNo).sort((a, b) => a.test.no - b.test.no),
     }),
     commit: async (change, at) => this.#commit(change, at),
-    merge: async (slice) => this.#merge(slice),
-    dropBlocks: async (_id, upToSeq) => {
-      for (const batch of this.#batches) if (batch.seq <= upToSeq) batch.isBlock = false;
+    storeMemories: async (slice) => this.#storeMemories(slice),
+    markCounted: async (_id, upToSeq) => {
+      for (const batch of this.#batches) if (batch.seq <= upToSeq) batch.isUncounted = false;
     },
     forget: async (_id, before) => this.#forget(before),
-    listBlocks: async () => this.#blocks().map(({ isBlock: _, ...block }) => block),
-    measureBlocks: async () => {
-      const blocks = this.#blocks();
-      const runs = blocks.reduce((sum, block) => sum + block.runs.length, 0);
-      return { blocks: blocks.length, runs, upToSeq: blocks.at(-1)?.seq ?? 0 };
+    listUncounted: async () => this.#uncounted().map(({ isUncounted: _, ...batch }) => batch),
+    measureUncounted: async () => {
+      const batches = this.#uncounted();
+      const runs = batches.reduce((sum, batch) => sum + batch.runs.length, 0);
+      return { batches: batches.length, runs, upToSeq: batches.at(-1)?.seq ?? 0 };
     },
     findEarlier: async (_id, of) => this.#findEarlier(of),
     findPasses: async (_id, seq, testNos) => {
@@ -124,8 +124,8 @@ export class NaiveTests {
     return this.#known.find(({ test }) => test.id === testId)?.test;
   }
 
-  #blocks(): Batch[] {
-    return this.#batches.filter(({ isBlock }) => isBlock);
+  #uncounted(): Batch[] {
+    return this.#batches.filter(({ isUncounted }) => isUncounted);
   }
 
   #commit({ expectedSeq, tests, memories, batch, failures, events }: TestChange, at: number): number | undefined {
@@ -138,7 +138,7 @@ export class NaiveTests {
     this.#remember(memories);
     if (batch !== undefined) {
       const runs = batch.runs.map(asStored).sort((a, b) => a.testNo - b.testNo);
-      this.#batches.push({ seq, facts: batch.facts, receivedAt: at, runs, isBlock: runs.length > 0 });
+      this.#batches.push({ seq, facts: batch.facts, receivedAt: at, runs, isUncounted: runs.length > 0 });
     }
     const prNumber = batch?.facts.prNumber ?? null;
     this.#failures.push(...failures.map((failure) => ({ ...failure, seq, prNumber })));
@@ -158,8 +158,7 @@ export class NaiveTests {
     this.#known = this.#known.map(({ test, memory }) => ({ test, memory: byNo.get(test.no) ?? memory }));
   }
 
-  /** Runs are read from their batches here, so that memories alone are merged. */
-  #merge({ expectedSeq, memories }: MergeSlice): boolean {
+  #storeMemories({ expectedSeq, memories }: MemorySlice): boolean {
     if (this.#seq !== expectedSeq) return false;
     this.#remember(memories);
     return true;
@@ -187,17 +186,17 @@ export class NaiveTests {
     this.#failures = this.#failures.filter(({ startedAt }) => startedAt >= before);
     this.#events = this.#events.filter(({ at }) => at >= before);
     for (const batch of this.#batches) {
-      if (!batch.isBlock) batch.runs = batch.runs.filter(({ startedAt }) => startedAt >= before);
+      if (!batch.isUncounted) batch.runs = batch.runs.filter(({ startedAt }) => startedAt >= before);
     }
-    const kept = this.#batches.findIndex(({ receivedAt, isBlock }) => receivedAt >= before || isBlock);
+    const kept = this.#batches.findIndex(({ receivedAt, isUncounted }) => receivedAt >= before || isUncounted);
     this.#batches.splice(0, kept === -1 ? this.#batches.length : kept);
     this.#forgetTests(this.#known.filter((known) => this.#isIdle(known, before)));
     return sizeBefore - size();
   }
 
   #isIdle({ test, memory }: KnownTest, before: number): boolean {
-    const isInBlock = this.#blocks().some(({ runs }) => runs.some(({ testNo }) => testNo === test.no));
-    return !isInBlock && (memory.lastRunAt ?? test.firstSeenAt) < before;
+    const isUncounted = this.#uncounted().some(({ runs }) => runs.some(({ testNo }) => testNo === test.no));
+    return !isUncounted && (memory.lastRunAt ?? test.firstSeenAt) < before;
   }
 
   #forgetTests(idle: readonly KnownTest[]): void {

@@ -28,13 +28,13 @@ const anyStep = fc.oneof(
       isQuarantined: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('merge' as const), slices: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('count' as const), slices: fc.integer({ min: 1, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), days: fc.integer({ min: 1, max: 4 }) }) },
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
 export function ingestModelPromises(store: () => Store): void {
-  test('whatever is stored, merged and forgotten, the answers are those of a naive store [D7]', async () => {
+  test('whatever is stored, counted and forgotten, the answers are those of a naive store [D7]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 14, size: 'max' }), async (steps) => {
         const model = new NaiveTests();
@@ -63,7 +63,7 @@ interface Moment {
 
 async function take(store: ComparedStore, id: RepositoryId, step: Step, { at, floor }: Moment): Promise<unknown> {
   if (step.kind === 'commit') return commit(store, id, step, at);
-  if (step.kind === 'merge') return merge(store, id, step.slices);
+  if (step.kind === 'count') return count(store, id, step.slices);
   const removed = await store.testIngest.forget(id, floor, 1000);
   for (let more = removed; more > 0; ) more = await store.testIngest.forget(id, floor, 1000);
   return undefined;
@@ -107,18 +107,17 @@ async function commit(store: ComparedStore, id: RepositoryId, step: Extract<Step
   return store.testIngest.commit(aChange(id, seq, { tests, memories, batch, failures, events }), at);
 }
 
-async function merge(store: ComparedStore, id: RepositoryId, slices: number): Promise<unknown> {
+async function count(store: ComparedStore, id: RepositoryId, slices: number): Promise<unknown> {
   const { seq, nextTestNo } = await store.testIngest.loadRange(id, 0, 0);
-  const { upToSeq } = await store.testIngest.measureBlocks(id);
+  const { upToSeq } = await store.testIngest.measureUncounted(id);
   const answers: boolean[] = [];
   for (let slice = 0; slice < slices; slice++) {
     const [fromNo, toNo] = [slice * 32, slice * 32 + 32];
     const { known } = await store.testIngest.loadRange(id, fromNo, toNo);
     const memories = known.map(({ memory }) => ({ ...memory, seq: Math.max(memory.seq, upToSeq) }));
-    const of = { repositoryId: id, expectedSeq: seq, upToSeq, fromNo, toNo, memories };
-    answers.push(await store.testIngest.merge(of));
+    answers.push(await store.testIngest.storeMemories({ repositoryId: id, expectedSeq: seq, memories }));
   }
-  if (slices * 32 >= nextTestNo) await store.testIngest.dropBlocks(id, upToSeq);
+  if (slices * 32 >= nextTestNo) await store.testIngest.markCounted(id, upToSeq);
   return answers;
 }
 
@@ -158,8 +157,8 @@ async function readAll(store: ComparedStore, id: RepositoryId, of: { readonly si
       ids.map((testId, index) => ({ testId, since: since + index * 1e6 })),
     ),
     again: await testIngest.readRuns(id, numbers, since),
-    blocks: await testIngest.listBlocks(id),
-    waiting: await testIngest.measureBlocks(id),
+    uncounted: await testIngest.listUncounted(id),
+    waiting: await testIngest.measureUncounted(id),
     quarantined: (await tests.listQuarantinedIds(id)).ids,
     version: await tests.getQuarantineVersion(id),
   };

@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import {
-  type BatchFacts,
-  type CheckResults,
-  type StoredFailure,
-  type StoredRun,
-  TESTS_PER_BUCKET,
-  type TestChange,
-  type TestMemory,
+import type {
+  BatchFacts,
+  CheckResults,
+  StoredFailure,
+  StoredRun,
+  TestChange,
+  TestMemory,
 } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { anUpload } from '../helpers/an-upload.ts';
@@ -21,7 +20,7 @@ export function ingestPromises(store: () => Store): void {
   commitPromises(store);
   batchPromises(store);
   ignorePromises(store);
-  mergePromises(store);
+  countPromises(store);
   timerPromises(store);
   checkResultPromises(store);
   forgetPromises(store);
@@ -168,7 +167,7 @@ function commitPromises(store: () => Store): void {
 }
 
 function ignorePromises(store: () => Store): void {
-  test('an upload that is taken back is evidence for nothing, once, also when its runs are merged [U48]', async () => {
+  test('an upload that is taken back is evidence for nothing, once, also when its runs are counted [U48]', async () => {
     const { testIngest, uploads, tests } = store();
     const { id } = await storeTests(store(), 40);
     const upload = await uploads.create(anUpload(id, { isProven: true }), 0);
@@ -193,9 +192,7 @@ function ignorePromises(store: () => Store): void {
       [upload.id],
     );
     assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
-    const slice = { repositoryId: id, expectedSeq: 4, upToSeq: 4, fromNo: 0, toNo: 48, memories: [] };
-    assert.equal(await testIngest.merge(slice), true);
-    await testIngest.dropBlocks(id, 4);
+    await testIngest.markCounted(id, 4);
     assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
     await uploads.markRecounted(upload.id);
     await testIngest.commit(aChange(id, 4, { ignore: { ...ignore, actor: 'eve' } }), NOON + 2);
@@ -317,9 +314,7 @@ function batchPromises(store: () => Store): void {
     const find = () => testIngest.findPasses(id, seq as number, [33, 4, 5, 6]);
     assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
     const last = await store().tests.getWatermark(id);
-    const slice = { repositoryId: id, expectedSeq: last, upToSeq: last, fromNo: 0, toNo: 48, memories: [] };
-    assert.equal(await testIngest.merge(slice), true);
-    await testIngest.dropBlocks(id, last);
+    await testIngest.markCounted(id, last);
     assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
     assert.equal((await testIngest.findPasses(id, 999, [5])).size, 0);
     assert.equal((await testIngest.findPasses(id, seq as number, [])).size, 0);
@@ -366,32 +361,32 @@ function batchPromises(store: () => Store): void {
   });
 }
 
-function mergePromises(store: () => Store): void {
-  test('blocks are told until they are merged for all and dropped', async () => {
+function countPromises(store: () => Store): void {
+  test('batches are told until their runs are counted in memories', async () => {
     const { testIngest } = store();
     const { id } = await storeTests(store(), 40);
     const batch = { facts: facts(), runs: [aStoredRun(33), aStoredRun(2), aStoredRun(33, { durationMs: null })] };
-    assert.deepEqual(await testIngest.measureBlocks(id), { blocks: 0, runs: 0, upToSeq: 0 });
+    assert.deepEqual(await testIngest.measureUncounted(id), { batches: 0, runs: 0, upToSeq: 0 });
     await testIngest.commit(aChange(id, 1, { batch }), NOON + 3);
     await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [] } }), NOON);
     await testIngest.commit(aChange(id, 3, { batch: { ...batch, runs: [aStoredRun(1)] } }), NOON);
-    const blocks = await testIngest.listBlocks(id);
-    assert.deepEqual(blocks[0], {
+    const batches = await testIngest.listUncounted(id);
+    assert.deepEqual(batches[0], {
       seq: 2,
       facts: batch.facts,
       receivedAt: NOON + 3,
       runs: [aStoredRun(2), aStoredRun(33), aStoredRun(33, { durationMs: null })],
     });
     assert.deepEqual(
-      blocks.map(({ seq }) => seq),
+      batches.map(({ seq }) => seq),
       [2, 4],
     );
-    assert.deepEqual(await testIngest.measureBlocks(id), { blocks: 2, runs: 4, upToSeq: 4 });
-    await testIngest.dropBlocks(id, 2);
-    assert.deepEqual(await testIngest.measureBlocks(id), { blocks: 1, runs: 1, upToSeq: 4 });
+    assert.deepEqual(await testIngest.measureUncounted(id), { batches: 2, runs: 4, upToSeq: 4 });
+    await testIngest.markCounted(id, 2);
+    assert.deepEqual(await testIngest.measureUncounted(id), { batches: 1, runs: 1, upToSeq: 4 });
   });
 
-  test('merging changes no answer, also half done and again', async () => {
+  test('counting changes no answer, also half done', async () => {
     const { testIngest, tests } = store();
     const { id, rows } = await storeTests(store(), 40);
     const runs = Array.from({ length: 200 }, (_, index) =>
@@ -407,40 +402,35 @@ function mergePromises(store: () => Store): void {
       };
     };
     const before = await answers();
-    const slice = { repositoryId: id, expectedSeq: 4, upToSeq: 3, fromNo: 16, toNo: 32, memories: [] };
-    assert.equal(await testIngest.merge(slice), true);
-    assert.deepEqual(await answers(), before);
-    for (const fromNo of [0, TESTS_PER_BUCKET]) {
-      assert.equal(await testIngest.merge({ ...slice, fromNo, toNo: fromNo + 32, upToSeq: 4 }), true);
+    for (const seq of [3, 4]) {
+      await testIngest.markCounted(id, seq);
       assert.deepEqual(await answers(), before);
     }
-    await testIngest.dropBlocks(id, 4);
-    assert.deepEqual(await answers(), before);
   });
 
-  test('a merge brings memories, and is refused where another writer was faster', async () => {
+  test('memories are stored, and refused where another writer was faster', async () => {
     const { testIngest, tests } = store();
     const { id, rows } = await storeTests(store(), 2);
-    const slice = { repositoryId: id, upToSeq: 1, fromNo: 0, toNo: 16 };
-    const memories = [aMemory(2, { seq: 1, state: 'merged' })];
-    assert.equal(await testIngest.merge({ ...slice, expectedSeq: 0, memories }), false);
-    assert.equal(await testIngest.merge({ ...slice, expectedSeq: 1, memories }), true);
+    const memories = [aMemory(2, { seq: 1, state: 'counted' })];
+    const storeAt = (expectedSeq: number) => testIngest.storeMemories({ repositoryId: id, expectedSeq, memories });
+    assert.equal(await storeAt(0), false);
+    assert.equal(await storeAt(1), true);
     assert.equal(await tests.getWatermark(id), 1);
     const { known } = await testIngest.load(id, [rows[1]?.id ?? '']);
     assert.deepEqual(known[0]?.memory, memories[0]);
   });
 
-  test('a memory from before a merge is not written over the merged one', async () => {
+  test('an older memory is not written over one that counts more', async () => {
     const { testIngest } = store();
     const { id, rows } = await storeTests(store(), 1);
     await testIngest.commit(aChange(id, 1, { batch: { facts: facts(), runs: [aStoredRun(1)] } }), NOON);
     const read = (await testIngest.load(id, [rows[0]?.id ?? ''])).known[0]?.memory as TestMemory;
-    const merged = aMemory(1, { seq: 2, state: 'merged' });
-    const slice = { repositoryId: id, expectedSeq: 2, upToSeq: 2, fromNo: 0, toNo: 16, memories: [merged] };
-    assert.equal(await testIngest.merge(slice), true);
+    const counted = aMemory(1, { seq: 2, state: 'counted' });
+    const slice = { repositoryId: id, expectedSeq: 2, memories: [counted] };
+    assert.equal(await testIngest.storeMemories(slice), true);
     const act = (memory: TestMemory) => testIngest.commit(aChange(id, 2, { memories: [memory] }), NOON);
     assert.equal(await act({ ...read, state: 'act' }), undefined);
-    assert.equal(await act({ ...merged, state: 'act' }), 3);
+    assert.equal(await act({ ...counted, state: 'act' }), 3);
   });
 }
 
@@ -531,12 +521,10 @@ function forgetPromises(store: () => Store): void {
     const batch = { facts: facts({ sha }), runs };
     await testIngest.commit(aChange(id, 0, { tests: rows, memories, batch, failures, events }), 6);
     await testIngest.commit(aChange(id, 1, { batch: { facts: facts({ sha }), runs: [aStoredRun(2)] } }), NOON);
-    const slice = { repositoryId: id, expectedSeq: 2, upToSeq: 2, fromNo: 0, toNo: 16, memories: [] };
-    // While runs of a test wait to be merged it stays, whatever is remembered of it.
+    // While runs of a test wait to be counted it stays, whatever is remembered of it.
     while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
     assert.equal((await testIngest.loadRange(id, 1, 99)).known.length, 6);
-    await testIngest.merge(slice);
-    await testIngest.dropBlocks(id, 2);
+    await testIngest.markCounted(id, 2);
     const { version } = await tests.listQuarantinedIds(id);
     while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
     const { known, nextTestNo, seq } = await testIngest.loadRange(id, 1, 99);

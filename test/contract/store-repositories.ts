@@ -190,7 +190,7 @@ export function repositoryPromises(store: () => Store): void {
     assert.equal((await tests.listQuarantined(query)).totalRows, 0);
     assert.equal((await tests.listFailing({ ...query, from: 0, until: NOON + 1 })).totalRows, 0);
     assert.deepEqual((await store().testIngest.loadRange(repository.id, 0, 9)).known, []);
-    assert.deepEqual(await store().testIngest.listBlocks(repository.id), []);
+    assert.deepEqual(await store().testIngest.listUncounted(repository.id), []);
     assert.equal(await store().uploads.find(upload.id), undefined);
     assert.equal(await store().uploads.getWatermark(repository.id), 0);
     assert.equal(await store().testSettings.find(repository.id), undefined);

@@ -120,7 +120,7 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
     notices: await store.hints.claim({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
     note: await store.pullRequestNotes.find(queue.repositoryId, 7),
     runs: await store.testIngest.readRuns(queue.repositoryId, [1], 0),
-    blocks: await store.testIngest.listBlocks(queue.repositoryId),
+    uncounted: await store.testIngest.listUncounted(queue.repositoryId),
     tests: await store.testIngest.loadRange(queue.repositoryId, 0, 9),
     uploads: await store.uploads.list(page),
     claimed: await store.uploads.claim('y', NOON, NOON + 9),

@@ -1,5 +1,5 @@
 import { compareFailures } from '../test-failures.ts';
-import type { EarlierBatch, RunBlock, StoredBatch } from '../test-ingest.ts';
+import type { EarlierBatch, StoredBatch, UncountedBatch } from '../test-ingest.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { RUN_COLUMNS, type RunRow, type RunsSince, SUCCESS, storedRuns, toRun, uncountedRuns } from './stored-runs.ts';
@@ -33,7 +33,10 @@ export function* findPasses(
   return new Map(rows.map(({ test_no, at }) => [test_no, at]));
 }
 
-export function* listBlocks(statements: BatchStatements, repositoryId: string): Operation<readonly RunBlock[]> {
+export function* listUncounted(
+  statements: BatchStatements,
+  repositoryId: string,
+): Operation<readonly UncountedBatch[]> {
   const bySeq = Map.groupBy(yield* all(statements.listUncounted, { repositoryId }), ({ seq }) => seq);
   const batches = yield* allOf(statements.findBatches({ repositoryId }, [...bySeq.keys()]));
   const inOrder = (a: RunRow, b: RunRow) => a.test_no - b.test_no || a.ordinal - b.ordinal;
@@ -47,9 +50,9 @@ export function* listBlocks(statements: BatchStatements, repositoryId: string): 
     }));
 }
 
-export function* measureBlocks(statements: BatchStatements, repositoryId: string) {
+export function* measureUncounted(statements: BatchStatements, repositoryId: string) {
   const row = yield* first(statements.measureUncounted, { repositoryId });
-  return { blocks: row?.batches ?? 0, runs: row?.runs ?? 0, upToSeq: row?.upToSeq ?? 0 };
+  return { batches: row?.batches ?? 0, runs: row?.runs ?? 0, upToSeq: row?.upToSeq ?? 0 };
 }
 
 /** In the order of batches; of each batch by number of the test, then by start, then in their order. */

@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { mergeCheckResults } from '../merge-check-results.ts';
-import type { CheckResults, MergeSlice, TestChange, TestMemory } from '../test-ingest.ts';
+import type { CheckResults, MemorySlice, TestChange, TestMemory } from '../test-ingest.ts';
 import type { TestRow } from '../tests.ts';
 import { allOf, execute, executeAll, first, type Operation } from './operation.ts';
 import { takePart } from './run-parts.ts';
@@ -79,7 +79,7 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
 /** Takes no number. False where another writer was faster. */
 export function* storeMemories(
   statements: CommitStatements,
-  { repositoryId, expectedSeq, memories }: Pick<MergeSlice, 'repositoryId' | 'expectedSeq' | 'memories'>,
+  { repositoryId, expectedSeq, memories }: MemorySlice,
 ): Operation<boolean> {
   if ((yield* lockSequence(statements, repositoryId, expectedSeq)) === undefined) return false;
   if (yield* areOutdated(statements, repositoryId, memories)) return false;

@@ -6,9 +6,9 @@ import {
   batchStatements,
   findEarlier,
   findPasses,
-  listBlocks,
   listTestNos,
-  measureBlocks,
+  listUncounted,
+  measureUncounted,
   readRuns,
 } from './test-batches.ts';
 import { commitChange, prepareChange, storeMemories } from './test-commit.ts';
@@ -26,15 +26,15 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler)
       const prepared = prepareChange(change, at);
       return engine.write(() => commitChange(commits, prepared));
     },
-    merge: (slice) => engine.write(() => storeMemories(commits, slice)),
-    dropBlocks: (repositoryId, upToSeq) =>
+    storeMemories: (slice) => engine.write(() => storeMemories(commits, slice)),
+    markCounted: (repositoryId, upToSeq) =>
       engine.write(function* () {
         yield* execute(runs.markCounted, { repositoryId, upToSeq });
       }),
     findEarlier: (repositoryId, of) => engine.snapshot(() => findEarlier(runs, { repositoryId, ...of })),
     findPasses: (repositoryId, seq, testNos) => engine.snapshot(() => findPasses(runs, { repositoryId, seq, testNos })),
-    listBlocks: (repositoryId) => engine.snapshot(() => listBlocks(runs, repositoryId)),
-    measureBlocks: (repositoryId) => engine.read(() => measureBlocks(runs, repositoryId)),
+    listUncounted: (repositoryId) => engine.snapshot(() => listUncounted(runs, repositoryId)),
+    measureUncounted: (repositoryId) => engine.read(() => measureUncounted(runs, repositoryId)),
     readRuns: (repositoryId, testNos, since) => engine.snapshot(() => readRuns(runs, { repositoryId, testNos, since })),
     listTestNos: (repositoryId, uploadId) => engine.snapshot(() => listTestNos(runs, { repositoryId, uploadId })),
     findCheckResults: (repositoryId, candidateId, check) =>
