@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { alarmStatements, auditMarkStatements } from '../../src/storage/sql/alarms.ts';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
+import { hintStatements } from '../../src/storage/sql/hint-statements.ts';
 import { logStatements } from '../../src/storage/sql/logs.ts';
-import { noticeStatements } from '../../src/storage/sql/notice-statements.ts';
 import { pullRequestNoteStatements } from '../../src/storage/sql/pull-request-notes.ts';
 import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
 import { effectStatements } from '../../src/storage/sql/queue-effects.ts';
@@ -46,7 +46,7 @@ const TABLES = [
     'check_results',
   ],
   ...['uploads', 'upload_sequences', 'upload_pieces', 'ingest_leases', 'test_setting_changes'],
-  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks', 'notices', 'pull_request_notes'],
+  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks', 'hints', 'pull_request_notes'],
 ];
 
 /** Every statement's text, by name; the ones for lists as they are for a list of two. */
@@ -80,7 +80,7 @@ function allStatements(): Map<string, string> {
     logs: logStatements(compiler),
     alarms: alarmStatements(compiler),
     marks: auditMarkStatements(compiler),
-    notices: noticeStatements(compiler),
+    hints: hintStatements(compiler),
     notes: pullRequestNoteStatements(compiler),
   };
   const found = new Map<string, string>();
@@ -167,17 +167,17 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'logs.listOld': /logs_by_age \(last_at<\?\)/,
   'alarms.list': /alarms_by_time \(queue_id=\? AND at>\?\)/,
   'alarms.count': /alarms_by_code \(queue_id=\?\)/,
-  'notices.findClaimable': /notices_by_due_time \(due_at<\?\)/,
-  'notices.findNextUnleased': /notices_by_due_time \(due_at>\?\)/,
-  'notices.countOverdue': /INDEX notices_by_due_time \(due_at<\?\)/,
-  'notices.countDue': /INDEX notices_by_due_time \(due_at<\?\)/,
-  'notices.listLeased': /notices_leased \(lease_until>\?\)/,
-  'notices.listForgotten': /notices_remembered \(remembered_until<\?\)/,
+  'hints.findClaimable': /hints_by_due_time \(due_at<\?\)/,
+  'hints.findNextUnleased': /hints_by_due_time \(due_at>\?\)/,
+  'hints.countOverdue': /INDEX hints_by_due_time \(due_at<\?\)/,
+  'hints.countDue': /INDEX hints_by_due_time \(due_at<\?\)/,
+  'hints.listLeased': /hints_leased \(lease_until>\?\)/,
+  'hints.listForgotten': /hints_remembered \(remembered_until<\?\)/,
 };
 const UNSORTED = [
   ...['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'],
   ...['effects.findClaimable', 'effects.findNextUnleased', 'logs.listChunks', 'alarms.count'],
-  ...['notices.findClaimable', 'notices.findNextUnleased'],
+  ...['hints.findClaimable', 'hints.findNextUnleased'],
 ];
 
 describe('the plans of SQLite', () => {

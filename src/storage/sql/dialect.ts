@@ -5,11 +5,9 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-  sql,
 } from 'kysely';
 import type { Schema } from './schema.ts';
 
@@ -24,29 +22,23 @@ export interface SqlDialect {
   readonly hasRowLocks: boolean;
   /** How many rows one insert may carry, descending to 1. */
   readonly insertSizes: readonly number[];
-  readonly columns: ColumnTypes;
+  /** What stands in migrations for what the databases call differently. */
+  readonly words: {
+    /** Ordered by bytes in both databases, whatever the locale of the PostgreSQL cluster. */
+    readonly TEXT: string;
+    readonly BYTES: string;
+    /** Stores a table in the order of its primary key, where the database can: one tree less to write. */
+    readonly CLUSTERED: string;
+  };
+  /** Whether texts of any length can be in an index; PostgreSQL refuses to store those beyond some 2,700 bytes. */
+  readonly hasLongKeys: boolean;
+  /** Whether a table can consist of partitions, which go in one piece. */
+  readonly hasPartitions: boolean;
   /** Whether all values of a column can travel as one parameter. */
   readonly hasArrays: boolean;
   /** Run first in the transaction of each migration, where several servers may migrate at once. */
   readonly lockMigrations: string | undefined;
 }
-
-export interface ColumnTypes {
-  /** Ordered by bytes in both databases, whatever the locale of the PostgreSQL cluster. */
-  readonly text: RawBuilder<string>;
-  readonly integer: 'bigint';
-  readonly real: 'double precision';
-  readonly boolean: 'boolean';
-  readonly bytes: RawBuilder<Uint8Array>;
-  /** Stores a table in the order of its primary key, where the database can: one tree less to write. */
-  readonly clustered: RawBuilder<unknown>;
-  /** Whether texts of any length can be in an index; PostgreSQL refuses to store those beyond some 2,700 bytes. */
-  readonly hasLongKeys: boolean;
-  /** Whether a table can consist of partitions, which go in one piece. */
-  readonly hasPartitions: boolean;
-}
-
-const COMMON_COLUMNS = { integer: 'bigint', real: 'double precision', boolean: 'boolean' } as const;
 
 /** SQLite plans a query anew for each value of a `limit ?`, which takes fifty times as long as most of them. */
 class PlanKeepingCompiler extends SqliteQueryCompiler {
@@ -70,14 +62,9 @@ export const sqliteDialect: SqlDialect = {
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
   hasArrays: false,
-  columns: {
-    ...COMMON_COLUMNS,
-    text: sql`text`,
-    bytes: sql`blob`,
-    clustered: sql`without rowid`,
-    hasLongKeys: true,
-    hasPartitions: false,
-  },
+  words: { TEXT: 'text', BYTES: 'blob', CLUSTERED: 'without rowid' },
+  hasLongKeys: true,
+  hasPartitions: false,
   lockMigrations: undefined,
 };
 
@@ -94,14 +81,9 @@ export const postgresDialect: SqlDialect = {
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],
   hasArrays: true,
-  columns: {
-    ...COMMON_COLUMNS,
-    text: sql`text collate "C"`,
-    bytes: sql`bytea`,
-    clustered: sql``,
-    hasLongKeys: false,
-    hasPartitions: true,
-  },
+  words: { TEXT: 'text collate "C"', BYTES: 'bytea', CLUSTERED: '' },
+  hasLongKeys: false,
+  hasPartitions: true,
   // The number is arbitrary; it only has to be Sluice's own within the database.
   lockMigrations: 'select pg_advisory_xact_lock(7305804393)',
 };

@@ -48,8 +48,8 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
     identify: async (id, forgeId) => {
       await engine.write(() => execute(statements.identify, { id, forgeId }));
     },
-    bar: async (id, barred) => {
-      await engine.write(() => execute(statements.bar, { id, barred }));
+    bar: async (id, reason) => {
+      await engine.write(() => execute(statements.bar, { id, reason }));
     },
     remove: (id) => engine.write(() => remove(statements, removals, id)),
   };
@@ -86,7 +86,7 @@ function repositoryStatements(compiler: StatementCompiler) {
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
     save: upsertStatement(compiler, [
-      ...(['git', 'forge_id', 'barred', 'checks', 'junit', 'trust_checks', 'run_hooks', 'updated_at'] as const),
+      ...(['git', 'forge_id', 'blocked_reason', 'checks', 'junit', 'trust_checks', 'run_hooks', 'updated_at'] as const),
     ]),
     // It sets the name to itself: a row that nothing is set in would not be answered.
     ensure: upsertStatement(compiler, []),
@@ -135,10 +135,10 @@ function repositoryStatements(compiler: StatementCompiler) {
         .where('id', '=', param('id'))
         .where('forge_id', 'is', null),
     ),
-    bar: compiler.statement<{ id: string; barred: string | null }>()((param) =>
+    bar: compiler.statement<{ id: string; reason: string | null }>()((param) =>
       builder
         .updateTable('repositories')
-        .set({ barred: param('barred') })
+        .set({ blocked_reason: param('reason') })
         .where('id', '=', param('id')),
     ),
     findQueue: compiler.statement<{ id: string }>()((param) =>
@@ -152,7 +152,7 @@ function repositoryStatements(compiler: StatementCompiler) {
   };
 }
 
-type Changed = 'git' | 'forge_id' | 'barred' | 'checks' | 'junit' | 'trust_checks' | 'run_hooks' | 'updated_at';
+type Changed = 'git' | 'forge_id' | 'blocked_reason' | 'checks' | 'junit' | 'trust_checks' | 'run_hooks' | 'updated_at';
 
 function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[]) {
   return compiler.statement<RepositoriesTable>()((param) =>
@@ -170,7 +170,7 @@ function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[
         created_at: param('created_at'),
         updated_at: param('updated_at'),
         forge_id: param('forge_id'),
-        barred: param('barred'),
+        blocked_reason: param('blocked_reason'),
         trust_checks: param('trust_checks'),
         run_hooks: param('run_hooks'),
       })

@@ -20,8 +20,8 @@ import type {
   CandidatesTable,
   EffectsTable,
   EntriesTable,
+  HintsTable,
   ImpactedTargetsTable,
-  NoticesTable,
   PullRequestNotesTable,
   QueuesTable,
   RepositoriesTable,
@@ -77,8 +77,8 @@ export function toRepository(row: Selectable<RepositoriesTable>): Repository {
     name: row.name,
     git: row.git,
     forgeId: row.forge_id,
-    blockedReason: row.barred,
-    runHooks: row.run_hooks === 1,
+    blockedReason: row.blocked_reason,
+    runHooks: Boolean(row.run_hooks),
     checks: JSON.parse(row.checks) as RunnerCheck[],
     junit: JSON.parse(row.junit) as string[],
     trustChecks: Boolean(row.trust_checks),
@@ -96,8 +96,8 @@ export function fromRepository(repository: Repository): RepositoriesTable {
     name: repository.name,
     git: repository.git,
     forge_id: repository.forgeId,
-    barred: repository.blockedReason,
-    run_hooks: repository.runHooks ? 1 : 0,
+    blocked_reason: repository.blockedReason,
+    run_hooks: repository.runHooks,
     checks: JSON.stringify(repository.checks),
     junit: JSON.stringify(repository.junit),
     trust_checks: repository.trustChecks,
@@ -266,7 +266,7 @@ export function toAuditMark(row: Selectable<AuditMarksTable>): AuditMark {
   return { sha: row.sha, version: row.version, at: row.at };
 }
 
-export function toNotice(row: Selectable<NoticesTable>): StoredHint {
+export function toHint(row: Selectable<HintsTable>): StoredHint {
   return {
     host: row.host,
     key: row.key,
@@ -280,14 +280,14 @@ export function toNotice(row: Selectable<NoticesTable>): StoredHint {
 }
 
 /** As it is stored first. */
-export function fromNotice(notice: HintRow): NoticesTable {
+export function fromHint(hint: HintRow): HintsTable {
   return {
-    host: notice.host,
-    key: notice.key,
-    kind: notice.kind,
-    body: notice.body,
-    received_at: notice.receivedAt,
-    due_at: notice.dueAt,
+    host: hint.host,
+    key: hint.key,
+    kind: hint.kind,
+    body: hint.body,
+    received_at: hint.receivedAt,
+    due_at: hint.dueAt,
     version: 1,
     attempts: 0,
     lease_holder: null,

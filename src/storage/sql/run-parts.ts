@@ -184,13 +184,8 @@ function retiredStatements(compiler: StatementCompiler) {
 
 /** Whoever adds or drops a partition is alone, so that no part is begun in one that is about to go. */
 function partitionStatements(compiler: StatementCompiler) {
-  const { builder, columns } = compiler.dialect;
-  const { hasPartitions } = columns;
-  const calls = (text: string): readonly Call[] => {
-    if (!hasPartitions) return [];
-    const statement = compiler.statement<object>()(() => ({ compile: () => sql.raw(text).compile(builder) }));
-    return [callOf(statement, {})];
-  };
+  const { hasPartitions } = compiler.dialect;
+  const calls = (text: string): readonly Call[] => (hasPartitions ? [callOf(compiler.raw(text), {})] : []);
   // The number is arbitrary, as that of migrations.
   const lock = calls('select pg_advisory_xact_lock(7305804394)');
   return {

@@ -45,7 +45,7 @@ export interface Schema {
   log_chunks: LogChunksTable;
   alarms: AlarmsTable;
   audit_marks: AuditMarksTable;
-  notices: NoticesTable;
+  hints: HintsTable;
   pull_request_notes: PullRequestNotesTable;
 }
 
@@ -70,14 +70,14 @@ export interface RepositoriesTable {
   owner: string;
   name: string;
   git: string | null;
+  forge_id: string | null;
+  blocked_reason: string | null;
+  run_hooks: StoredBoolean;
   checks: JsonText;
   junit: JsonText;
+  trust_checks: StoredBoolean;
   created_at: number;
   updated_at: number;
-  forge_id: string | null;
-  barred: string | null;
-  trust_checks: boolean | null;
-  run_hooks: number;
 }
 
 export interface QueuesTable {
@@ -397,7 +397,7 @@ export interface AuditMarksTable {
   at: number;
 }
 
-export interface NoticesTable {
+export interface HintsTable {
   host: string;
   key: string;
   kind: string;

@@ -3,8 +3,8 @@ import { assert } from '../../lib/assert.ts';
 import type { Store } from '../store.ts';
 import { createAccountStore } from './accounts.ts';
 import { createAlarmStore } from './alarms.ts';
+import { createHintStore } from './hints.ts';
 import { createLogStore } from './logs.ts';
-import { createNoticeStore } from './notices.ts';
 import { execute, first, type SqlEngine } from './operation.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createQueueStore } from './queues.ts';
@@ -32,7 +32,7 @@ export function createSqlParts(
     uploads: createUploadStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
-    hints: createNoticeStore(engine, compiler),
+    hints: createHintStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
   };
 }

@@ -56,6 +56,11 @@ export class StatementCompiler {
     return (build) => this.#compile(() => build((name) => placeholder((args: Args) => args[name])));
   }
 
+  /** What no builder says. */
+  raw(text: string): Statement<object, unknown> {
+    return this.#compile(() => ({ compile: () => sql.raw(text).compile(this.dialect.builder) }));
+  }
+
   /** An insert of rows, compiled for each number of rows that the dialect takes at once. */
   bulk<Row extends object>(
     columns: readonly (keyof Row & string)[],

@@ -1,10 +1,12 @@
-import { sql } from 'kysely';
 import { Fault } from '../../../lib/fault.ts';
 import type { SqlDialect } from '../dialect.ts';
-import { executeAll, first, type Operation, type SqlEngine } from '../operation.ts';
-import { callOf, type StatementCompiler } from '../statement.ts';
+import { execute, first, type Operation, type SqlEngine } from '../operation.ts';
+import type { StatementCompiler } from '../statement.ts';
 import { MIGRATIONS } from './all.ts';
 import type { Migration } from './migration.ts';
+
+const CREATE_TABLE =
+  'create table if not exists migrations (version bigint primary key, name text not null, applied_at bigint not null)';
 
 /** Brings the database to the newest schema, one transaction for each step. Several servers may do so at once. */
 export async function migrate(
@@ -20,19 +22,10 @@ export async function migrate(
 type MigrationStatements = ReturnType<typeof migrationStatements>;
 
 function migrationStatements(compiler: StatementCompiler) {
-  const { builder, lockMigrations, columns } = compiler.dialect;
+  const { builder, lockMigrations } = compiler.dialect;
   return {
-    lock:
-      lockMigrations === undefined
-        ? undefined
-        : compiler.statement<object>()(() => ({ compile: () => sql.raw(lockMigrations).compile(builder) })),
-    createTable: compiler.statement<object>()(() =>
-      builder.schema
-        .createTable('migrations')
-        .ifNotExists()
-        .addColumn('version', columns.integer, (c) => c.primaryKey())
-        .addColumn('name', columns.text, (c) => c.notNull())
-        .addColumn('applied_at', columns.integer, (c) => c.notNull()),
+    prepare: [...(lockMigrations === undefined ? [] : [lockMigrations]), CREATE_TABLE].map((text) =>
+      compiler.raw(text),
     ),
     findVersion: compiler.statement<object>()(() =>
       builder.selectFrom('migrations').select((eb) => eb.fn.max('version').as('version')),
@@ -50,33 +43,23 @@ function* migrateOnce(
   statements: MigrationStatements,
   migrations: readonly Migration[],
 ): Operation<boolean> {
-  if (statements.lock !== undefined) yield* executeAll([callOf(statements.lock, {})]);
-  yield* executeAll([callOf(statements.createTable, {})]);
+  for (const statement of statements.prepare) yield* execute(statement, {});
   const version: number = (yield* first(statements.findVersion, {}))?.version ?? 0;
   refuseNewer(version, migrations.length);
   const next = migrations[version];
   if (next === undefined) return false;
-  for (const query of queriesOf(next, compiler.dialect)) {
-    yield* executeAll([
-      callOf(
-        compiler.statement<object>()(() => query),
-        {},
-      ),
-    ]);
-  }
+  for (const text of migrationTexts(next, compiler.dialect)) yield* execute(compiler.raw(text), {});
   const record = { version: version + 1, name: next.name, appliedAt: Date.now() };
-  yield* executeAll([callOf(statements.record, record)]);
+  yield* execute(statements.record, record);
   return true;
 }
 
-/** The text of each statement of a migration, in order. */
+/** The statements of a migration as this database reads them. */
 export function migrationTexts(migration: Migration, dialect: SqlDialect): readonly string[] {
-  return queriesOf(migration, dialect).map((query) => query.compile().sql);
-}
-
-function queriesOf(migration: Migration, { builder, columns }: SqlDialect) {
-  const raw = (text: string) => ({ compile: () => sql.raw(text).compile(builder) });
-  return migration.statements({ schema: builder.schema, types: columns, raw });
+  const { words } = dialect;
+  return migration
+    .statements(dialect)
+    .map((text) => text.replaceAll(/\b(?:TEXT|BYTES|CLUSTERED)\b/g, (word) => words[word as keyof typeof words]));
 }
 
 function refuseNewer(version: number, known: number): void {

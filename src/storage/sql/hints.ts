@@ -1,27 +1,27 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { HintClaim, HintKey, HintRow, HintSettlement, HintStore, StoredHint } from '../hints.ts';
-import { noticeStatements } from './notice-statements.ts';
+import { hintStatements } from './hint-statements.ts';
 import { all, execute, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
-import { fromNotice, toNotice } from './rows.ts';
+import { fromHint, toHint } from './rows.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
 
-type NoticeStatements = ReturnType<typeof noticeStatements>;
+type HintStatements = ReturnType<typeof hintStatements>;
 
 /** Removed in one transaction: it is over soon, and other writes come in between. */
 const REMOVED_AT_ONCE = 1_000;
 
-export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler): HintStore {
-  const statements = noticeStatements(compiler);
+export function createHintStore(engine: SqlEngine, compiler: StatementCompiler): HintStore {
+  const statements = hintStatements(compiler);
   return {
-    add: (notices) => engine.write(() => add(statements, notices)),
-    ensure: (notice) => engine.write(() => executeAll([callOf(statements.ensure, fromNotice(notice))])),
+    add: (hints) => engine.write(() => add(statements, hints)),
+    ensure: (hint) => engine.write(() => executeAll([callOf(statements.ensure, fromHint(hint))])),
     claim: (claim) => engine.write(() => claimSome(statements, claim)),
     settle: ({ host, key, version }, holder, settlement) =>
       engine.write(() => settle(statements, { host, key, version, holder }, settlement)),
-    renewLeases: (holder, notices, leaseUntil) =>
+    renewLeases: (holder, hints, leaseUntil) =>
       engine.write(() =>
         executeAll(
-          inKeyOrder(notices).map(({ host, key }) => callOf(statements.renew, { host, key, holder, leaseUntil })),
+          inKeyOrder(hints).map(({ host, key }) => callOf(statements.renew, { host, key, holder, leaseUntil })),
         ),
       ),
     findNextDueAt: () => engine.snapshot(() => findNextDueAt(statements)),
@@ -48,38 +48,38 @@ export function createNoticeStore(engine: SqlEngine, compiler: StatementCompiler
   };
 }
 
-function* add(statements: NoticeStatements, notices: readonly HintRow[]): Operation<number> {
-  if (notices.length === 0) return 0;
-  const results = yield statements.add(inKeyOrder(latestOfEach(notices)).map(fromNotice));
+function* add(statements: HintStatements, hints: readonly HintRow[]): Operation<number> {
+  if (hints.length === 0) return 0;
+  const results = yield statements.add(inKeyOrder(latestOfEach(hints)).map(fromHint));
   return results.reduce((sum, { changes }) => sum + changes, 0);
 }
 
 /** Several of one key in one call: the last body, and the earliest due time. One statement may meet each row once. */
-function latestOfEach(notices: readonly HintRow[]): HintRow[] {
-  return [...Map.groupBy(notices, ({ host, key }) => JSON.stringify([host, key])).values()].map((same) => ({
+function latestOfEach(hints: readonly HintRow[]): HintRow[] {
+  return [...Map.groupBy(hints, ({ host, key }) => JSON.stringify([host, key])).values()].map((same) => ({
     ...(same.at(-1) as HintRow),
     dueAt: Math.min(...same.map(({ dueAt }) => dueAt)),
   }));
 }
 
 /** Two servers that write the same rows lock them in one order, so neither waits for the other for ever. */
-function inKeyOrder<Row extends HintKey>(notices: readonly Row[]): Row[] {
+function inKeyOrder<Row extends HintKey>(hints: readonly Row[]): Row[] {
   const textOf = ({ host, key }: HintKey) => `${host} ${key}`;
-  return notices.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+  return hints.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
 }
 
 /** Two servers that claim at once pass over what the other has locked. */
-function* claimSome(statements: NoticeStatements, claim: HintClaim): Operation<readonly StoredHint[]> {
+function* claimSome(statements: HintStatements, claim: HintClaim): Operation<readonly StoredHint[]> {
   const { holder, now, leaseUntil, limit } = claim;
   const rows = yield* all(statements.findClaimable, { now, limit });
   yield* executeAll(rows.map(({ host, key }) => callOf(statements.lease, { host, key, holder, leaseUntil })));
-  return rows.map(toNotice);
+  return rows.map(toHint);
 }
 
 type Lease = HintKey & { readonly version: number; readonly holder: string };
 
 function* settle(
-  statements: NoticeStatements,
+  statements: HintStatements,
   lease: Lease,
   settlement: HintSettlement,
 ): Operation<'settled' | 'again' | 'lost'> {
@@ -91,7 +91,7 @@ function* settle(
   return released > 0 ? 'again' : 'lost';
 }
 
-function settleAsSeen(statements: NoticeStatements, lease: Lease, settlement: HintSettlement): Operation<number> {
+function settleAsSeen(statements: HintStatements, lease: Lease, settlement: HintSettlement): Operation<number> {
   if (settlement.kind === 'done') return execute(statements.remove, lease);
   if (settlement.kind === 'remember') return execute(statements.remember, { ...lease, until: settlement.until });
   const { dueAt, isFailure, body } = settlement;
@@ -101,7 +101,7 @@ function settleAsSeen(statements: NoticeStatements, lease: Lease, settlement: Hi
     : execute(statements.replace, { ...lease, dueAt, body });
 }
 
-function* findNextDueAt(statements: NoticeStatements): Operation<Instant | undefined> {
+function* findNextDueAt(statements: HintStatements): Operation<Instant | undefined> {
   const [unleased, leased] = yield* together(
     callOf(statements.findNextUnleased, {}),
     callOf(statements.listLeased, {}),
@@ -110,7 +110,7 @@ function* findNextDueAt(statements: NoticeStatements): Operation<Instant | undef
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
 
-function* removeSome(statements: NoticeStatements, now: Instant): Operation<number> {
+function* removeSome(statements: HintStatements, now: Instant): Operation<number> {
   const old = yield* all(statements.listForgotten, { now, limit: REMOVED_AT_ONCE });
   yield* executeAll(old.map(({ host, key }) => callOf(statements.removeForgotten, { host, key, now })));
   return old.length;

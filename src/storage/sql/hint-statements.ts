@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { NoticesTable, Schema } from './schema.ts';
+import type { HintsTable, Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 
 /** No instant is earlier. Said although it says nothing: an index is then searched from its beginning. */
@@ -12,7 +12,7 @@ const COLUMNS = [
   ...(['lease_holder', 'lease_until', 'remembered_until'] as const),
 ];
 
-export function noticeStatements(compiler: StatementCompiler) {
+export function hintStatements(compiler: StatementCompiler) {
   return {
     ...additionStatements(compiler),
     ...claimStatements(compiler),
@@ -22,14 +22,14 @@ export function noticeStatements(compiler: StatementCompiler) {
   };
 }
 
-type Conflict = ExpressionBuilder<Schema & { excluded: NoticesTable }, 'notices' | 'excluded'>;
+type Conflict = ExpressionBuilder<Schema & { excluded: HintsTable }, 'hints' | 'excluded'>;
 
 function additionStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    add: compiler.bulk<NoticesTable>(COLUMNS, (rows) =>
+    add: compiler.bulk<HintsTable>(COLUMNS, (rows) =>
       builder
-        .insertInto('notices')
+        .insertInto('hints')
         .values(rows)
         .onConflict((conflict) =>
           conflict
@@ -39,21 +39,21 @@ function additionStatements(compiler: StatementCompiler) {
               body: eb.ref('excluded.body'),
               received_at: eb
                 .case()
-                .when(eb.and([isWaiting(eb), eb('notices.body', '=', eb.ref('excluded.body'))]))
-                .then(eb.ref('notices.received_at'))
+                .when(eb.and([isWaiting(eb), eb('hints.body', '=', eb.ref('excluded.body'))]))
+                .then(eb.ref('hints.received_at'))
                 .else(eb.ref('excluded.received_at'))
                 .end(),
               due_at: earlierDueTime(eb),
-              version: eb('notices.version', '+', 1),
+              version: eb('hints.version', '+', 1),
               remembered_until: null,
             }))
-            .where((eb) => eb.or([isWaiting(eb), eb('notices.remembered_until', '<', eb.ref('excluded.received_at'))])),
+            .where((eb) => eb.or([isWaiting(eb), eb('hints.remembered_until', '<', eb.ref('excluded.received_at'))])),
         ),
     ),
-    ensure: compiler.statement<NoticesTable>()((param) =>
+    ensure: compiler.statement<HintsTable>()((param) =>
       builder
-        .insertInto('notices')
-        .values(Object.fromEntries(COLUMNS.map((column) => [column, param(column)])) as unknown as NoticesTable)
+        .insertInto('hints')
+        .values(Object.fromEntries(COLUMNS.map((column) => [column, param(column)])) as unknown as HintsTable)
         .onConflict((conflict) =>
           conflict
             .columns(['host', 'key'])
@@ -61,9 +61,9 @@ function additionStatements(compiler: StatementCompiler) {
               due_at: earlierDueTime(eb),
               version: eb
                 .case()
-                .when('notices.lease_until', 'is', null)
-                .then(eb.ref('notices.version'))
-                .else(eb('notices.version', '+', 1))
+                .when('hints.lease_until', 'is', null)
+                .then(eb.ref('hints.version'))
+                .else(eb('hints.version', '+', 1))
                 .end(),
             }))
             .where(isWaiting),
@@ -73,21 +73,21 @@ function additionStatements(compiler: StatementCompiler) {
 }
 
 function isWaiting(eb: Conflict) {
-  return eb('notices.remembered_until', 'is', null);
+  return eb('hints.remembered_until', 'is', null);
 }
 
 function earlierDueTime(eb: Conflict) {
   return eb
     .case()
-    .when(eb.and([isWaiting(eb), eb('notices.due_at', '<', eb.ref('excluded.due_at'))]))
-    .then(eb.ref('notices.due_at'))
+    .when(eb.and([isWaiting(eb), eb('hints.due_at', '<', eb.ref('excluded.due_at'))]))
+    .then(eb.ref('hints.due_at'))
     .else(eb.ref('excluded.due_at'))
     .end();
 }
 
 function claimStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
-  const waiting = builder.selectFrom('notices').where('remembered_until', 'is', null);
+  const waiting = builder.selectFrom('hints').where('remembered_until', 'is', null);
   return {
     findClaimable: compiler.statement<{ now: number; limit: number }>()((param) =>
       waiting
@@ -128,11 +128,11 @@ type SeenLease = Lease & { version: number };
 
 function settlementStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const update = builder.updateTable('notices').set(UNLEASED);
+  const update = builder.updateTable('hints').set(UNLEASED);
   return {
     remove: compiler.statement<SeenLease>()((param) =>
       builder
-        .deleteFrom('notices')
+        .deleteFrom('hints')
         .where('host', '=', param('host'))
         .where('key', '=', param('key'))
         .where('lease_holder', '=', param('holder'))
@@ -190,25 +190,25 @@ function leaseStatements(compiler: StatementCompiler) {
   return {
     lease: compiler.statement<Lease & { leaseUntil: number }>()((param) =>
       builder
-        .updateTable('notices')
+        .updateTable('hints')
         .set({ lease_holder: param('holder'), lease_until: param('leaseUntil') })
         .where('host', '=', param('host'))
         .where('key', '=', param('key')),
     ),
     renew: compiler.statement<Lease & { leaseUntil: number }>()((param) =>
       builder
-        .updateTable('notices')
+        .updateTable('hints')
         .set({ lease_until: param('leaseUntil') })
         .where('host', '=', param('host'))
         .where('key', '=', param('key'))
         .where('lease_holder', '=', param('holder')),
     ),
     endLeases: compiler.statement<object>()(() =>
-      builder.updateTable('notices').set(UNLEASED).where('lease_until', '>=', EVER),
+      builder.updateTable('hints').set(UNLEASED).where('lease_until', '>=', EVER),
     ),
     endLeasesOf: compiler.statement<{ holder: string }>()((param) =>
       builder
-        .updateTable('notices')
+        .updateTable('hints')
         .set(UNLEASED)
         .where('lease_until', '>=', EVER)
         .where('lease_holder', '=', param('holder')),
@@ -221,7 +221,7 @@ function tidyStatements(compiler: StatementCompiler) {
   return {
     listForgotten: compiler.statement<{ now: number; limit: number }>()((param) =>
       builder
-        .selectFrom('notices')
+        .selectFrom('hints')
         .select(['host', 'key'])
         .where('remembered_until', '<', param('now'))
         .orderBy('remembered_until')
@@ -230,7 +230,7 @@ function tidyStatements(compiler: StatementCompiler) {
     /** Told of again meanwhile, it waits. */
     removeForgotten: compiler.statement<{ host: string; key: string; now: number }>()((param) =>
       builder
-        .deleteFrom('notices')
+        .deleteFrom('hints')
         .where('host', '=', param('host'))
         .where('key', '=', param('key'))
         .where('remembered_until', '<', param('now')),
