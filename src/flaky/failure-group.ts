@@ -67,13 +67,12 @@ function summaryOf(type: string, message: string): string {
   const line = (message.split('\n')[0] ?? '').replace(/\s+/g, ' ').trim();
   const said = type === '' || line.toLowerCase().includes(type.toLowerCase()) ? line : `${type}: ${line}`;
   const summary = said.replace(/: $/, '') || 'Failed without a message';
-  return summary.length <= MAX_SUMMARY_LENGTH ? summary : `${cut(summary, MAX_SUMMARY_LENGTH - 1)}…`;
+  return shorten(summary, MAX_SUMMARY_LENGTH);
 }
 
 /** Never splits a surrogate pair. */
-function cut(text: string, length: number): string {
-  const piece = text.slice(0, length);
-  return /[\ud800-\udbff]$/.test(piece) ? piece.slice(0, -1) : piece;
+export function shorten(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 function shortType(type: string): string {

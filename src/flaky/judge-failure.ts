@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import { counted } from './core/detector.ts';
 import type { Monitor } from './core/monitor.ts';
 import { pathsOf } from './core/paths.ts';
 import type { RetryEvent } from './core/retry.ts';
@@ -102,7 +103,7 @@ export function judgeFailure(facts: FailureFacts): FailureJudgement {
   const gap = findGap(facts.lastPass, results);
   if (gap !== undefined) return judged(gap.isFinal ? 'denied' : open, gap.reason);
   if (tests.length === 0) return judged(open, 'No test failed in its results: something else did.');
-  return judged('waived', `Only quarantined tests failed (${plural(tests.length, 'test')}).`);
+  return judged('waived', `Only quarantined tests failed (${counted(tests.length, 'test')}).`);
 }
 
 /** Compares with the last pass: missing tests are the only sign of a suite that was cut short. */
@@ -119,7 +120,7 @@ function findGap(
     return final('The results of the last pass of this check are not whole: there is nothing to compare with.');
   }
   const missing = countMissing(lastPass, results);
-  if (missing > 0) return yet(`${plural(missing, 'test')} of the last pass of this check did not run.`);
+  if (missing > 0) return yet(`${counted(missing, 'test')} of the last pass of this check did not run.`);
   const [before, now] = [lastPass.uploadIds.length, results.uploadIds.length];
   if (now >= before) return undefined;
   return yet(`The results of the last pass of this check came in ${before} uploads, these in ${now}.`);
@@ -186,7 +187,7 @@ function unprovenText(what: string): string {
 
 function sentenceOf([first, ...others]: readonly { readonly name: string; readonly why?: string }[]): string {
   const text = `${first?.name.slice(0, 200)}: ${first?.why}`;
-  return others.length === 0 ? text : `${text} ${plural(others.length, 'other test')} failed likewise.`;
+  return others.length === 0 ? text : `${text} ${counted(others.length, 'other test')} failed likewise.`;
 }
 
 /**
@@ -198,10 +199,6 @@ function countMissing(expected: SeenTests, present: SeenTests): number {
   const [skippedBefore, skippedNow] = [new Set(expected.skippedNos), new Set(present.skippedNos)];
   const isMissing = (no: number) => !seen.has(no) || (skippedNow.has(no) && !skippedBefore.has(no));
   return expected.testNos.reduce((count, no) => (isMissing(no) ? count + 1 : count), 0);
-}
-
-function plural(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /**

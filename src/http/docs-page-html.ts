@@ -1,3 +1,5 @@
+import { escapeHtml } from '../lib/escape-html.ts';
+
 /** Escaped markup. */
 export interface Html {
   readonly markup: string;
@@ -16,15 +18,6 @@ function toMarkup(part: HtmlPart): string {
   if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
   if ('markup' in part) return part.markup;
   return part.map((each) => each.markup).join('');
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }
 
 /** Descriptions use no other markup than paragraphs and code between backticks. */

@@ -1,7 +1,7 @@
 import { notePaths } from '../flaky/core/paths.ts';
 import type { EarlierOutcome } from '../flaky/core/run.ts';
 import { newTestState } from '../flaky/core/state.ts';
-import { cleanFailure, type FailureText, groupFailure } from '../flaky/failure-group.ts';
+import { cleanFailure, type FailureText, groupFailure, shorten } from '../flaky/failure-group.ts';
 import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
 import { isBlockingRun } from '../flaky/quarantine.ts';
 import type { Instant } from '../lib/clock.ts';
@@ -204,18 +204,11 @@ const NOTHING: FailureText = { type: '', message: '', text: '' };
 function describeFailure(failure: FailureText | null): Pick<StoredFailure, 'group' | 'summary' | 'text'> {
   const clean = cleanFailure(failure ?? NOTHING);
   const { key, summary } = groupFailure(clean);
-  return { group: key, summary, text: cut(textOf(clean)) };
+  return { group: key, summary, text: shorten(textOf(clean), MAX_TEXT_LENGTH) };
 }
 
 /** Most frameworks repeat the message at the beginning of the text. */
 function textOf({ type, message, text }: FailureText): string {
   if (text === '') return message === '' ? type : message;
   return message === '' || text.includes(message) ? text : `${message}\n${text}`;
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_TEXT_LENGTH) return text;
-  const piece = text.slice(0, MAX_TEXT_LENGTH - 1);
-  // Never splits a surrogate pair.
-  return `${/[\ud800-\udbff]$/.test(piece) ? piece.slice(0, -1) : piece}…`;
 }

@@ -22,6 +22,11 @@ export class CliError extends Error {
     this.exitCode = exitCode;
     this.problem = problem;
   }
+
+  /** That of the server's answer, where there is one. */
+  get status(): number | undefined {
+    return (this.problem as { readonly status?: number } | undefined)?.status;
+  }
 }
 
 export function usageError(message: string): CliError {

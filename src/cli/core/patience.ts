@@ -31,6 +31,6 @@ export function createPatience(said: {
   };
 }
 
-function isTransient({ exitCode, problem }: CliError): boolean {
-  return exitCode === EXIT.unavailable || (problem as { readonly status?: unknown } | undefined)?.status === 429;
+function isTransient({ exitCode, status }: CliError): boolean {
+  return exitCode === EXIT.unavailable || status === 429;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
+import { escapeHtml } from '../../lib/escape-html.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import type { Manifest } from './manifest.ts';
 
@@ -121,17 +122,6 @@ function page(title: string, body: string): string {
 ${body}
 </body></html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  const names: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replace(/[&<>"']/g, (char) => names[char] ?? char);
 }
 
 /** Accepts the code itself, or the whole URL that contains it. */

@@ -29,11 +29,6 @@ export async function withRetries<T>(
   }
 }
 
-function isPassing({ exitCode, problem }: CliError): boolean {
-  return exitCode === EXIT.unavailable || PASSING.has(statusOf(problem));
-}
-
-/** The status of a problem document; undefined if the error did not come from the server. */
-export function statusOf(problem: unknown): number | undefined {
-  return (problem as { readonly status?: number } | undefined)?.status;
+function isPassing({ exitCode, status }: CliError): boolean {
+  return exitCode === EXIT.unavailable || PASSING.has(status);
 }

@@ -6,7 +6,7 @@ import { say } from '../core/terminal.ts';
 import type { ReportFile } from './find-reports.ts';
 import { createMultipart } from './multipart.ts';
 import { createProgress } from './progress.ts';
-import { statusOf, withRetries } from './retry.ts';
+import { withRetries } from './retry.ts';
 import type { GivenFacts, UploadFacts } from './upload-facts.ts';
 
 export type Sent =
@@ -30,8 +30,8 @@ export async function sendReports(run: UploadRun): Promise<Sent> {
   }
 }
 
-function isFinal({ exitCode, problem }: CliError): boolean {
-  return exitCode === EXIT.unauthorized || statusOf(problem) === 404;
+function isFinal({ exitCode, status }: CliError): boolean {
+  return exitCode === EXIT.unauthorized || status === 404;
 }
 
 function fieldsOf({ org, facts, root }: UploadRun): Readonly<Record<string, string>> {
