@@ -10,13 +10,13 @@ function request(peer: string | undefined, headers: Record<string, string> = {})
 
 const HTTPS = { 'x-forwarded-proto': 'https' };
 
-describe('the address that clients are told', () => {
+describe('the address in links', () => {
   it('is the one that was set, whatever a proxy says [H16]', () => {
     const baseUrlOf = createBaseUrl({ publicUrl: 'https://set.acme.dev', trustedProxies: ['10.0.0.0/8'] });
     assert.equal(baseUrlOf(request('10.1.2.3', { 'x-forwarded-proto': 'http' })), 'https://set.acme.dev');
   });
 
-  it('believes nobody by default, not even this machine [H16]', () => {
+  it('trusts no proxy by default, not even this machine [H16]', () => {
     const baseUrlOf = createBaseUrl({ publicUrl: undefined, trustedProxies: [] });
     for (const peer of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', undefined]) {
       assert.equal(baseUrlOf(request(peer, HTTPS)), 'http://sluice.acme.dev', peer);

@@ -55,7 +55,7 @@ describe('parseJson', () => {
   const targets = { key: 'targets', fields: 0 };
   const numbers = (length: number) => Array.from({ length }, (_, index) => index);
 
-  it('cuts a long list where nobody looks any further, and keeps what stands around it [H13]', () => {
+  it('cuts a long list after the last valid item, and keeps the fields around it [H13]', () => {
     const text = JSON.stringify({ a: 1, targets: numbers(250_000), b: { inner: [['x']] }, c: 2 });
     const value = parse(text, { longList: targets }) as { a: number; targets: number[]; b: unknown; c: number };
     assert.deepEqual([value.a, value.c, value.b], [1, 2, { inner: [['x']] }]);

@@ -170,7 +170,7 @@ export class FakeHosting implements Hosting {
   }
 
   async poll({ repository, branches, entries, commits, since }: SnapshotQuery): Promise<ForgeSnapshot> {
-    this.#answer('lookAround');
+    this.#answer('poll');
     const facts = entries.map(async (number) => [number, await this.#facts(repository, number)] as const);
     return {
       identity: { ...this.name, forgeId: this.forgeId },

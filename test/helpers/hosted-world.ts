@@ -50,12 +50,12 @@ export class HostedWorld {
   }
 
   /** Starts the background tasks of a server. */
-  start({ looks = false, app = this.app }: { readonly looks?: boolean; readonly app?: App } = {}): HintWorker {
+  start({ polls = false, app = this.app }: { readonly polls?: boolean; readonly app?: App } = {}): HintWorker {
     this.#holders += 1;
     const hints = new HintWorker(app, `holder-${this.#holders}`);
     if (app === this.app) this.#parts.push(this.world.worker);
-    this.#parts.push(hints, ...(looks ? [createForgePoller(app)] : []));
-    for (const part of this.#parts.slice(looks ? -2 : -1)) part.start();
+    this.#parts.push(hints, ...(polls ? [createForgePoller(app)] : []));
+    for (const part of this.#parts.slice(polls ? -2 : -1)) part.start();
     if (app === this.app) this.world.worker.start();
     return hints;
   }

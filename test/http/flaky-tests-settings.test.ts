@@ -39,7 +39,7 @@ describe('test settings of a repository', () => {
   const set = (monitor: object) => world.ok<SetReply>(SET, body({ monitor }));
 
   describe('settings', () => {
-    test('are the defaults until somebody changes them [F27]', async () => {
+    test('are the defaults until they are changed [F27]', async () => {
       assert.deepEqual(await settings(), {
         quarantine_enabled: true,
         auto_quarantine: false,

@@ -22,7 +22,7 @@ async function createWorld() {
 }
 
 describe('the directory', () => {
-  test('remembers of a queue nothing that was read before somebody changed its repository [G77]', async () => {
+  test('caches nothing about a queue that was read before its repository changed [G77]', async () => {
     const { store, directory, organizationId } = await createWorld();
     const repository = await storeRepository(store, { organizationId, host: 'forge.test' });
     const { id } = await storeQueue(store, { repositoryId: repository.id, branch: 'main' });

@@ -152,7 +152,7 @@ describe('EffectWorker', () => {
     await world.worker.stop();
   });
 
-  it('finds what nobody told it of within seconds', async () => {
+  it('finds effects without a wake within seconds', async () => {
     const world = await World.create();
     world.worker.start();
     await world.clock.pass(1);
@@ -206,7 +206,7 @@ describe('EffectWorker', () => {
     assert.equal(world.forge.builds, 8);
   });
 
-  it('gives back what it claimed while it was told to stop [D2]', async () => {
+  it('releases effects that it claimed while it was stopping [D2]', async () => {
     const world = await World.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     const { queues } = world.app.store;

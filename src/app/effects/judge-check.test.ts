@@ -517,7 +517,7 @@ describe('the facts of a judgement', () => {
     }
   });
 
-  it('[V12] are complete where nobody ever uploaded anything', async () => {
+  it('[V12] are complete in a repository without uploads', async () => {
     const world = await World.create();
     const judged = new Judged(world);
     await judged.set({ honorQuarantine: 'ON' });

@@ -87,7 +87,7 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
   });
 
-  it('[R4] are stopped when another server decides that nobody wants them', async () => {
+  it('[R4] are stopped when another server cancels their candidate', async () => {
     const world = await begin();
     const store = { ...world.store, isShared: true };
     Object.defineProperty(world.app, 'queues', { value: new QueueHost(store, world.clock) });

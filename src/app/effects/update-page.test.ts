@@ -138,7 +138,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('ends the check of a stay also where the next one began before anybody was told [G48]', async () => {
+  it('completes the check run of a submission also if the next one began before the update [G48]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -216,7 +216,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('is told however long the forge takes nothing more [G49]', async () => {
+  it('is updated after a rate limit of any length [G49]', async () => {
     const world = await TalkWorld.create();
     world.pages.refusing.add('comment');
     const pr = await world.submit();
@@ -521,7 +521,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('tells nobody where pull requests have no pages', async () => {
+  it('writes nothing where pull requests have no pages', async () => {
     const world = await TalkWorld.create();
     Object.assign(world.forge, { hosting: undefined });
     await world.submit();

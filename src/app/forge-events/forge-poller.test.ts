@@ -8,7 +8,7 @@ import { Fault } from '../../lib/fault.ts';
 async function createWorld(t: TestContext): Promise<HostedWorld> {
   const world = await HostedWorld.create();
   t.after(() => world.stop());
-  world.start({ looks: true });
+  world.start({ polls: true });
   return world;
 }
 
@@ -91,11 +91,11 @@ describe('looking around', () => {
     assert.deepEqual(found, expected);
   });
 
-  test('a label of the second in which it was looked is seen by the next look, and asked about no longer [G34]', async (t) => {
+  test('a label of the second of a poll is found by the next poll, and read once [G34]', async (t) => {
     const world = await createWorld(t);
     const { clock, repository } = world.world;
     const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    const countPolls = () => world.hosting.asked.get('lookAround') ?? 0;
+    const countPolls = () => world.hosting.asked.get('poll') ?? 0;
     await clock.pass(1_000 - (clock.now() % 1_000));
     for (let before = countPolls(); countPolls() === before; ) {
       if (clock.now() % 1_000 === 0) world.hosting.comment(number, 'ada', 'hello');
@@ -108,10 +108,10 @@ describe('looking around', () => {
     assert.ok((world.hosting.asked.get('readLabel') ?? 0) > 0);
     world.hosting.asked.clear();
     await clock.pass(600_000);
-    assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
+    assert.deepEqual([...world.hosting.asked], [['poll', 10]]);
   });
 
-  test('a label of the second of a look is seen by the next one, also when that look took long [G34]', async (t) => {
+  test('a label of the second of a poll is found by the next one, also when that poll took long [G34]', async (t) => {
     const world = await createWorld(t);
     const { clock, repository } = world.world;
     const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
@@ -129,7 +129,7 @@ describe('looking around', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('a first look sees also what was said in the second in which it was wanted, and where our clock is ahead [G34]', async (t) => {
+  test('a first poll reads comments of the second in which it was requested, also if our clock is ahead [G34]', async (t) => {
     const world = await HostedWorld.create();
     t.after(() => world.stop());
     world.start();
@@ -150,7 +150,7 @@ describe('looking around', () => {
     await world.world.clock.pass(120_000);
     world.hosting.asked.clear();
     await world.world.clock.pass(600_000);
-    assert.deepEqual([...world.hosting.asked], [['lookAround', 10]]);
+    assert.deepEqual([...world.hosting.asked], [['poll', 10]]);
   });
 
   test('a few queries are enough when the forge recomputes mergeability of all waiting entries [G85]', async (t) => {
@@ -166,8 +166,8 @@ describe('looking around', () => {
     const numbers: PrNumber[] = [];
     // Their base was another branch, so that they are not admitted.
     for (let count = 0; count < 50; count += 1) numbers.push(await world.world.submit(undefined, 'another'));
-    const before = world.hosting.asked.get('lookAround');
-    while (world.hosting.asked.get('lookAround') === before) await clock.pass(500);
+    const before = world.hosting.asked.get('poll');
+    while (world.hosting.asked.get('poll') === before) await clock.pass(500);
     isUndecided = false;
     world.hosting.asked.clear();
     await clock.pass(10_000);
@@ -176,25 +176,25 @@ describe('looking around', () => {
     assert.ok(asked >= 3 && asked <= 25, `${asked} questions about 50 of them`);
   });
 
-  test('while something is under test and nothing is delivered, it looks more often [G34]', async (t) => {
+  test('it polls more often while a candidate is under test and no webhooks arrive [G34]', async (t) => {
     const world = await createWorld(t);
     await world.world.submit();
     await world.world.clock.pass(60_000);
     world.hosting.asked.clear();
     await world.world.clock.pass(300_000);
-    const silent = world.hosting.asked.get('lookAround') ?? 0;
+    const silent = world.hosting.asked.get('poll') ?? 0;
     assert.ok(silent >= 18 && silent <= 22, `${silent} polls in five minutes`);
     world.hosting.tell('branch x', { kind: 'branch', branch: 'x' });
     await world.deliverAndPass(60_000);
     world.hosting.asked.clear();
     await world.world.clock.pass(180_000);
-    assert.equal(world.hosting.asked.get('lookAround'), 3);
+    assert.equal(world.hosting.asked.get('poll'), 3);
   });
 
   test('a comment made while no server ran is obeyed by the next one, and one that was obeyed is not again [G31]', async (t) => {
     const world = await HostedWorld.create();
     const first = world.createServer();
-    world.start({ looks: true, app: first });
+    world.start({ polls: true, app: first });
     const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     await world.world.clock.pass(70_000);
     world.hosting.comment(number, 'ada', '/sluice merge');
@@ -207,7 +207,7 @@ describe('looking around', () => {
     world.hosting.comment(other, 'ada', '/sluice merge');
     await world.world.clock.pass(3_600_000);
     const second = world.createServer();
-    world.start({ looks: true, app: second });
+    world.start({ polls: true, app: second });
     t.after(() => world.stop());
     await world.world.clock.pass(10_000);
     assert.ok(await world.entry(other));
@@ -231,14 +231,14 @@ describe('looking around', () => {
     }
   });
 
-  test('two servers look as often as one', async (t) => {
+  test('two servers poll as often as one', async (t) => {
     const world = await HostedWorld.create();
-    for (let n = 0; n < 2; n += 1) world.start({ looks: true, app: world.createServer() });
+    for (let n = 0; n < 2; n += 1) world.start({ polls: true, app: world.createServer() });
     t.after(() => world.stop());
     await world.world.clock.pass(120_000);
     world.hosting.asked.clear();
     await world.world.clock.pass(600_000);
-    assert.equal(world.hosting.asked.get('lookAround'), 10);
+    assert.equal(world.hosting.asked.get('poll'), 10);
   });
 
   test('a renamed repository is followed without a delivery [G36]', async (t) => {
@@ -257,7 +257,7 @@ describe('looking around', () => {
     await storeRepository(world.app.store, { host: 'forge.test' });
     await storeRepository(world.app.store, { host: 'local' });
     await world.world.clock.pass(10_000);
-    assert.equal(world.hosting.asked.get('lookAround'), 1);
+    assert.equal(world.hosting.asked.get('poll'), 1);
     await world.app.store.queues.delete(
       world.world.queueId,
       (await world.app.queues.find(world.world.queueId))?.version ?? 0,
@@ -272,11 +272,11 @@ describe('looking around', () => {
     const world = await createWorld(t);
     const { clock } = world.world;
     await clock.pass(5 * 60_000);
-    const before = world.hosting.asked.get('lookAround') ?? 0;
+    const before = world.hosting.asked.get('poll') ?? 0;
     assert.ok(before > 0);
     const now = clock.now.bind(clock);
     Object.assign(clock, { now: () => now() - 2 * 3_600_000 });
     await clock.pass(10 * 60_000);
-    assert.ok((world.hosting.asked.get('lookAround') ?? 0) >= before + 5);
+    assert.ok((world.hosting.asked.get('poll') ?? 0) >= before + 5);
   });
 });

@@ -50,7 +50,7 @@ describe('webhook hints', () => {
     assert.equal((await world.app.queues.find(world.world.queueId))?.version, version);
   });
 
-  test('a check that cannot be seen yet is looked for again', async (t) => {
+  test('a check that the forge does not show yet is read again', async (t) => {
     const world = await createWorld(t);
     world.start();
     const number = await world.world.submit();
@@ -83,7 +83,7 @@ describe('webhook hints', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('a push is told to the queue, and the head is remembered from when it was heard of', async (t) => {
+  test('a push reaches the queue, and its head is recorded with the time it became known', async (t) => {
     const world = await createWorld(t);
     world.start();
     const number = await world.world.submit();
@@ -181,7 +181,7 @@ describe('webhook hints', () => {
     assert.notEqual(await world.app.store.hints.findNextDueAt(), undefined);
   });
 
-  test('changed rules are forgotten and everything is looked at', async (t) => {
+  test('changed rules empty the cache, and everything is polled', async (t) => {
     const world = await createWorld(t);
     world.start();
     const number = await world.world.submit();
@@ -190,11 +190,11 @@ describe('webhook hints', () => {
     await world.deliverAndPass(1_000);
     const { owner, name } = world.hosting.name;
     assert.deepEqual(world.hosting.forgotten, [`${owner}/${name}`]);
-    assert.equal(world.hosting.asked.get('lookAround'), 1);
+    assert.equal(world.hosting.asked.get('poll'), 1);
     assert.ok(await world.entry(number));
   });
 
-  test('a forge that hangs keeps nobody from hearing of another [G33]', async (t) => {
+  test('a forge that hangs does not hold up hints of another [G33]', async (t) => {
     const { promise: silence, resolve: answer } = Promise.withResolvers<undefined>();
     t.after(() => answer(undefined));
     const world = await createWorld(t);
@@ -222,7 +222,7 @@ describe('webhook hints', () => {
     assert.equal(await world.app.store.hints.countOverdue(world.world.clock.now()), 0);
   });
 
-  test('one that nobody can read keeps nobody from the others [G33]', async (t) => {
+  test('an unreadable hint does not hold up the others [G33]', async (t) => {
     const world = await createWorld(t);
     const { host } = await world.repository();
     const now = world.world.clock.now();
@@ -289,7 +289,7 @@ describe('a repository that is called otherwise', () => {
 describe('an app that is suspended or removed', () => {
   test('is an outage that is explained; nothing is lost, and work goes on when it is back [G37]', async (t) => {
     const world = await createWorld(t);
-    world.start({ looks: true });
+    world.start({ polls: true });
     const number = await world.world.submit();
     await world.deliverAndPass(10_000);
     const sha = await world.testedSha();
@@ -310,7 +310,7 @@ describe('an app that is suspended or removed', () => {
 });
 
 describe('several servers', () => {
-  test('look at everything, and obey everything once', async (t) => {
+  test('handle every hint, and run every command once', async (t) => {
     const world = await createWorld(t);
     const [a, b] = [world.createServer(), world.createServer()];
     world.start({ app: a });

@@ -76,7 +76,7 @@ describe('looking at a pull request', () => {
       const snapshot = await poll(question);
       return { ...snapshot, changed: snapshot.changed.map((pr) => ({ ...pr, updatedAt: changedAt })) };
     };
-    world.start({ looks: true });
+    world.start({ polls: true });
     await world.deliverAndPass(2_000);
     for (const each of [number, looked]) {
       assert.deepEqual([await seen(each, changedAt), await seen(each, changedAt + 1_000)], [false, true]);

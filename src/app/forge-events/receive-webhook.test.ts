@@ -47,7 +47,7 @@ describe('a webhook', () => {
     assert.equal(await countHints(world), 4);
   });
 
-  test('by one server is of interest where only another one has heard of it [G86]', async (t) => {
+  test('is stored by one server if only another one knows the candidate [G86]', async (t) => {
     const world = await createWorld(t);
     const other = world.createServer();
     await other.queues.find(world.world.queueId);

@@ -111,7 +111,7 @@ describe('Reconciler', () => {
     while (!pids.every(hasEnded)) await pause(10);
   });
 
-  test('one pass looks at every repository, more than are looked at at once', LIMIT, async (context) => {
+  test('one pass polls every repository, more than are polled at once', LIMIT, async (context) => {
     const { world, app } = await createWorld(context);
     const queues = [];
     for (let count = 0; count < 20; count += 1) queues.push(await addQueue(app, world.path));
@@ -121,7 +121,7 @@ describe('Reconciler', () => {
     assert.ok(!(await isEmpty(app, gone.id)));
   });
 
-  test('a target that moves makes mergeability be looked at again, one that stays does not', LIMIT, async (context) => {
+  test('a move of the target branch makes mergeability be read again', LIMIT, async (context) => {
     const { world } = await createWorld(context);
     let asked = 0;
     const forge = new Proxy(world.forge, {

@@ -38,7 +38,7 @@ describe('one who writes a comment and one who writes a check', () => {
     assert.deepEqual([pages.together, pages.acts], [1, ['comment', 'check', 'comment', 'check']]);
   });
 
-  it('wait for nobody who has nothing to write [G49]', async () => {
+  it('do not wait for a part that has nothing to write [G49]', async () => {
     for (const part of ['comment', 'check'] as const) {
       const { pages, pen } = aPen();
       const written = part === 'comment' ? pen.writeCheck(check) : pen.writeComment(comment);

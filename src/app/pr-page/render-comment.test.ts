@@ -141,7 +141,7 @@ describe('the comment on a pull request', () => {
     assert.doesNotMatch(told, /tested on branch/);
   });
 
-  it('names who did it as a name that calls nobody [G46]', () => {
+  it('names the actor without a mention [G46]', () => {
     const latest = { text: 'Removed from the queue by @ada. Submit it again when it should be merged.', actor: '@ada' };
     const { text } = renderComment([{ ...aPlainSituation('CANCELLED'), latest }], 0);
     assert.match(text, /^Removed from the queue by `@ada`\.$/m);

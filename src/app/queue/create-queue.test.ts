@@ -34,7 +34,7 @@ describe('creating a queue', () => {
     assert.equal(await create('without-people'), 'PUSH');
   });
 
-  it('lets nobody use what another organization has at a forge, unless the operator says so [G71]', async () => {
+  it('refuses repositories of an owner that another organization has, unless the operator allows it [G71]', async () => {
     const hosted = await HostedWorld.create();
     const { app } = hosted;
     const { host, owner } = await hosted.repository();

@@ -48,7 +48,7 @@ async function createWorld(context: TestContext, error: Error) {
 }
 
 describe('an effect or poll that keeps failing', () => {
-  it('is told to the entry, and to those that are built on it [E15]', async (context) => {
+  it('is explained to the entry, and to those that are built on it [E15]', async (context) => {
     const { world, explain, untilAttempts } = await createWorld(context, new Fault('FORGE_UNAVAILABLE', 'It is gone.'));
     const one = await world.submit({ a: 'a' });
     const two = await world.submit({ b: 'b' });
@@ -70,7 +70,7 @@ describe('an effect or poll that keeps failing', () => {
     assert.deepEqual(await explain(two), []);
   });
 
-  it('asks for somebody to look where it is a bug, and is not tried on [E15]', async (context) => {
+  it('asks for an operator if it is a bug, and is not retried [E15]', async (context) => {
     const { world, explain, untilAttempts } = await createWorld(context, new Error('a is not a function'));
     const one = await world.submit({ a: 'a' });
     await untilAttempts(5);

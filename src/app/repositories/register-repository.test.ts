@@ -75,7 +75,7 @@ describe('registering a repository', () => {
 });
 
 describe('a repository that only an upload made', () => {
-  test('is whatever its name leads to: a former name gives nobody the queues of another [G71] [G78]', async () => {
+  test('is identified by its id: a former name gives no access to the queues of another [G71] [G78]', async () => {
     const { app, ref } = await createWorld();
     const organization = await storeOrganization(app.store);
     const rival: Caller = {

@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 async function createWorld(t: TestContext) {
   const world = await HostedWorld.create();
   t.after(() => world.stop());
-  world.start({ looks: true });
+  world.start({ polls: true });
   const number = await world.world.submit();
   await world.deliverAndPass(10_000);
   return { world, number };
@@ -70,17 +70,17 @@ async function giveOthersAQueue(world: HostedWorld, owner: string): Promise<void
 }
 
 describe("a repository's own id", () => {
-  test('is learned by the first look, without a further question, and stays through renames [G76]', async (t) => {
+  test('is stored by the first poll, without a further query, and survives renames [G76]', async (t) => {
     const { world } = await createWorld(t);
     assert.equal((await world.repository()).forgeId, '1');
-    assert.deepEqual([...world.hosting.asked.keys()], ['lookAround']);
+    assert.deepEqual([...world.hosting.asked.keys()], ['poll']);
     world.hosting.rename({ owner: 'elsewhere', name: 'app' });
     await world.world.clock.pass(2 * MINUTE_MS);
     const { owner, forgeId } = await world.repository();
     assert.deepEqual([owner, forgeId], ['elsewhere', '1']);
   });
 
-  test('is learned by two looks at once, and nobody is taken for a second one [G76]', async (t) => {
+  test('is stored by two polls at once, and makes no duplicate [G76]', async (t) => {
     const { world } = await createWorld(t);
     const { owner, name } = await world.repository();
     const before = { ...(await world.repository()), forgeId: null };
@@ -120,7 +120,7 @@ describe('another repository under the name', () => {
       assert.equal(repository.getHead('main'), head);
       assert.equal(forge.builds, builds);
       assert.equal(await world.stateOf(number), 'TESTING');
-      const told = [...world.hosting.asked.keys()].filter((question) => !['lookAround', 'findById'].includes(question));
+      const told = [...world.hosting.asked.keys()].filter((question) => !['poll', 'findById'].includes(question));
       assert.deepEqual(told, []);
       const [alarm] = await world.app.store.alarms.list([world.world.queueId], 0, 10);
       for (const text of [await explain(world, other), alarm?.text ?? '']) {
@@ -169,10 +169,10 @@ describe('another repository under the name', () => {
     assert.ok(!isRefusal(await createQueue(app, caller, { ...queue, settings: {}, state: undefined })));
     await world.deliverAndPass(10 * MINUTE_MS);
     assert.equal(app.outages.find(id), undefined);
-    assert.deepEqual([...new Set(hosting.asked.keys())].sort(), ['findById', 'identify', 'lookAround']);
+    assert.deepEqual([...new Set(hosting.asked.keys())].sort(), ['findById', 'identify', 'poll']);
   });
 
-  test('is left alone also where nobody says what became of the former one [G77]', async (t) => {
+  test('is blocked also if the forge does not tell what became of the former one [G77]', async (t) => {
     const { world, number } = await createWorld(t);
     world.hosting.failing.add('findById');
     world.hosting.replace();
@@ -271,7 +271,7 @@ describe('a repository that was transferred', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('is followed where it has no queue: whoever makes one is asked then [G78]', async (t) => {
+  test('is followed if it has no queue: the owner is checked when one is created [G78]', async (t) => {
     const { world } = await createWorld(t);
     await giveOthersAQueue(world, 'rivals');
     const { host, owner, organizationId } = await world.repository();
@@ -296,7 +296,7 @@ describe('letters of a name', () => {
     assert.deepEqual([after.id, after.name], [id, name.toUpperCase()]);
   });
 
-  test('make no second queue where both were looked at in the same moment [G79]', async (t) => {
+  test('make no second queue when both are polled at the same moment [G79]', async (t) => {
     const { world } = await createWorld(t);
     const { store, directory } = world.app;
     const { host, organizationId } = await world.repository();

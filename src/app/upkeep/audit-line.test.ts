@@ -39,7 +39,7 @@ describe('the record of a target branch', () => {
     );
   });
 
-  it('begins anew where somebody else moved the target [N3]', () => {
+  it('begins anew after a foreign push [N3]', () => {
     const problem = { kind: 'target_moved', head: sha('Y'), isDescendant: true } as const;
     const refused: QueueEvent = { kind: 'landing_refused', at: 0, candidate: 2 as never, problem };
     const told = story('M', landed('M', 'A'), seen('X'), landed('X', 'B'), refused, landed('Y', 'C'));
@@ -65,7 +65,7 @@ describe('the record of a target branch', () => {
     assert.deepEqual([told.head, told.findings], ['D', []]);
   });
 
-  it('takes a landing that was told twice for one [N4]', () => {
+  it('counts a landing that was recorded twice as one [N4]', () => {
     assert.deepEqual(ways(story('M', landed('M', 'A'), landed('M', 'A')).stretches), ['M..A 1']);
   });
 
@@ -145,7 +145,7 @@ describe('a landing and git', () => {
     });
   }
 
-  it('needs no proof once somebody else has taken it off and it is thrown away [N4]', () => {
+  it('needs no proof after a foreign push removed it and git dropped it [N4]', () => {
     const [stretch] = story('M', landed('M', 'A'), seen('X')).stretches;
     assert.ok(stretch?.isPast);
     assert.deepEqual(auditStretch(stretch, { kind: 'lost' }, new Map()), []);

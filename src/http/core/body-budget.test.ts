@@ -32,7 +32,7 @@ describe('the memory for bodies', () => {
     assert.equal(next.add(19 * MIB), 'go_on');
   });
 
-  it('is given first to whoever holds least, and among equals to who came first [H14]', () => {
+  it('goes first to the owner that holds least, and among equals to the first [H14]', () => {
     const place = new Place();
     place.fill('greedy');
     const ahead = place.body('greedy');

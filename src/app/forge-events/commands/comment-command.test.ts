@@ -139,7 +139,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('obeys the person whose token it talks with, but not what it said itself [G55]', async () => {
+  it('runs commands of the person whose token it uses, but not its own comments [G55]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
     await say(world, pr, { body: '<!-- sluice:reply 7 -->\n/sluice merge', isOwn: true });
@@ -185,7 +185,7 @@ describe('commands in comments', () => {
     await other.stop();
   });
 
-  it('does a thing once, also where nobody can be told that it is done [G50]', async () => {
+  it('runs a command once, also if the confirmation fails [G50]', async () => {
     const world = await TalkWorld.create({ commentsEnabled: false });
     const pr = await world.submit();
     await world.told();
@@ -234,7 +234,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('has no fork tested at a head that came back after somebody had looked at another [G56]', async () => {
+  it('does not test a fork at a head that returned after a person saw another one [G56]', async () => {
     const world = await TalkWorld.create();
     const evil = world.open({ isHeadUntrusted: true });
     const key = { repositoryId: (await world.repository()).id, prNumber: evil.number };
@@ -267,7 +267,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('shows as text what it was told [G46] [G51]', async () => {
+  it('shows quoted input as text [G46] [G51]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
     await say(world, pr, '/sluice <img/src=x>@everyone');

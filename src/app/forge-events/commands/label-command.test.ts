@@ -183,7 +183,7 @@ describe('the enqueueing label', () => {
     await world.stop();
   });
 
-  it('counts where whoever put it on chose the base themselves [G81]', async () => {
+  it('counts if the person who added it chose the base too [G81]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
     await label(world, pr, true, { retarget: { at: world.now + 5_000, by: { ...ADA, login: 'Ada' } } });
