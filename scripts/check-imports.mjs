@@ -1,6 +1,7 @@
 // Runs dependency-cruiser over src with the rules of .dependency-cruiser.cjs. It needs Node 24.
 import { globSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
+import { findFolderCircles } from './lib/folder-circles.mjs';
 import { projectRoot } from './lib/node24.mjs';
 
 // dependency-cruiser parses with the TypeScript it finds and does not know version 7: it would read no module, find no
@@ -28,6 +29,9 @@ for (const { rule, from, to, cycle } of summary.violations) {
   console.error(`${rule.name}: ${from} -> ${path}${comment === undefined ? '' : `\n  ${comment}`}`);
 }
 
+const circles = findFolderCircles(modules);
+for (const circle of circles) console.error(`folders import each other: ${circle.join(' -> ')}`);
+
 const files = globSync('src/**/*.ts');
 const read = new Set(modules.filter(({ source }) => source.startsWith('src/')).map(({ source }) => source));
 const unread = files.filter((file) => !read.has(file));
@@ -37,7 +41,7 @@ if (files.length === 0 || unread.length > 0) {
 } else if (!modules.some(({ dependencies }) => dependencies.length > 0)) {
   console.error('dependency-cruiser found no import at all in src; its parser does not work');
   process.exitCode = 1;
-} else if (summary.violations.length > 0) {
+} else if (summary.violations.length > 0 || circles.length > 0) {
   process.exitCode = 1;
 } else {
   console.log(`${read.size} files, ${summary.totalDependenciesCruised} imports`);

@@ -173,9 +173,9 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
     // An entry that landed or left since is not waited for, even if it was submitted again.
     const ahead = compositionOf(candidate).find((member) => member.prNumber === culprit);
     const isAhead = ahead !== undefined && findLiveMember(work.queue, ahead) !== undefined;
-    const setAside = isAhead ? culprit : undefined;
+    const conflictsWith = isAhead ? culprit : undefined;
     const because = { reason: 'CONFLICTS_WITH_PREREQUISITE' as const, prNumber: culprit, candidate: candidate.number };
-    move(work, { ...entryOf(work, prNumber), conflictsWith: setAside }, { to: 'PENDING', ...because });
+    move(work, { ...entryOf(work, prNumber), conflictsWith }, { to: 'PENDING', ...because });
   }
   return APPLIED;
 }

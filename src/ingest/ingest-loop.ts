@@ -12,7 +12,7 @@ import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
-import { Interrupted, Overtaken, Stale } from './interrupts.ts';
+import { Interrupted, Stale, Superseded } from './interrupts.ts';
 import { KeptRepositories } from './kept-repositories.ts';
 import { endUpload, type Processed, type ProcessingDeps, processUpload } from './process-upload.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
@@ -229,7 +229,7 @@ class Loop implements IngestLoop {
   async #step(): Promise<void> {
     await this.#yieldToEventLoop();
     this.#assertGoesOn();
-    await this.#turns.giveWay();
+    await this.#turns.yieldTurn();
     this.#assertGoesOn();
   }
 
@@ -257,7 +257,7 @@ class Loop implements IngestLoop {
     } catch (error) {
       this.#kept.forget(repositoryId);
       if (error instanceof Interrupted) throw error;
-      if (!(error instanceof Overtaken)) await this.#leaveForLater(upload, error);
+      if (!(error instanceof Superseded)) await this.#leaveForLater(upload, error);
     }
   }
 

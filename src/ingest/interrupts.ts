@@ -11,8 +11,8 @@ export class Interrupted extends Error {
 }
 
 /** Another server held the lease meanwhile, and ended the upload or got further with it. */
-export class Overtaken extends Error {
-  override readonly name = 'Overtaken';
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
 }
 
 /**

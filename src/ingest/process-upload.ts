@@ -11,7 +11,7 @@ import type { Store } from '../storage/store.ts';
 import type { CheckResults, TestChange } from '../storage/test-ingest.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
 import { findEarlierOutcomes } from './earlier-outcomes.ts';
-import { Overtaken, Stale } from './interrupts.ts';
+import { Stale, Superseded } from './interrupts.ts';
 import { findPlaceOf, flawIssue, type JudgedUpload, judgeUpload, placedFacts, protectionOf } from './judge-upload.ts';
 import type { Kept } from './kept-repositories.ts';
 import type { KeptTests } from './kept-tests.ts';
@@ -263,12 +263,12 @@ async function commit(
   at: number,
 ): Promise<void> {
   const seq = await deps.store.testIngest.commit(change, at);
-  if (seq === undefined) throw (await isOvertaken(deps, change)) ? new Overtaken() : new Stale();
+  if (seq === undefined) throw (await isSuperseded(deps, change)) ? new Superseded() : new Stale();
   kept.seq = seq;
   kept.noteBatch(change.batch?.runs ?? [], at);
 }
 
-async function isOvertaken({ store }: Pick<ProcessingDeps, 'store'>, { upload }: TestChange): Promise<boolean> {
+async function isSuperseded({ store }: Pick<ProcessingDeps, 'store'>, { upload }: TestChange): Promise<boolean> {
   if (upload === undefined) return false;
   const stored = await store.uploads.find(upload.uploadId);
   return stored?.status !== 'ACCEPTED' || stored.partsDone >= Math.max(1, upload.partsDone);

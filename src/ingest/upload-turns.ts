@@ -80,7 +80,7 @@ export class UploadTurns {
   }
 
   /** Called by the work at its steps: pauses it if its time is over and others wait. */
-  async giveWay(): Promise<void> {
+  async yieldTurn(): Promise<void> {
     const turn = this.#current;
     if (turn === undefined || !this.#isTurnOver()) return;
     if (!(await this.#isAnyoneWaiting(turn))) {

@@ -169,7 +169,7 @@ class Run {
     const endAt = world.now + this.#conditions.busyMs;
     this.#people.begin();
     this.#troubles.begin();
-    this.#lookAround();
+    this.#poll();
     await world.runUntilTrue(() => this.#failure !== undefined, endAt - this.#conditions.busyMs / 3);
     await this.#chronicle.verify(this.#bare);
     await world.runUntilTrue(() => this.#failure !== undefined, endAt);
@@ -333,7 +333,7 @@ class Run {
   }
 
   /** Every now and then: each entry has something that can move it. */
-  #lookAround(): void {
+  #poll(): void {
     const world = this.#world;
     world.schedule(LOOK_MS, () => {
       if (this.#failure !== undefined) return;
@@ -342,7 +342,7 @@ class Run {
         // The store may know already what nobody was told yet.
         if (found !== undefined) world.schedule(TOLD_MS, () => void world.track(() => this.#lookAgain(found)));
       });
-      this.#lookAround();
+      this.#poll();
     });
   }
 

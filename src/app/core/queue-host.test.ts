@@ -34,7 +34,7 @@ async function makeQueue(store: Store) {
   return storeQueue(store, { branch: 'main', body: encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING')) });
 }
 
-describe('QueueRunner', () => {
+describe('QueueHost', () => {
   it('stores what arrives together in one commit, every event with a version of its own [D1]', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);

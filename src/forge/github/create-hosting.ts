@@ -37,7 +37,7 @@ export function createHosting(parts: HostingParts): Hosting {
 
     identify: (repository) => identify(client, repository),
     findById: (repository) => findById(client, repository),
-    poll: (question) => looker.lookAround(question),
+    poll: (question) => looker.poll(question),
     findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
     readChecks: (repository, commits) => readChecks(client, repository, commits),
     readComment: (question) => readComment(tools, question),

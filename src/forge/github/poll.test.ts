@@ -60,14 +60,14 @@ describe('a look at thousands of open pull requests', () => {
   it('after an outage of hours finds all that changed: somebody may have given a command there [G87]', async () => {
     const since = Date.now() - AN_HOUR_MS;
     const { looker } = await world(900, () => Date.now());
-    const { changed } = await looker.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    const { changed } = await looker.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal(changed.length, 900);
   });
 
   it('is one question while few change', async () => {
     const since = Date.now() - AN_HOUR_MS;
     const { github, looker } = await world(3_000, (index) => since + (index < 20 ? 1_000 : -1_000));
-    const ask = () => looker.lookAround({ repository: APP, branches: [], entries: [], commits: [], since });
+    const ask = () => looker.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal((await ask()).changed.length, 20);
     const asked = github.asked.length;
     await ask();

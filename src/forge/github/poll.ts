@@ -68,7 +68,7 @@ const BODIES_AT_ONCE = 100;
 const MAX_COMMENTS = 100;
 
 export interface Looker {
-  lookAround(question: SnapshotQuery): Promise<ForgeSnapshot>;
+  poll(question: SnapshotQuery): Promise<ForgeSnapshot>;
   forget(): void;
 }
 
@@ -80,7 +80,7 @@ export function createLooker(tools: FactsTools): Looker {
   const paces = new Map<string, Pace>();
   const blocked = createBlockedMemory();
   return {
-    async lookAround(question) {
+    async poll(question) {
       const { id } = question.repository;
       const pace = paces.get(id) ?? { atOnce: ENTRIES_AT_ONCE, goodLooks: 0 };
       try {
