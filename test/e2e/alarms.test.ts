@@ -1,4 +1,4 @@
-// Somebody pushes to the target of an idle queue: a real server and a real repository, seen as an operator sees it.
+// A push to the target branch of an idle queue: a real server and a real repository, from the operator's view.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ describe('a push past an idle queue', { timeout: 90_000 }, () => {
     assert.ok(queues.every((each) => !('alarms' in each)));
     assert.doesNotMatch((await trunk.send('getMergeQueueMetrics')).text, /alarms/);
 
-    // The queue is not idle any more, sees its target, and has nothing new to say.
+    // The queue is not idle any more, sees its target branch, and raises no second alarm.
     await queue.submit(await queue.openPullRequest());
     assert.equal((await queue.getQueue()).alarms.length, 1);
   });

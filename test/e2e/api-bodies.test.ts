@@ -9,7 +9,7 @@ import zlib from 'node:zlib';
 import { createQueue, problemOf, startServer, type TestQueue, type TestServer } from './harness.ts';
 import { chunk, connect, head, type RawConnection } from './harness-sockets.ts';
 
-/** Node's clients are tried everywhere; curl where the machine has it. */
+/** Node's clients run everywhere; curl only if it is installed. */
 const NO_CURL = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';
 const MIB = 1024 * 1024;
 const LIMIT = 20 * MIB;
@@ -45,7 +45,7 @@ describe('bodies', () => {
     'content-type': 'application/json',
     ...more,
   });
-  /** A valid upload of exactly so many bytes, of targets 10,000 characters long. */
+  /** A valid upload of exactly this size, with targets of 10,000 characters. */
   const uploadOf = (bytes: number) => {
     const empty = JSON.stringify({ ...queue.ref, pr: { number }, impactedTargets: [] }).slice(0, -2);
     const target = `"${'t'.repeat(9_997)}",`;
@@ -138,7 +138,7 @@ describe('bodies', () => {
         connection.socket.resume();
         problemOf(await connection.answer(), expected);
         assert.equal(connection.error(), undefined);
-        // The connection is as good as before.
+        // The connection still works.
         const body = Buffer.from(JSON.stringify(queue.ref));
         connection.write(head('/v1/getQueue', json({ 'content-length': body.length })));
         connection.write(body);

@@ -1,4 +1,4 @@
-// CI of a fork has no token. It names its own workflow run, and the forge is asked whether that is so.
+// CI of a fork has no token. It names its own workflow run, and the server verifies that at the forge.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { encodeQueue } from '../../src/app/core/queue-codec.ts';
@@ -29,7 +29,7 @@ let place: InProcess;
 let run: WorkflowRunFacts | undefined;
 let asked: string[];
 let repository: FakeRepository;
-/** The forge answers when this does. */
+/** The forge answers when this resolves. */
 let gate: Promise<void>;
 
 beforeEach(async () => {

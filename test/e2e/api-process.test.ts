@@ -187,7 +187,7 @@ describe('the process', { concurrency: 2 }, () => {
         }),
       );
       slow.write(body.slice(0, 10));
-      // The server has read the head once it answers somebody who came later.
+      // The server has read the head once it answers a later request.
       await queue.getQueue();
       server.child.kill('SIGTERM');
       await untilRefused(server.port);
@@ -237,7 +237,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      // `npm start` passes on the Ctrl-C that the terminal already gave to the whole group, so two are the rule.
+      // `npm start` forwards the Ctrl-C that the terminal already sent to the whole group, so two are normal.
       test(`${signal} twice stops it as one does: a request in flight is still finished`, async () => {
         const server = await startServer();
         const slow = await connect(server.port);

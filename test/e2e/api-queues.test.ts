@@ -78,10 +78,10 @@ function lowerCased(settings: object): object {
   );
 }
 
-/** Not even those that other tests need. */
+/** Removes even the setting that other tests need. */
 const WITHOUT_SETTINGS = { requiredStatuses: undefined };
 
-/** What is admitted stays PENDING; but not an urgent one. */
+/** An admitted entry stays PENDING, unless it is urgent. */
 const WAITING_FOR_A_BATCH = { batch: true, batchingMinSize: 10, batchingMaxWaitTimeMinutes: 60 };
 
 describe('queues over /v1', () => {

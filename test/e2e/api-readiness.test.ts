@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { type TestQueue, useServer } from './harness.ts';
 
-/** The server must hint changes of refs by itself: nobody calls it between the push and the look. */
-describe('readiness, and what the server hints by itself', { concurrency: 4 }, () => {
+/** The server must notice changed refs by itself: no request comes between the push and the check. */
+describe('readiness, and what the server notices by itself', { concurrency: 4 }, () => {
   const world = useServer();
   const { aQueue } = world;
   const setTargets = async (queue: TestQueue, number: number, sha?: string) =>
@@ -135,7 +135,7 @@ describe('readiness, and what the server hints by itself', { concurrency: 4 }, (
       const pushed = await queue.push(number);
       const startedAt = performance.now();
       await queue.untilEntry(number, (each) => each.prSha === pushed);
-      // Twice the promise, because the machine of a test is busy with other tests.
+      // Twice the promised time, because other tests load the machine.
       assert.ok(performance.now() - startedAt < 5_000);
     }
   });
@@ -159,7 +159,7 @@ describe('readiness, and what the server hints by itself', { concurrency: 4 }, (
     const other = await aQueue();
     const seen = await other.openPullRequest();
     await other.submit(seen);
-    // Another repository's push is noticed, so the server has looked at this one too.
+    // The server has noticed another repository's push, so it has polled this one too.
     await other.push(seen);
     await other.untilEntry(seen, (each) => each.state === 'CANCELLED');
     assert.equal((await queue.get(number)).state, 'TESTING');

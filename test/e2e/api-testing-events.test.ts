@@ -1,4 +1,4 @@
-// What happens around the queue while it tests and lands: people push, pause and restart, and servers die.
+// Events around a testing and landing queue: people push, pause and restart, and servers die.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { describe, test } from 'node:test';
@@ -114,7 +114,7 @@ describe('a server that dies', () => {
     const runs = await ci.untilRuns([`${a}`, `${b} on ${a}`, `${c} on ${a},${b}`]);
     await ci.pass(c);
     await ci.pass(b);
-    // Killed with the landing of A and everything after it under way.
+    // Killed while A and everything after it are landing.
     await ci.pass(a);
     first.child.kill('SIGKILL');
     await first.exited;

@@ -191,7 +191,7 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
   });
 });
 
-/** What git says about the commit of one entry of a batch that landed with one push. */
+/** Asks git for the commit of one entry of a batch that landed with one push. */
 async function provenBy({ git }: TestQueue, { landed }: EntryView): Promise<string> {
   const head = await git.git(['rev-parse', 'main']);
   const own = `Its commit ${landed?.sha.slice(0, 12)}`;

@@ -1,4 +1,4 @@
-// The queue over the API, on a real repository: what is tested, what lands and what does not.
+// The queue over the API, on a real repository: tests, landings and removals.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertLanded, createCi } from './ci.ts';

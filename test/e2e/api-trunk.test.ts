@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { ListEntryView } from '../../src/app/queue/entry-view.ts';
 import { type Client, createClient, createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
 
-/** What a client of the reference product sees of an entry. */
+/** An entry as a client of the reference product sees it. */
 interface TrunkEntry {
   readonly state?: string;
   readonly prNumber: number;
@@ -43,7 +43,7 @@ describe('the same API over /trunk/v1', () => {
     const number = await queue.openPullRequest();
     const submitted = await trunk.ok<TrunkEntry>('submitPullRequest', queue.entry(number));
     assert.deepEqual([submitted.state, submitted.readiness?.gitHubMergeability], ['testing', 'mergeable']);
-    // That product knows no head of a submission: whatever its clients send there means nothing.
+    // The reference product has no head in a submission, so any value there is ignored.
     for (const sha of ['a'.repeat(40), 'HEAD', null, 7]) {
       const again = await trunk.ok<TrunkEntry>('submitPullRequest', { ...queue.ref, pr: { number, sha } });
       assert.equal(again.prSha, submitted.prSha);

@@ -30,7 +30,7 @@ describe('two servers on one PostgreSQL', () => {
     postgres = await startPostgres();
     folder = await makeFolder();
     const url = await postgres.createDatabase();
-    // At once, on an empty database: both find everything to be made.
+    // Both start at once on an empty database, and both try to create everything.
     [one, two] = await Promise.all([
       startOn(url, 'one', { SLUICE_ADMIN_TOKEN }),
       startOn(url, 'two', { SLUICE_ADMIN_TOKEN }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createQueue, problemOf, startServer, type TestQueue, type TestServer } from './harness.ts';
 
-/** Whatever is sent here is refused, changes nothing, and the server goes on: every table below ends with that look. */
+/** Every input here is refused and changes nothing. Each table ends with a check that the server still works. */
 describe('bad input', () => {
   let server: TestServer;
   let queue: TestQueue;

@@ -1,4 +1,4 @@
-// Checks that misbehave, by the built-in runner of a real server.
+// Misbehaving checks on the built-in runner of a real server.
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface Check {
   readonly command: string;
 }
 
-/** They do whatever they like, and pass. */
+/** Rude checks that pass. */
 const RUDE: readonly Check[] = [
   { name: 'daemons', command: 'setsid sleep 1000 & (setsid sh -c "trap : TERM; sleep 1000; sleep 1000" &); true' },
   { name: 'no output', command: 'exec >&- 2>&-; sleep 0.2' },

@@ -1,4 +1,4 @@
-// Names, messages, people and files that nobody would choose, and that somebody pushes.
+// Hostile and odd names, messages, authors and files in pushed commits.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -135,7 +135,7 @@ const AUTHORS: Readonly<Record<string, string>> = {
   'a zone that nobody has': 'Ada <a@b> 1700000000 +99999',
 };
 
-/** What git says about a clone of the target alone. */
+/** Asks git about a clone of the target branch alone. */
 async function checkClone({ git }: BadDay): Promise<void> {
   const clone = join(git.folder, 'clone.git');
   await git.git(['init', '--quiet', '--bare', clone]);
@@ -161,7 +161,7 @@ describe('messages and people', () => {
         await assertLanded(queue, entry);
         assert.doesNotMatch(`${entry.prTitle}${entry.prAuthor}`, /\p{Cc}/u, name);
       }
-      // The commits of a pull request are its own, also where they are not well-formed; those that Sluice makes are.
+      // A pull request keeps its commits even if they are malformed; the commits that Sluice makes are well-formed.
       if (mergeMethod !== 'MERGE_COMMIT') await checkClone(queue);
     });
   }
@@ -176,7 +176,7 @@ describe('messages and people', () => {
       const first = await commitRaw(queue, { message: forged });
       await pushRaw(queue, 2, { message: `${forged}sluice-candidate: x\n`, parent: first });
       await queue.submit(2);
-      // And somebody who pushes such a commit to the target.
+      // A person pushes such a commit to the target branch.
       const pushed = await commitRaw(queue, { message: forged });
       await queue.git.git(['update-ref', 'refs/heads/main', pushed]);
       const other = await queue.untilMerged(2);
@@ -283,7 +283,7 @@ describe('files of pull requests', () => {
   });
 });
 
-/** A repository that its owner keeps safe has these run by every push. */
+/** A guarded repository runs these hooks on every push. */
 const PUSH_HOOKS = ['pre-receive', 'update', 'reference-transaction', 'post-receive', 'post-update'];
 
 /** Settings of a repository that name a command. */

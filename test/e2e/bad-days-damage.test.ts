@@ -1,4 +1,4 @@
-// Objects of a repository that are cut off, lost, or cannot be read.
+// Objects of a repository that are truncated, lost, or unreadable.
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { useServer } from './harness.ts';
 
-/** Cuts an object off in the middle. Answers what repairs it. */
+/** Truncates an object in the middle. Returns its repair. */
 async function damage({ git }: BadDay, name: string): Promise<() => Promise<void>> {
   const sha = await git.git(['rev-parse', name]);
   const file = join(git.path, 'objects', sha.slice(0, 2), sha.slice(2));
@@ -21,7 +21,7 @@ async function damage({ git }: BadDay, name: string): Promise<() => Promise<void
   return () => replace(bytes);
 }
 
-/** Every object in a file of its own, as pushes of a few commits leave them. */
+/** Every object in a file of its own, as small pushes leave them. */
 async function unpack({ git }: BadDay): Promise<void> {
   const folder = join(git.path, 'objects', 'pack');
   for (const name of (await readdir(folder)).filter((each) => each.endsWith('.pack'))) {
@@ -35,7 +35,7 @@ async function unpack({ git }: BadDay): Promise<void> {
 describe('a damaged repository', () => {
   const fixture = useServer();
   const aQueue = async (settings = {}) => onBadDays(await fixture.aQueue(settings));
-  /** Nothing of the server's own folders is anybody's business. */
+  /** The texts must not reveal the server's own folders. */
   const assertClear = (text: string, { git }: BadDay) => assert.ok(!text.includes(git.folder), text);
 
   for (const part of ['', '^{tree}']) {

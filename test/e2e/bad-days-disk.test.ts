@@ -157,12 +157,12 @@ describe('a small disk under the server', { skip }, () => {
 
   it('full while the built-in runner works: checks wait for room, and say so [C16] [E15]', async () => {
     const disk = await createSmallDisk(24);
-    // Work trees of a server that is root lie in the temporary folder.
+    // A server that runs as root keeps its work trees in the temporary folder.
     await chmod(disk.folder, 0o711);
     const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data'), TMPDIR: disk.folder });
     const queue = onBadDays(await createQueue(server.api, { requiredStatuses: null }));
     try {
-      // Larger than what is left, so that the work tree does not fit while the store still does.
+      // Larger than the free space, so that the work tree does not fit while the store still does.
       const files = { 'large.bin': 'x'.repeat(16 * 1024 * 1024) };
       await queue.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command: 'true' }] });
       const number = await queue.openPullRequest(files);

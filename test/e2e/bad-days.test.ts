@@ -1,4 +1,4 @@
-// Somebody does to the refs of a repository what nobody should.
+// People break the refs of a repository.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sha } from '../../src/lib/sha.ts';
@@ -6,7 +6,7 @@ import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until, useServer } from './harness.ts';
 
-/** Refs that a candidate has while it is tested: its commit's, and its branch. */
+/** The refs of a candidate while it is tested: its commit's, and its branch. */
 function untilOwnRefs({ git }: BadDay): Promise<readonly string[]> {
   return until('the candidate has its refs', 15_000, async () => {
     const text = await git.git(['for-each-ref', '--format=%(refname)', 'refs/heads/sluice', 'refs/sluice']);

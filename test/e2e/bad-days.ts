@@ -1,4 +1,4 @@
-// What tests of bad days have in common: a queue whose checks nobody runs, and ways to see what people are told.
+// Shared by the tests of bad days: a queue whose checks the test reports, and helpers that read the user-visible texts.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -11,16 +11,16 @@ import { type Ci, createCi } from './ci.ts';
 import { type TestQueue, type TestServer, until } from './harness.ts';
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
-/** A try that failed is repeated after some seconds, and the machine of a test is busy. */
+/** A failed attempt is repeated after some seconds, and other tests load the machine. */
 export const PATIENCE_MS = 60_000;
 
 export interface BadDay extends TestQueue {
   readonly ci: Ci;
   /** Opens a pull request and submits it. */
   submitOne(files?: Readonly<Record<string, string>>): Promise<number>;
-  /** Waits until the explanation has such a reason, and answers its text. */
+  /** Waits until the explanation has such a reason, and returns its text. */
   untilReason(prNumber: number, code: string, words?: RegExp): Promise<string>;
-  /** Waits until it has landed, reporting a pass of whatever others test on the way. */
+  /** Waits until it has landed, and reports passes for all candidates on the way. */
   untilMerged(prNumber: number): Promise<EntryView>;
   alarms(): Promise<readonly string[]>;
 }
@@ -66,13 +66,13 @@ export function onBadDays(queue: TestQueue): BadDay {
   };
 }
 
-/** Whether the built-in runner tests what is in the queue: then nobody else does. */
+/** If the built-in runner tests the queue, the test must not report. */
 async function hasChecks({ api, repo }: TestQueue): Promise<boolean> {
   const { repositories } = await api.ok<{ repositories: readonly RepositoryView[] }>('listRepositories', {});
   return repositories.some((repository) => repository.repo.name === repo.name && repository.checks.length > 0);
 }
 
-/** What a person reads who asks where a pull request stands. */
+/** The text that a person reads who asks for the state of a pull request. */
 export async function statusOf(server: TestServer, { repo, ref }: TestQueue, prNumber: number): Promise<string> {
   const where = `${repo.host}/${repo.owner}/${repo.name}`;
   const { stdout } = await promisify(execFile)(

@@ -1,18 +1,18 @@
-// Stands in for a team's CI: finds the runs that the queue shows, and reports on them.
+// Stands in for a team's CI: finds the queue's runs, and reports on them.
 import assert from 'node:assert/strict';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { type TestQueue, until } from './harness.ts';
 
-/** Building takes a few git processes, and the machine of a test is busy with other tests. */
+/** Building takes a few git processes, and other tests load the machine. */
 const PATIENCE_MS = 20_000;
 
 export interface Ci {
   /** Everything in progress, in queue order. */
   runs(): Promise<readonly CandidateView[]>;
-  /** The runs once there are as many and each has its commit, as `pull requests on pull requests`, such as `3 on 1,2`. */
+  /** Waits for this many runs, each with its commit. Format: `pull requests on pull requests`, such as `3 on 1,2`. */
   untilRuns(expected: readonly string[]): Promise<readonly CandidateView[]>;
-  /** The run that tests the pull request, once its commit is there. */
+  /** The run that tests the pull request, once its commit is built. */
   runOf(prNumber: number): Promise<CandidateView>;
   read(testRunId: string): Promise<CandidateView>;
   report(run: CandidateView, conclusion: string, more?: object): Promise<CandidateView>;
@@ -21,7 +21,7 @@ export interface Ci {
   untilState(prNumber: number, state: string): Promise<EntryView>;
   /** `STATE REASON` of every step, oldest first. */
   storyOf(prNumber: number): Promise<readonly string[]>;
-  /** Subjects of the commits that the target's first parents are, oldest first. */
+  /** Subjects of the commits along the target branch's first parents, oldest first. */
   landed(): Promise<readonly string[]>;
 }
 
@@ -89,7 +89,7 @@ function testedBy({ testedPullRequests }: CandidateView): number[] {
   return testedPullRequests.map(({ prNumber }) => prNumber);
 }
 
-/** What an entry says about its landing is what the repository says. */
+/** Compares an entry's landing with the repository. */
 export async function assertLanded(queue: TestQueue, entry: EntryView): Promise<void> {
   const { landed } = entry;
   assert.ok(landed, `#${entry.prNumber} says how it landed`);

@@ -34,7 +34,7 @@ describe('sluice tests [W7] [W8]', () => {
   before(async () => {
     [server, folder] = await Promise.all([startServer(), makeFolder()]);
     env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
-    // One fails and passes on the same commit in the same job.
+    // One test fails and passes on the same commit in the same job.
     const now = Date.now();
     const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
     const uploads = [

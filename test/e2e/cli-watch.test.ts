@@ -20,7 +20,7 @@ function untilOut({ output }: Running, expected: RegExp): Promise<true> {
   return until(`it prints ${expected}`, 20_000, async () => expected.test(output.out) || undefined);
 }
 
-/** Without the instants and the reasons. */
+/** Without instants and reasons. */
 function story(out: string): string[] {
   return out
     .trimEnd()

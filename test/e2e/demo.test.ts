@@ -1,4 +1,4 @@
-// `sluice demo` as a real process without a terminal, and what it left behind, looked at with git alone.
+// `sluice demo` as a real process without a terminal. Git alone checks its results.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createClient, makeFolder, until } from './harness.ts';
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
-/** It takes 20 s where nothing else runs. */
+/** It takes 20 s on an idle machine. */
 const PATIENCE_MS = 300_000;
 const REF = { repo: { host: 'local', owner: 'demo', name: 'shop' }, targetBranch: 'main' };
 
@@ -29,12 +29,12 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** In a process group of its own, as a shell does it, with a home in which git is not configured. */
+/** In a process group of its own, as in a shell, with a home in which git is not configured. */
 async function startDemo(name: string, args: readonly string[] = [], path = process.env['PATH']): Promise<Demo> {
   const home = join(folder, `${name}-home`);
   await mkdir(home);
   const child = spawn(process.execPath, [SLUICE, 'demo', ...args], {
-    // A server that somebody else has configured is not the demo's.
+    // The demo must ignore the configuration of another server.
     env: {
       PATH: path,
       HOME: home,
@@ -115,7 +115,7 @@ describe('sluice demo', () => {
     const log = await readFile(join(home, made, 'server.log'), 'utf8');
     const url = /^Sluice listens on (\S+)$/m.exec(log)?.[1] ?? '';
     assert.equal(await isGone(url), undefined, 'it runs');
-    // As a terminal does it: everybody in the foreground hears Ctrl-C.
+    // As a terminal does it: every process in the foreground gets Ctrl-C.
     process.kill(-(demo.child.pid as number), 'SIGINT');
     const { code, out, err } = await demo.exited;
     assert.equal(code, 130, err);
@@ -154,7 +154,7 @@ describe('sluice demo', () => {
   });
 });
 
-/** The server that goes on removes what was tested, after it has landed or left. */
+/** The running server removes test branches after their pull requests have landed or left. */
 async function untilTidy(gitDir: string): Promise<void> {
   await until('no test branch is left', 30_000, async () => {
     const args = ['--git-dir', gitDir, 'for-each-ref', 'refs/heads/sluice', 'refs/sluice'];
@@ -162,7 +162,7 @@ async function untilTidy(gitDir: string): Promise<void> {
   });
 }
 
-/** Each step of main is a landing that proves itself; the three that had to leave are not in it. */
+/** Each step of main is a landing that proves itself; the three removed pull requests are not in it. */
 function checkHistory(gitDir: string, records: readonly EntryView[]): void {
   const git = (...args: string[]): string =>
     execFileSync('git', ['--git-dir', gitDir, ...args], { encoding: 'utf8' }).trim();

@@ -1,4 +1,4 @@
-// One server and one GitHub, on which everything happens at once that happens to people. Each test has an owner of its own.
+// One server and one GitHub, with many mishaps at once. Each test has an owner of its own.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
@@ -33,7 +33,7 @@ function aWorld(settings: object = {}): Promise<GithubWorld> {
   return GithubWorld.join({ github, server, owner: `owner-${owners}` }, settings);
 }
 
-/** A pull request that is under test, and the commit that CI is to test. */
+/** A pull request under test, and the commit for CI. */
 async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
   const pr = await world.open();
   world.say(pr, '/sluice merge');
@@ -41,7 +41,7 @@ async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest
   return { pr, sha };
 }
 
-/** Another one than those that are known. */
+/** A test branch that is not among the known ones. */
 function untilOtherBranch(world: GithubWorld, known: readonly string[]): Promise<string> {
   return until('there is another test branch', PATIENCE_MS, async () =>
     world.testBranches().find(({ sha }) => !known.includes(sha)),
@@ -53,7 +53,10 @@ async function passAndLand(world: GithubWorld, pr: PullRequest, sha: string): Pr
   return world.untilState(pr, 'MERGED');
 }
 
-/** What left and what moved the target are heard of one after the other: it may be tested again more than once. */
+/**
+ * The server learns of the departure and of the moved target branch one after another, so it may test the pull request
+ * again more than once.
+ */
 async function passAllAndLand(world: GithubWorld, pr: PullRequest, known: readonly string[]): Promise<EntryView> {
   const told = new Set(known);
   return until(`#${pr.number} has landed`, PATIENCE_MS, async () => {
@@ -93,7 +96,7 @@ function untilAlarm(world: GithubWorld, code: string): Promise<true> {
   );
 }
 
-/** Why it left, newest first. */
+/** The latest reason. */
 async function reasonOf(world: GithubWorld, pr: PullRequest): Promise<string | undefined> {
   const { timeline } = await world.get(pr.number, { includeTimeline: true });
   return timeline?.[0]?.reason;
@@ -407,7 +410,7 @@ describe('what CI says', TOGETHER, () => {
 });
 
 describe('what people and bots say', TOGETHER, () => {
-  /** Answers each comment of ours, and each change of one. */
+  /** Replies to each comment of ours, and to each edit of one. */
   function answerAll(pr: PullRequest, login: string, text: (count: number) => string): { count: number } {
     const told = { count: 0 };
     github.world.onHappening((happening) => {

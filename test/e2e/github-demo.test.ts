@@ -8,7 +8,7 @@ import { makeFolder, until } from './harness.ts';
 import { runSluice } from './run-sluice.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** It takes 20 s where nothing else runs. */
+/** It takes 20 s on an idle machine. */
 const PATIENCE_MS = 300_000;
 
 let home = '';

@@ -1,4 +1,4 @@
-// What the pages for GitHub show works as shown: with a personal access token, and without events.
+// The commands on the GitHub pages work as shown: with a personal access token, and without webhooks.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function shellBlocks(page: string, heading: string): string {
   return [...part.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1]).join('');
 }
 
-/** What shows pages to a browser is run by another test. */
+/** Another test runs the setup, which needs a browser. */
 function withoutSetup(script: string): string {
   return script.replace(/^.*sluice github setup .*$/gm, '');
 }

@@ -28,7 +28,8 @@ describe('a server that GitHub tells what happens', () => {
     github.label(pr, 'ada', 'trunk-merge-queue-submit');
     await world.untilState(pr, 'FAILED');
     await until('the label is gone', PATIENCE_MS, async () => (pr.labels.length === 0 ? true : undefined));
-    // Heard of by then, as a rule, and put on again within GitHub's second.
+    // By then the server usually knows that the label is gone. The label is added again within GitHub's one-second
+    // resolution.
     await delay(150);
     world.verdict = 'success';
     github.label(pr, 'ada', 'trunk-merge-queue-submit');

@@ -1,4 +1,4 @@
-// Names at GitHub change hands. Each test has a GitHub and a server of its own.
+// Repository names on GitHub change hands. Each test has a GitHub and a server of its own.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { PullRequest } from '../fake/github/model.ts';

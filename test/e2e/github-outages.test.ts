@@ -1,4 +1,5 @@
-// What GitHub, its limits and our own server do at the worst moments. Each test has a GitHub and a server of its own.
+// Failures of GitHub, its rate limits and our own server at the worst moments. Each test has a GitHub and a server of
+// its own.
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { connectionOf, GithubWorld, type GithubWorldOptions, hookUp } from './gi
 import { type Environment, makeFolder, startServer, type TestServer, until } from './harness.ts';
 
 const PATIENCE_MS = 90_000;
-/** They wait more than they work. */
+/** The tests wait more than they compute. */
 const TOGETHER = { concurrency: 4 };
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
 /** A comment and a check at once. */
@@ -42,7 +43,7 @@ function untilExplained(world: GithubWorld, pr: PullRequest, words: RegExp): Pro
   });
 }
 
-/** Otherwise it may be a minute until somebody looks. */
+/** Triggers a poll, which otherwise may take a minute. */
 function causeLook({ github, repository }: GithubWorld): void {
   github.setPermission(repository, 'newcomer', 'read');
 }
@@ -59,7 +60,7 @@ function untilFired(world: GithubWorld, count = 1): Promise<true> {
   return until(`${count} went wrong`, PATIENCE_MS, async () => (faults.fired.length >= count ? true : undefined));
 }
 
-/** Merges that were made, whoever was told so. */
+/** Merges that were made, even if the answer was lost. */
 function countMerged(world: GithubWorld): number {
   return [...world.repository.pulls.values()].filter(({ merged }) => merged !== undefined).length;
 }
@@ -135,7 +136,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     const { github } = world;
     const { pr, sha } = await underTest(world);
     await untilSaid(world, pr, /Being tested/);
-    // Less than half a minute is waited for without a word.
+    // A wait below half a minute is not reported.
     github.limits.configure({ core: 0, graphql: 0, windowMs: 45_000 });
     github.limits.refill();
     world.report(sha, 'success');
@@ -151,7 +152,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     const folder = await makeFolder();
     t.after(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'key.pem');
-    // Tokens that end soon are asked for again and again, each time with the key.
+    // Short-lived tokens are requested again and again, each time with the key.
     const github: FakeGithubOptions = { tokenLifetimeMs: 60_000 };
     const world = await aWorld(t, {
       github,
@@ -172,7 +173,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
 describe('a server that is killed', TOGETHER, () => {
   interface Lives {
     readonly world: GithubWorld;
-    /** What was asked last never has an answer here; the next server starts where it ended. */
+    /** The last request never gets an answer here; the next server continues from there. */
     killAndStart(): Promise<GithubWorld>;
   }
 

@@ -8,18 +8,18 @@ const PATIENCE_MS = 60_000;
 const TEST_BRANCH = 'refs/heads/sluice/';
 
 export interface GithubServerOptions {
-  /** Whether GitHub tells what happens. */
+  /** Whether GitHub sends webhooks. */
   readonly hasWebhooks?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** A real server connected to the fake GitHub, with a queue on `acme/app`, and a CI that says what it is told to. */
+/** A real server connected to the fake GitHub, with a queue on `acme/app`, and a CI under the test's control. */
 export class GithubServer {
   readonly github: FakeGithub;
   readonly server: TestServer;
   readonly repository: Repository;
   readonly installation: Installation;
-  /** What CI says of a commit; undefined: nothing yet. */
+  /** CI's result for every commit; undefined: none yet. */
   verdict: 'success' | 'failure' | undefined = 'success';
   readonly #reported = new Set<string>();
   #ci: NodeJS.Timeout | undefined;
@@ -55,7 +55,7 @@ export class GithubServer {
     return { host: 'github.com', owner: this.repository.owner.login, name: this.repository.name };
   }
 
-  /** Of an operation that is about the repository. */
+  /** For an operation on the repository. */
   post(operation: string, body: object): Promise<Record<string, unknown>> {
     return this.ask(operation, { repo: this.ref, ...body });
   }
@@ -66,7 +66,7 @@ export class GithubServer {
     return JSON.parse(answer.text) as Record<string, unknown>;
   }
 
-  /** Undefined where it was never submitted. */
+  /** Undefined if it was never submitted. */
   async find(pr: PullRequest): Promise<Record<string, unknown> | undefined> {
     const question = { targetBranch: 'main', pr: { number: pr.number }, includeExplanation: true };
     const { status, text } = await this.#call('getSubmittedPullRequest', { repo: this.ref, ...question });

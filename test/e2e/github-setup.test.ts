@@ -1,4 +1,4 @@
-// A GitHub on this machine is connected by the commands of the documentation, and a server is run on that.
+// The commands of the documentation connect the fake GitHub, and a server runs on that.
 import assert from 'node:assert/strict';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function sluice(...args: string[]): Running {
   return runSluice(args, { SLUICE_DATA: dataFolder, ...(server === undefined ? {} : { SLUICE_URL: server.url }) });
 }
 
-/** What it prints, and that it ends as it should. */
+/** Returns the output, and asserts the exit code. */
 async function printed(expected: number, ...args: string[]): Promise<string> {
   const { code, out, err } = await sluice(...args).ended;
   assert.equal(code, expected, `sluice ${args.join(' ')}\n${out}\n${err}`);

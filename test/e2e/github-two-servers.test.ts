@@ -79,7 +79,7 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
       return pr.merged;
     });
     const isWaiting = (server: TestServer) => server.child.exitCode === null;
-    // Whoever sent it is one of them: the one that is left need not be the one that knows.
+    // Either server may have sent the merge, so the remaining one need not know of it.
     theOne().child.kill('SIGKILL');
     await theOne().exited;
     assert.ok(isWaiting(theOther()));

@@ -1,4 +1,4 @@
-// A server as users run it, connected to a GitHub on this machine, with a repository, a queue, people and a CI.
+// A server as users run it, connected to the fake GitHub, with a repository, a queue, people and a CI.
 
 import assert from 'node:assert/strict';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
@@ -15,9 +15,9 @@ export interface GithubWorldOptions {
   readonly github?: FakeGithubOptions;
   readonly settings?: object;
   readonly environment?: Environment;
-  /** Without: everything is found by looking. */
+  /** False: the server finds everything by polling. */
   readonly webhooks?: boolean;
-  /** Before the server starts. */
+  /** Runs before the server starts. */
   readonly prepare?: (github: FakeGithub) => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class GithubWorld {
     return GithubWorld.join({ github, server, owner: 'acme' }, options.settings);
   }
 
-  /** Another owner, with an installation and a repository of its own, on a server that is there. */
+  /** Another owner, with an installation and a repository of its own, on a running server. */
   static async join(place: GithubPlace, settings: object = {}): Promise<GithubWorld> {
     const { github, server, owner } = place;
     const repository = await github.createRepository(`${owner}/app`, { roles: { [WRITER]: 'write' } });
@@ -62,7 +62,7 @@ export class GithubWorld {
     return world;
   }
 
-  /** The same as it is seen through another server. */
+  /** The same world through another server. */
   through(server: TestServer): GithubWorld {
     return new GithubWorld({ ...this, server });
   }
@@ -99,7 +99,7 @@ export class GithubWorld {
     });
   }
 
-  /** Of test branches that are there now. */
+  /** The existing test branches. */
   testBranches(): readonly { readonly branch: string; readonly sha: string }[] {
     return [...this.github.refs(this.repository)]
       .filter(([ref]) => ref.startsWith('refs/heads/sluice/'))
@@ -112,19 +112,19 @@ export class GithubWorld {
     );
   }
 
-  /** CI answers. */
+  /** A CI report. */
   report(sha: string, conclusion: 'success' | 'failure', name = 'build'): void {
     this.github.reportCheck(this.repository, { sha, name, status: 'completed', conclusion });
   }
 
-  /** The one comment of ours. */
+  /** The single sticky comment. */
   sticky(pr: PullRequest): string | undefined {
     const own = this.#own(pr).filter((body) => body.includes('<!-- sluice:queue'));
     assert.ok(own.length <= 1, 'there is one sticky comment');
     return own[0];
   }
 
-  /** What we said besides. */
+  /** Sluice's other comments. */
   replies(pr: PullRequest): readonly string[] {
     return this.#own(pr).filter((body) => !body.includes('<!-- sluice:queue'));
   }
@@ -140,7 +140,7 @@ export class GithubWorld {
   }
 }
 
-/** From now on GitHub tells this server what happens. */
+/** From now on GitHub sends webhooks to this server. */
 export function hookUp(github: FakeGithub, server: TestServer): void {
   github.app.hook = { url: `${server.url}/webhooks/github`, secret: SECRET, isActive: true };
 }

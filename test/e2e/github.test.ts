@@ -133,8 +133,8 @@ describe('a queue on GitHub', () => {
     world.say(pr, '/sluice merge', 'mallory');
     await until('mallory is refused', TOLD_MS, async () => (world.replies(pr).length === 1 ? true : undefined));
     assert.deepEqual(world.testBranches(), []);
-    // GitHub tells when a comment was made in whole seconds: one of the second in which the head was heard of counts as
-    // made before that. It was heard of by now.
+    // GitHub dates comments in whole seconds: a comment in the second in which the server learned of the head counts as
+    // earlier. The server knows of the head by now.
     const heardAt = Date.now();
     await until('a new second has begun', TOLD_MS, async () =>
       Math.floor(Date.now() / 1_000) * 1_000 > heardAt ? true : undefined,

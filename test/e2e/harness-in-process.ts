@@ -1,4 +1,4 @@
-// A server in this process on a store in memory, wired as src/main.ts wires it, with a clock that tests turn.
+// A server in this process on a store in memory, wired as in src/main.ts, with a clock that tests turn.
 
 import assert from 'node:assert/strict';
 import type { FastifyInstance } from 'fastify';

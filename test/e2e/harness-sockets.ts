@@ -1,4 +1,4 @@
-// Requests that no ordinary client sends: bytes over a socket, at a pace of one's own.
+// Requests that no ordinary client sends: bytes over a socket, at the test's own pace.
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Answer } from './harness.ts';
@@ -6,9 +6,9 @@ import { until } from './harness.ts';
 
 export interface RawConnection {
   readonly socket: net.Socket;
-  /** Everything that came back so far. */
+  /** All bytes received so far. */
   received(): string;
-  /** Undefined while there was none: the other side cut the connection. */
+  /** Set if the other side cut the connection. */
   error(): Error | undefined;
   write(bytes: string | Uint8Array): void;
   /** Resolves when the kernel takes more, or the connection is gone. */
@@ -59,7 +59,7 @@ export async function connect(port: number): Promise<RawConnection> {
   };
 }
 
-/** The first whole answer in the text, with a body as long as it says; interim ones (100) are answers too. */
+/** The first whole answer in the text, with a body of its declared length; interim ones (100) are answers too. */
 function parseAnswer(text: string): { readonly answer: Answer; readonly length: number } | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -21,7 +21,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** `sluice serve`, however that ends. */
+/** A `sluice serve` process, in whichever way it ends. */
 export interface Launched {
   readonly child: ChildProcess;
   readonly exited: Promise<Exit>;
@@ -36,7 +36,7 @@ after(() => {
 
 export function launch(environment: Environment): Launched {
   const child = spawn(process.execPath, [SLUICE, 'serve'], {
-    // The tests are trusted, also on a machine where nothing can keep their checks from the server.
+    // Trusts the checks of the tests, so that they run on a machine without protection too.
     env: {
       ...{
         PATH: process.env['PATH'],
@@ -65,7 +65,7 @@ export interface TestServer extends Launched {
   readonly url: string;
   readonly port: number;
   readonly dataFolder: string;
-  /** Of the first administrator. */
+  /** The first administrator's token. */
   readonly token: string;
   readonly api: Client;
   stop(): Promise<Exit>;
@@ -102,11 +102,11 @@ export function makeFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'sluice-e2e-'));
 }
 
-/** Asks again and again until there is an answer; the deadline is an error that says what was waited for. */
+/** Polls until there is an answer. At the deadline it throws an error that names the condition. */
 export async function until<T>(what: string, timeoutMs: number, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    // Asked once more after the deadline: a process that got no time may have slept through the answer.
+    // Asks once more after the deadline: on a busy machine this process may have slept through the answer.
     const isLate = performance.now() > deadline;
     const answer = await ask();
     if (answer !== undefined) return answer;
@@ -134,15 +134,15 @@ export interface Answer {
 export interface Client {
   readonly url: string;
   readonly token: string | undefined;
-  /** The same server through another token, or none. */
+  /** The same server with another token, or none. */
   withToken(token: string | undefined): Client;
-  /** The same, for the organization that is named. */
+  /** The same, acting for this organization. */
   actingFor(organization: string): Client;
   send(path: string, init?: RequestInit & { readonly duplex?: 'half' }): Promise<Answer>;
   post(operation: string, body: unknown): Promise<Answer>;
   /** The answer of a call that must succeed. */
   ok<T = Record<string, unknown>>(operation: string, body: unknown): Promise<T>;
-  /** The problem of a call that must be refused so, as `404 QUEUE_NOT_FOUND`. */
+  /** The problem of a call that must be refused, as `404 QUEUE_NOT_FOUND`. */
   refused(expected: string, operation: string, body: unknown): Promise<ProblemBody>;
 }
 
@@ -179,7 +179,7 @@ export function createClient(of: {
   };
 }
 
-/** Every refusal is a problem document that carries the request id of its header. */
+/** Every refusal is a problem document with the request id of its header. */
 export function problemOf(answer: Answer, expected: string): ProblemBody {
   const problem = parseProblem(answer);
   assert.equal(`${answer.status} ${problem.code}`, expected, problem.detail);
@@ -209,17 +209,17 @@ export interface TestQueue {
   readonly api: Client;
   readonly repo: RepositoryRef;
   readonly ref: { readonly repo: RepositoryRef; readonly targetBranch: string };
-  /** Pushes a new pull request that changes a file of its own, or the one named. */
+  /** Pushes a new pull request that changes a file of its own, or the given ones. */
   openPullRequest(files?: Readonly<Record<string, string>>): Promise<number>;
   push(prNumber: number, files?: Readonly<Record<string, string>>): Promise<string>;
   headOf(prNumber: number): Promise<string>;
-  /** The body that names an entry, with more in it. */
+  /** The request body that names an entry, with more fields. */
   entry(prNumber: number, more?: object): object;
   submit(prNumber: number, more?: object): Promise<EntryView>;
   get(prNumber: number, more?: object): Promise<EntryView>;
   getQueue(): Promise<QueueView>;
   update(settings: object): Promise<QueueView>;
-  /** Waits until the entry is as asked; the server hints changes of refs by itself. */
+  /** Waits until the entry is as asked; the server notices changed refs by itself. */
   untilEntry(prNumber: number, isSo: (entry: EntryView) => boolean): Promise<EntryView>;
   close(): Promise<void>;
 }
@@ -260,7 +260,7 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
   const repo = { host: 'local', owner: 'acme', name: `app-${repositories}` };
   const ref = { repo, targetBranch: 'main' };
   await api.ok('registerRepository', { repo, git: git.path });
-  // Without a check to wait for, whatever is submitted would leave the queue at once.
+  // Without a required check, every submitted pull request would land at once.
   await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], ...settings });
   let changes = 0;
   const entry = (prNumber: number, more: object = {}) => ({ ...ref, pr: { number: prNumber }, ...more });

@@ -1,4 +1,4 @@
-// A plain git repository whose own hooks start CI, mirror and guard the target.
+// A plain git repository whose own hooks start CI, mirror and guard the target branch.
 import assert from 'node:assert/strict';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { assertLanded } from './ci.ts';
 import { until, useServer } from './harness.ts';
 import { runSluice } from './run-sluice.ts';
 
-/** Reports a check of the commits that it is given, as the script of a CI would. */
+/** Reports a check for the given commits, as the script of a CI would. */
 function ciScript({ url, token }: { url: string; token: string }, repo: object): string {
   return `
 const report = (sha) => fetch(${JSON.stringify(`${url}/v1/reportCheck`)}, {

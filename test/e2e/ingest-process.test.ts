@@ -15,7 +15,7 @@ const SCOPE = { repo: { host: 'github.com', owner: 'acme', name: 'app' }, org_ur
 
 function reportOf(upload: number): string {
   const cases = Array.from({ length: TESTS }, (_, test) => {
-    // Every upload has a few tests that fail, and pass in the second upload of the same commit.
+    // Every upload has a few failing tests, which pass in the second upload of the same commit.
     const isFailing = upload % 2 === 0 && test % 50 === (upload / 2) % 50;
     const inside = isFailing ? '<failure message="no">at a.ts:1</failure>' : '';
     return `<testcase name="test ${test}" classname="C" time="0.01">${inside}</testcase>`;
@@ -82,7 +82,7 @@ describe('a server that is killed while it processes uploads', () => {
     const all = Array.from({ length: UPLOADS }, (_, upload) => upload);
     await Promise.all(all.map((upload) => send(server, upload)));
     for (let kill = 1; kill <= KILLS; kill += 1) {
-      // The first kill comes at once, the others when it has gone on for a little.
+      // The first kill comes at once, the others after some progress.
       const enough = kill === 1 ? 0 : Math.min(UPLOADS, (await processed(server)) + 5);
       await untilProcessed(server, enough);
       server.child.kill('SIGKILL');

@@ -15,7 +15,7 @@ import {
   until,
 } from './harness.ts';
 
-/** Three tests, each of which fails where the commit says so, and a report of them. */
+/** Three tests, each of which fails if the commit says so, and a report of them. */
 const COMMAND = `
 mkdir -p reports
 code=0
@@ -59,7 +59,7 @@ async function withScopes({ server }: Scene, ...scopes: readonly string[]): Prom
   return createClient({ url: `${server.url}/v1`, token });
 }
 
-/** What anybody with this token can say: the test failed at the first try of a job, and passed at the second. */
+/** Any holder of this token can claim it: the test failed at the first attempt of a job, and passed at the second. */
 async function tellFlaky(
   api: Client,
   queue: TestQueue,

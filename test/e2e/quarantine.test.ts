@@ -5,7 +5,7 @@ import type { EntryView, ExplanationReasonView } from '../../src/app/queue/entry
 import { createCi } from './ci.ts';
 import { createQueue, startServer, type TestQueue, type TestServer, until } from './harness.ts';
 
-/** Two tests, each of which fails where the commit says so, and a report of both. */
+/** Two tests, each of which fails if the commit says so, and a report of both. */
 const COMMAND = `
 mkdir -p reports
 code=0
@@ -71,7 +71,7 @@ function codesOf(reasons: readonly ExplanationReasonView[] = []): string[] {
   return reasons.flatMap(({ code, reasons: inner }) => [code, ...codesOf(inner)]);
 }
 
-/** What an outside CI does after it has reported: it uploads what it has, and says what that belongs to. */
+/** Acts as an outside CI after its report: uploads the results, and names their candidate. */
 async function upload({ api, repo }: TestQueue, run: CandidateView, report: string): Promise<void> {
   const fields = new URLSearchParams({
     org_url_slug: 'default',

@@ -1,4 +1,4 @@
-// Pull requests with bytes in them that git's own commands for people would not write.
+// Pull requests with bytes that git's porcelain commands would not write.
 import type { TestQueue } from './harness.ts';
 
 export interface RawCommit {
@@ -6,13 +6,13 @@ export interface RawCommit {
   readonly author?: string;
   readonly message?: Buffer | string;
   readonly files?: readonly RawFile[];
-  /** Of the target's head unless said otherwise. */
+  /** Default: the target branch's head. */
   readonly parent?: string;
 }
 
 export interface RawFile {
   readonly mode: '100644' | '100755' | '120000' | '160000';
-  /** No slash, unless a folder of that name shall be a lie. */
+  /** Without a slash, unless the test needs a malformed tree. */
   readonly name: string;
   /** The content; for a submodule, a commit. */
   readonly content: string;

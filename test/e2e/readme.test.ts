@@ -1,4 +1,4 @@
-// What the README shows works as shown.
+// The commands in the README work as shown.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ async function run(script: string, environment: NodeJS.ProcessEnv): Promise<stri
   return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: ROOT, env })).stdout;
 }
 
-/** The last command asks it to stop; a command before it may have failed. */
+/** The last command stops the server; an earlier one may have failed. */
 async function untilStopped(demo: string): Promise<void> {
   const [environment, pid] = await Promise.all([
     readFile(join(demo, 'env'), 'utf8').catch(() => ''),
@@ -57,7 +57,7 @@ it('the first use in the README, command by command', { timeout: PATIENCE_MS }, 
     const text = await run(script, { DEMO: demo });
     assert.match(text, /^\w+ Count the items of a cart \(#5\)$/m, 'the history');
     assert.match(text, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
-    // Where it has landed before anybody watches, there is nothing to be watched.
+    // If it has landed before the watch starts, there is nothing to watch.
     assert.match(text, /^#11 Thank whoever buys +by Ada\nState +MERGED, /m, 'where it stands');
     assert.match(text, /^Landed +[0-9a-f]{40}$/m);
   } finally {

@@ -1,4 +1,4 @@
-// A branch that is broken by itself: a real server and a real repository, seen by authors and by an operator.
+// A branch that is broken by itself: a real server and a real repository, from the views of authors and an operator.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';

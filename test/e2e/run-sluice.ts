@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 
 const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
-/** Of util-linux: gives a command a terminal. */
+/** Part of util-linux: gives a command a terminal. */
 const SCRIPT = 'script';
 export const HAS_TERMINAL = spawnSync(SCRIPT, ['--version']).status === 0;
 
 export interface Running {
-  /** What it has printed so far. */
+  /** The output so far. */
   readonly output: { out: string; err: string };
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
   kill(signal: NodeJS.Signals): void;
@@ -28,7 +28,7 @@ export function runSluice(args: readonly string[], env: Readonly<Record<string, 
   return start(process.execPath, [BIN, ...args], env, cwd);
 }
 
-/** The same on a terminal of 100 columns and 40 lines; out has all that it drew. */
+/** The same on a terminal of 100 columns and 40 lines; `out` has everything that it drew. */
 export function runOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Running {
   const command = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   return start(SCRIPT, ['-qec', `stty rows 40 cols 100; exec ${command}`, '/dev/null'], { TERM: 'xterm', ...env });

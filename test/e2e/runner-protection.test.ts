@@ -1,4 +1,5 @@
-// Checks of one pull request against the server, and against those of another: under each protection this machine can run.
+// Checks of one pull request attack the server, and the checks of another: under each protection that this machine can
+// run.
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ const SECRET = 'a-secret-of-the-server';
 interface Fixture {
   readonly server: TestServer;
   readonly folder: string;
-  /** Runs the command for a new pull request, and answers how that ended and what it printed. */
+  /** Runs the command for a new pull request, and returns its final state and output. */
   run(command: string, check?: object): Promise<{ readonly state: string; readonly text: string }>;
 }
 
@@ -128,7 +129,7 @@ function testHijack(given: () => Fixture): void {
     const attacker = await submit(queue, { attacker: 'x\n', state: 'fine\n' });
     assert.equal(await untilLeft(queue, attacker), 'MERGED');
     await queue.close();
-    // On a line of its own, so that the attacker's file is not in it.
+    // On a queue of its own, so that the attacker's file is not in it.
     const other = await useQueue(server, command);
     const broken = await submit(other, { state: 'broken\n' });
     assert.equal(await untilLeft(other, broken), 'FAILED');

@@ -85,7 +85,7 @@ async function assertNothingLeft(server: TestServer): Promise<void> {
   });
 }
 
-/** What a candidate had is removed after it has ended. */
+/** The refs of a candidate are removed after its end. */
 function untilOnlyMain({ git }: TestQueue): Promise<true> {
   return until('there is no other branch than main', 15_000, async () => {
     const refs = await git.git(['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/sluice']);
@@ -207,7 +207,7 @@ describe('the built-in runner', () => {
         );
         await queue.api.ok('cancelPullRequest', queue.entry(number));
         await assertNothingLeft(server);
-        // The last line is written when nothing of the check is left.
+        // The runner writes the last line when no process of the check is left.
         await until('the log says so', 15_000, async () =>
           /\[Sluice\] Stopped after/.test(await logOf(queue, testRunId)) ? true : undefined,
         );
@@ -249,7 +249,7 @@ describe('the built-in runner', () => {
     const folder = await makeShared();
     const server = await startServer({ SLUICE_RUNNER_JOBS: '1', SLUICE_RUNNER_CACHES: folder });
     const gate = join(folder, 'gate');
-    // Each has a file of its own: checks may be different users.
+    // Each check writes a file of its own, because checks may run as different users.
     const command = `echo "$SLUICE_REPOSITORY" > '${folder}'/at-$(date +%s%N); until test -e '${gate}'; do sleep 0.05; done`;
     const busy = await aQueue(server, [{ name: 'test', command }]);
     const small = await aQueue(server, [{ name: 'test', command }]);

@@ -1,4 +1,4 @@
-// The same pull requests, pushes and failures, wherever they are: what becomes of them is the same.
+// The same pull requests, pushes and failures have the same outcomes on every forge.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
@@ -10,7 +10,7 @@ const PATIENCE_MS = 60_000;
 const ENDED = ['MERGED', 'FAILED', 'CANCELLED'];
 
 interface Outcome {
-  /** `STATE REASON` of each pull request, by what it is in the story. */
+  /** `STATE REASON` of each pull request, by its name in the story. */
   readonly entries: Readonly<Record<string, string>>;
   readonly tree: string;
   readonly files: readonly string[];
@@ -65,7 +65,7 @@ class Traffic {
     this.#isCiOpen = true;
   }
 
-  /** Both change the same line: the second waits for what becomes of the first, and cannot be tested after it. */
+  /** Both change the same line: the second waits for the outcome of the first, and cannot be tested after it. */
   async #conflict(): Promise<void> {
     this.#isCiOpen = false;
     await this.#open('first of two', { 'shared.txt': 'first\n' });
@@ -173,7 +173,7 @@ class Traffic {
     }
   }
 
-  /** A server that starts again right now is asked again in a moment. */
+  /** A server that is restarting right now is asked again in a moment. */
   async #reportAll(): Promise<void> {
     const details = await this.#place.api.post('getMergeQueueTestingDetails', this.#ref);
     const { testRuns } = JSON.parse(details.text) as { readonly testRuns: readonly CandidateView[] };

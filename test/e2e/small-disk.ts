@@ -6,7 +6,7 @@ import { makeFolder } from './harness.ts';
 
 const run = promisify(execFile);
 
-/** Why there are none, for those who skip a test; false where there are. */
+/** Why they are unavailable, as a reason to skip a test; false if they are available. */
 export async function findMountProblem(): Promise<string | false> {
   if (process.platform !== 'linux') return 'SKIPPED: only Linux has the small file systems of this test';
   if (process.getuid?.() !== 0) return 'SKIPPED: only root can mount the small file system of this test';
@@ -22,7 +22,7 @@ export async function findMountProblem(): Promise<string | false> {
 
 export interface SmallDisk {
   readonly folder: string;
-  /** Until so much fits, or nothing. Answers what makes room again. */
+  /** Fills the disk up to this much free space. Returns a function that makes room again. */
   fill(leftMegabytes?: number): Promise<() => Promise<void>>;
   setReadOnly(isReadOnly: boolean): Promise<void>;
   close(): Promise<void>;

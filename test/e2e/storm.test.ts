@@ -4,7 +4,7 @@ import { startPostgres } from '../helpers/postgres.ts';
 import type { StormOptions } from '../storm/scene.ts';
 import { runStorm } from '../storm/storm.ts';
 
-/** Choices, not timing: every run is another storm all the same. */
+/** The seed fixes choices, not timing: every run is still another storm. */
 const SEED = process.env['STORM_SEED'] ?? 'npm test';
 
 async function assertNothingLost(options: Pick<StormOptions, 'kills' | 'prs' | 'databaseUrl'>): Promise<void> {

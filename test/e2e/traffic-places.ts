@@ -1,4 +1,4 @@
-// Where the same pull requests can be: a bare repository, and a GitHub on this machine.
+// Places for the same pull requests: a bare repository, and the fake GitHub.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
@@ -18,7 +18,7 @@ import {
 
 type Files = Readonly<Record<string, string>>;
 
-/** A queue's surroundings: whoever plays traffic in it need not know which they are. */
+/** A queue's surroundings, hidden from the traffic that is played in it. */
 export interface TrafficPlace {
   readonly api: Client;
   readonly repo: RepositoryRef;
@@ -26,9 +26,9 @@ export interface TrafficPlace {
   push(prNumber: number, files: Files): Promise<void>;
   pushToTarget(files: Files): Promise<void>;
   mergeByHand(prNumber: number): Promise<void>;
-  /** CI answers. */
+  /** A CI report. */
   report(sha: string, isGreen: boolean): Promise<void>;
-  /** Of the bare repository behind it all. */
+  /** Runs git in the bare repository behind it all. */
   git(args: readonly string[]): Promise<string>;
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export const BEGINNING: Files = { 'a.txt': 'a\n', 'shared.txt': 'one\n' };
 export const CHECK = 'test';
 const SECRET = 'the secret of these deliveries';
 
-/** A server on a folder of its own, so that another can take its place. */
+/** A server on a folder of its own, so that another can replace it. */
 async function startReplaceable(environment: Environment) {
   const folder = await makeFolder();
   const start = () => startServer({ ...environment, SLUICE_DATA: join(folder, 'data') });

@@ -1,5 +1,5 @@
-// The requests that existing clients of the reference product send, header by header, and what they need of the answers:
-// its Terraform provider, its uploaders of impacted targets, and scripts, bots and dashboards around the queue.
+// The requests of existing clients of the reference product, header by header, and their needs of the answers: its
+// Terraform provider, its uploaders of impacted targets, and scripts, bots and dashboards around the queue.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -31,7 +31,7 @@ async function send(url: string, headers: Readonly<Record<string, string>>, body
   return { status: response.statusCode, type, text, json: JSON.parse(text) as Json };
 }
 
-/** What a strictly typed client reads of each row of a queue. */
+/** The fields that a strictly typed client reads of each row of a queue. */
 const ROW = {
   id: 'string',
   state: 'string',
@@ -55,7 +55,7 @@ const READINESS = {
   gitHubMergeability: 'string',
 } as const;
 
-/** The attributes of the Terraform resource by their names on the wire, each with two values it can have. */
+/** The attributes of the Terraform resource by their names on the wire, each with two possible values. */
 const ATTRIBUTES: Readonly<Record<string, readonly [unknown, unknown]>> = {
   mode: ['parallel', 'single'],
   concurrency: [9, 4],
@@ -107,7 +107,7 @@ describe('clients of the reference product on /trunk/v1', () => {
         },
         body,
       );
-    /** It decodes only what is 2xx, and asks again on 5xx. */
+    /** The client decodes only 2xx answers, and retries on 5xx. */
     const read = async (operation: string, body: unknown) => {
       const { status, text, json } = await call(operation, body);
       assert.equal(status, 200, text);

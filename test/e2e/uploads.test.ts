@@ -126,7 +126,7 @@ describe('uploads to a real server', () => {
     const { pathname, search } = new URL(created.url);
     const put = await client(second).put(`${second.url}${pathname}${search}`, client(second).pack(created, FILES));
     assert.equal(put.status, 200);
-    // However far it is with it.
+    // Killed at any point of the processing.
     second.child.kill('SIGKILL');
     await second.exited;
     const third = await start({ SLUICE_DATA: folder });
