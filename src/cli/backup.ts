@@ -25,7 +25,7 @@ export function defineBackup(command: Command): void {
   addExamples(command, ['sluice backup', 'sluice backup before-upgrade.db', 'sluice backup /var/backups/sluice.db']);
 }
 
-/** A bare name is relative to the server; a path with a folder is relative to the shell. */
+/** The server resolves a bare name; a path with a folder is relative to the shell's working directory. */
 function resolveBackupFile(file: string): string {
   return /[\\/]/.test(file) ? path.resolve(file) : file;
 }

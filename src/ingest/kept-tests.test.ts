@@ -18,7 +18,7 @@ const aStep = fc.record({
   /** Which of two servers processes it. */
   server: fc.constantFrom('one', 'one', 'other'),
   ends: fc.array(fc.option(anEnd), { minLength: TESTS.length, maxLength: TESTS.length }),
-  /** What happens to the server after the upload. */
+  /** The server's fate after the upload. */
   next: fc.constantFrom('nothing', 'nothing', 'crash', 'idle', 'crash while idle', 'act'),
 });
 type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;

@@ -142,7 +142,7 @@ describe('processing uploads', () => {
     assert.deepEqual(results?.skippedNos, [(await world.test('three')).no]);
     assert.deepEqual(
       results?.failing.map(({ testId }) => testId),
-      // Of two cases of one name, the passing one may be another test.
+      // Two cases share a name: the passing one may be another test.
       [(await world.test('one')).id, (await world.test('two')).id],
     );
     await world.upload({ three: 'pass', four: 'skip' }, tie);

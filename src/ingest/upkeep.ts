@@ -67,7 +67,7 @@ export class Upkeep {
     this.#retentionAt = clock.now() + FIRST_RETENTION_MS;
   }
 
-  /** Between parts of an upload: handles its own repository only, because the others may be paused. */
+  /** Between parts of an upload: handles its own repository only, so that the upload may pause meanwhile. */
   tidyMemoryOf(repository: Repository): Promise<void> {
     return this.#lookSafely(repository, async ({ id }) => {
       const kept = this.#kept.find(id);

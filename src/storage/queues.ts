@@ -24,7 +24,7 @@ export interface EntryRow {
   readonly version: number;
   readonly isLive: boolean;
   readonly state: string;
-  /** Of the present cycle. */
+  /** Submission of the present cycle. */
   readonly submittedAt: Instant;
   readonly targetsDigest: string | null;
   readonly body: string;

@@ -51,7 +51,7 @@ export interface RepositoryStore {
   findSpelled(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
   /** Ordered by host, owner, name. */
   list(organizationId: OrganizationId): Promise<readonly Repository[]>;
-  /** Of all organizations: everything that the server serves. */
+  /** All repositories that the server serves, across organizations. */
   listAll(): Promise<readonly Repository[]>;
   /** Changes only the reference. `taken` (nothing written) if its organization has another one of that name. */
   rename(id: RepositoryId, ref: RepositoryRef, at: Instant): Promise<'renamed' | 'taken' | 'gone'>;

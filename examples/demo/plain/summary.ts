@@ -41,7 +41,7 @@ function formatReason(record: EntryRecord | undefined): string {
   return `As tested, beside ${listNumbers(landed.composedWith)}.`;
 }
 
-/** What comes after it is advice. */
+/** The sentences after the first are advice. */
 function firstSentence(text: string): string {
   return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
 }
@@ -51,7 +51,7 @@ function listNumbers(numbers: readonly number[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** What each story has shown; where the repository is still there, with the command that shows it. */
+/** The lesson of each story; if the repository is kept, with the command that shows it. */
 export function formatLessons(records: readonly EntryRecord[], repository: string | undefined): string {
   const lessons = lessonsOf(records, repository ?? '').map(({ text, command }) =>
     repository === undefined ? `- ${text}` : `- ${text}\n    ${paint('cyan', command)}`,

@@ -22,7 +22,7 @@ export type Quarantine =
   /** The server was not asked: no test fails, or --no-quarantine. */
   | { readonly kind: 'not_asked' }
   | { readonly kind: 'switched_off' }
-  /** The server did not answer. */
+  /** The lookup failed. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'known'; readonly ids: ReadonlySet<string> };
 

@@ -20,7 +20,7 @@ const PER_REQUEST = 1_000;
 /** No quarantine covers more paths, so a test with more is refused by these already. */
 const MAX_PATHS = 100;
 
-/** Asks which failing tests are quarantined. If the server is unavailable, none is. */
+/** Asks which failing tests are quarantined. If the call fails, the answer is `unknown`, which excuses none. */
 export async function lookUp(
   context: Context,
   failing: readonly FailingTest[],

@@ -10,10 +10,7 @@ import type { MonitorData } from '../core/state.ts';
 const MAX_KEPT = 400;
 const MAX_OCCASIONS_KEPT = 200;
 
-/**
- * A long regression fails in slice after slice. Keeping more than one slice's worth stops it from pushing out older
- * occasions.
- */
+/** A factor on the counted failures: a long regression fails in slice after slice, and must not push out older ones. */
 const OCCASIONS_KEPT = 3;
 
 const windowMsOf = (monitor: Monitor<'failure_count'>) => monitor.parameters.windowMinutes * MINUTE_MS;
