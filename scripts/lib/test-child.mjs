@@ -10,6 +10,7 @@ const reporter = [`--test-reporter=${pathOf('test-reporter.mjs')}`, '--test-repo
 /** After its last test a process has this long to end. */
 const defaultEndingMs = 60_000;
 const longestOutput = 20_000;
+const outputDelayMs = 200;
 
 /**
  * @typedef {{
@@ -76,6 +77,8 @@ export class TestChild {
     const code = await Promise.race([ended, this.#exit]);
     clearTimeout(timer);
     result.ms = performance.now() - startedAt;
+    // Its last output may still be on the way.
+    if (result.failures.length > 0) await new Promise((resume) => setTimeout(resume, outputDelayMs));
     result.output = this.#output;
     if (result.failures.length > 0) this.#hasFailures = true;
     if (code !== undefined) result.problem = this.#describeEnd(code);

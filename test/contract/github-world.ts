@@ -8,7 +8,7 @@ import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createGithubForge, type GithubForge } from '../../src/forge/github/create-github-forge.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
-import type { Sha } from '../../src/lib/sha.ts';
+import { orGit } from '../fake/git-files/object-files.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../fake/github/model.ts';
 import { closePullRequest } from '../fake/github/pull-request-state.ts';
@@ -16,7 +16,7 @@ import { catchUp } from '../fake/github/refs.ts';
 import { createRepository, forkRepository } from '../fake/github/repositories.ts';
 import { inTurn } from '../fake/github/world.ts';
 import type { Change, GitWorld } from './forge.ts';
-import { fastImport, runGit } from './plain-world.ts';
+import { commitChange, parseRevisionArgs, runGit } from './plain-world.ts';
 
 /** A repository at the fake GitHub, with pull requests from a fork. */
 export interface GithubWorld extends GitWorld {
@@ -55,16 +55,22 @@ export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorl
     git: undefined,
     checks: [],
   };
-  const git = (args: readonly string[], input?: string | Buffer) => runGit(app.gitDir, args, input);
+  const git = (args: readonly string[], input?: string | Buffer) =>
+    orGit(
+      () => parseRevisionArgs(app.gitDir, args),
+      () => runGit(app.gitDir, args, input),
+    );
   const write = (target: Repository, args: readonly string[], input?: Buffer) =>
     inTurn(target, async () => {
       await runGit(target.gitDir, args, input);
       await catchUp(fake.world, target, fake.user('ada'));
     });
-  const commitTo = async (target: Repository, ref: string, from: string | undefined, change: Change) => {
-    await write(target, ['fast-import', '--quiet', '--force'], fastImport(ref, from, change));
-    return (await runGit(target.gitDir, ['rev-parse', ref])) as Sha;
-  };
+  const commitTo = (target: Repository, ref: string, from: string | undefined, change: Change) =>
+    inTurn(target, async () => {
+      const sha = await commitChange(target.gitDir, ref, from, change);
+      await catchUp(fake.world, target, fake.user('ada'));
+      return sha;
+    });
   const getPullRequest = (number: PrNumber) => app.pulls.get(number) as PullRequest;
 
   return {

@@ -122,7 +122,7 @@ function personOf({ author = 'Ada', email = 'ada@example.test' }: Change): strin
 }
 
 /** `git rev-parse` of one name. */
-function parseRevisionArgs(gitDir: string, args: readonly string[]): string {
+export function parseRevisionArgs(gitDir: string, args: readonly string[]): string {
   const [command, name = '', ...others] = args;
   if (command !== 'rev-parse' || others.length > 0) throw new AskGit('another command');
   return parseRevision(gitDir, name);

@@ -72,8 +72,8 @@ export function mergeCommits(gitDir: string, ours: string, theirs: string): stri
 }
 
 /** Commits of `tip` that `without` lacks, newest first. When lines meet, git has to decide the order. */
-export function listBetween(gitDir: string, without: string, tip: string): readonly string[] {
-  const old = ancestorsOf(gitDir, without);
+export function listBetween(gitDir: string, without: string | undefined, tip: string): readonly string[] {
+  const old = without === undefined ? new Set() : ancestorsOf(gitDir, without);
   const found: string[] = [];
   for (let next: string | undefined = tip; next !== undefined && !old.has(next); ) {
     found.push(next);
@@ -106,7 +106,8 @@ function linksOf(gitDir: string, sha: string): readonly string[] {
     const { tree, parents } = readCommitFile(gitDir, sha);
     return [...parents, tree];
   }
-  if (type !== 'tree') return [];
+  if (type === 'tag') throw new AskGit(`${sha} is a tag`);
+  if (type === 'blob') return [];
   // The commit that a submodule names is in another repository.
   return [...readTree(gitDir, sha).values()].filter(({ mode }) => mode !== '160000').map((entry) => entry.sha);
 }

@@ -107,33 +107,64 @@ function bodyOf({ body, headers }: Ask): Buffer {
   return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
+/** What `git http-backend` does, without the process of its own that it is. */
 async function runBackend(
   ask: Ask,
   { gitDir }: Repository,
   tail: string,
   extra: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  const body = bodyOf(ask);
-  const env = {
-    ...gitEnv(),
-    ...extra,
-    GIT_PROJECT_ROOT: gitDir,
-    GIT_HTTP_EXPORT_ALL: '1',
-    PATH_INFO: `/${tail}`,
-    REQUEST_METHOD: ask.method,
-    QUERY_STRING: ask.query.toString(),
-    CONTENT_TYPE: ask.headers['content-type'] ?? '',
-    CONTENT_LENGTH: String(body.length),
-    GIT_PROTOCOL: ask.headers['git-protocol'] ?? '',
-    REMOTE_USER: whoIs(ask.caller) ?? '',
-    REMOTE_ADDR: '127.0.0.1',
-  };
-  return parseCgi(await collect(env, body));
+  const service = ask.route;
+  if (tail !== 'info/refs') {
+    const body = await collect([service, '--stateless-rpc', gitDir], environmentOf(ask, extra), bodyOf(ask));
+    return answerWith(`application/x-${service}-result`, body);
+  }
+  const isVersion2 = protocolOf(ask).includes('version=2');
+  const advertise = () => collect([service, '--stateless-rpc', '--advertise-refs', gitDir], environmentOf(ask, extra));
+  // In version 2 it says what the server can do, and nothing of the repository.
+  const isSame = isVersion2 && service === 'git-upload-pack';
+  const advertisement = await (isSame ? rememberOf(protocolOf(ask), advertise) : advertise());
+  const head = isVersion2 ? '' : `${packetOf(`# service=${service}\n`)}0000`;
+  return answerWith(`application/x-${service}-advertisement`, Buffer.concat([Buffer.from(head), advertisement]));
 }
 
-function collect(env: Record<string, string>, input: Buffer): Promise<Buffer> {
+const abilities = new Map<string, Promise<Buffer>>();
+
+function rememberOf(protocol: string, advertise: () => Promise<Buffer>): Promise<Buffer> {
+  const known = abilities.get(protocol) ?? advertise();
+  abilities.set(protocol, known);
+  return known;
+}
+
+function protocolOf({ headers }: Ask): string {
+  return headers['git-protocol'] ?? '';
+}
+
+function packetOf(line: string): string {
+  return (line.length + 4).toString(16).padStart(4, '0') + line;
+}
+
+function environmentOf(ask: Ask, extra: Readonly<Record<string, string>>): Record<string, string> {
+  const name = whoIs(ask.caller) ?? 'nobody';
+  const committer = { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: `${name}@http.127.0.0.1` };
+  return { ...gitEnv(), ...committer, ...extra, GIT_PROTOCOL: protocolOf(ask) };
+}
+
+function answerWith(type: string, body: Buffer): Answer {
+  return {
+    status: 200,
+    headers: { 'content-type': type, 'cache-control': 'no-cache, max-age=0, must-revalidate' },
+    body,
+  };
+}
+
+function collect(
+  [service = '', ...args]: readonly string[],
+  env: Record<string, string>,
+  input?: Buffer,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', ['http-backend'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn('git', [service.replace(/^git-/, ''), ...args], { env, stdio: ['pipe', 'pipe', 'ignore'] });
     const chunks: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.stdin.on('error', () => undefined);
@@ -141,18 +172,4 @@ function collect(env: Record<string, string>, input: Buffer): Promise<Buffer> {
     child.on('close', () => resolve(Buffer.concat(chunks)));
     child.stdin.end(input);
   });
-}
-
-function parseCgi(output: Buffer): Answer {
-  const end = output.indexOf('\r\n\r\n');
-  if (end < 0) return plain(500, 'git http-backend gave no answer.');
-  const headers: Record<string, string> = {};
-  let status = 200;
-  for (const line of output.toString('latin1', 0, end).split('\r\n')) {
-    const [name = '', ...rest] = line.split(':');
-    const value = rest.join(':').trim();
-    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
-    else headers[name.toLowerCase()] = value;
-  }
-  return { status, headers, body: output.subarray(end + 4) };
 }

@@ -1,4 +1,15 @@
 import { spawn } from 'node:child_process';
+import {
+  ancestorsOf,
+  type CommitObject,
+  findBase,
+  listBetween,
+  mergeCommits,
+  readCommitFile,
+  writeCommit,
+} from '../git-files/commit-files.ts';
+import { AskGit, orGit } from '../git-files/object-files.ts';
+import { readRefs as readRefFiles } from '../git-files/ref-files.ts';
 
 export interface GitOptions {
   readonly input?: string | Buffer;
@@ -67,13 +78,23 @@ export async function gitLines(gitDir: string, args: readonly string[], options:
   return (await gitText(gitDir, args, options)).split('\n').filter((line) => line !== '');
 }
 
-export async function readRefs(gitDir: string): Promise<Map<string, string>> {
-  const lines = await gitLines(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)']);
-  return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
+export function readRefs(gitDir: string): Promise<Map<string, string>> {
+  const askGit = async () => {
+    const lines = await gitLines(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)']);
+    return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
+  };
+  return orGit(() => readRefFiles(gitDir), askGit);
 }
 
 /** Undefined when the repository lacks the commit. */
-export async function findCommit(gitDir: string, name: string): Promise<Commit | undefined> {
+export function findCommit(gitDir: string, name: string): Promise<Commit | undefined> {
+  return orGit(
+    () => readCommitOf(gitDir, name),
+    () => askForCommit(gitDir, name),
+  );
+}
+
+async function askForCommit(gitDir: string, name: string): Promise<Commit | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const { code, stdout } = await runGit(gitDir, args, { expected: [0, 1, 128] });
   if (code !== 0) return undefined;
@@ -89,13 +110,64 @@ export async function getCommit(gitDir: string, name: string): Promise<Commit> {
 
 const FORMAT = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x1f');
 
-export async function readCommits(gitDir: string, args: readonly string[]): Promise<readonly Commit[]> {
+/** The commits that `git log` lists with these arguments. */
+export function readCommits(gitDir: string, args: readonly string[]): Promise<readonly Commit[]> {
+  return orGit(
+    () => listCommits(gitDir, args).map((sha) => readCommitOf(gitDir, sha)),
+    () => askForCommits(gitDir, args),
+  );
+}
+
+async function askForCommits(gitDir: string, args: readonly string[]): Promise<readonly Commit[]> {
   const text = (await runGit(gitDir, ['log', `--format=${FORMAT}%x1e`, ...args])).stdout.toString();
   return text
     .split('\x1e')
     .map((record) => record.replace(/^\n/, ''))
     .filter((record) => record !== '')
     .map(parseCommit);
+}
+
+const SHA = /^[0-9a-f]{40}$/;
+/** These change nothing where one commit follows the other, and others are not read here. */
+const WITHOUT_EFFECT = ['--topo-order', '--no-merges', '--reverse', '--no-walk'];
+
+/** For `git log` of a straight line of commits. */
+function listCommits(gitDir: string, args: readonly string[]): readonly string[] {
+  const words = args.flatMap((arg) =>
+    /^\w+\.\.\w+$/.test(arg) ? [`^${arg.split('..')[0]}`, `${arg.split('..')[1]}`] : [arg],
+  );
+  const [tip, ...otherTips] = words.filter((word) => SHA.test(word));
+  const [without, ...others] = words.filter((word) => word.startsWith('^')).map((word) => word.slice(1));
+  const counts = words.filter((word) => word.startsWith('--max-count='));
+  const isKnown = words.every(
+    (word) => SHA.test(word.replace('^', '')) || WITHOUT_EFFECT.includes(word) || counts.includes(word),
+  );
+  if (!isKnown || tip === undefined || otherTips.length + others.length > 0)
+    throw new AskGit(`git log ${args.join(' ')}`);
+  const found = words.includes('--no-walk') ? [tip] : listBetween(gitDir, without, tip);
+  const first = found.slice(0, Number(counts[0]?.split('=')[1] ?? found.length));
+  return words.includes('--reverse') ? first.toReversed() : first;
+}
+
+function readCommitOf(gitDir: string, sha: string): Commit {
+  if (!SHA.test(sha)) throw new AskGit(`the name ${sha}`);
+  const commit = readCommitFile(gitDir, sha);
+  if (commit.encoding !== undefined) throw new AskGit(`${sha} is in ${commit.encoding}`);
+  const { tree, parents, author, committer, message } = commit;
+  return {
+    sha,
+    tree,
+    parents,
+    author: parsePerson(author),
+    committer: parsePerson(committer),
+    message: message.toString().trimEnd(),
+  };
+}
+
+function parsePerson(text: string): Person {
+  const [, name, email, seconds] = /^(.*) <(.*)> (\d+) \S+$/.exec(text) ?? [];
+  if (name === undefined || email === undefined) throw new AskGit(`the person ${text}`);
+  return { name, email, at: Number(seconds) * 1000 };
 }
 
 function parseCommit(record: string): Commit {
@@ -111,10 +183,13 @@ function parseCommit(record: string): Commit {
   };
 }
 
-/** The merged tree. Undefined when it conflicts. */
-export async function mergeTree(gitDir: string, ours: string, theirs: string): Promise<string | undefined> {
-  const { code, stdout } = await runGit(gitDir, ['merge-tree', '--write-tree', ours, theirs], { expected: [0, 1] });
-  return code === 0 ? stdout.toString().trim() : undefined;
+/** The tree of a merge; undefined when it conflicts. */
+export function mergeTree(gitDir: string, ours: string, theirs: string): Promise<string | undefined> {
+  const askGit = async () => {
+    const { code, stdout } = await runGit(gitDir, ['merge-tree', '--write-tree', ours, theirs], { expected: [0, 1] });
+    return code === 0 ? stdout.toString().trim() : undefined;
+  };
+  return orGit(() => mergeCommits(gitDir, ours, theirs), askGit);
 }
 
 export interface CommitDraft {
@@ -126,6 +201,30 @@ export interface CommitDraft {
 }
 
 export function commitTree(gitDir: string, draft: CommitDraft): Promise<string> {
+  return orGit(
+    () => writeCommit(gitDir, toObject(draft)),
+    () => askToCommit(gitDir, draft),
+  );
+}
+
+function toObject({ tree, parents, message, author, committer }: CommitDraft): CommitObject {
+  return {
+    tree,
+    parents,
+    author: describePerson(author),
+    committer: describePerson(committer),
+    message: Buffer.from(`${message.trimEnd()}\n`),
+  };
+}
+
+/** As git writes it. Names that git would change first are left to it. */
+function describePerson({ name, email, at }: Person): string {
+  if (!/^[\w](?:[\w [\]+@.-]*[\w\]])?$/.test(name) || !/^[\w][\w[\]+@.-]*\w$/.test(email))
+    throw new AskGit(`the name ${name}`);
+  return `${name} <${email}> ${Math.floor(at / 1000)} +0000`;
+}
+
+function askToCommit(gitDir: string, draft: CommitDraft): Promise<string> {
   const { author, committer } = draft;
   const env = {
     GIT_AUTHOR_NAME: author.name,
@@ -139,15 +238,31 @@ export function commitTree(gitDir: string, draft: CommitDraft): Promise<string> 
   return gitText(gitDir, ['commit-tree', draft.tree, ...parents], { env, input: `${draft.message.trimEnd()}\n` });
 }
 
-/** Undefined when the two share no commit. */
-export async function findMergeBase(gitDir: string, one: string, other: string): Promise<string | undefined> {
-  const { code, stdout } = await runGit(gitDir, ['merge-base', one, other], { expected: [0, 1] });
-  return code === 0 ? stdout.toString().trim() : undefined;
+/** Undefined when the two have nothing in common. */
+export function findMergeBase(gitDir: string, one: string, other: string): Promise<string | undefined> {
+  const askGit = async () => {
+    const { code, stdout } = await runGit(gitDir, ['merge-base', one, other], { expected: [0, 1] });
+    return code === 0 ? stdout.toString().trim() : undefined;
+  };
+  return orGit(() => findBase(gitDir, one, other), askGit);
 }
 
-export async function isAncestor(gitDir: string, ancestor: string, descendant: string): Promise<boolean> {
+export function isAncestor(gitDir: string, ancestor: string, descendant: string): Promise<boolean> {
   const args = ['merge-base', '--is-ancestor', ancestor, descendant];
-  return (await runGit(gitDir, args, { expected: [0, 1] })).code === 0;
+  const askGit = async () => (await runGit(gitDir, args, { expected: [0, 1] })).code === 0;
+  return orGit(() => ancestorsOf(gitDir, descendant).has(ancestor), askGit);
+}
+
+/** How many commits `head` has that `base` has not. */
+export function countCommits(gitDir: string, base: string, head: string): Promise<number> {
+  const askGit = async () => Number(await gitText(gitDir, ['rev-list', '--count', `${base}..${head}`]));
+  return orGit(() => listBetween(gitDir, base, head).length, askGit);
+}
+
+/** Their names, newest first. */
+export function listShas(gitDir: string, base: string, head: string): Promise<readonly string[]> {
+  const askGit = () => gitLines(gitDir, ['rev-list', head, `^${base}`]);
+  return orGit(() => listBetween(gitDir, base, head), askGit);
 }
 
 export async function isRefName(gitDir: string, ref: string): Promise<boolean> {

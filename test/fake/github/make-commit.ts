@@ -1,7 +1,10 @@
+import { treeOf, writeCommit } from '../git-files/commit-files.ts';
+import { orGit } from '../git-files/object-files.ts';
+import { changeTree } from '../git-files/tree-files.ts';
 import { runGit } from './git.ts';
 import type { Repository, User, World } from './model.ts';
 import { personOf } from './people.ts';
-import { moveRefs } from './refs.ts';
+import { moveRefs, writeRefs, ZEROS } from './refs.ts';
 
 /** Content by path. Null removes the file. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -25,10 +28,42 @@ export async function makeCommit(
   { branch, files, message = 'A change', parent, merges }: MakeCommit,
 ): Promise<string> {
   const ref = branch.startsWith('refs/') ? branch : `refs/heads/${branch}`;
-  const scratch = `refs/scratch/${world.nextId()}`;
-  const { name, email, at } = personOf(author, world.now());
-  const person = `${name} <${email}> ${Math.floor(at / 1000)} +0000`;
   const from = parent ?? repository.refs.get(ref);
+  const draft = { from, merges, files, message, person: describePerson(author, world) };
+  const sha = await orGit(
+    () => commitByFiles(repository, draft),
+    () => commitByGit(repository, draft, `refs/scratch/${world.nextId()}`),
+  );
+  const isForward = from === repository.refs.get(ref);
+  await moveRefs(world, repository, author, [{ ref, after: sha, isForward }]);
+  return sha;
+}
+
+interface Draft {
+  readonly from: string | undefined;
+  readonly merges: string | undefined;
+  readonly files: Files;
+  readonly message: string;
+  readonly person: string;
+}
+
+function describePerson(author: User, world: World): string {
+  const { name, email, at } = personOf(author, world.now());
+  return `${name} <${email}> ${Math.floor(at / 1000)} +0000`;
+}
+
+function commitByFiles({ gitDir }: Repository, { from, merges, files, message, person }: Draft): string {
+  return writeCommit(gitDir, {
+    tree: changeTree(gitDir, treeOf(gitDir, from), files) ?? treeOf(gitDir, undefined),
+    parents: [from, merges].filter((sha) => sha !== undefined),
+    author: person,
+    committer: person,
+    message: Buffer.from(message),
+  });
+}
+
+async function commitByGit(repository: Repository, draft: Draft, scratch: string): Promise<string> {
+  const { from, merges, files, message, person } = draft;
   const input = [
     `commit ${scratch}`,
     'mark :1',
@@ -45,16 +80,9 @@ export async function makeCommit(
     'done',
     '',
   ].join('\n');
-  const { stdout } = await runGit(repository.gitDir, ['fast-import', '--quiet', '--done', '--date-format=raw'], {
-    input,
-  });
-  const sha = stdout.toString().trim();
-  repository.refs.set(scratch, sha);
-  const isForward = from === repository.refs.get(ref);
-  await moveRefs(world, repository, author, [
-    { ref, after: sha, isForward },
-    { ref: scratch, after: undefined },
-  ]);
+  const args = ['fast-import', '--quiet', '--done', '--date-format=raw'];
+  const sha = (await runGit(repository.gitDir, args, { input })).stdout.toString().trim();
+  await writeRefs(repository, [{ ref: scratch, before: sha, after: ZEROS }]);
   return sha;
 }
 

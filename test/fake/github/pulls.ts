@@ -1,4 +1,4 @@
-import { gitText, isAncestor } from './git.ts';
+import { countCommits, gitText, isAncestor } from './git.ts';
 import type { PullRequestChanges } from './happening.ts';
 import { unknown } from './mergeability.ts';
 import type { BaseEvent, PullRequest, Repository, User, World } from './model.ts';
@@ -179,12 +179,12 @@ export function statOf(pr: PullRequest): Promise<DiffStat> {
 async function measure({ repository, headSha, baseSha }: PullRequest): Promise<DiffStat> {
   const { gitDir } = repository;
   const [commits, stat] = await Promise.all([
-    gitText(gitDir, ['rev-list', '--count', `${baseSha}..${headSha}`]),
+    countCommits(gitDir, baseSha, headSha),
     gitText(gitDir, ['diff', '--shortstat', `${baseSha}...${headSha}`], { expected: [0, 128] }),
   ]);
   const number = (word: RegExp) => Number(word.exec(stat)?.[1] ?? 0);
   return {
-    commits: Number(commits),
+    commits,
     files: number(/(\d+) file/),
     additions: number(/(\d+) insertion/),
     deletions: number(/(\d+) deletion/),

@@ -1,4 +1,7 @@
-import { gitLines, isAncestor, readRefs, runGit } from './git.ts';
+import { lendCommit } from '../git-files/commit-files.ts';
+import { orGit } from '../git-files/object-files.ts';
+import { writeRefFiles } from '../git-files/ref-files.ts';
+import { gitLines, isAncestor, listShas, readRefs, runGit } from './git.ts';
 import type { PullRequest, Repository, User, World } from './model.ts';
 import { closePullRequest, markMerged } from './pull-request-state.ts';
 import { dismissStaleReviews } from './reviews.ts';
@@ -42,7 +45,15 @@ export async function writeRefs(repository: Repository, changes: readonly RefCha
   const lines = changes.map(({ ref, before, after }) =>
     after === ZEROS ? `delete ${ref} ${before}` : `update ${ref} ${after}${isOwn(ref) ? '' : ` ${before}`}`,
   );
-  await runGit(repository.gitDir, ['update-ref', '--stdin'], { input: `${lines.join('\n')}\n` });
+  const writes = changes.map(({ ref, before, after }) => ({
+    ref,
+    after: after === ZEROS ? undefined : after,
+    before: isOwn(ref) ? undefined : before === ZEROS ? null : before,
+  }));
+  await orGit<unknown>(
+    () => writeRefFiles(repository.gitDir, writes),
+    () => runGit(repository.gitDir, ['update-ref', '--stdin'], { input: `${lines.join('\n')}\n` }),
+  );
   for (const { ref, after } of changes) {
     if (after === ZEROS) repository.refs.delete(ref);
     else repository.refs.set(ref, after);
@@ -129,7 +140,10 @@ async function followHead(world: World, pr: PullRequest, sender: User, { after }
 export async function keepHead({ repository, headRepository, number }: PullRequest, after: string): Promise<void> {
   const ref = `refs/pull/${number}/head`;
   if (headRepository !== undefined && headRepository !== repository)
-    await runGit(repository.gitDir, ['fetch', '--quiet', '--no-tags', headRepository.gitDir, after]);
+    await orGit<unknown>(
+      () => lendCommit(headRepository.gitDir, repository.gitDir, after),
+      () => runGit(repository.gitDir, ['fetch', '--quiet', '--no-tags', headRepository.gitDir, after]),
+    );
   await writeRefs(repository, [{ ref, before: repository.refs.get(ref) ?? ZEROS, after }]);
 }
 
@@ -141,7 +155,7 @@ async function followBases(world: World, repository: Repository, sender: User, c
     for (const pr of pulls) closePullRequest(world, pr, sender);
     return;
   }
-  const fresh = new Set(await gitLines(repository.gitDir, ['rev-list', change.after, `^${change.before}`]));
+  const fresh = new Set(await listShas(repository.gitDir, change.before, change.after));
   for (const pr of pulls) {
     if (!fresh.has(pr.headSha) || pr.isMerging) continue;
     markMerged(world, pr, sender, await findLandedAs(pr, change));

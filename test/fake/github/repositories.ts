@@ -1,5 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { initBare } from '../git-files/bare-template.ts';
+import { lendCommit } from '../git-files/commit-files.ts';
+import { orGit } from '../git-files/object-files.ts';
+import { writeRefFiles } from '../git-files/ref-files.ts';
 import { readRefs, runGit } from './git.ts';
 import type { Repository, RepositorySettings, User, World } from './model.ts';
 import { ensureUser, fullNameOf, nodeId } from './world.ts';
@@ -89,13 +93,23 @@ export async function createRepository(
 }
 
 async function initialize({ gitDir, parent, defaultBranch }: Repository): Promise<void> {
-  await mkdir(gitDir, { recursive: true });
-  await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`, gitDir]);
-  await mkdir(join(gitDir, 'hooks'), { recursive: true });
+  initBare(gitDir, [`--initial-branch=${defaultBranch}`]);
   await writeFile(join(gitDir, 'hooks', 'update'), UPDATE_HOOK, { mode: 0o755 });
   await writeFile(join(gitDir, 'config'), CONFIG);
   if (parent === undefined) return;
-  await runGit(gitDir, ['fetch', '--quiet', parent.gitDir, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*']);
+  const refspecs = ['refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*'];
+  await orGit<unknown>(
+    () => copyRefs(parent, gitDir),
+    () => runGit(gitDir, ['fetch', '--quiet', parent.gitDir, ...refspecs]),
+  );
+}
+
+function copyRefs({ gitDir, refs }: Repository, to: string): void {
+  const writes = [...refs]
+    .filter(([ref]) => /^refs\/(?:heads|tags)\//.test(ref))
+    .map(([ref, after]) => ({ ref, after }));
+  for (const { after } of writes) lendCommit(gitDir, to, after);
+  writeRefFiles(to, writes);
 }
 
 const CONFIG = `[core]
