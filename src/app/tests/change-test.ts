@@ -1,7 +1,7 @@
 /**
  * Applies a person's act to a test: reads the test, applies the pure act, and stores the result. Results that arrive
- * meanwhile win: the act is applied again to the new state. Stored counts may lack passes that are not merged yet;
- * active monitors are always complete.
+ * meanwhile win: the act is applied again to the new state. Stored counts may lack recent passes, which the ingest
+ * thread has counted only in memory. Active monitors are always complete.
  */
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { TestState } from '../../flaky/core/state.ts';
