@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Edit } from './table.ts';
 
-/** The project as it is now, uncommitted changes included, where faults harm nobody. */
+/** A copy of the project with uncommitted changes. Faults are applied there. */
 export class Copy {
   readonly folder = mkdtempSync(join(tmpdir(), 'sluice-mutations-'));
   readonly #root: string;
@@ -16,7 +16,7 @@ export class Copy {
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Answers what is wrong with the edits, where they do not fit the files any more. */
+  /** Returns the problem if the edits no longer fit the files. */
   apply(edits: readonly Edit[]): string | undefined {
     for (const { file, before, after } of edits) {
       const path = join(this.folder, file);

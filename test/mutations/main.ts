@@ -19,7 +19,7 @@ is not found any more counts as missed: mend the table. Before that, each suite 
 `;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** A fault that one suite alone notices has a single test between it and the target. */
+/** A fault that only one suite detects is a single deleted test away from landing. */
 const ENOUGH = 2;
 
 process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
@@ -63,7 +63,7 @@ async function run({ mutations, suite, isAll, isList }: ReturnType<typeof parse>
   return missed === 0 ? 0 : 1;
 }
 
-/** A suite that fails as the project is. */
+/** Finds a suite that fails without any fault. */
 async function findBroken(
   copy: Copy,
   mutations: readonly Mutation[],
@@ -81,7 +81,7 @@ interface Choice {
   readonly isAll: boolean;
 }
 
-/** Whether enough suites noticed. */
+/** Returns whether enough suites detected the fault. */
 async function tryOut(copy: Copy, { name, edits, suites }: Mutation, { suite: only, isAll }: Choice): Promise<boolean> {
   const problem = copy.apply(edits);
   try {

@@ -1,10 +1,10 @@
-/** What a suite runs: words after `node`, each list a process of its own. The first that fails has noticed. */
+/** The commands of a suite as arguments of `node`, one process each. The first failure detects the fault. */
 export const SUITES = {
   scenario: [test('test/scenario')],
   property: [test('test/property/engine.test.ts')],
-  /** 150 seeds, most of them from where the innocent look guilty. */
+  /** 150 seeds, most of them with troubles that make innocent entries look guilty. */
   simulation: [simulate(30_001, 70), simulate(1, 50), simulate(10_001, 30)],
-  /** Ports, with real git. */
+  /** Ports on real git. */
   contract: [test('test/contract/forge-plain.test.ts')],
   landing: [test('src/forge/candidate/land.test.ts')],
   audit: [test('src/app/upkeep/audit-line.test.ts'), test('src/app/upkeep/audit.test.ts')],

@@ -1,6 +1,6 @@
 import type { SuiteName } from './suites.ts';
 
-/** One fault on purpose: text of a file, and what stands there instead. */
+/** One deliberate fault: text of a file and its replacement. */
 export interface Edit {
   readonly file: string;
   /** Occurs exactly once. */
@@ -11,7 +11,7 @@ export interface Edit {
 export interface Mutation {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** Where it may be noticed, the quickest first. At least two of them must. */
+  /** The suites that may detect it, the fastest first. At least two must. */
   readonly suites: readonly SuiteName[];
 }
 
@@ -21,7 +21,7 @@ function engine(name: string, file: string, before: string, after: string): Muta
   return { name, edits: [{ file: `src/engine/${file}`, before, after }], suites: ENGINE };
 }
 
-/** Faults that stand between red code and the target, or between an innocent change and the exit. */
+/** Faults that would land red code or remove an innocent entry. */
 export const MUTATIONS: readonly Mutation[] = [
   engine(
     'composed: what overlaps with a landing stays good',

@@ -8,7 +8,7 @@ import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { LineAnswer } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 
-/** A history of landings as git, the log and the candidates tell it; all of them agree. */
+/** A history of landings in git, in the event log and in the candidates. All three agree. */
 interface History {
   readonly events: readonly RecordedEvent[];
   readonly line: Extract<LineAnswer, { kind: 'line' }>;
@@ -54,7 +54,7 @@ function audit({ events, line, candidates }: History): number[] {
 
 type Lie = (history: History, at: number, how: Kind) => History | undefined;
 
-/** Each makes one of the three say something else about one landing; undefined where that would still be true. */
+/** Each lie changes one of the three for one landing. Undefined if the changed history would still be true. */
 const LIES: Readonly<Record<string, Lie>> = {
   'git has another tree': ({ line, ...rest }, at) => ({
     ...rest,

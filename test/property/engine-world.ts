@@ -8,7 +8,7 @@ import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { letter } from '../scenario/words.ts';
 
-/** One thing that happens; what it happens to is found by the numbers in it, whatever there is by then. */
+/** One random act. Its numbers select the subject among those present when it runs. */
 export interface Act {
   readonly kind: (typeof ACTS)[number];
   readonly pr: number;
@@ -148,10 +148,10 @@ export function perform(story: Scenario, { kind, pr, pick }: Act): void {
   }
 }
 
-/** Whether two of them conflict follows from what they are: those that were built together never do later. */
+/** A conflict is a property of two pull requests, so two that were built together cannot conflict later. */
 function conflict(story: Scenario, pr: number, other: number): void {
   const isTogether = valuesOf(story.queue.candidates).some((candidate) => {
-    // What lies beneath one that is being built was built before, together.
+    // The entries beneath a candidate under construction were built together before.
     const members = candidate.commit === undefined ? candidate.beneath : compositionOf(candidate);
     const built = members.map(({ prNumber }) => letter(prNumber));
     const tree = [...built, ...candidate.base.sha.split('+')];
@@ -178,7 +178,7 @@ function report(story: Scenario, pick: number, conclusion: 'SUCCESS' | 'FAILURE'
   if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion });
 }
 
-/** It cannot be built, or its branch cannot be shown to CI. */
+/** The candidate cannot be built, or its test branch cannot be pushed. */
 function makeUnbuildable(story: Scenario, pick: number): void {
   const open = story.candidates().filter(({ state }) => state === 'building' || state === 'testing');
   const candidate = open[pick % Math.max(1, open.length)];
@@ -187,7 +187,7 @@ function makeUnbuildable(story: Scenario, pick: number): void {
   story.tell({ kind: 'candidate_unbuildable', at: story.now, candidate: candidate.number, ...problem });
 }
 
-/** Somebody has found out about a failure, of a candidate that is still here or of one that is not. */
+/** A judgement of a failure arrives, for a live or an ended candidate. */
 function judge(story: Scenario, pick: number, isWaived: boolean): void {
   const failed = [...story.candidates(), ...story.endedCandidates.values()].filter(({ checks }) =>
     checks.some(({ conclusion, judgement }) => conclusion === 'FAILURE' && judgement?.kind !== 'judged'),
@@ -202,7 +202,7 @@ function judgeOne(story: Scenario, { number, checks }: Candidate, isWaived: bool
   story.judgeCheck(number, { check: check.name, attempt: check.startedAt, tests: ['t'], isWaived });
 }
 
-/** A check that had reported is started again, and reports again. */
+/** A reported check runs and reports again. */
 function rerun(story: Scenario, pick: number): void {
   const candidates = story.candidates();
   const candidate = candidates[pick % Math.max(1, candidates.length)];
@@ -225,7 +225,7 @@ function refuse(story: Scenario, pick: number): void {
   story.play(`refuse ${way}`);
 }
 
-/** A merge API lands a part, and meets something. */
+/** A merge API lands a part and stops. */
 function stop(story: Scenario, pick: number): void {
   const { landing } = story.queue;
   const candidate = story.candidates().find(({ number }) => number === landing?.candidate);
@@ -240,14 +240,14 @@ function stop(story: Scenario, pick: number): void {
   story.play(`stop ${asked.slice(0, count).join('') || '-'} ${ways[(pick >> 3) % ways.length]}`);
 }
 
-/** Somebody mends the branch: nothing that is on it now makes anything red any more. */
+/** A push repairs the branch: nothing on it makes any check red from now on. */
 function mend(story: Scenario, mended: Set<string>, round: number): void {
   for (const part of story.history) mended.add(part);
   mended.add(`x${round}`);
   story.play(`foreign x${round}`);
 }
 
-/** Answers everything that is open, by a verdict that depends on what is tested alone, until nothing is left to do. */
+/** Answers everything that is open until nothing is left. The verdict depends on the tested tree only. */
 export function settle(story: Scenario, isGreen: (tree: string) => boolean): void {
   release(story);
   story.play('resume');

@@ -19,17 +19,17 @@ import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { Scenario } from '../scenario/scenario.ts';
 import { act, outcomeOf, perform, settings, settle } from './engine-world.ts';
 
-/** Long ones: most of what can go wrong needs many things to have happened before. */
+/** Histories are long, because most failures need many earlier acts. */
 const history = fc.array(act, { minLength: 1, maxLength: 400, size: 'max' });
 const ID = 'queue' as QueueId;
 
-/** `PROPERTY_RUNS=10` looks ten times as long. */
+/** `PROPERTY_RUNS=10` runs ten times as many histories. */
 function bounds(runs: number): { readonly numRuns: number; readonly interruptAfterTimeLimit: number } {
   const factor = Number(process.env.PROPERTY_RUNS ?? 1);
   return { numRuns: runs * factor, interruptAfterTimeLimit: 60_000 * factor };
 }
 
-/** The queue as it comes back from a store. */
+/** The queue after a round trip through the store. */
 function stored(queue: Queue): Queue {
   const entries = [...valuesOf(queue.entries)];
   const candidates = [...valuesOf(queue.candidates), ...valuesOf(queue.passes)];
@@ -153,7 +153,7 @@ const REPEATED: readonly string[] = [
   'landing_refused',
 ];
 
-/** Facts from outside that may arrive more than once, and that were of consequence the first time. */
+/** Facts from outside that may arrive twice and were applied the first time. */
 function isTaken(story: Scenario, index: number): boolean {
   const kind = story.events[index]?.kind ?? '';
   if (story.steps[index]?.outcome.kind !== 'applied') return false;
@@ -238,7 +238,7 @@ function playInLane(story: Scenario, verb: string, names: readonly string[]): vo
   if (live !== undefined) story.play(`${verb} ${live}`);
 }
 
-/** Failures in several lanes look as if the head were broken: it is not. */
+/** Failures in several lanes make the head suspect, although it is green. */
 function clearHead(story: Scenario): void {
   const head = story.candidates().find(({ purpose, state }) => purpose.kind === 'head' && state === 'testing');
   if (head !== undefined) story.reportCheck(head.number, { conclusion: 'SUCCESS' });

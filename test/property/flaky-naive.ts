@@ -1,4 +1,4 @@
-/** Says from all runs there ever were whether a monitor is active: slow, simple, and without a memory of its own but that. */
+/** Computes from the full history of test executions whether a monitor is active. Slow and simple, without state. */
 
 import { matchesAnyBranch } from '../../src/flaky/core/branch-pattern.ts';
 import { sliceMs } from '../../src/flaky/core/buckets.ts';
@@ -67,13 +67,13 @@ function flatten(told: readonly Told[]): readonly FlatRun[] {
   return told.flatMap(({ upload, runs }) => runs.map((run) => ({ ...run, job: upload.job, branch: upload.branch })));
 }
 
-/** A slice counts while any of it is within the window. */
+/** A slice counts while any part of it is within the window. */
 function isInWindow(startedAt: number, windowMs: number, at: number): boolean {
   const slice = sliceMs(windowMs);
   return (Math.floor(startedAt / slice) + 1) * slice + windowMs > at;
 }
 
-/** The first failure, then each that has a pass in the same place between the last one counted and itself. */
+/** Counts the first failure, then each failure that has a pass in the same place after the last counted one. */
 function countOccasions(failures: readonly FlatRun[], runs: readonly FlatRun[], slice: number): number {
   const sliceOf = (run: FlatRun) => Math.floor(run.startedAt / slice);
   const passes = runs.filter((run) => run.conclusion === 'SUCCESS');
@@ -92,7 +92,7 @@ function countOccasions(failures: readonly FlatRun[], runs: readonly FlatRun[], 
   return failures.length === 0 ? 0 : 1 + countAfter(Math.min(...failures.map(sliceOf)));
 }
 
-/** Jobs without a pass since, while another job has passes. */
+/** Jobs without a later pass, while another job has passes. */
 function deadJobs(runs: readonly FlatRun[]): (job: string, since: number) => boolean {
   const passes = runs.filter((run) => run.conclusion === 'SUCCESS');
   return (job, since) => {

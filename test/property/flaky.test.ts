@@ -59,7 +59,7 @@ const aRunSpec = fc.record({
   durationMs: fc.constantFrom(50, 99, 100, 400),
 });
 
-/** Some time passes, then an upload arrives, or a look at the clock. */
+/** Some time passes, then an upload arrives or the monitors are evaluated. */
 const aStep = fc.record({
   minutes: fc.integer({ min: 0, max: 500 }),
   branch: fc.constantFrom('main', 'main', 'change'),
@@ -146,7 +146,8 @@ describe('detection', () => {
             ),
             inOrder,
           );
-          // Decided once at the end, the order of arrival cannot show; monitors without memory agree in between too.
+          // Evaluated once at the end, the result is independent of the order of arrival. Stateless monitors agree in
+          // between too.
           const one = new FlakyWorld(MONITORS.slice(0, 2));
           const other = new FlakyWorld(MONITORS.slice(0, 2));
           for (const upload of uploads) one.tell(upload, at);
@@ -194,7 +195,7 @@ function play(steps: readonly Step[]): { readonly world: FlakyWorld; readonly at
   return { world, at };
 }
 
-/** Only the counting, with everything known of a commit beforehand left out. */
+/** Only the counting, without earlier knowledge of a commit. */
 function foldAll(uploads: readonly Told[], at: number): TestState {
   let state = newTestState(START);
   for (const { upload, runs } of uploads) {

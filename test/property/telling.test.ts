@@ -23,7 +23,9 @@ function told(story: Scenario): Scenario {
   return story;
 }
 
-/** What happened, step by step. A queue that is told wakes more often: what only tells is no other course. */
+/**
+ * The course of the story without page updates. A queue with pages wakes more often, which does not change its course.
+ */
 function courseOf(story: Scenario): readonly object[] {
   return story.steps.flatMap(({ effects, transitions }, index) => {
     const others = effects.filter((effect) => !isTell(effect));

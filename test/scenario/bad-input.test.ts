@@ -10,7 +10,7 @@ import { numberOf } from './words.ts';
 const UNKNOWN = 999 as never;
 const SHA = 'c0ffee' as never;
 
-/** Every kind of event, about something nobody has heard of. */
+/** Every kind of event, about an entry or a candidate that does not exist. */
 function aboutNobody({ now: at, sources, queue }: Scenario): QueueEvent[] {
   const problem = { kind: 'not_composable' as const };
   const check = { name: 'ci', status: 'COMPLETED' as const, conclusion: 'FAILURE' as const };
@@ -41,7 +41,7 @@ function landedEvent(at: number, candidate: number): Extract<QueueEvent, { kind:
   };
 }
 
-/** Tells it and says whether anything at all followed. */
+/** Sends the event and returns whether it changed nothing. */
 function isIgnored(told: Scenario, event: QueueEvent): boolean {
   const before = told.queue;
   const { outcome, transitions, effects } = told.tell(event);
@@ -226,7 +226,7 @@ describe('too much of something', () => {
 });
 
 describe('a queue that would break a promise is parked', () => {
-  /** A landing of a tree that did not pass: somebody’s bug, somewhere. */
+  /** A landing of a tree that did not pass, which only a bug can report. */
   function parked(): { told: Scenario; result: ReturnType<typeof step> } {
     const told = play({}, 'hold landings\nsubmit A B\npass A');
     const event = { ...landedEvent(told.now, 1), pushedTree: 'tree:other' as never };

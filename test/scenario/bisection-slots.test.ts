@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { play } from './scenario.ts';
 
 const BATCH = { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 0 } as const;
-/** Entries come in while the queue is paused, so that they make one batch. */
+/** Entries are submitted while the queue is paused, so that they form one batch. */
 const TOGETHER = (names: string) => `pause\nsubmit ${names}\nresume\n`;
 
 describe('slots of searches, and entries that leave them', () => {

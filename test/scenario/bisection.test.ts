@@ -4,7 +4,7 @@ import { play } from './scenario.ts';
 
 const BATCH = { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 0 } as const;
 const SKIP = { ...BATCH, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' } as const;
-/** Entries come in while the queue is paused, so that they make one batch. */
+/** Entries are submitted while the queue is paused, so that they form one batch. */
 const TOGETHER = (names: string) => `pause\nsubmit ${names}\nresume\n`;
 
 describe('a failed batch is searched in halves', () => {

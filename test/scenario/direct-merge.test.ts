@@ -126,7 +126,7 @@ describe('direct merge: what was tested on its own head lands as it is', () => {
 
   it('lands only the commit that it was begun for [L8] [C11]', () => {
     const told = play(DIRECT, 'hold builds\nsubmit A uptodate');
-    // Somebody pushes another commit that is up to date and has passed.
+    // The author pushes another commit that is up to date and has passed.
     const upToDate = { targetHead: 'head:M', tree: 'tree:A2+M', passedChecks: ['ci'] } as never;
     told.observe(numberOf('A'), { headSha: 'A@2' as never, upToDate });
     told.play('release builds\nstates A=merged\ntarget M+A2\nruns');

@@ -6,7 +6,7 @@ import { findEntry } from '../../src/engine/queue.ts';
 import { play, type Scenario } from './scenario.ts';
 import { numberOf } from './words.ts';
 
-/** The tree of reasons of an entry, one line each, indented. */
+/** The tree of reasons of an entry, one indented line each. */
 function why(told: Scenario, name: string): string[] {
   const entry = findEntry(told.queue, numberOf(name)) ?? told.ended.get(numberOf(name));
   assert.ok(entry !== undefined, `${name} was never here`);
@@ -49,7 +49,7 @@ describe('why an entry is where it is', () => {
   it('takes CI for silent neither while other checks run, nor where it is the built-in runner [E17]', () => {
     const told = play({}, 'submit A\nwait 5m\nreport A RUNNING by=first\nwait 2h\nwait 9m');
     assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
-    // One that is not required, and never ends.
+    // A check that is not required and never ends.
     told.play('wait 1m');
     assert.match(why(told, 'A').join(), /CI_SILENT/);
     const own = play({}, 'sources protection=ci commands=v1\nsubmit A\nwait 1h');

@@ -4,7 +4,7 @@ import { findEntry } from '../../src/engine/queue.ts';
 import { play } from './scenario.ts';
 import { numberOf } from './words.ts';
 
-/** One entry in every state an admitted one can be in: A tested, B held, C passed, D waiting for a slot. */
+/** One entry in every state of an admitted entry: A is tested, B held, C passed, D waits for a slot. */
 const ADMITTED = `
   submit A B C
   fail A+B

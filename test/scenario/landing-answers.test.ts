@@ -8,7 +8,7 @@ import { numberOf } from './words.ts';
 
 const PARALLEL = { mode: 'PARALLEL' } as const;
 
-/** The answer that the candidate itself became the head, or what is given instead. */
+/** The answer that the candidate's commit is the new head. `more` overrides parts of it. */
 function landed(told: Scenario, label: string, names: string, more: Partial<CandidateLanded> = {}): CandidateLanded {
   const { number, commit } = told.candidate(label);
   assert.ok(commit && told.queue.head);

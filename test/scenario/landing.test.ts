@@ -237,7 +237,7 @@ describe('landings that are refused', () => {
   });
 });
 
-/** A forge’s merge API has landed A of the batch ABC, and then stopped. */
+/** A merge API landed A of the batch ABC and then stopped. */
 function landFirstOf(told: Scenario): void {
   told.history.push('A');
   told.tell({

@@ -229,7 +229,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     told.play('states AB=waiting');
     told.submit(3 as never, { priority: 'urgent' });
     told.play('states C=testing AB=waiting\npass C\nstates C=merged');
-    // Two left, one entered: 500 are in again. The high one goes first.
+    // Two left and one was admitted, so 500 are in the line again. The entry with high priority goes first.
     const [front] = told.candidates();
     if (front === undefined) throw new Error('nothing is under test');
     told.reportCheck(front.number, {});

@@ -60,7 +60,7 @@ describe('a queue that honors quarantine', () => {
     assert.equal(nextWakeAt(told.queue, told.now), NOON + 60_000);
     told.play('wait 59999ms\nstates A=testing\nwait 1ms\nstates A=failed');
     assert.match(textOf(told.lastOf('A')), /were not processed within 60 seconds/);
-    // What is found later is about nothing any more.
+    // A later judgement has no effect.
     assert.equal(told.judgeCheck(1 as CandidateNumber, waived('ci')).outcome.kind, 'ignored');
   });
 

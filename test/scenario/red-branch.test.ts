@@ -5,7 +5,7 @@ import { findEntry } from '../../src/engine/queue.ts';
 import { play, type Scenario } from './scenario.ts';
 import { numberOf } from './words.ts';
 
-/** A and B fail alone on M, one after the other, by the same check; the head fails too. */
+/** A and B fail alone on M, one after the other, by the same check. The head fails too. */
 const RED = 'submit A B\nfail A\nfail B\nfail HEAD\nalarm RED_TARGET\n';
 const BATCH = { batch: true, batchingMinSize: 4 } as const;
 

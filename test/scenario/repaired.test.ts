@@ -148,7 +148,7 @@ describe('a landing', () => {
 
 describe('a plan is complete in one step', () => {
   it('lands what passes at once when the equal tree it waited for is given up [C10] [L1]', () => {
-    // All but A change nothing. Y waits for X, on the pushed head; the search proves the same tree on its older base.
+    // All but A change nothing. Y waits for X on the pushed head. The bisection proves the same tree on its older base.
     play(
       { ...PARALLEL, batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 0, bisectionConcurrency: 1 },
       `

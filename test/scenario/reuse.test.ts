@@ -4,7 +4,7 @@ import { play } from './scenario.ts';
 
 const BATCH = { batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 0 } as const;
 const TOGETHER = (names: string) => `pause\nsubmit ${names}\nresume\n`;
-/** A bisection in which A and A+B pass: both trees passed by runs of their own, on M. */
+/** A bisection in which A and A+B pass by their own runs on M. */
 const BOTH_PASS = `${TOGETHER('A B')}\nfail AB\npause\npass ~A\npass ~A+B\nstates AB=pending\n`;
 
 describe('a tree that passed is not tested again', () => {
@@ -16,7 +16,7 @@ describe('a tree that passed is not tested again', () => {
   });
 
   it('takes over a pass on an ancestor of its base [C10]', () => {
-    // A+B passed on M. After A has landed by itself, M+A with B is the same tree on a later head.
+    // A+B passed on M. After A has landed alone, M+A with B is the same tree on a later head.
     play(
       {},
       `
@@ -112,7 +112,7 @@ describe('a tree that passed is not tested again', () => {
   });
 
   it('tests again where the pass was found on a head that its base does not contain [C10]', () => {
-    // X and E change nothing. X passes on the pushed head with the tree of the base; the search stays on its base.
+    // X and E change nothing. X passes on the pushed head with the tree of the base. The bisection keeps its base.
     play(
       { ...BATCH, mode: 'PARALLEL', bisectionConcurrency: 1 },
       `
@@ -182,7 +182,7 @@ describe('a tree that passed is not tested again', () => {
 
 describe('an equal tree that is under test is waited for', () => {
   const PARALLEL = { mode: 'PARALLEL' } as const;
-  /** Three pull requests that change nothing, in lanes of their own: the first is tested, the others wait for it. */
+  /** Three pull requests that change nothing, in separate lanes. The first is tested, the others wait for it. */
   const THREE = 'empty A B C\nsubmit A[x] B[y] C[z]\nstates ABC=testing\nruns A\n';
 
   it('shows no second run to CI, and passes what waited when the run passes [C10]', () => {

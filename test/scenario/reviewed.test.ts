@@ -7,7 +7,7 @@ import { step } from '../../src/engine/step.ts';
 import { play, Scenario } from './scenario.ts';
 import { numberOf } from './words.ts';
 
-/** Cases that went wrong once. */
+/** Regressions: every case here failed once. */
 function sizeOf(reasons: readonly ExplanationReason[]): number {
   return reasons.reduce((sum, reason) => sum + 1 + sizeOf(reason.reasons), 0);
 }
@@ -142,7 +142,7 @@ describe('what went wrong once', () => {
   });
 
   it('a landing that has not begun is called off by whatever happens [L7] [L5] [E6]', () => {
-    // Nobody takes up landings: they are asked for, and have not begun.
+    // No worker begins the landings: they are requested and have not begun.
     const begin = 'hold landers\nsubmit A B\npass A\n';
     for (const act of ['pause', 'cancel A', 'push A', 'close A', 'foreign X', 'submit C urgent']) {
       const told = play({}, `${begin}${act}`);

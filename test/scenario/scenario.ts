@@ -55,11 +55,11 @@ interface JudgedCheck {
 }
 
 /**
- * A queue told as a story, one line after the other: what happens, and what is then true. Pull requests are letters. A
- * candidate is written as what is built on what: `A+B` is B on top of A, `AB+CD` is the batch CD on top of the batch AB;
- * what has landed is not written any more. A candidate of a bisection is written `~AB`, the head by itself `HEAD`.
+ * Plays a story on a queue, line by line: acts, and expectations about the state after them. Pull requests are letters.
+ * A candidate is written by its composition: `A+B` is B on top of A, `AB+CD` is the batch CD on top of the batch AB.
+ * Landed entries are left out. A candidate of a bisection is written `~AB`, the test of the head `HEAD`.
  *
- * git and landings answer at once unless the story says otherwise; CI answers only when the story says so.
+ * Git and landings answer at once unless the story holds them. CI answers only when the story says so.
  */
 export class Scenario {
   queue: Queue;
@@ -72,16 +72,16 @@ export class Scenario {
   readonly alarms: string[] = [];
   readonly endedAlarms: string[] = [];
   readonly #closed = new Set<PrNumber>();
-  /** The target's commits, oldest first, as letters; `M` is where it began. */
+  /** The commits of the target branch as letters, oldest first. `M` is the first one. */
   readonly history: string[] = ['M'];
-  /** Every run of CI: the tree that was tested. */
+  /** The tested tree of every CI run. */
   readonly runs: string[] = [];
-  /** Every failure of which the queue asked whether quarantine excuses it: its candidate and check. */
+  /** The candidate and check of every requested judgement. */
   readonly asked: string[] = [];
   sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
   readonly #heads = new Map<number, number>();
   readonly #conflicts: [string, string][] = [];
-  /** Pull requests that change nothing: with or without one, the tree is the same. */
+  /** Pull requests that change nothing. The tree is the same with and without them. */
   readonly #empty = new Set<string>();
   readonly #targets = new Map<number, ImpactedTargets>();
   readonly #landings: Effect[] = [];
@@ -100,7 +100,7 @@ export class Scenario {
     this.#observeTarget();
   }
 
-  /** Plays a story: one act or expectation a line; `#` begins a comment. */
+  /** Plays a story with one act or expectation a line. `#` begins a comment. */
   play(story: string): this {
     for (const [index, raw] of story.split('\n').entries()) {
       const line = raw.replace(/#.*$/, '').trim();
@@ -115,7 +115,7 @@ export class Scenario {
     return this;
   }
 
-  /** The queue as it stands, for whoever reads a failure. */
+  /** The state of the queue, for the message of a failed test. */
   describe(): string {
     const entries = [...valuesOf(this.queue.entries)].map((e) => `${letter(e.prNumber)}=${e.state}`).join(' ');
     const line = [...valuesOf(this.queue.candidates)].map((c) => `${c.number}:${this.label(c)}(${c.state})`).join(' ');
@@ -249,7 +249,7 @@ export class Scenario {
     });
   }
 
-  /** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise: what was found about a failure. */
+  /** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise: the judgement of a failure. */
   #judged(words: readonly string[]): Omit<JudgedCheck, 'isWaived'> {
     const started = optionOf(words, 'started');
     return {
@@ -259,7 +259,7 @@ export class Scenario {
     };
   }
 
-  /** A candidate that ended is named by its number, as the shell does it. */
+  /** An ended candidate comes with its record, as the shell sends it. */
   judgeCheck(candidate: CandidateNumber, { check, attempt, tests, isWaived }: JudgedCheck): Step {
     const isLive = getIn(this.queue.candidates, candidate) !== undefined;
     const ended = isLive ? undefined : this.endedCandidates.get(candidate);
@@ -290,7 +290,9 @@ export class Scenario {
     return this.tell({ kind: 'pull_request_observed', at: this.now, prNumber, pr: undefined, targets: undefined });
   }
 
-  /** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_...`; what is not named is not there. */
+  /**
+   * `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_...`. Parts that are not named are unset.
+   */
   #setSources(words: readonly string[]): void {
     this.sources = {
       file: optionOf(words, 'file')?.split(',').filter(Boolean).map(parseStatus),
@@ -305,7 +307,7 @@ export class Scenario {
     this.tell({ kind: 'target_observed', at: this.now, head: undefined, since: heads, isDescendant: false });
   }
 
-  /** A landing waits for the story to say how it ends. */
+  /** A landing waits for the story to end it. */
   get isLandingHeld(): boolean {
     return this.#landings.length > 0;
   }
@@ -326,7 +328,7 @@ export class Scenario {
     return result;
   }
 
-  /** Deciding once more, at the same instant, changes nothing. */
+  /** Planning again at the same instant must change nothing. */
   #assertSettled(at: number): void {
     const { transitions, effects } = step(this.queue, { kind: 'time_passed', at }, this.strategy);
     assert.deepEqual({ transitions, effects }, { transitions: [], effects: [] }, 'the plan was not complete');
@@ -357,7 +359,10 @@ export class Scenario {
     });
   }
 
-  /** Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`; `urgent`, `high`, `low`, `nobatch`, `repair`, `unready` and numbers go with all of them. */
+  /**
+   * Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`. The words `urgent`, `high`, `low`, `nobatch`, `repair`, `unready` and
+   * numbers apply to all of them.
+   */
   #submitAll(words: readonly string[]): void {
     const isPr = (word: string) => /^[A-Z](\[.*\])?$/.test(word);
     const options = words.filter((word) => !isPr(word));
@@ -379,8 +384,8 @@ export class Scenario {
   }
 
   /**
-   * `uptodate`: its head contains the target's and has passed `ci`; `passed=a,b`: it has passed these; `on=M`: it contains
-   * that head; `tree=x`: what it has is not what would be built.
+   * `uptodate`: its head contains the head of the target branch and has passed `ci`. `passed=a,b`: it has passed these
+   * checks. `on=M`: it contains that head. `tree=x`: its tree differs from the one that would be built.
    */
   #upToDate(prNumber: PrNumber, options: readonly string[]): Partial<PullRequestFacts> {
     if (!options.includes('uptodate')) return {};
@@ -420,7 +425,7 @@ export class Scenario {
     });
   }
 
-  /** A candidate by its label, the newest first; also `#5`, by its number. */
+  /** The newest candidate with this label; `#5` finds it by number. */
   #find(label: string): Candidate {
     const found = this.candidates().findLast((candidate) => this.label(candidate) === label);
     if (found === undefined) throw new Error(`there is no candidate ${label}`);
@@ -431,7 +436,7 @@ export class Scenario {
     return this.#find(label);
   }
 
-  /** Live candidates: the line front first, then those of bisections, then the head's. */
+  /** Live candidates: the line front first, then bisections, then tests of the head. */
   candidates(): Candidate[] {
     const others = [...valuesOf(this.queue.candidates)].filter(({ purpose }) => purpose.kind !== 'main');
     const rank = ({ purpose }: Candidate) => Number(purpose.kind === 'head');
@@ -488,7 +493,7 @@ export class Scenario {
     this.#observeTarget();
   }
 
-  /** Somebody forces the branch back to where it began, and then to something else. */
+  /** A force-push resets the branch to its first commit and then to something else. */
   #rewind(name: string): void {
     this.history.splice(0, this.history.length, name);
     this.#observeTarget(false);
@@ -514,7 +519,7 @@ export class Scenario {
     }
   }
 
-  /** Time passes in the steps in which the queue wants to be woken, as the shell does it. */
+  /** Advances the clock to each wake-up of the queue, as the shell does. */
   #wait(duration: string): void {
     const until = this.now + parseDuration(duration);
     for (;;) {
@@ -539,7 +544,7 @@ export class Scenario {
     for (const effect of waiting.splice(0)) this.#carryOut(effect);
   }
 
-  /** `refuse moved X`, `refuse A PR_UPDATED_AT_MERGE_TIME`, `refuse composition`: how the landing that is held ends. */
+  /** `refuse moved X`, `refuse A PR_UPDATED_AT_MERGE_TIME`, `refuse composition`: ends the held landing. */
   #refuse(words: readonly string[]): void {
     const landing = this.#landings.shift();
     if (landing?.kind !== 'land_candidate') throw new Error('no landing is held');
@@ -559,8 +564,9 @@ export class Scenario {
   }
 
   /**
-   * A merge API stops half-way. `stop AB`: after these, for no reason. `stop A refused B WHY`, `stop A moved X`: somebody
-   * pushed X. `stop A strayed B X`: it merged B onto the X that somebody had pushed. `stop -`: before anything landed.
+   * A merge API stops half-way. `stop AB`: after these, without a reason. `stop A refused B WHY`: the forge refused B.
+   * `stop A moved X`: X was pushed outside the queue. `stop A strayed B X`: B was merged onto a pushed X. `stop -`:
+   * before anything landed.
    */
   #stop([names = '', ...why]: readonly string[]): void {
     const landing = this.#landings.shift();
@@ -597,7 +603,7 @@ export class Scenario {
     }
   }
 
-  /** The target with one more thing on it. */
+  /** Adds parts to the target branch. */
   #put(...parts: readonly string[]): { readonly sha: Sha; readonly tree: Sha } {
     this.history.push(...parts);
     return { sha: this.#head(), tree: this.#treeName(this.history) };
@@ -610,7 +616,7 @@ export class Scenario {
         else this.#build(effect.candidate);
         return;
       case 'start_checks':
-        // One that ended in the step that asked for its checks has none.
+        // A candidate that ended in the step that requested its checks has no run.
         if (getIn(this.queue.candidates, effect.candidate) !== undefined)
           this.runs.push(this.#labelOf(effect.candidate));
         return;
@@ -695,7 +701,7 @@ export class Scenario {
     return undefined;
   }
 
-  /** What is in it, whatever the order in which it came in. */
+  /** The name of a tree depends on its contents and not on their order. */
   treeOf(candidate: Candidate): Sha {
     const base = shaToHistory(candidate.base.sha);
     const members = compositionOf(candidate).map((member) => `${letter(member.prNumber)}${suffix(member.headSha)}`);
@@ -707,7 +713,7 @@ export class Scenario {
   }
 
   #land(number: CandidateNumber): void {
-    // Effects are carried out at least once: one that was answered meanwhile is done with.
+    // Effects run at least once, so the landing may be answered already.
     if (this.queue.landing?.candidate !== number) return;
     const candidate = this.#live(number);
     const base = this.#head();
@@ -750,7 +756,6 @@ export class Scenario {
     return this.transitions.filter(({ prNumber }) => prNumber === numberOf(name));
   }
 
-  /** The last transition of a pull request. */
   lastOf(name: string): Transition | undefined {
     return this.transitions.findLast(({ prNumber }) => prNumber === numberOf(name));
   }
@@ -849,7 +854,7 @@ export class Scenario {
     }
   }
 
-  /** How it landed: the kind, and what it was composed with. */
+  /** The kind of the landing and the entries it was composed with. */
   #proofOf(name: string): string {
     const landed = this.ended.get(numberOf(name))?.landed;
     return [landed?.kind ?? 'none', ...(landed?.composedWith ?? []).map(letter)].join('+');
@@ -873,7 +878,7 @@ const EXPECTATIONS = new Set([
   ...['candidates', 'trail', 'path', 'cause', 'checks', 'proof', 'aside', 'order', 'wake'],
 ]);
 
-/** A scenario of its own, played at once. */
+/** Plays a story on a new scenario. */
 export function play(settings: Partial<QueueSettings>, story: string, strategy: Partial<Strategy> = {}): Scenario {
   return new Scenario(settings, strategy).play(story);
 }

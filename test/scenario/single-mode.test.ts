@@ -16,7 +16,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
       `,
     );
     const d = told.candidate('A+B+C+D');
-    // What lies beneath is not blamed: only D is tested by D's candidate.
+    // Entries beneath are not blamed: D's candidate tests only D.
     const numbers = (members: typeof d.members) => members.map(({ prNumber }) => prNumber).join();
     assert.deepEqual([numbers(d.members), numbers(d.beneath)], ['4', '1,2,3']);
   });
@@ -298,7 +298,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
     const told = play({ concurrency: 2 }, 'submit A B\npass A\nsubmit C\ntesting B B+C');
     const [b, c] = told.candidates();
     assert.deepEqual([b?.base.sha, c?.base.sha], ['head:M', 'head:M+A']);
-    // B's candidate has A beneath, which has landed; C's is built on B's own commit, which contains both.
+    // B's candidate has A beneath, which has landed. C's candidate is built on B's commit, which contains both.
     assert.equal(c?.parent, b?.number);
     told.play('pass B\npass C\ntarget M+A+B+C\nproof A=SAME_TREE B=SAME_TREE C=SAME_TREE');
   });

@@ -7,7 +7,7 @@ import type { Sha } from '../../src/lib/sha.ts';
 
 const MINUTE = 60_000;
 
-/** Short names for `states`. */
+/** Short names of states for `states`. */
 export const STATES: { readonly [name: string]: EntryState } = {
   waiting: 'NOT_READY',
   pending: 'PENDING',
@@ -65,7 +65,7 @@ export function parseSettings(words: readonly string[]): Partial<QueueSettings> 
   );
 }
 
-/** `5m`, `2h30m`, `-1h`. */
+/** Accepts `5m`, `2h30m`, `-1h`. */
 export function parseDuration(text: string): number {
   const match = /^(-?)(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)ms)?$/.exec(text);
   if (match === null) throw new Error(`${text} is no duration`);

@@ -18,7 +18,7 @@ const UNCLEAR: MergeAnswer = { kind: 'unclear', reason: 'GITHUB_API_REPEATED_SER
 const REFUSED: MergeAnswer = { kind: 'refused', reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: 'Simulated.' };
 const MOVED: MergeAnswer = { kind: 'head_moved', detail: 'Simulated.' };
 
-/** A merge API that fails before and after the act, and people who push in between. */
+/** A merge API that fails before or after the merge, and pushes to the target branch in between. */
 export function createBadMerging({ repository, random, world, coverage }: Parts): MergeHooks {
   const happens = (what: string, rate: number) => {
     const isDrawn = random.chance(rate) && !world.isCalm;

@@ -8,33 +8,33 @@ import type { Files } from '../fake/git-model.ts';
 import { redCauses } from '../fake/is-green.ts';
 import type { Chapter, Chronicle } from './chronicle.ts';
 
-/** What is true of the world, whatever the queue believes. */
+/** The truth about the world, independent of what the queue knows. */
 export interface Truth {
-  /** What a run tested; undefined where nobody knows any more. */
+  /** The files that a run tested; undefined if they are no longer known. */
   filesOfRun(run: Candidate): Files | undefined;
-  /** What the target had at this commit. */
+  /** The files of the target branch at this commit. */
   filesOfHead(sha: Sha): Files | undefined;
-  /** What a pull request changes, at this commit; undefined where nobody knows any more. */
+  /** The paths that a pull request changes at this commit; undefined if they are no longer known. */
   ownPaths(head: Sha, base: Sha): ReadonlySet<string> | undefined;
-  /** Whether merging it into this head of the target in this way conflicts. */
+  /** Whether merging it into this head of the target branch conflicts. */
   conflicts(head: Sha, base: Sha, method: Candidate['mergeMethod'] | undefined): boolean | undefined;
-  /** Names of checks that failed on a green tree, were cut off, or were run by a CI that was out of order. */
+  /** Names of checks that failed on a green tree, were cut off, or ran during a CI outage. */
   flakedOn(sha: Sha): readonly string[];
   cutOffOn(sha: Sha): readonly string[];
   brokeDownOn(sha: Sha): readonly string[];
-  /** The pull request is open, and where it was. */
+  /** The pull request is open and has this head. */
   isStillThere(prNumber: PrNumber, head: Sha): boolean;
   /** Some red trees pass. */
   readonly isBlind: boolean;
 }
 
-/** What the queue could know of a failure. */
+/** The facts that the queue could know about a failure. */
 interface Circumstances {
-  /** Two others failed alike just before, on the same head. */
+  /** Two others failed in the same way just before, on the same head. */
   readonly isThird: boolean;
-  /** The head on which nothing else that has not landed was tested with it. */
+  /** The head on which it was tested without any other unlanded entry. */
   readonly head: Sha | undefined;
-  /** A search tested it on a head that somebody's push has replaced since. */
+  /** A bisection tested it on a head that a push has replaced since. */
   readonly isLeft: boolean;
 }
 
@@ -43,7 +43,7 @@ interface Removal {
   readonly checks: readonly string[];
 }
 
-/** What is broken where somebody is removed who should not be, by what misled the queue. */
+/** The broken promise when an innocent entry is removed, by what misled the queue. */
 export const WRONGS = {
   innocent: 'nobody innocent is removed',
   searched: 'nobody is removed by a search on a broken head',
@@ -58,30 +58,32 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Two failures alike cast suspicion on the head: nobody is removed after them before the head was tested by itself. */
+/**
+ * After two similar failures the head is suspected. No further entry may be removed before the head was tested by
+ * itself.
+ */
 const REMOVED_BEFORE_SUSPICION = 2;
-/** So many cast it however they failed. */
+/** This many removals make the head suspect even if they differ. */
 const REMOVED_IN_ANY_WAY = 4;
-/** An attempt that was cut off is tried again this often. */
+/** A run that was cut off is tried again this often. */
 const MAX_TRIES = 2;
 const BY_TESTS = ['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT', 'TEST_RUN_FAILED_BY_OPTIMIZATION'];
 
 /**
- * Watches who is removed, and knows who deserves it: an entry is innocent where what it changes makes nothing red. On a
- * head that is red by itself, or while CI is out of order, the queue may be wrong about so many as it takes to suspect
- * the head, and about nobody else.
+ * Judges every removal. An entry is innocent if its changes make nothing red. On a head that is red by itself, or
+ * during a CI outage, the queue may wrongly remove as many entries as it takes to suspect the head, and no more.
  */
 export class Jury {
   readonly #chronicle: Chronicle;
   readonly #truth: Truth;
-  /** The innocent that were removed, by the head they were tested on. */
+  /** Innocent entries that were removed, by the head they were tested on. */
   readonly #wronged = new Map<Sha, Set<PrNumber>>();
-  /** The same for those that could not be tested because nothing is required any more. */
+  /** Innocent entries that could not be tested because nothing is required any more. */
   readonly #unstarted = new Map<Sha, Set<PrNumber>>();
-  /** Whoever was removed after a test alone on a head, in order. */
+  /** Removals after a test alone on a head, in order. */
   readonly #rows = new Map<Sha, Removal[]>();
   readonly #findings: Finding[] = [];
-  /** The innocent that were removed for what the head or CI did. */
+  /** Innocent entries that were removed for a fault of the head or of CI. */
   readonly #victims: { readonly run: Candidate; readonly submission: number }[] = [];
 
   constructor(chronicle: Chronicle, truth: Truth) {
@@ -89,7 +91,7 @@ export class Jury {
     this.#truth = truth;
   }
 
-  /** Who was removed and should not have been. */
+  /** The wrong removals of this chapter. */
   judge(chapter: Chapter): readonly Finding[] {
     this.#forgetWhereReleased(chapter);
     if (chapter.event.kind === 'removed_pull_request_observed') this.#forget(chapter.event.prNumber);
@@ -100,7 +102,7 @@ export class Jury {
     return this.#findings.splice(0);
   }
 
-  /** It returned, and nothing is held against the head for its sake any more. */
+  /** The entry returned, so its removal no longer counts against the head. */
   #forget(prNumber: PrNumber): void {
     for (const wronged of [...this.#wronged.values(), ...this.#unstarted.values()]) wronged.delete(prNumber);
     for (const [head, row] of this.#rows) {
@@ -111,7 +113,7 @@ export class Jury {
     }
   }
 
-  /** In the end: a head that failed by itself has given back whoever was removed for it. */
+  /** At the end, a head that failed by itself must have returned every entry removed for it. */
   judgeReturns(): readonly Finding[] {
     for (const { run, submission } of this.#victims) {
       const entry = this.#chronicle.stays.get(submission)?.entry;
@@ -127,7 +129,7 @@ export class Jury {
     return this.#findings.splice(0);
   }
 
-  /** A test of the head by itself that failed after the run, and by the same checks, before any that passed. */
+  /** A failed test of the head by itself, after the run and by the same checks, before any test that passed. */
   #findRedTest({ number, base }: Candidate, checks: readonly string[]): Candidate | undefined {
     const tests = [...this.#chronicle.candidates.values()].filter(
       (other) => other.purpose.kind === 'head' && other.base.sha === base.sha && other.number > number,
@@ -143,7 +145,7 @@ export class Jury {
     this.#findings.push({ invariant: WRONGS[wrong], text: `#${prNumber} is removed: ${text}` });
   }
 
-  /** An operator wants to go on on a red head: whoever fails then is judged anew. */
+  /** An operator resumed the queue on a red head, so later failures are judged anew. */
   #forgetWhereReleased({ before, step: { queue } }: Chapter): void {
     const head = before.head?.sha;
     if (before.hold === undefined || queue.hold !== undefined || head === undefined) return;
@@ -200,7 +202,7 @@ export class Jury {
     return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, { isThird, head, isLeft });
   }
 
-  /** What it changes is part of what makes the tree of the run red. */
+  /** Its changes are part of what makes the tree of the run red. */
   #isGuilty(run: Candidate, entry: Entry, checks: readonly string[]): boolean {
     const files = this.#truth.filesOfRun(run);
     const own = this.#truth.ownPaths(entry.pr.headSha, run.base.sha);
@@ -212,7 +214,7 @@ export class Jury {
     const base = this.#truth.filesOfHead(run.base.sha);
     if (base === undefined || this.#truth.isBlind) return undefined;
     if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(run, 'the target', of);
-    // Those beneath that passed did so by other checks, by a waiver, or without what landed beside them.
+    // An entry beneath passed by other checks, by a waiver, or without what landed beside it.
     const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks));
     return isLax ? undefined : `nothing that it changes makes ${checks.join()} red in run ${run.number}`;
   }
@@ -229,7 +231,7 @@ export class Jury {
     );
   }
 
-  /** Nobody's change makes a protection go away. */
+  /** No pull request can remove the branch protection. */
   #judgeStart(entry: Entry): string | undefined {
     const { candidate } = entry.because;
     const run = candidate === undefined ? undefined : this.#chronicle.candidate(candidate);
@@ -240,7 +242,7 @@ export class Jury {
       : this.#add('required', entry, `so were ${others} others on ${run.base.sha.slice(0, 10)}`);
   }
 
-  /** An innocent one is removed, because the head or CI is broken. */
+  /** An innocent entry is removed because the head or CI is broken. */
   #count(run: Candidate, culprit: string, { isThird, head, isLeft }: Circumstances): undefined {
     const [member] = run.members;
     const commit = head ?? run.base.sha;
@@ -253,12 +255,12 @@ export class Jury {
     if (others >= REMOVED_IN_ANY_WAY) this.#add('excess', member, text);
   }
 
-  /** The queue itself put this commit there, after a test. */
+  /** The queue landed this commit after a test. */
   #hasLanded(sha: Sha): boolean {
     return [...this.#chronicle.stays.values()].some(({ entry }) => entry.landed?.pushedSha === sha);
   }
 
-  /** Somebody who could not be tested at all comes between those who failed. */
+  /** An entry that could not be tested at all interrupts the row of failures. */
   #breakRow({ head }: Queue, { prNumber, because: { reason } }: Entry): void {
     if (head === undefined || !reason.startsWith('START_TEST_RUN_')) return;
     this.#rows.set(head.sha, [...(this.#rows.get(head.sha) ?? []), { prNumber, checks: [reason] }]);
@@ -276,14 +278,14 @@ export class Jury {
     return checks.some((name) => first.checks.includes(name) && second.checks.includes(name));
   }
 
-  /** The head was tested by itself since, and passed: CI that is in order again proves what it can. */
+  /** The head was tested by itself since then and passed. */
   #isCleared(commit: Sha): boolean {
     return [...this.#chronicle.candidates.values()].some(
       ({ purpose, base, pass }) => purpose.kind === 'head' && base.sha === commit && pass !== undefined,
     );
   }
 
-  /** Some run that failed had it inside, and failed because of it, or by chance. */
+  /** A failed run contained it and failed because of it, or by a flake. */
   #judgeSet(entry: Entry): string | undefined {
     const runs = [...this.#chronicle.candidates.values()].filter(
       ({ failure, members, beneath }) =>
@@ -299,7 +301,7 @@ export class Jury {
       const isBaseRed = base !== undefined && failure.checks.some((name) => redCauses(base, name).length > 0);
       return isBaseRed || this.#isGuilty(run, entry, failure.checks);
     };
-    // The judge of these worlds excuses whatever it likes: then the others are not cleared of what the set failed for.
+    // The judgements of this world are random, so a waiver does not clear the others of the set's failure.
     const isExcused = [...this.#chronicle.candidates.values()].some(
       ({ purpose, pass }) => purpose.kind === 'bisection' && pass?.waived !== undefined,
     );
@@ -315,24 +317,24 @@ export class Jury {
   }
 }
 
-/** The other one had passed with the entry beneath it, and is given up only because the entry leaves. */
+/** The other candidate had passed with the entry beneath it, and ended only because the entry leaves. */
 function isTornDown({ settings, candidates }: Queue, other: Candidate, entry: Entry): boolean {
   const then = getIn(candidates, other.number);
   if (!settings.canOptimisticallyMerge || then?.state !== 'passed' || then.pass?.waived !== undefined) return false;
-  // What a search finds vouches for nobody.
+  // A pass in a bisection vouches for no entry.
   if (then.purpose.kind !== 'main') return false;
   const isInside = then.beneath.some(({ submission }) => submission === entry.submission);
   return isInside && other.ending?.prNumber === entry.prNumber;
 }
 
-/** The head on which a run tested one entry and nothing else that has not landed. */
+/** The head on which a run tested one entry without any other unlanded entry. */
 function testedAloneOn(queue: Queue, { purpose, base, beneath, composedWith }: Candidate): Sha | undefined {
   if (purpose.kind === 'bisection') return beneath.length === 0 ? base.sha : undefined;
   const isAlone = beneath.every((member) => findLiveMember(queue, member) === undefined);
   return isAlone && composedWith.length === 0 ? queue.head?.sha : undefined;
 }
 
-/** Adds the members of a run, and answers how many others there were on the same head. */
+/** Adds the members of a run. Returns how many others were removed on the same head. */
 function countWith(wronged: Map<Sha, Set<PrNumber>>, commit: Sha, { members }: Candidate): number {
   const known = wronged.get(commit) ?? new Set();
   wronged.set(commit, known);
@@ -340,7 +342,7 @@ function countWith(wronged: Map<Sha, Set<PrNumber>>, commit: Sha, { members }: C
   return known.size - members.length;
 }
 
-/** The checks of a run that had failed for good when it ended: what was judged afterwards came too late. */
+/** The checks that had failed for good when the run ended. Later judgements came too late. */
 function knownToFail(run: Candidate): readonly string[] {
   const isLate = (name: string) => {
     const judgement = run.checks.find((check) => check.name === name)?.judgement;

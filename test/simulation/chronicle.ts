@@ -22,7 +22,7 @@ import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
 import type { EventRow, QueueCommit, QueueId, TransitionRow } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 
-/** One stored event, and what came of it when it was folded in again. */
+/** One stored event, and the step it causes when it is replayed. */
 export interface Chapter {
   readonly version: number;
   readonly event: QueueEvent;
@@ -30,19 +30,19 @@ export interface Chapter {
   readonly step: Step;
 }
 
-/** What is known of one stay of a pull request in the queue. */
+/** The known facts of one stay of a pull request. */
 export interface Stay {
-  /** As it was last. */
+  /** Its last state. */
   entry: Entry;
-  /** The commits it was ever meant to be at by somebody who may say so. */
+  /** The commits that were submitted or observed with write access. */
   readonly heads: Set<string>;
-  /** As they were while it was live. */
+  /** The targets while it was live. */
   targets: ImpactedTargets | undefined;
-  /** How often it ended: once is enough. */
+  /** How often it ended. More than once is a bug. */
   endings: number;
 }
 
-/** How things stood when a landing was decided. */
+/** The state when a landing was decided. */
 export interface LandingDecision {
   readonly settings: QueueSettings;
   /** By submission. */
@@ -56,21 +56,21 @@ export interface ChronicleOptions {
   readonly onChapter: (chapter: Chapter) => void;
   readonly onTransitions: (rows: readonly TransitionRow[]) => void;
   readonly onBreach: (invariant: string, text: string) => void;
-  /** How many of the latest events are kept for people. */
+  /** How many of the latest events are kept for the report. */
   readonly keptEvents?: number;
 }
 
 const REPLAY = 'I3 the stored events replay to what is stored';
 const KEPT_EVENTS = 40;
 
-/** The queue as its stored events alone make it: folded with every commit, and compared with the rows of the commit. */
+/** Rebuilds the queue from its stored events alone: replayed after every commit and compared with the stored rows. */
 export class Chronicle {
   queue: Queue;
   version = 1;
   events = 0;
   /** Since when the stored queue has been paused or parked. */
   stillSince: Instant | undefined;
-  /** Every candidate there ever was, as it was last, by its id. */
+  /** The last state of every candidate, by id. */
   readonly candidates = new Map<string, Candidate>();
   /** By submission. */
   readonly stays = new Map<number, Stay>();
@@ -86,12 +86,12 @@ export class Chronicle {
     this.queue = options.created;
   }
 
-  /** The latest events, for people. */
+  /** The latest events, for the report. */
   get lastEvents(): readonly string[] {
     return this.#last;
   }
 
-  /** Something else that happened, for people: not stored. */
+  /** Adds a line to the report. Not stored. */
   note(text: string, at: Instant = this.#options.now()): void {
     if (this.#isOver) return;
     if (
@@ -100,7 +100,7 @@ export class Chronicle {
       this.#last.shift();
   }
 
-  /** What follows is not remembered any more: the end of the story is what it is about. */
+  /** Stops recording, so that the report ends with the failure. */
   conclude(): void {
     this.#isOver = true;
   }
@@ -120,7 +120,7 @@ export class Chronicle {
     this.#options.onTransitions(commit.transitions);
   }
 
-  /** Reads everything back from the store and folds it from the beginning. */
+  /** Reads all events back from the store and replays them from the beginning. */
   async verify(store: Store): Promise<void> {
     const { queueId, created } = this.#options;
     const rows = await store.queues.listEvents(queueId, 1, 1_000_000);
@@ -168,7 +168,7 @@ export class Chronicle {
       stay.entry = entry;
       if (isLive(entry.state)) stay.targets = entry.targets;
       else stay.endings += 1;
-      // One that was removed for a failure of the branch goes on with the stay it had.
+      // An entry that was removed for a failure of the branch continues its stay.
       if (event.kind === 'removed_pull_request_observed' && isLive(entry.state)) stay.endings = 0;
       this.stays.set(entry.submission, stay);
       const isMeant = event.kind === 'pull_request_submitted' || event.kind === 'pull_request_observed';
@@ -222,7 +222,7 @@ export class Chronicle {
   }
 }
 
-/** Keys may be in another order: a server that read the queue back has them in the order of the codec. */
+/** Keys may be in another order: a queue read back from the store has them in the order of the codec. */
 function isSame(one: string, other: string): boolean {
   return one === other || isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }

@@ -39,7 +39,7 @@ export interface ClientsOptions {
 const PATIENCE_MS = 8_000;
 const TRIES = 4;
 
-/** Whoever calls the servers from outside: asks one of them, and again where there is no answer or a bad one. */
+/** External callers. They ask any server, and retry without a usable answer. */
 export class Clients {
   readonly #options: ClientsOptions;
 
@@ -70,14 +70,14 @@ export class Clients {
     );
   }
 
-  /** CI says each thing once, and does not care what comes of it. */
+  /** CI reports everything once and ignores the answer. */
   report({ sha, candidateId, check }: CiReport): void {
     const isByName = candidateId !== undefined && this.#options.random.chance(0.5);
     const of = isByName ? { testRunId: candidateId } : { sha };
     this.ask((app) => reportCheck(app, ADA, { repo: REPO, of, check }), 1);
   }
 
-  /** A forge says that something changed: whoever hears it goes and looks. */
+  /** The forge sends a hint, and the server that receives it reads the forge. */
   notify(hint: Hint): void {
     this.ask((app) => look(app, hint), 1);
   }

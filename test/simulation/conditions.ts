@@ -8,26 +8,26 @@ import { TROUBLES, type Trouble } from './troubles.ts';
 export const CHECKS = ['unit', 'lint'] as const;
 export const AREAS = ['x', 'y', 'z'] as const;
 
-/** Under what a run takes place: drawn from its seed, once, before anything happens. */
+/** The conditions of a run, drawn from its seed before anything happens. */
 export interface Conditions {
   readonly servers: 1 | 2;
   readonly pullRequests: number;
-  /** How long people and faults are at it before everything calms down. */
+  /** How long people act and faults occur before the calm phase. */
   readonly busyMs: number;
-  /** How many things people do besides opening pull requests. */
+  /** How many acts people do besides opening pull requests. */
   readonly acts: number;
   readonly settings: QueueSettings;
-  /** What the forge's branch protection requires, where the queue says nothing. */
+  /** The required checks of the forge's branch protection, if the queue names none. */
   readonly protection: readonly string[];
   /** Uploaded targets name every area that a change touches. */
   readonly isHonest: boolean;
   /** Clocks of servers jump. */
   readonly hasBadClocks: boolean;
   readonly wideRate: number;
-  /** How many calls to the store take any time. */
+  /** The share of store calls that take any time. */
   readonly storeDelayRate: number;
   readonly rates: Rates;
-  /** What goes wrong for everybody at once. */
+  /** Troubles that affect the whole world at once. */
   readonly troubles: readonly Trouble[];
 }
 
@@ -37,17 +37,17 @@ export interface Rates {
   readonly store: FaultRates;
   readonly hints: CourierRates;
   readonly ci: CiRates;
-  /** Noes of the forge. */
+  /** The forge refuses to merge. */
   readonly refusal: number;
 }
 
 const REQUIRED = [['unit', 'lint'], ['unit', 'lint'], ['unit', 'lint'], ['unit'], [], null, null] as const;
 
-/** Seeds before this one are older than the setting, and stay the runs they were: there, quarantine is not honored. */
+/** Seeds before this one are older than the setting and keep their runs: they do not honor quarantine. */
 export const FIRST_QUARANTINE_SEED = 10_001;
-/** The same for merge APIs: before this one, the target is always pushed to. */
+/** Seeds before this one are older than merge APIs: they always land by push. */
 export const FIRST_API_SEED = 20_001;
-/** From this one on, troubles make innocent changes look guilty, and little else goes wrong. */
+/** From this seed on, troubles make innocent changes look guilty, and little else goes wrong. */
 export const FIRST_TROUBLED_SEED = 30_001;
 
 export function drawConditions(random: Prng, seed: number): Conditions {
@@ -82,7 +82,7 @@ function draw(random: Prng): Conditions {
   };
 }
 
-/** Where checks flake and requests get lost all the time, next to nothing can be said about who was wronged. */
+/** With permanent flakes and lost requests, wrong removals could hardly be detected. */
 function drawTroubled(random: Prng): Conditions {
   const drawn = draw(random);
   const rates = drawRates(random, random.pick([0, 0, 0.2, 0.5] as const));
@@ -130,11 +130,11 @@ function drawSettings(random: Prng): QueueSettings {
   };
 }
 
-/** One setting, or a few, as somebody may change them in the middle of everything. */
+/** One or a few settings that an operator changes during the run. */
 export function drawSettingsChange(random: Prng, seed: number): Partial<QueueSettings> {
   const { mode: _mode, ...drawn } = drawSettings(random);
   const names = random.shuffle(Object.keys(drawn) as (keyof typeof drawn)[]).slice(0, 6);
-  // What is required matters most when it changes.
+  // Changes of the required checks find the most bugs.
   const chosen = random.chance(0.3) ? [...names, 'requiredStatuses' as const] : names;
   const honorQuarantine = drawQuarantine(new Prng(`honor ${names.join()}`), seed);
   return Object.fromEntries(chosen.map((name) => [name, { ...drawn, honorQuarantine }[name]]));
@@ -157,8 +157,8 @@ function drawRates(random: Prng, strength: number): Rates {
       lost: of(0.05),
       timedOutBefore: of(0.02),
       timedOutAfter: of(0.03),
-      // A landing is guarded by the target's head and the pull request's: one that is carried out after everybody has
-      // given it up, and after both came back to where they were, is past what any client can prevent.
+      // A landing is guarded by the heads of the target branch and the pull request. If the forge executes it after it
+      // was given up, and both heads are back where they were, no client can prevent it.
       doneAfterTimeout: 0,
       crashBefore: of(0.03),
       crashAfter: of(0.08),

@@ -1,4 +1,4 @@
-/** What happened, and how often: over many runs, everything that is worth a test must have. */
+/** Counts what happened. Over many runs, everything worth a test must have happened. */
 export class Coverage {
   readonly counts = new Map<string, number>();
 
@@ -28,7 +28,7 @@ const STORE_FAULTS = ['refused', 'lost', 'crashBefore', 'crashAfter'];
 const CI_FAULTS = ['flaky', 'blind', 'cancelled', 'lost', 'rerun', 'timeless', 'ahead'];
 const COURIER_FAULTS = ['lost', 'doubled', 'late'];
 
-/** Without one of these in a whole set of seeds, the set proves less than it says. */
+/** If one of these is missing in a set of seeds, the set proves less than it claims. */
 export const MUST_OCCUR: readonly string[] = [
   ...FORGE_FAULTS.map((kind) => `forge.${kind}`),
   ...STORE_FAULTS.map((kind) => `store.queues.${kind}`),

@@ -2,7 +2,7 @@ import type { Candidate, Member } from '../../src/engine/candidate.ts';
 import type { Entry, Queue } from '../../src/engine/queue.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 
-/** A queue in a few lines, for whoever must find out what went wrong in it. */
+/** The queue in a few lines, for debugging a failed seed. */
 export function describeQueue(queue: Queue): string[] {
   const { settings, state, landing, head } = queue;
   return [

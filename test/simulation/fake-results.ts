@@ -9,7 +9,7 @@ import type { StoredTestSettings } from '../../src/storage/test-settings.ts';
 import { aTest } from '../contract/store-world.ts';
 
 const TESTS = [1, 2, 3, 4];
-/** Of every run of a check: how its results look, once they are there. */
+/** How the test results of a run look once they are processed. */
 const WAYS = [
   'excused',
   'excused',
@@ -35,8 +35,8 @@ const SETTINGS: StoredTestSettings = {
 };
 
 /**
- * The same store, with results of every check of every candidate in it: some come at once, some late, some never; some
- * excuse a failure and some do not. Which it is follows from the seed and the check alone.
+ * The same store with test results for every check of every candidate. Some are processed at once, some late, some
+ * never. Some excuse a failure and some do not. The outcome depends on the seed and the check alone.
  */
 export function withFakeResults(store: Store, of: { readonly seed: number; readonly now: () => Instant }): Store {
   const firstAsked = new Map<string, Instant>();

@@ -3,23 +3,23 @@ import type { Prng } from '../../src/lib/prng.ts';
 import { never, type SimProcess } from './sim-process.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** How a call goes wrong. Each is a probability for every single call; what is absent does not happen. */
+/** How a call goes wrong. Each is a probability per call; absent means never. */
 export interface FaultRates {
-  /** An error at once, and nothing was done: 5xx, 429, connection refused. */
+  /** An immediate error without any effect: 5xx, 429, connection refused. */
   readonly refused?: number;
-  /** It was done, and the answer is an error. */
+  /** The call is executed, and the answer is an error. */
   readonly lost?: number;
-  /** Silence for `timeoutMs`, then an error; nothing was done. */
+  /** No answer for `timeoutMs`, then an error. The call has no effect. */
   readonly timedOutBefore?: number;
-  /** It was done, then silence for `timeoutMs`, then an error. */
+  /** The call is executed, then no answer for `timeoutMs`, then an error. */
   readonly timedOutAfter?: number;
-  /** Silence, an error, and only after that is it done: what the caller does next may be overtaken. */
+  /** No answer, then an error, and only then the call is executed. It may overtake the caller's next call. */
   readonly doneAfterTimeout?: number;
-  /** It was done, and there is no answer, ever. */
+  /** The call is executed and never answered. */
   readonly silent?: number;
-  /** The caller's process dies before it was done. */
+  /** The caller's process crashes before the call is executed. */
   readonly crashBefore?: number;
-  /** It was done, and the caller's process dies before it hears of it. */
+  /** The call is executed, and the caller's process crashes before the answer arrives. */
   readonly crashAfter?: number;
 }
 
@@ -27,24 +27,24 @@ type FaultKind = keyof FaultRates;
 
 export interface FaultyOptions {
   readonly world: SimWorld;
-  /** Whose calls these are: they stop when it dies. */
+  /** The calling process. Its calls stop when it crashes. */
   readonly process: SimProcess;
-  /** Of the port, in the book of faults. */
+  /** The name of the port in the fault counts. */
   readonly name: string;
-  /** What its errors are. */
+  /** The code of its errors. */
   readonly code: FaultCode;
   readonly random: Prng;
   readonly rates: FaultRates | ((method: string) => FaultRates);
-  /** How long a call takes. Absent: it is answered at once. */
+  /** How long a call takes. Absent: no time. */
   readonly delayMs?: readonly [min: number, max: number];
-  /** How many of the calls take any time at all. */
+  /** The share of calls that take any time. */
   readonly delayRate?: number;
   readonly timeoutMs?: number;
-  /** Methods that nothing happens to. */
+  /** Methods without faults. */
   readonly spared?: readonly string[];
-  /** Methods that answer without a promise, and always. */
+  /** Methods that answer synchronously and never fail. */
   readonly synchronous?: readonly string[];
-  /** Properties that read as something else, such as `isShared`. */
+  /** Properties with another value, such as `isShared`. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
@@ -63,8 +63,8 @@ const SPARED = ['close'];
 const SYNCHRONOUS = ['testBranchOf'];
 
 /**
- * A port as one process sees it through a bad line: the same methods, some of which fail, some after they were carried
- * out. Objects within it are wrapped too; everything else is as it is.
+ * A port as one process sees it over a bad connection. The methods are the same, but some fail, some of them after they
+ * were executed. Nested objects are wrapped too; other values are passed through.
  */
 export function faulty<Port extends object>(port: Port, options: FaultyOptions): Port {
   const wrapped = new Map<string | symbol, unknown>();
@@ -114,7 +114,7 @@ interface Call {
 async function carryOut(options: FaultyOptions, { fault, act, delays: [there, back] }: Call): Promise<unknown> {
   const { world, process, timeoutMs = TIMEOUT_MS } = options;
   await wait(world, there);
-  // What had not left when its process died does not leave.
+  // A call that had not been sent when its process crashed is never sent.
   if (!process.isAlive) return never();
   if (fault !== undefined && !world.isCalm) world.count(`${options.name}.${fault}`);
   switch (world.isCalm ? undefined : fault) {
@@ -162,7 +162,7 @@ function delayOf({ random, delayMs, delayRate = 1 }: FaultyOptions): number {
   return random.between(...delayMs);
 }
 
-/** At most one thing goes wrong with a call. */
+/** A call has at most one fault. */
 function draw({ random, rates }: FaultyOptions, method: string): FaultKind | undefined {
   const of = typeof rates === 'function' ? rates(method) : rates;
   let left = random.next();

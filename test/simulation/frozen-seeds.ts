@@ -1,4 +1,4 @@
-/** Seeds that once found something, and what. They are run before all others, whatever has become of them since. */
+/** Seeds that found a bug once, and which. They run before all others, even if they find nothing any more. */
 export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] = [
   [321, 'an urgent entry that a red target keeps from starting looks as if it were overtaken'],
   [362, 'a slot that a bisection gives back is not used where nothing in the line changed'],

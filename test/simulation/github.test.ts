@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { runSeeds } from './run-seeds.ts';
 import { describeFailure, Summary } from './summary.ts';
 
-/** The same plan can take another course each time: what they find is found by running many by hand. */
+/** The same plan can take another course each time. Many runs by hand find the bugs; these seeds are a smoke test. */
 const SEEDS = [2, 10, 16];
 
 describe('simulation on GitHub, with real git', () => {

@@ -18,18 +18,18 @@ import type { Chapter, Chronicle } from './chronicle.ts';
 import { findUndone } from './movers.ts';
 import { findPausedBeginning, overlap } from './order.ts';
 
-/** What there is to judge by: what was stored, what the forge has, and what CI truly said. */
+/** The evidence: what is stored, what the forge has, and the true results of CI. */
 export interface Evidence {
   readonly chronicle: Chronicle;
   readonly repository: FakeRepository;
   readonly ci: FakeCi;
-  /** What the target has, by submission. */
+  /** The landings on the target branch, by submission. */
   readonly landed: Map<number, LandingMove>;
-  /** Landings that were carried out after they had been given up. */
+  /** Landings that the forge executed after they were given up. */
   readonly strays: Set<BranchMove>;
 }
 
-/** The target was moved by us. */
+/** A move of the target branch by the queue. */
 export interface LandingMove extends BranchMove {
   readonly from: Sha;
   readonly to: Sha;
@@ -41,7 +41,7 @@ export function isLandingMove(move: BranchMove): move is LandingMove {
   return move.landing !== undefined && move.from !== undefined && move.to !== undefined;
 }
 
-/** Each answers in a sentence what is broken, or nothing. */
+/** Each returns a sentence about what is broken, or nothing. */
 type OfLanding = (evidence: Evidence, move: LandingMove) => string | undefined;
 type OfChapter = (evidence: Evidence, chapter: Chapter) => string | undefined;
 
@@ -53,7 +53,7 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
   '8 nothing lands twice': landsOnce,
 };
 
-/** Only where targets are true, no check is blind, and the target was not red before. */
+/** Applies only if targets are correct, no check is blind, and the target branch was not red before. */
 export function staysGreen(
   { ci, chronicle, repository: { git, moves } }: Evidence,
   move: LandingMove,
@@ -61,12 +61,12 @@ export function staysGreen(
 ): string | undefined {
   const candidate = chronicle.candidates.get(move.landing.request.candidateId);
   if (move.landing.answer.how === 'UNPROVEN' || move.landing.answer.how === 'PREFIX') return undefined;
-  // The judge of these worlds excuses whatever it likes.
+  // The judgements of this world are random.
   if (candidate?.pass?.waived !== undefined) return undefined;
-  // A pull request that was made before a rewind brings back what the rewind took, and its targets say nothing of that.
+  // A pull request from before a force-push brings back what the force-push removed, and its targets do not say so.
   const wasRewound = moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
   if (candidate !== undefined && candidate.composedWith.length > 0 && wasRewound) return undefined;
-  // Targets are honest about the checks that the branch has; who adds another tests it on each side alone.
+  // Targets are correct for the checks of the branch. An additional check was tested on each side alone.
   const isCommon = (name: string) => candidate?.composedWith.length === 0 || protection.includes(name);
   const names = (candidate?.required?.names ?? []).filter(isCommon);
   const before = git.getCommit(move.from).tree;
@@ -74,19 +74,19 @@ export function staysGreen(
   return red && `${red} is red at ${move.to}`;
 }
 
-/** Commits that were collected since leave it open, and count as taken back. */
+/** Collected commits leave the question open and count as removed. */
 function isOnTop(git: Evidence['repository']['git'], from: Sha | undefined, to: Sha | undefined): boolean {
   if (from === undefined || to === undefined) return true;
   return git.findCommit(from) !== undefined && git.findCommit(to) !== undefined && git.isAncestor(from, to);
 }
 
-/** Those that remember what came before: see `Turns` and `Jury`, which has names of its own. */
+/** Invariants with a memory: see `Turns` and `Jury`, which names its own. */
 const COMPLETE = 'a plan is complete in one step';
 export const IN_ORDER = 'equals land in the order of their admission';
 export const NAMED_BESIDE = 'C4 a candidate names what landed beside it';
 export const MOVABLE = 'something can move every entry';
 
-/** Seen from what is stored alone, wherever the pull requests are. */
+/** Derived from the store alone, on any forge. */
 export const OF_STORED: Readonly<
   Record<string, (evidence: Pick<Evidence, 'chronicle'>, chapter: Chapter) => string | undefined>
 > = {
@@ -118,12 +118,12 @@ export function landsWhatPassed(evidence: Evidence, { to, tree, landing }: Landi
   if (answer.how === 'IDENTICAL') return to === request.sha ? undefined : 'IDENTICAL is not the tested commit';
   if (answer.how === 'SAME_TREE') return tree === request.tree ? undefined : 'SAME_TREE is not the tested tree';
   if (answer.how === 'PREFIX') return findBadPart(evidence, landing);
-  // Only a merge API does that, and only on top of what somebody else did: whether it is called so is seen in the end.
+  // Only a merge API does that, and only on top of a foreign push. Whether the record says so is checked at the end.
   if (answer.how === 'UNPROVEN' && landing.whole !== undefined) return undefined;
   return answer.how === 'COMPOSED' ? undefined : `landed as ${answer.how}`;
 }
 
-/** A part of what was tested has the tree that it was predicted to have, before the rest of it. */
+/** A part of what was tested has the predicted tree. */
 function findBadPart({ repository: { git } }: Evidence, { answer, whole }: LandingMove['landing']): string | undefined {
   const plan = whole && planLanding(git, whole);
   if (plan?.kind !== 'landed') return 'a part of nothing';
@@ -132,7 +132,7 @@ function findBadPart({ repository: { git } }: Evidence, { answer, whole }: Landi
   return predicted?.tree === part?.tree ? undefined : `#${part?.prNumber} is no part of what was tested`;
 }
 
-/** Why CI did not prove the candidate's tree, by what CI itself knows. */
+/** Why CI did not prove the candidate's tree, according to CI itself. */
 function findDoubt({ ci, chronicle, repository: { git } }: Evidence, candidate: Candidate): string | undefined {
   const { pass, required, commit, members } = candidate;
   if (pass === undefined || required === undefined || commit === undefined) return 'it never passed';
@@ -159,7 +159,7 @@ function findDoubt({ ci, chronicle, repository: { git } }: Evidence, candidate: 
   }
 }
 
-/** A required check that neither passed nor was waived, by a judgement of its failure. */
+/** A required check that neither passed nor was waived by a judgement. */
 function findUnproven(of: {
   readonly ci: FakeCi;
   readonly candidate: Candidate;
@@ -197,7 +197,10 @@ export function landsWhatWasSubmitted({ chronicle }: Evidence, { landing }: Land
   return undefined;
 }
 
-/** What moved the target since the candidate's base was landed by the queue, and shares neither targets nor paths. */
+/**
+ * Everything that moved the target branch since the candidate's base was landed by the queue, and shares neither
+ * targets nor paths.
+ */
 export function combinesOnlyDisjoint(evidence: Evidence, move: LandingMove): string | undefined {
   const { request, answer } = move.landing;
   const candidate = evidence.chronicle.candidates.get(request.candidateId);
@@ -228,7 +231,7 @@ interface Part {
   readonly paths: Iterable<string>;
 }
 
-/** What each entry of a landing changed. */
+/** The changes of each entry of a landing. */
 function partsOf({ repository: { git } }: Evidence, { from, landing }: LandingMove): Part[] {
   let { tree } = git.getCommit(from);
   return landing.answer.entries.map((entry) => {
@@ -249,7 +252,7 @@ function findStay({ chronicle }: Evidence, { landing }: LandingMove, prNumber: n
   return member && chronicle.stays.get(member.submission);
 }
 
-/** Paths of the others are as they were on the target; all other paths are as they were tested. */
+/** Paths of the others are as on the target branch; all other paths are as tested. */
 function findMixedPath(evidence: Evidence, move: LandingMove, others: ReadonlySet<string>): string | undefined {
   const { git } = evidence.repository;
   const [pushed, tested] = [git.getTree(move.tree).files, git.getTree(move.landing.request.tree).files];
@@ -275,7 +278,7 @@ export function landsOnce({ chronicle, landed }: Evidence, move: LandingMove): s
   return undefined;
 }
 
-/** An entry ends once; one that the target has ends as merged, and says truly how. */
+/** An entry ends once. A landed entry ends as merged with a true record. */
 export function endsOnce({ chronicle, landed, repository }: Evidence, { step }: Chapter): string | undefined {
   for (const entry of step.ended) {
     const name = `#${entry.prNumber}`;
@@ -295,14 +298,14 @@ export function endsOnce({ chronicle, landed, repository }: Evidence, { step }: 
   return undefined;
 }
 
-/** The target was believed to be moved by somebody else: somebody else did, or we did after we had given up. */
+/** The queue saw a foreign push: there was one, or its own landing was executed after it was given up. */
 export function knowsItsOwnMoves(evidence: Evidence, { before, event, step: { queue } }: Chapter): string | undefined {
   const isStopped = event.kind === 'candidate_landed' && event.stopped?.kind === 'target_moved';
   const isNews = event.kind === 'target_observed' || event.kind === 'landing_refused' || isStopped;
   if (!isNews || before.heads === 0 || queue.heads === before.heads) return undefined;
   const head = queue.head?.sha;
   const isForeign = (move: BranchMove) => move.to === head && (move.landing === undefined || evidence.strays.has(move));
-  // It is news, if late, where somebody took back what had just landed and the landing came to nothing.
+  // Late news is still true: a push removed what had just landed, and the landing was given up.
   const isTakenBack = ({ from, landing }: BranchMove) => from === head && landing === undefined;
   const { moves } = evidence.repository;
   return moves.some((move) => isForeign(move) || isTakenBack(move)) ? undefined : `nobody else moved it to ${head}`;
@@ -320,7 +323,7 @@ export function failsForACheck({ chronicle, ci }: Evidence, { step: { ended } }:
   return undefined;
 }
 
-/** In the end, what the target has is merged in the books too. */
+/** At the end, every landing is recorded as merged. */
 export function findUnrecorded({ chronicle, landed }: Evidence): string | undefined {
   for (const [submission, { to }] of landed) {
     const entry = chronicle.stays.get(submission)?.entry;
@@ -329,7 +332,7 @@ export function findUnrecorded({ chronicle, landed }: Evidence): string | undefi
   return undefined;
 }
 
-/** When a landing is decided, nothing that stands ahead of what lands and overlaps with it is left to land. */
+/** When a landing is decided, no overlapping entry ahead of it is left to land. */
 export function keepsOrder(_evidence: unknown, { step: { queue, effects } }: Chapter): string | undefined {
   for (const effect of effects) {
     const candidate = effect.kind === 'land_candidate' ? findCandidate(queue, effect.candidate) : undefined;
@@ -359,23 +362,23 @@ function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boole
   const candidateOf = ({ candidate }: Entry) => (candidate === undefined ? undefined : findCandidate(queue, candidate));
   const [own, others] = [candidateOf(entry), candidateOf(other)];
   if (own === undefined || own.purpose.kind === 'direct') return true;
-  // It was tested alone on a red head, and may be what mends it for the others.
+  // It was tested alone on a red head and may repair it for the others.
   if (own.purpose.kind === 'repair') return false;
   if (others !== undefined) return others.place < own.place;
-  // While the target is red nothing starts, and an urgent one interrupts nobody: what passed may be what mends it.
+  // While the branch is red nothing starts, and an urgent entry interrupts nothing: what passed may repair the branch.
   if (queue.hold !== undefined) return false;
   if (other.priority.value > 0 || landing.some(({ priority }) => priority.value === 0)) return false;
   return isInterruptible(queue, own);
 }
 
-/** What landed beside a candidate shared no target with what it tests, and still shares none. */
+/** Entries that landed beside a candidate shared no target with its members, and still share none. */
 function staysDisjoint(
   { chronicle: { stays } }: Pick<Evidence, 'chronicle'>,
   { step: { queue } }: Chapter,
 ): string | undefined {
   for (const candidate of valuesOf(queue.candidates)) {
     if (candidate.composedWith.length === 0 || candidate.purpose.kind !== 'main') continue;
-    // What is being landed, by it or by another, is past that question.
+    // Entries that are landing are exempt.
     if (queue.landing !== undefined) return undefined;
     const beside = [...stays.values()].filter(
       ({ entry }) => entry.landed !== undefined && candidate.composedWith.includes(entry.prNumber),
@@ -396,7 +399,7 @@ function isNotParked(_evidence: unknown, { step: { outcome, queue } }: Chapter):
 
 function keepsEngineInvariants(_evidence: unknown, { step: { queue } }: Chapter): string | undefined {
   const breach = findBreachAnywhere(queue);
-  // Targets that change while an entry is being landed: what was built without it goes once the landing is over.
+  // Targets may change while an entry is landing. Candidates built without it are abandoned after the landing.
   const isPassing = queue.landing !== undefined && breach?.includes('lacks #') === true;
   return isPassing ? undefined : breach;
 }
@@ -419,7 +422,7 @@ export function runsNothingTwice(
   if (!queue.settings.reusePassedTrees) return undefined;
   for (const effect of effects) {
     const run = effect.kind === 'start_checks' ? findCandidate(queue, effect.candidate) : undefined;
-    // Whether a suspected head still passes is another question.
+    // The test of a suspected head asks whether it still passes.
     if (run === undefined || run.purpose.kind === 'head') continue;
     const proof = [...chronicle.candidates.values()].find((other) => proves(other, run));
     if (proof !== undefined) return `candidate ${run.number} is run although ${proof.number} passed with its tree`;
@@ -440,16 +443,16 @@ function proves(proof: Candidate, run: Candidate): boolean {
   );
 }
 
-/** Longer than an answer of the store is under way: what was paused before that, the server could know. */
+/** Longer than a store call takes. A pause before that was visible to the server. */
 const STORE_ANSWER_MS = 25;
 
-/** 6: a landing is not even begun in a queue that is paused or parked. */
+/** 6: no landing begins in a paused or parked queue. */
 export function findPausedLanding({ stillSince, queue }: Chronicle, now: Instant): string | undefined {
   if (stillSince === undefined || now - stillSince <= STORE_ANSWER_MS) return undefined;
   return `landCandidate was called ${now - stillSince} ms after the queue became ${queue.parked ? 'parked' : queue.state}`;
 }
 
-/** 9: every transition says why, by a code and in words. */
+/** 9: every transition has a reason code and a text. */
 export function findUnexplained(rows: readonly TransitionRow[]): string | undefined {
   for (const row of rows) {
     const { reason, text, checks } = decodeTransition(row);
@@ -463,7 +466,7 @@ export function findUnexplained(rows: readonly TransitionRow[]): string | undefi
   return undefined;
 }
 
-/** Whoever is still here waits for somebody outside, and truly so. */
+/** A remaining entry waits for something outside the queue, and that is true. */
 export function findStuck(
   { chronicle: { queue } }: Pick<Evidence, 'chronicle'>,
   isAdmissible: (entry: Entry) => boolean,

@@ -17,7 +17,7 @@ import { valuesOf } from '../../src/lib/int-map.ts';
 import type { StoredEffect } from '../../src/storage/queues.ts';
 import type { Chapter } from './chronicle.ts';
 
-/** What a plan leaves undone would wait for the next event, whatever that is and whenever it comes. */
+/** Finds work that a plan left undone. It would wait for the next event, whenever that comes. */
 export function findUndone({ event, step: { queue, outcome } }: Chapter): string | undefined {
   if (outcome.kind !== 'applied' || queue.parked !== undefined) return undefined;
   const again = step(queue, { kind: 'time_passed', at: event.at });
@@ -28,15 +28,15 @@ export function findUndone({ event, step: { queue, outcome } }: Chapter): string
 }
 
 export interface Outlook {
-  /** Undefined where each server has another one: then nobody can say from outside what falls due. */
+  /** Undefined if the clocks of the servers differ. Then timers cannot be judged from outside. */
   readonly now: Instant | undefined;
-  /** What waits to be carried out, as the store has it at the same moment. */
+  /** The pending effects in the store at the same moment. */
   readonly effects: readonly StoredEffect[];
 }
 
 /**
- * An entry that nothing can ever move, as a sentence. What can: an effect that waits to be carried out, a run with a
- * deadline, a timer, or somebody outside who was told (a pause, a branch that is gone, a queue that is parked).
+ * Finds an entry that nothing can ever move. A pending effect, a run with a deadline, a timer or a notified person can
+ * move it (a pause, a deleted branch, a parked queue).
  */
 export function findUnmoved(queue: Queue, outlook: Outlook): string | undefined {
   if (queue.parked !== undefined) return undefined;
@@ -56,7 +56,7 @@ export function findUnmoved(queue: Queue, outlook: Outlook): string | undefined 
   return isDead(queue, outlook) ? describeDead(queue) : undefined;
 }
 
-/** Why a candidate that is under way is not. */
+/** Why a candidate makes no progress. */
 function findStill(queue: Queue, candidate: Candidate, outlook: Outlook): string | undefined {
   const { number, state, sameTreeAs } = candidate;
   if (state === 'building') {
@@ -81,7 +81,7 @@ function hasEffect({ effects }: Outlook, kind: string, candidate: number): boole
 /** A timer may fire a little late. */
 const LATE_MS = 5_000;
 
-/** Somebody is in the line, the queue may work, and nothing is under way or due. */
+/** The line has entries, the queue may work, and nothing is under way or due. */
 function isDead(queue: Queue, { now, effects }: Outlook): boolean {
   if (now === undefined || !mayWork(queue) || queue.landing !== undefined) return false;
   if (![...valuesOf(queue.entries)].some(isAdmitted)) return false;

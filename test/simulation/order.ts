@@ -4,27 +4,26 @@ import type { ImpactedTargets } from '../../src/engine/targets.ts';
 import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
 import type { Chapter } from './chronicle.ts';
 
-/** What is known of one stay, for whoever asks whether it was overtaken. */
+/** The known facts of one stay for deciding whether it was overtaken. */
 interface Place {
   readonly admission: number;
   readonly priority: number;
   readonly targets: ImpactedTargets | undefined;
-  /** Something took it out of the order of admission: a conflict, a search, another priority, other targets. */
+  /** A conflict, a bisection, another priority or other targets took it out of the order of admission. */
   isMoved: boolean;
 }
 
 /**
- * Of two entries of one priority that overlap, the one that was admitted first lands first. This follows admissions
- * alone, and knows nothing of the line.
+ * Overlapping entries with the same priority land in the order of admission. Derived from admissions alone.
  */
 export class Turns {
   /** By submission. */
   readonly #places = new Map<number, Place>();
 
-  /** Who lands before somebody whose turn it was, as a sentence. */
+  /** Finds an entry that lands before another one whose turn it was. */
   findOvertaken({ before, step: { queue, ended, transitions } }: Chapter): string | undefined {
     for (const prNumber of changedKeys(before.entries, queue.entries)) this.#follow(getIn(queue.entries, prNumber));
-    // Others may have begun while it was out, and may be tested in the step that takes it back.
+    // Others may have started while it was out of the line, and may be tested in the step that returns it.
     for (const { prNumber, because } of transitions) {
       const place = this.#places.get(getIn(queue.entries, prNumber)?.submission ?? 0);
       if (because.reason === 'TARGET_BRANCH_AT_FAULT' && place !== undefined) place.isMoved = true;
@@ -72,7 +71,7 @@ function isOutOfLine({
   return [conflictsWith, bisection, clearedBySearch, clearedByPart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
-/** What moved the target last, and what that brought. */
+/** The last move of the target branch, with the entries it landed. */
 interface Arrival {
   readonly ordinal: number;
   readonly epoch: number;
@@ -80,7 +79,7 @@ interface Arrival {
   readonly prNumber: number;
 }
 
-/** A candidate that is built on an older head names everything that landed since and is not in it. */
+/** A candidate on an older head names everything that landed since and is not in it. */
 export class Neighbours {
   readonly #arrivals: Arrival[] = [];
 
@@ -107,13 +106,13 @@ function isNamed(composedWith: readonly number[], prNumber: number): boolean {
   return composedWith.includes(prNumber);
 }
 
-/** An empty list overlaps with nothing but ALL. */
+/** An empty list overlaps only with ALL. */
 export function overlap(one: ImpactedTargets | undefined, other: ImpactedTargets | undefined): boolean {
   if (one === undefined || other === undefined || one.kind === 'all' || other.kind === 'all') return true;
   return one.targets.some((target) => other.targets.includes(target));
 }
 
-/** A landing that begins in a queue that is paused or parked; one that had begun before goes on. */
+/** A landing that begins in a paused or parked queue. A landing that had begun before may finish. */
 export function findPausedBeginning({ before, step: { queue } }: Chapter): string | undefined {
   const isNew = queue.landing?.isBegun === true && before.landing?.isBegun !== true;
   const isStill = before.state === 'PAUSED' || before.parked !== undefined;

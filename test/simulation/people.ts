@@ -34,11 +34,11 @@ export interface PeopleOptions {
 
 export const OTHER_BRANCH = 'release';
 
-/** Who open pull requests, change their minds, and get in the queue's way. */
+/** People who open pull requests, change their minds and disturb the queue. */
 export class People {
   readonly #options: PeopleOptions;
   readonly #random: Prng;
-  /** What each pull request truly impacts. */
+  /** The true impact of each pull request. */
   readonly #areas = new Map<PrNumber, Set<string>>();
   #isRetargeting = false;
 
@@ -47,7 +47,7 @@ export class People {
     this.#random = options.random;
   }
 
-  /** Plans everything that they do until it is over. */
+  /** Plans all acts in advance. */
   begin(): void {
     const { world, conditions } = this.#options;
     const { busyMs, pullRequests, acts, hasBadClocks } = conditions;
@@ -57,7 +57,7 @@ export class People {
     if (hasBadClocks) for (let jump = 0; jump < 4; jump += 1) world.schedule(within(0.9), () => this.#jumpClock());
   }
 
-  /** Just when it is about to land, somebody changes something about it. */
+  /** Changes a pull request just before it lands. */
   meddle(number: PrNumber): void {
     const { world, clients } = this.#options;
     if (this.#isRetargeting && !world.isCalm) {
@@ -86,7 +86,7 @@ export class People {
     this.#options.clients.ask((app) => restartTestsOnPullRequest(app, ADA, { ...QUEUE, prNumber: number }));
   }
 
-  /** Removes from the target whatever makes it red by itself. */
+  /** Removes everything from the target branch that makes it red by itself. */
   repairTarget(): boolean {
     const { repository } = this.#options;
     const head = repository.findHead(BRANCH);
@@ -99,7 +99,7 @@ export class People {
     return true;
   }
 
-  /** For whoever reads what happened. */
+  /** Adds a line to the report. */
   note(text: string): void {
     this.#options.chronicle.note(`-- ${text}`);
   }
@@ -108,13 +108,13 @@ export class People {
     this.#open(trait);
   }
 
-  /** Somebody who is in the queue, or was, wants to be first. */
+  /** An entry in the queue, or formerly in it, becomes urgent. */
   hurry(): void {
     const number = this.#pick();
     if (number !== undefined) this.makeUrgent(number);
   }
 
-  /** From now on whatever lands is found to impact everything, just while it does. */
+  /** From now on every landing entry gets targets that impact everything, during its landing. */
   retargetWhileLanding(): void {
     this.#isRetargeting = true;
   }
@@ -143,7 +143,7 @@ export class People {
     if (this.#random.chance(conditions.settings.mode === 'PARALLEL' ? 0.9 : 0.4)) {
       world.schedule(this.#random.between(0, 3_000), () => this.upload(number));
     }
-    // Whoever hopes to land directly waits until the checks on the head are there.
+    // A candidate for a direct merge is submitted when the checks on its head have reported.
     const waitMs = this.#isDirect ? this.#random.between(0, 15_000) : this.#random.between(0, 2_000);
     world.schedule(waitMs, () => this.#submit(number));
   }
@@ -187,7 +187,7 @@ export class People {
     const act = this.#random.pick(ACTS_BY_WEIGHT);
     const known = repository.listPullRequests();
     const live = [...valuesOf(this.#options.chronicle.queue.entries)].map(({ prNumber }) => prNumber);
-    // Mostly one that is in the queue: that is where it hurts.
+    // Mostly a pull request in the queue, where an act does the most harm.
     const number = this.#random.chance(0.8) ? this.#random.pick(live) : this.#random.pick(known)?.number;
     if (act !== undefined && number !== undefined) this.#do(act, number);
   }
@@ -221,7 +221,7 @@ export class People {
     world.schedule(this.#random.between(0, 12_000), () => this.#submit(number));
   }
 
-  /** Undoes what was done to a pull request, and submits it again. */
+  /** Undoes an act on a pull request and submits it again. */
   #later(number: PrNumber, undo: () => void): void {
     const { repository, world } = this.#options;
     world.schedule(this.#random.between(100, 10_000), () => {
@@ -269,7 +269,7 @@ export class People {
     );
   }
 
-  /** The target is red for a while. */
+  /** Makes the target branch red for a while. */
   breakTarget(forMs: PrNumber | readonly [min: number, max: number]): void {
     const { repository, world } = this.#options;
     if (repository.findHead(BRANCH) === undefined) return;
@@ -280,7 +280,7 @@ export class People {
     });
   }
 
-  /** Takes the last commit off the target. */
+  /** Removes the last commit from the target branch. */
   rewindTarget(): void {
     const { repository } = this.#options;
     const [parent] = repository.git.getCommit(repository.getHead(BRANCH)).parents;

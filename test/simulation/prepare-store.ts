@@ -9,7 +9,7 @@ import { BRANCH, ORGANIZATION } from './clients.ts';
 export const QUEUE_ID = 'queue' as QueueId;
 const REPOSITORY_ID = 'repository' as RepositoryId;
 
-/** One organization, one repository and one queue: what is there when a run begins. */
+/** Creates one organization, one repository and one queue. */
 export async function prepareStore(
   store: Store,
   { repo, queue, at }: { readonly repo: RepositoryRef; readonly queue: Queue; readonly at: Instant },

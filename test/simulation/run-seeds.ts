@@ -2,19 +2,19 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { RunReport } from './simulate.ts';
 
-/** What pull requests are on: a forge that is a model, or the fake GitHub with real git. */
+/** The forge of a run: a model in memory, or the fake GitHub with real git. */
 export type ForgeKind = 'model' | 'github';
 
 export interface SeedsOptions {
   readonly seeds: readonly number[];
   readonly forge?: ForgeKind | undefined;
   readonly jobs?: number | undefined;
-  /** Nothing more is begun after a seed that failed. */
+  /** Starts no further seed after a failure. */
   readonly isBailing?: boolean | undefined;
   readonly onReport: (report: RunReport) => void;
 }
 
-/** Runs every seed once, on as many threads as there are cores. */
+/** Runs every seed once, on as many threads as cores. */
 export async function runSeeds(options: SeedsOptions): Promise<void> {
   const { seeds, jobs = availableParallelism(), isBailing = false } = options;
   const waiting = seeds.values();

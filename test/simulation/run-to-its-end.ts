@@ -1,4 +1,4 @@
-/** A run under one seed. */
+/** A run of one seed. */
 interface Run<Report> {
   go(): Promise<void>;
   close(): Promise<void>;
@@ -6,7 +6,7 @@ interface Run<Report> {
   report(): Report;
 }
 
-/** Whatever is thrown, also where nobody waits for it, is a bug that the report names. */
+/** Every error is a bug that the report names, also an unhandled rejection. */
 export async function runToItsEnd<Report>(run: Run<Report>): Promise<Report> {
   const onRejection = (error: unknown) => run.noteBug(error);
   process.on('unhandledRejection', onRejection);

@@ -30,23 +30,23 @@ export interface ServersOptions {
   readonly onLandingCalled: () => void;
   readonly onCrash: () => void;
   readonly onAlarm: (code: string) => void;
-  /** Something failed that is no fault of the world. */
+  /** Called for an error that no simulated fault explains. */
   readonly onBug: (error: unknown) => void;
 }
 
 interface Life {
   readonly app: App;
   readonly process: SimProcess;
-  /** Calls that this life waits for. */
+  /** How many calls of this life are under way. */
   underWay: number;
 }
 
 const FORGE_TIMEOUT_MS = 4_000;
 const RESTART_MS = [300, 4_000] as const;
 
-/** The servers of one run: the real shell, each life of it on a line of its own that breaks now and then. */
+/** The servers of a run: the real shell. Each life has its own unreliable connections. */
 export class Servers {
-  /** The most calls that ever were under way at once. */
+  /** The highest number of calls under way at once. */
   busiest = 0;
   lives = 0;
   readonly #options: ServersOptions;
@@ -57,13 +57,13 @@ export class Servers {
     for (let index = 0; index < options.conditions.servers; index += 1) this.#start(index);
   }
 
-  /** One that is up, if any is. */
+  /** A server that is up, if any is. */
   pick(): App | undefined {
     const up = this.#present.filter((life) => life !== undefined);
     return this.#options.random.pick(up)?.app;
   }
 
-  /** The clock of one of them is set, forward or back. */
+  /** Sets the clock of one server forward or back. */
   jumpClock(): void {
     const { random, world } = this.#options;
     const life = random.pick(this.#present);
@@ -128,12 +128,12 @@ export class Servers {
       log: this.#createLog(),
       checkRunner: noJobs,
       backupFolder: '',
-      // Callers come with their rights.
+      // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,
     };
   }
 
-  /** The same forge; calls are counted while they are under way, and a landing is told before it goes out. */
+  /** Wraps the forge: counts calls under way, and announces a landing before it is sent. */
   #watch(forge: Forge, life: () => Life): Forge {
     return new Proxy(forge, {
       get: (target, property) => {

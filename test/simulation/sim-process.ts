@@ -1,27 +1,27 @@
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 
-/** Settles never. */
+/** Never settles. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
 export interface ProcessOptions {
   readonly name: string;
-  /** Of its clock, against the world's. */
+  /** The offset of its clock to the clock of the world. */
   readonly skewMs?: number;
-  /** Called once, when it has crashed. */
+  /** Called once, after the crash. */
   readonly onCrash?: (process: SimProcess) => void;
 }
 
 /**
- * One life of a server. When it crashes its timers are gone, and what it waits for never comes; what already went out
- * goes on without it. A restart is another process.
+ * One life of a server. A crash drops its timers and the answers it waits for. Calls that were sent still run. A
+ * restart is another process.
  */
 export class SimProcess {
   readonly name: string;
-  /** The server's own time. */
+  /** The server's own clock. */
   readonly clock: Timing;
-  /** Of its clock, against the world's; may change at any time, as clocks do. */
+  /** The offset of its clock to the clock of the world. It may change at any time. */
   skewMs: number;
   readonly #onCrash: ((process: SimProcess) => void) | undefined;
   #isAlive = true;
@@ -45,19 +45,19 @@ export class SimProcess {
     return this.#isAlive;
   }
 
-  /** From now on nothing that it does reaches anybody. */
+  /** From now on nothing it does has an effect. */
   crash(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#onCrash?.(this);
   }
 
-  /** An orderly end: the same, but nobody is told. */
+  /** A clean end: like a crash, without the callback. */
   end(): void {
     this.#isAlive = false;
   }
 
-  /** The answer as this process sees it: not at all, once it is dead. */
+  /** Passes the answer on while the process lives; never settles after its end. */
   async hear<T>(answer: Promise<T>): Promise<T> {
     try {
       const value = await answer;

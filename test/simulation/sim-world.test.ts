@@ -105,7 +105,7 @@ class Counter {
 }
 
 describe('faulty port', () => {
-  /** What comes of one call under these rates, and what the port has after it. */
+  /** The result of one call under these rates, and the state of the port after it. */
   async function tryOnce(rates: FaultRates, more: Partial<FaultyOptions> = {}) {
     const world = new SimWorld({ seed: 1, jitterMs: 0 });
     const process = world.spawn({ name: 'server' });
@@ -184,7 +184,7 @@ describe('faulty port', () => {
       process.crash();
     });
     await world.runFor(MINUTE_MS);
-    // The first had arrived and was done; the second had not left.
+    // The first call had arrived and was executed. The second had not been sent.
     assert.deepEqual([answers, await counter.read()], [[], 1]);
   });
 

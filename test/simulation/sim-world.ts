@@ -7,26 +7,26 @@ import { type ProcessOptions, SimProcess } from './sim-process.ts';
 export interface SimOptions {
   readonly seed: number | string;
   readonly startAt?: Instant;
-  /** Timing are never early, and up to this much late. */
+  /** Timers are never early and at most this late. */
   readonly jitterMs?: number;
-  /** More tasks than this, and something goes round in circles. */
+  /** More tasks than this mean an endless loop. */
   readonly maxTasks?: number;
 }
 
 const START_AT = Date.UTC(2025, 0, 1);
 const JITTER_MS = 3;
 const MAX_TASKS = 1_000_000;
-/** Only acts that were begun are waited for, and those take a few turns of the event loop. */
+/** The world waits only for started acts, and those take a few turns of the event loop. */
 const MAX_TURNS = 100_000;
 
 /**
- * A world with a time of its own: whatever happens in it is a task at an instant, and chance comes from the seed. After
- * each task everything that follows from it at once is let happen, before the next one.
+ * A world with its own time. Everything in it is a task at an instant, and randomness comes from the seed. After each
+ * task everything that follows at once happens before the next task.
  */
 export class SimWorld implements Weather {
   readonly seed: number | string;
   readonly random: Prng;
-  /** For what is no server's: people, forges and CI. */
+  /** For everything outside the servers: people, forges and CI. */
   readonly timers: Timing = {
     now: () => this.now,
     after: (ms, act) => this.schedule(ms, act),
@@ -51,12 +51,11 @@ export class SimWorld implements Weather {
     this.#maxTasks = maxTasks;
   }
 
-  /** How many tasks were run. */
   get tasks(): number {
     return this.#tasks;
   }
 
-  /** Runs `act` so much later, or a little after that; returns how to call it off. */
+  /** Runs `act` after this time, plus some jitter. Returns a function that cancels it. */
   schedule(ms: number, act: () => void): () => void {
     const at = this.now + Math.max(0, Math.ceil(ms)) + this.#ties.integer(this.#jitterMs + 1);
     const task: Task = { at, tie: this.#ties.next(), act, isCalledOff: false };
@@ -72,17 +71,17 @@ export class SimWorld implements Weather {
     });
   }
 
-  /** A life of a server; a restart is another one. */
+  /** Starts a life of a server. A restart is another one. */
   spawn(options: ProcessOptions): SimProcess {
     return new SimProcess(this.timers, options);
   }
 
-  /** Called after every task, when everything that followed from it has happened. */
+  /** Called after every task and everything that followed from it at once. */
   observe(observer: () => void): void {
     this.#observers.push(observer);
   }
 
-  /** From now on nothing goes wrong on purpose. */
+  /** From now on no fault is injected. */
   calm(): void {
     this.isCalm = true;
   }
@@ -91,12 +90,12 @@ export class SimWorld implements Weather {
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
   }
 
-  /** What went wrong on purpose, by kind, and how often. */
+  /** The injected faults by kind, with counts. */
   faultCounts(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.faults].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Carries out an act of the outside: the next task waits for it. */
+  /** Runs an act from outside. The next task waits for it. */
   async track<T>(act: () => Promise<T>): Promise<T> {
     this.#underWay += 1;
     try {
@@ -106,7 +105,7 @@ export class SimWorld implements Weather {
     }
   }
 
-  /** Until that instant, or until nothing is left to do. */
+  /** Runs until that instant, or until no task is left. */
   async runUntil(instant: Instant): Promise<void> {
     await this.#run(instant, () => false);
     this.now = Math.max(this.now, instant);
@@ -116,13 +115,13 @@ export class SimWorld implements Weather {
     return this.runUntil(this.now + ms);
   }
 
-  /** Whether it came true before that instant, looked at after every task. */
+  /** Whether the condition became true before that instant. It is checked after every task. */
   async runUntilTrue(condition: () => boolean, instant: Instant): Promise<boolean> {
     await this.#run(instant, condition);
     return condition();
   }
 
-  /** Lets happen what waits for nothing but its turn. */
+  /** Runs everything that waits for nothing but the event loop. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -56,12 +56,12 @@ export interface RunReport {
   /** Present for a run on the fake GitHub. */
   readonly forge?: 'github';
   readonly failure: string | undefined;
-  /** The latest, oldest first, and the queue after them; only of a run that failed. */
+  /** The latest events, oldest first, and the queue after them. Only for a failed run. */
   readonly lastEvents: readonly string[];
   readonly conditions: Conditions;
   readonly tasks: number;
   readonly events: number;
-  /** The same for the same seed: what became of the target, and when. */
+  /** The moves of the target branch with their times. The same for the same seed. */
   readonly trace: string;
   readonly coverage: Readonly<Record<string, number>>;
 }
@@ -69,17 +69,17 @@ export interface RunReport {
 const SETTLE_MS = 90 * 60_000;
 const TICK_MS = 3_000;
 const LOOK_MS = 5_000;
-/** Longer than an answer of the store is under way. */
+/** Longer than an answer of the store takes. */
 const TOLD_MS = 1_000;
 const MAX_TASKS = 200_000;
-/** The last one comes when every message that was late has arrived. */
+/** The last nudge comes after every late message has arrived. */
 const NUDGES = [1, 6, 30];
 
 export function simulate({ seed }: RunOptions): Promise<RunReport> {
   return runToItsEnd(new Run(seed, createMemoryStore()));
 }
 
-/** One run under one seed: a world, what is in it, and who watches it. */
+/** One run of one seed: the world, its contents and its observers. */
 class Run {
   readonly #world: SimWorld;
   readonly #conditions: Conditions;
@@ -99,7 +99,7 @@ class Run {
   readonly #troubles: Troubles;
   readonly #hints: Courier<Hint>;
   readonly #undecided = new Map<PrNumber, number>();
-  /** Candidates whose refs were made after they had ended. */
+  /** Candidates whose refs were created after they had ended. */
   readonly #late = new Set<string>();
   #failure: string | undefined;
   #scene: readonly string[] = [];
@@ -256,7 +256,7 @@ class Run {
     return forge;
   }
 
-  /** A request that was carried out after its candidate had been discarded: nobody is left to undo it. */
+  /** A request was executed after its candidate had been discarded, so nothing undoes it. */
   #isLate(candidateId: string): boolean {
     const isLate = this.#chronicle.candidates.get(candidateId)?.endedAt !== undefined;
     if (isLate) this.#late.add(candidateId);
@@ -332,14 +332,14 @@ class Run {
     if (hint.kind === 'pull_request_changed' || hint.kind === 'branch_moved') this.#hints.send(hint);
   }
 
-  /** Every now and then: each entry has something that can move it. */
+  /** Checks periodically that something can move each entry. */
   #poll(): void {
     const world = this.#world;
     world.schedule(LOOK_MS, () => {
       if (this.#failure !== undefined) return;
       void world.track(async () => {
         const found = await this.#findUnmoved();
-        // The store may know already what nobody was told yet.
+        // The store may already contain what no server has been told yet.
         if (found !== undefined) world.schedule(TOLD_MS, () => void world.track(() => this.#lookAgain(found)));
       });
       this.#poll();
@@ -363,7 +363,7 @@ class Run {
     if (!isLandingMove(move)) {
       const { from, to } = move;
       const isRewound = from === undefined || to === undefined || !this.#repository.git.isAncestor(from, to);
-      // What was taken off the target may land again.
+      // Entries that a force-push removed from the target branch may land again.
       if (isRewound) landed.clear();
       return;
     }
@@ -430,7 +430,7 @@ class Run {
     if (this.#repository.moves.some(({ by }) => by === id)) this.#coverage.note('crash after the push');
   }
 
-  /** Faults are over: with a little help from an operator, everything comes to an end. */
+  /** The calm phase. With some help from an operator, everything comes to an end. */
   async #settle(): Promise<void> {
     const world = this.#world;
     const deadline = world.now + SETTLE_MS;
@@ -465,19 +465,19 @@ class Run {
     return this.#repository.git.merge(target, head).kind === 'clean';
   }
 
-  /** What a person on duty does every now and then. */
+  /** The regular acts of the operator on duty. */
   #tick(deadline: number): void {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    // A target that is red by itself is repaired. Whatever else holds the queue ends without help.
+    // The operator repairs a red target branch. Every other hold ends without help.
     if (queue.hold !== undefined) people.repairTarget();
     if (NUDGES.includes(this.#ticks)) this.#nudge();
     this.#ticks += 1;
     if (this.#world.now < deadline) this.#world.schedule(TICK_MS, () => this.#tick(deadline));
   }
 
-  /** Whatever got lost is said once more. Not again and again: what must happen by itself has to. */
+  /** Repeats lost messages once. More repetitions would hide work that must happen by itself. */
   #nudge(): void {
     const { queue } = this.#chronicle;
     for (const { prNumber, state, targets } of valuesOf(queue.entries)) {

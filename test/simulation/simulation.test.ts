@@ -9,12 +9,12 @@ import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** 300 in all: `npm run simulate` runs the thousands. */
+/** 300 in all. `npm run simulate` runs thousands. */
 const SEEDS = 150;
 const QUARANTINE_SEEDS = 50;
 const API_SEEDS = 50;
 const TROUBLED_SEEDS = 50;
-/** Something rare is looked for in this many times as many seeds. */
+/** Rare events are searched for in this many times as many seeds. */
 const MAX_ROUNDS = 10;
 const OF_MERGING = ['broken off after', 'broken off before', 'foreign push after', 'foreign push before', 'refused'];
 
@@ -26,7 +26,7 @@ async function runAll(seeds: readonly number[], summary = new Summary([])): Prom
   return summary;
 }
 
-/** As many seeds as asked for, and more of them only while something worth a test has not occurred. */
+/** Runs `count` seeds, and more only while something worth a test has not occurred. */
 async function runUntilSeen({ from, count, sights }: Coverage): Promise<Summary> {
   const summary = new Summary(sights);
   for (let next = from; next === from || (summary.missing.length > 0 && next < from + MAX_ROUNDS * count); ) {

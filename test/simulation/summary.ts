@@ -6,7 +6,7 @@ interface Sight {
   seeds: number;
 }
 
-/** What many runs came to. */
+/** The totals of many runs. */
 export class Summary {
   runs = 0;
   tasks = 0;
@@ -31,7 +31,7 @@ export class Summary {
     }
   }
 
-  /** What is worth a test and did not occur in any run. */
+  /** Things worth a test that occurred in no run. */
   get missing(): readonly string[] {
     return this.#mustOccur.filter((what) => !this.#sights.has(what));
   }
@@ -58,7 +58,7 @@ export class Summary {
   }
 }
 
-/** Everything one needs to find out why a seed fails, and how to run it again. */
+/** Everything needed to debug a failed seed, and the command to run it again. */
 export function describeFailure({ seed, forge, failure, lastEvents, conditions }: RunReport): string {
   const { settings, rates: _rates, ...others } = conditions;
   return [

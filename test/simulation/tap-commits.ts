@@ -7,7 +7,7 @@ export interface Tap {
   readonly onSettled: (effect: string, settlement: EffectSettlement) => void;
 }
 
-/** The same store; whoever listens hears what is stored before whoever stored it. */
+/** The same store. The listener learns of a commit before the caller does. */
 export function tapCommits(store: Store, { onCommitted, onStale, onSettled }: Tap): Store {
   const queues = {
     ...store.queues,

@@ -6,8 +6,8 @@ import type { People } from './people.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /**
- * What goes wrong for everybody at once, and makes innocent changes look guilty. Another one changes what every seed draws:
- * frozen seeds are then looked for anew.
+ * Troubles that affect the whole world at once and make innocent changes look guilty. Adding one changes what every
+ * seed draws, so the frozen seeds must be searched again.
  */
 export const TROUBLES = [
   'red target',
@@ -38,7 +38,7 @@ export interface TroublesOptions {
   readonly forge: FakeForge;
 }
 
-/** Brings about the troubles that a seed plans; calm ends those that last. */
+/** Causes the troubles that a seed plans. The calm phase ends lasting ones. */
 export class Troubles {
   readonly #options: TroublesOptions;
   #landingsToPause = 0;
@@ -98,7 +98,7 @@ export class Troubles {
     }
   }
 
-  /** It has begun: the forge does not answer just then, and when it does, somebody has paused the queue. */
+  /** The landing has begun. The forge stops answering, and when it answers again, the queue is paused. */
   hearOfLanding(): void {
     const { world, forge, people } = this.#options;
     if (this.#landingsToPause === 0 || world.isCalm) return;

@@ -11,7 +11,7 @@ export interface TruthOptions {
   readonly isBlind: boolean;
 }
 
-/** Trees stay when commits are collected; commits that are gone leave a question without an answer. */
+/** Trees outlive collected commits. A question about a collected commit stays open. */
 export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
   const { git, moves } = repository;
   const hasBoth = (one: Sha, other: Sha) => git.findCommit(one) !== undefined && git.findCommit(other) !== undefined;

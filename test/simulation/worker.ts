@@ -2,10 +2,10 @@ import { parentPort } from 'node:worker_threads';
 import type { ForgeKind } from './run-seeds.ts';
 import { type RunOptions, type RunReport, simulate } from './simulate.ts';
 
-// Faults are thrown by the thousand, and nobody reads where from.
+// Thousands of faults are thrown, and their stack traces are never read.
 Error.stackTraceLimit = 4;
 
-/** A thread that runs the seeds it is told, one after the other. */
+/** A thread that runs the seeds it receives, one after the other. */
 parentPort?.on('message', ({ forge, ...options }: RunOptions & { readonly forge: ForgeKind }) => {
   void run(forge, options).then((report) => parentPort?.postMessage(report));
 });

@@ -23,17 +23,17 @@ export interface Sight {
   readonly repository: string;
   readonly lines: readonly Line[];
   readonly dataFolders: readonly string[];
-  /** Nothing of the kind may happen any more: then any moment is as good. */
+  /** If the moment does not come within this time, the server is killed anyway. */
   readonly patienceMs: number;
 }
 
-/** Resolves at such a moment, or some time later; answers whether it came. */
+/** Resolves at such a moment or at the time limit. Returns whether the moment came. */
 export async function takeAim(random: Prng, aim: Aim, sight: Sight): Promise<boolean> {
   if (aim === 'at any moment' || aim === 'while it starts') {
     await pause(random.integer(aim === 'at any moment' ? sight.patienceMs : MAX_START_MS));
     return true;
   }
-  // Drawn first, so that what happens does not change what is drawn.
+  // Drawn first, so that the random sequence does not depend on what happens.
   const lagMs = random.pick([0, 0, 0, 2, 10, 40]);
   const look = await watch(aim, sight);
   const isHit = await lookUntil({ withinMs: sight.patienceMs, everyMs: LOOK_EVERY_MS }, async () =>

@@ -13,11 +13,11 @@ export interface AuthorParts {
   readonly client: StormClient;
   readonly board: Board;
   readonly repository: StormRepository;
-  /** Resolves when so many kills are over. */
+  /** Resolves after this many kills. */
   untilKills(count: number): Promise<void>;
 }
 
-/** The person behind a pull request: opens it, submits it, has second thoughts, and sees it through to its end. */
+/** The author of a pull request: opens and submits it, changes it as planned, and waits for its end. */
 export async function beAuthor(parts: AuthorParts, change: PlannedChange): Promise<void> {
   const { repository, board } = parts;
   await parts.untilKills(change.afterKills);
@@ -50,7 +50,7 @@ async function twist(parts: AuthorParts, change: PlannedChange): Promise<void> {
   }
 }
 
-/** Looks itself: what the board shows may be of before the last thing this author did. */
+/** Reads the entry itself, because the board may be older than the author's last act. */
 async function isOver(parts: AuthorParts, change: PlannedChange): Promise<boolean> {
   const entry = await parts.client.get(change, { includeTimeline: true });
   if (entry === undefined) throw new Error(`#${change.number} is not known any more`);
@@ -60,7 +60,7 @@ async function isOver(parts: AuthorParts, change: PlannedChange): Promise<boolea
   } else if (isStuck(entry)) {
     if (change.number % 2 === 0) await cancel(parts, change);
     else await solve(parts, change);
-    // The server has to notice that.
+    // The server has to detect the push.
     await parts.board.until(change.number, (now) => !isStuck(now) || now.prSha !== entry.prSha);
   }
   return false;
@@ -75,12 +75,12 @@ function hasEnded({ state }: EntryView): boolean {
   return ENDED.includes(state ?? '');
 }
 
-/** It conflicts with its target, and waits for its author. */
+/** It conflicts with its target branch and waits for its author. */
 function isStuck({ state, readiness }: EntryView): boolean {
   return state === 'NOT_READY' && readiness?.gitHubMergeability === 'NOT_MERGEABLE';
 }
 
-/** Again and again until there is an answer: what was done before it got lost must not be done twice. */
+/** Retries until an answer arrives. A lost answer must not lead to a second submission. */
 async function submit({ client }: AuthorParts, change: PlannedChange): Promise<void> {
   const { priority } = change;
   for (;;) {
@@ -92,20 +92,20 @@ async function submit({ client }: AuthorParts, change: PlannedChange): Promise<v
   }
 }
 
-/** Only what has landed meanwhile may be refused. */
+/** Only a change that landed meanwhile may be refused. */
 async function assertMerged(client: StormClient, change: PlannedChange, reply: Reply): Promise<void> {
   const entry = await client.get(change);
   if (entry?.state !== 'MERGED') throw new Error(`#${change.number}: ${JSON.stringify(reply.body)}`);
 }
 
-/** Of the present head. */
+/** Uploads the targets for the present head. */
 async function uploadTargets(client: StormClient, change: PlannedChange): Promise<void> {
   const { line, targets: impactedTargets } = change;
   if (line.settings.mode !== 'PARALLEL') return;
   await client.call('setImpactedTargets', { ...nameOf(change), impactedTargets });
 }
 
-/** Cancelling what has ended is refused, and changes nothing. */
+/** Cancelling an ended entry is refused and changes nothing. */
 async function cancel({ client }: AuthorParts, change: PlannedChange): Promise<void> {
   while ((await client.attempt('cancelPullRequest', nameOf(change))) === undefined) await pause(AGAIN_MS);
 }

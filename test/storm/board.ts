@@ -4,13 +4,13 @@ import { lookUntil, pause } from './pause.ts';
 import type { Line, Plan, PlannedChange } from './plan.ts';
 
 const EVERY_MS = 120;
-/** The API lists so many at once. */
+/** The page size of the API. */
 const PAGE = 50;
 
-/** Where every pull request stands, as the servers said last. */
+/** The last known state of every pull request. */
 export interface Board {
   find(number: number): EntryView | undefined;
-  /** Waits for it; undefined when the storm is given up. */
+  /** Waits for the condition. Undefined if the storm is stopped. */
   until(number: number, isSo: (entry: EntryView) => boolean): Promise<EntryView | undefined>;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function createBoard(client: StormClient, { lines, changes }: Plan): Boar
       await pause(EVERY_MS);
     }
   })();
-  // Whoever stops it hears of a failure; whoever waits does not wait for ever.
+  // stop() reports the failure. The waiting authors must not wait for ever.
   looking.catch(() => {
     isStopped = true;
   });

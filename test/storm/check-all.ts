@@ -11,7 +11,7 @@ import { queueOf } from './client.ts';
 import { checksOf, recordOf } from './project.ts';
 import type { Scene } from './scene.ts';
 
-/** Every promise. In the end the servers are stopped. */
+/** Checks all promises, and stops the servers at the end. */
 export async function checkAll(
   scene: Scene,
   entries: ReadonlyMap<number, EntryView>,
@@ -39,7 +39,7 @@ function placeOf({ databaseUrl: url, posts }: Scene): StorePlace {
   return url === undefined ? { kind: 'sqlite', directory: posts[0]?.dataFolder ?? '' } : { kind: 'postgres', url };
 }
 
-/** What the queues say about themselves, and about the runs that landed. */
+/** Checks what the queues report about themselves and about the candidates that landed. */
 async function checkRecords(
   { plan, client, violations }: Scene,
   entries: ReadonlyMap<number, EntryView>,
@@ -71,7 +71,7 @@ async function checkTargets(scene: Scene, entries: ReadonlyMap<number, EntryView
   }
 }
 
-/** Those that every check wrote down. */
+/** The trees that every check recorded. */
 async function readPassedTrees(folder: string): Promise<ReadonlySet<string>> {
   const texts = await Promise.all(
     checksOf(folder).map(({ name }) => readFile(recordOf(folder, name), 'utf8').catch(() => '')),

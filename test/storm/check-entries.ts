@@ -5,7 +5,7 @@ import type { Violations } from './verdict.ts';
 
 const ENDED = ['MERGED', 'FAILED', 'CANCELLED'];
 
-/** Every pull request has landed once, or was removed for a reason that its kind and its author account for. */
+/** Every pull request landed once, or was removed for a reason that its kind and its author explain. */
 export function checkEntries(
   violations: Violations,
   changes: readonly PlannedChange[],
@@ -30,13 +30,13 @@ function checkEntry(violations: Violations, change: PlannedChange, entry: EntryV
   const merges = timeline.filter((step) => step.state === 'MERGED').length;
   expect(merges === (state === 'MERGED' ? 1 : 0), `was merged ${merges} times`);
   expect(change.kind !== 'bad' || state !== 'MERGED', 'is MERGED although it fails');
-  // What a crash interrupts counts for nothing: only its own failure removes a pull request.
+  // An interruption by a crash is not a failure. Only its own failure removes a pull request.
   const mayBeRemoved =
     !['good', 'same_file'].includes(change.kind) || ['cancels_for_good', 'closes'].includes(change.twist);
   expect(mayBeRemoved || state === 'MERGED', `is ${state} for ${last?.reason}, although nothing is wrong with it`);
 }
 
-/** Of two that break or conflict together one lands, where both wanted to until the end. */
+/** One of two changes that break or conflict together lands if both authors wanted to land until the end. */
 function checkPartners(
   violations: Violations,
   changes: readonly PlannedChange[],
@@ -47,7 +47,7 @@ function checkPartners(
     const partner = changes.find(({ number }) => number === change.partner);
     if (partner === undefined || partner.number < change.number || !wantsTo(change) || !wantsTo(partner)) continue;
     const merged = [change, partner].filter(({ number }) => entries.get(number)?.state === 'MERGED').length;
-    // A conflict may have been solved by its author.
+    // The author may have resolved the conflict.
     const isSo = change.kind === 'clash' ? merged >= 1 : merged === 1;
     violations.expect(isSo, `#${change.number} and #${partner.number} (${change.kind}): ${merged} of them landed`);
   }

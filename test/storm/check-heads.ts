@@ -9,7 +9,7 @@ import type { Violations } from './verdict.ts';
 const run = promisify(execFile);
 const UNPACK = 'git --git-dir="$1" archive "$2" | tar -x';
 
-/** Whoever checks out a head that was pushed finds that the rules hold. */
+/** The rules of the project hold on every pushed head. */
 export async function checkHeads(
   violations: Violations,
   { repository, heads }: { readonly repository: string; readonly heads: readonly string[] },

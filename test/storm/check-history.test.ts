@@ -8,7 +8,7 @@ import { Violations } from './verdict.ts';
 
 const LINE: Line = { branch: 'main', mergeMethod: 'SQUASH', settings: { mode: 'SINGLE' } };
 
-/** A target onto which #1 and then #2 landed, one by one, and the records of that. */
+/** A target branch with #1 and #2 landed one by one, and their records. */
 class Past {
   readonly world: PlainWorld;
   readonly start: string;

@@ -1,4 +1,4 @@
-// What the targets hold in the end, read with git alone, and compared with what Sluice says it did.
+// Compares the target branches, read with git alone, with the records of Sluice.
 import type { EntryView, LandedView } from '../../src/app/queue/entry-view.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import type { Violations } from './verdict.ts';
@@ -8,11 +8,11 @@ export type Git = (args: readonly string[]) => Promise<string>;
 export interface History {
   readonly git: Git;
   readonly line: Line;
-  /** The commit that the target began with. */
+  /** The first commit of the target branch. */
   readonly start: string;
   readonly changes: readonly PlannedChange[];
   readonly entries: ReadonlyMap<number, EntryView>;
-  /** Trees that passed every check, as the checks themselves wrote down. */
+  /** Trees that passed every check, as recorded by the checks themselves. */
   readonly passedTrees: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ interface Commit {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly author: string;
-  /** Whose last commit it is. */
+  /** The pull request whose last commit it is. */
   readonly prNumber: number | undefined;
 }
 
@@ -31,7 +31,7 @@ interface Landing {
   readonly landed: LandedView;
 }
 
-/** Answers the heads that were pushed, oldest first. */
+/** Returns the pushed heads, oldest first. */
 export async function checkHistory(violations: Violations, history: History): Promise<readonly string[]> {
   const { line } = history;
   const commits = await readLine(history);
@@ -42,7 +42,7 @@ export async function checkHistory(violations: Violations, history: History): Pr
   return checkPushes(violations, history, { commits, landings });
 }
 
-/** The target's first-parent line since the start, oldest first. */
+/** The first-parent line of the target branch since the start, oldest first. */
 async function readLine({ git, line, start }: History): Promise<readonly Commit[]> {
   const format = ['%H', '%T', '%P', '%an <%ae>', '%(trailers:key=Sluice-Pull-Request,valueonly,separator=%x2C)'];
   const range = `${start}..refs/heads/${line.branch}`;
@@ -121,7 +121,7 @@ async function checkLanding(
   expect(ours === theirs, `it changed ${JSON.stringify(ours)} and not ${JSON.stringify(theirs)}`);
 }
 
-/** The files that its commits changed on the line. */
+/** The files that its commits changed on the target branch. */
 async function changesOf(
   git: Git,
   own: Commit | undefined,
@@ -133,7 +133,7 @@ async function changesOf(
   return git(['diff-tree', '-r', '--name-only', '--no-renames', `${first.parents[0]}`, own.sha]);
 }
 
-/** A rebased pull request is several commits, and only the last of them names it. */
+/** A rebased pull request has several commits, and only the last one names it. */
 function firstOf(own: Commit, commits: readonly Commit[]): Commit {
   const end = commits.indexOf(own);
   const before = commits.slice(0, end).findLastIndex(({ prNumber }) => prNumber !== undefined);
@@ -143,11 +143,11 @@ function firstOf(own: Commit, commits: readonly Commit[]): Commit {
 /** The files that the pull request itself changes. */
 async function pullRequestFiles(git: Git, { prSha }: EntryView, { base }: LandedView): Promise<string> {
   const mergeBase = await git(['merge-base', base, prSha]);
-  // A merge commit that has landed makes the head an ancestor; `base` is of before.
+  // Once its merge commit has landed, the head is an ancestor. `base` is from before that.
   return git(['diff-tree', '-r', '--name-only', '--no-renames', mergeBase, prSha]);
 }
 
-/** Every commit is somebody's, and says so. */
+/** Every commit belongs to a pull request and names it. */
 function checkCommits(violations: Violations, { line, changes }: History, { commits, landings }: Found): void {
   const authors = new Map(changes.map(({ number, author }) => [number, `${author.name} <${author.email}>`]));
   const { branch, mergeMethod } = line;
@@ -164,7 +164,7 @@ function checkCommits(violations: Violations, { line, changes }: History, { comm
   }
 }
 
-/** Each push went from exactly where the one before had left the target. */
+/** Each push started at the head that the previous push left. */
 function checkPushes(
   violations: Violations,
   { line, start }: History,

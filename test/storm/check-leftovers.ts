@@ -5,7 +5,7 @@ import type { Git } from './check-history.ts';
 import { lookUntil } from './pause.ts';
 import type { Violations } from './verdict.ts';
 
-/** Refs that a server put back after they were removed are swept away 20 s after a start. */
+/** The sweep removes refs that a server wrote after their removal, 20 s after a start. */
 const REFS_MS = 40_000;
 const PROCESSES_MS = 10_000;
 const LOOK_EVERY_MS = 100;
@@ -19,7 +19,7 @@ export async function checkRefs(violations: Violations, git: Git): Promise<void>
   if (isGone === undefined) violations.add(`refs are left: ${(await list()).split('\n').join(' ')}`);
 }
 
-/** A living server has one folder, with nothing of a job in it. */
+/** A running server has one folder without remains of a job. */
 export async function checkRunnerFolders(violations: Violations, dataFolders: readonly string[]): Promise<void> {
   for (const dataFolder of dataFolders) {
     const runner = join(dataFolder, 'runner');
@@ -33,7 +33,7 @@ export async function checkRunnerFolders(violations: Violations, dataFolders: re
   }
 }
 
-/** No process of a check, whichever server started it. */
+/** No process of a check is left, whichever server started it. */
 export async function checkMarkedProcesses(violations: Violations, marks: Iterable<string>): Promise<void> {
   for (const mark of marks) {
     const look = async () => ((await findMarked(mark)).length === 0 ? true : undefined);
@@ -42,7 +42,7 @@ export async function checkMarkedProcesses(violations: Violations, marks: Iterab
   }
 }
 
-/** When the servers are stopped: nobody works in these folders any more, and the runner's are empty. */
+/** After the servers stopped, no process uses these folders, and the folders of the runner are empty. */
 export async function checkStopped(
   violations: Violations,
   { folders, dataFolders }: { readonly folders: readonly string[]; readonly dataFolders: readonly string[] },
@@ -60,7 +60,7 @@ export async function checkStopped(
   }
 }
 
-/** Those that run in one of the folders, or were told of it. */
+/** Processes that run in one of the folders or have it as an argument. */
 async function findProcessesIn(folders: readonly string[]): Promise<readonly string[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(

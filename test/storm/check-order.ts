@@ -2,10 +2,10 @@ import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import type { Violations } from './verdict.ts';
 
-/** These let others pass until their cause is gone. */
+/** Entries with these reasons let others pass until their cause is gone. */
 const STEPPED_ASIDE = ['CONFLICTS_WITH_PREREQUISITE', 'BISECTION_REQUIRED', 'TARGET_BRANCH_RED'];
 
-/** In a single line, whoever was admitted first lands first, unless somebody had a priority or had to step aside. */
+/** In single mode, the entry admitted first lands first, unless one had a priority or had to step aside. */
 export function checkOrder(
   violations: Violations,
   {
@@ -38,7 +38,7 @@ export function checkOrder(
   }
 }
 
-/** Of the last time it was submitted. */
+/** The admission of the last submission. */
 function admissionOf({ timeline = [] }: EntryView): string {
   return timeline.find(({ reason }) => reason === 'MERGE_ITEM_NOW_READY')?.at ?? '';
 }

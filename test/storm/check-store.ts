@@ -10,7 +10,7 @@ export type StorePlace =
   | { readonly kind: 'sqlite'; readonly directory: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
-/** Nothing that a queue asked for is left undone, and nobody was alarmed to the last. The servers must have stopped. */
+/** No effect of a queue is left, and no alarm is open. The servers must have stopped. */
 export async function checkStore(violations: Violations, place: StorePlace): Promise<void> {
   const store = place.kind === 'sqlite' ? await openSqliteStore(place) : await openPostgresStore(place);
   try {

@@ -5,7 +5,7 @@ import { pause } from './pause.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import type { Post } from './server.ts';
 
-/** A call that no server answers for so long is a bug. */
+/** A call without an answer for this long is a bug. */
 const PATIENCE_MS = 120_000;
 const ANSWER_MS = 15_000;
 const AGAIN_MS = 40;
@@ -16,16 +16,16 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/** Talks to whichever server lives. */
+/** Calls any server that is up. */
 export interface StormClient {
-  /** Asks until it is answered: for what may be asked twice. */
+  /** Retries until it is answered. Only for calls that may be repeated. */
   call<T>(operation: string, body: object): Promise<T>;
-  /** One attempt; undefined where no answer came, and nobody knows whether it was done. */
+  /** One attempt. Undefined if no answer came and the outcome is unknown. */
   attempt(operation: string, body: object): Promise<Reply | undefined>;
   get(change: PlannedChange, more?: object): Promise<EntryView | undefined>;
   getAll(line: Line, changes: readonly PlannedChange[]): Promise<readonly EntryView[]>;
   getQueue(line: Line): Promise<QueueView>;
-  /** Whoever still asks is told that it is over. */
+  /** Pending calls fail from now on. */
   close(): void;
 }
 

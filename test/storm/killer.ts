@@ -4,11 +4,11 @@ import { pause } from './pause.ts';
 import type { Post } from './server.ts';
 
 const MAX_GAP_MS = 600;
-/** Of two servers, so often both are dead at once. */
+/** How often both of two servers are dead at once. */
 const BOTH = 0.2;
 
 export interface Kills {
-  /** How often each aim was met. */
+  /** How often each aim was hit. */
   readonly hits: Readonly<Record<Aim, number>>;
   readonly readyMs: readonly number[];
 }
@@ -21,7 +21,7 @@ export interface KillerParts {
   onKill(count: number, text: string): void;
 }
 
-/** Kills the servers in turn, and starts them again. In the end all of them live. */
+/** Kills the servers in turn and starts them again. At the end all of them run. */
 export async function killAgainAndAgain(parts: KillerParts): Promise<Kills> {
   const { random, posts } = parts;
   const hits = Object.fromEntries(AIMS.map((aim) => [aim, 0])) as Record<Aim, number>;
@@ -35,7 +35,7 @@ export async function killAgainAndAgain(parts: KillerParts): Promise<Kills> {
     const post = posts[count % posts.length] as Post;
     const aim = random.pick(AIMS);
     if (aim === 'while it starts') {
-      // To start, it must be dead.
+      // It must be dead to be started.
       await post.kill();
       post.start();
     }

@@ -1,9 +1,9 @@
-/** A storm has its own pace: what is waited for here is chance, or the next look at something. */
+/** Waits for a random time or for the next poll, which no condition can replace. */
 export function pause(delayMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, delayMs));
 }
 
-/** Looks again and again; undefined when the time is over. */
+/** Polls until there is a result. Undefined at the time limit. */
 export async function lookUntil<T>(
   { withinMs, everyMs }: { readonly withinMs: number; readonly everyMs: number },
   look: () => Promise<T | undefined> | T | undefined,

@@ -1,7 +1,7 @@
 import type { Prng } from '../../src/lib/prng.ts';
 import { clashFile, type Files, sharedText } from './project.ts';
 
-/** A queue, with a branch of its own. */
+/** A queue with its own branch. */
 export interface Line {
   readonly branch: string;
   readonly mergeMethod: 'MERGE_COMMIT' | 'SQUASH' | 'REBASE';
@@ -9,13 +9,13 @@ export interface Line {
 }
 
 /**
- * good: passes, whatever else lands. same_file: passes too, and changes a line of a file that others change.
- * bad: fails by itself. pair: fails together with its partner only. clash: conflicts with its partner.
- * budget: too many of them fail.
+ * good: passes, whatever else lands. same_file: passes too, and changes a line of a file that others change. bad: fails
+ * by itself. pair: fails only together with its partner. clash: conflicts with its partner. budget: too many of them
+ * fail together.
  */
 export type Kind = 'good' | 'same_file' | 'bad' | 'pair' | 'clash' | 'budget';
 
-/** What its author does besides submitting it. */
+/** The acts of the author besides submitting. */
 export type Twist = 'none' | 'cancels' | 'cancels_for_good' | 'pushes' | 'closes';
 
 export interface PlannedChange {
@@ -31,9 +31,9 @@ export interface PlannedChange {
   readonly twist: Twist;
   /** How long its author waits before the twist. */
   readonly twistAfterMs: number;
-  /** So many kills come before it. */
+  /** The author opens it after this many kills. */
   readonly afterKills: number;
-  /** Begun on the target as it is when it comes, not on its first commit. */
+  /** Based on the head of the target branch when it is opened, not on the first commit. */
   readonly isFresh: boolean;
 }
 
@@ -45,11 +45,11 @@ export interface Plan {
 
 const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
 const BRANCHES = ['main', 'next', 'release/1.x'] as const;
-/** Changed lines so far apart that they merge. */
+/** Changed lines this far apart merge without conflict. */
 const LINE_DISTANCE = 4;
-/** Some of the kills come when all pull requests are there. */
+/** The share of kills during which pull requests still arrive. */
 const ARRIVALS = 0.85;
-/** Some are there before the first kill. */
+/** The share of pull requests opened before the first kill. */
 const AT_ONCE = 0.2;
 
 export function makePlan(random: Prng, { prs, kills }: { readonly prs: number; readonly kills: number }): Plan {
@@ -89,7 +89,7 @@ interface Draft {
   readonly line: Line;
   readonly kind: Kind;
   readonly partnerId: number | undefined;
-  /** Of its kind: which pair, which clash, which line. */
+  /** Counts within its kind: which pair, which clash, which line. */
   readonly index: number;
 }
 
@@ -168,7 +168,7 @@ function filesOf(random: Prng, { number, kind, index, partnerId }: Draft & { rea
   }
 }
 
-/** Honest: what can break together has a target in common. */
+/** The targets are correct: changes that break together share one. */
 function targetsOf({ number, kind, index }: Draft & { readonly number: number }): readonly string[] {
   const own = `own-${number}`;
   if (kind === 'good') return [own];

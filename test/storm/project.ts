@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 
-/** Lines of the file that many pull requests change, each a line of its own. */
+/** Lines of the file that many pull requests change, one line each. */
 const SHARED_LINES = 2_000;
-/** What all files of `budget/` may add up to. */
+/** The maximum sum of all files in `budget/`. */
 const BUDGET = 10;
 
 export type Files = Readonly<Record<string, string>>;
 
-/** What is on every target before the storm. */
+/** The files on every target branch before the storm. */
 export function firstFiles(clashes: number): Files {
   const files: Record<string, string> = { 'README.md': 'A project in a storm.\n', 'shared.txt': sharedText(undefined) };
   for (let index = 0; index < clashes; index += 1) files[clashFile(index)] = 'nobody was here\n';
@@ -25,7 +25,7 @@ export function clashFile(index: number): string {
   return `clash-${index}.txt`;
 }
 
-/** What must hold for the files, whoever runs it: both halves of a pair, or too much in the budget, break it. */
+/** The rules of the project. Both halves of a pair, or too much in the budget, break them. */
 export const RULES = `
 [ ! -e bad ] || exit 1
 for left in left/*; do [ ! -e "$left" ] || [ ! -e "right/\${left#left/}" ] || exit 1; done
@@ -35,10 +35,10 @@ for part in budget/*; do [ ! -e "$part" ] || total=$((total + $(cat "$part"))); 
 [ "$(wc -l < shared.txt)" -eq ${SHARED_LINES} ] || exit 1
 `;
 
-/** Every file that shows that a check is running, seen from the folder of the runner. */
+/** Exists in the runner's folder while a check runs. */
 export const RUNNING_FILE = 'running';
 
-/** Some leave a daemon behind, in a session of its own and with nothing to read or write. */
+/** Some checks leave a daemon in its own session, without input and output. */
 const DAEMON = `
 case "$SLUICE_COMMIT" in *[02468ace]) command -v setsid > /dev/null && setsid sleep 600 < /dev/null > /dev/null 2>&1 & ;; esac`;
 
@@ -48,8 +48,8 @@ export interface ProjectCheck {
 }
 
 /**
- * Each takes its time by the commit, so that it is the same when it is run again, and writes down which trees passed: a
- * record that Sluice has no hand in.
+ * The duration of a check depends on the commit, so it is the same on a rerun. Each check records the trees that
+ * passed, independently of Sluice.
  */
 export function checksOf(folder: string): readonly ProjectCheck[] {
   const record = `git rev-parse 'HEAD^{tree}' >> '${folder}'/passed-`;

@@ -7,17 +7,17 @@ import type { Post } from './server.ts';
 export interface StormReport {
   readonly violations: readonly string[];
   readonly kills: Kills;
-  /** How many pull requests ended so. */
+  /** How many pull requests ended in each state. */
   readonly states: Readonly<Record<string, number>>;
   readonly landedKinds: Readonly<Record<string, number>>;
-  /** From the last start to the last pull request's end. */
+  /** From the last start to the end of the last pull request. */
   readonly settledMs: number;
   readonly totalMs: number;
-  /** What the servers complained about, and how often. */
+  /** The warnings of the servers, with counts. */
   readonly warnings: Readonly<Record<string, number>>;
 }
 
-/** Where the pull requests are now, in a line. */
+/** The states of all pull requests in one line. */
 export function countStates({ changes }: Plan, board: Board): string {
   const entries = changes.map(({ number }) => board.find(number)?.state ?? 'not there');
   return Object.entries(count(entries))

@@ -2,15 +2,15 @@ import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
 import type { Plan, PlannedChange } from './plan.ts';
 import { type Files, firstFiles } from './project.ts';
 
-/** The bare repository, and what people push to it. */
+/** The bare repository that the authors push to. */
 export interface StormRepository {
   readonly world: PlainWorld;
-  /** The commit that every target begins with. */
+  /** The first commit of every target branch. */
   readonly start: string;
   open(change: PlannedChange): Promise<void>;
-  /** One more commit on top of it. */
+  /** Pushes one more commit. */
   push(change: PlannedChange, files: Files): Promise<void>;
-  /** All of it once more, as one commit on the target as it is now: what conflicted is solved. */
+  /** Squashes it onto the present head of the target branch, which resolves a conflict. */
   rebase(change: PlannedChange): Promise<void>;
   close(change: PlannedChange): Promise<void>;
 }

@@ -9,12 +9,12 @@ export interface StormOptions {
   readonly seed: string;
   readonly kills: number;
   readonly prs: number;
-  /** Two servers on this database; without it, one on the embedded store. */
+  /** Two servers on this database. Undefined: one server on SQLite. */
   readonly databaseUrl: string | undefined;
   onProgress(text: string): void;
 }
 
-/** Everything that a storm is made of. */
+/** All parts of a storm. */
 export interface Scene extends StormOptions {
   readonly random: Prng;
   readonly plan: Plan;

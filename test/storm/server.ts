@@ -8,23 +8,23 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 30_000;
 const MAX_LOG = 200_000;
 
-/** Whoever ends a storm before its time ends its servers. */
+/** Ends the servers if the storm ends early. */
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** One life of a server. */
+/** One process of a server. */
 export interface Life {
   readonly child: ChildProcess;
   readonly hasEnded: () => boolean;
   readonly exited: Promise<void>;
-  /** Resolves to how long it took; undefined where it died before. */
+  /** Resolves to the start time in ms. Undefined if it died before it was ready. */
   readonly ready: Promise<number | undefined>;
   url(): string | undefined;
 }
 
-/** A place for a server: its data folder stays, the processes come and go. */
+/** The place of a server: its data folder stays while processes come and go. */
 export interface Post {
   readonly name: string;
   readonly dataFolder: string;
@@ -32,9 +32,9 @@ export interface Post {
   start(): Life;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** SIGTERM; answers what was wrong with it. */
+  /** Sends SIGTERM and returns the problem, if any. */
   stop(): Promise<string | undefined>;
-  /** The end of what all lives wrote to standard error. */
+  /** The end of the standard error of all processes. */
   log(): string;
 }
 
@@ -79,7 +79,7 @@ function startLife(environment: Readonly<Record<string, string>>, write: (text: 
     output += text;
   });
   child.stderr.setEncoding('utf8').on('data', write);
-  // Not `close`: children of a server that was killed may hold its output open for a moment.
+  // Not `close`: children of a killed server may hold its output open for a moment.
   const exited = new Promise<void>((resolve) =>
     child.once('exit', () => {
       isOver = true;

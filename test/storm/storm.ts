@@ -1,5 +1,5 @@
-// A storm: real servers on a real repository, killed again and again while pull requests land. What the kills leave
-// behind is looked at when everything has settled.
+// A storm: real servers on a real repository are killed again and again while pull requests land. The checks run when
+// everything has settled.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { createPost, type Post } from './server.ts';
 import { Violations } from './verdict.ts';
 
 const TOKEN = 'the-administrator-of-the-storm';
-/** After the last kill. A dead server's leases end after 20 s, and there may be several rounds of them. */
+/** Measured from the last kill. The leases of a dead server end after 20 s, and there may be several rounds of them. */
 const SETTLE_MS = 180_000;
 const RUNNER_JOBS = '4';
 const MIN_LIFE_MS = 400;
@@ -47,7 +47,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
 }
 
 function createPosts(folder: string, databaseUrl: string | undefined): readonly Post[] {
-  // Its checks keep a record in a folder of the storm, and the storm looks into theirs.
+  // The checks write their record into the storm's folder, and the storm reads theirs. So the runner has no protection.
   const open = { SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: 'all' };
   const shared = { SLUICE_ADMIN_TOKEN: TOKEN, SLUICE_RUNNER_JOBS: RUNNER_JOBS, ...open };
   const environment = databaseUrl === undefined ? shared : { ...shared, SLUICE_DATABASE_URL: databaseUrl };
@@ -86,7 +86,7 @@ function killAll(scene: Scene, onKill: KillerParts['onKill']): Promise<Kills> {
   return killAgainAndAgain({ random: random.fork(), posts, sight, kills, onKill });
 }
 
-/** Many kills for few pull requests make short lives, or most servers would die of boredom. */
+/** Many kills for few pull requests need short lives. Otherwise most servers would die idle. */
 function patienceOf({ kills, prs }: Scene): number {
   return Math.min(MAX_LIFE_MS, Math.max(MIN_LIFE_MS, (prs / kills) * MAX_LIFE_MS));
 }
@@ -100,7 +100,7 @@ async function setUp({ plan, posts, client, repository, folder }: Scene): Promis
   for (const line of plan.lines) await client.call('createQueue', { ...queueOf(line), ...line.settings });
 }
 
-/** Every server that ran checks had a folder of this name, and gave it to its processes as their mark. */
+/** Collects the folder name of every server that ran checks. The runner marks its processes with it. */
 function collectMarks(posts: readonly Post[]): { stop(): ReadonlySet<string> } {
   const marks = new Set<string>();
   const look = async () => {
@@ -136,7 +136,7 @@ function beAuthors(scene: Scene, board: Board, killed: () => number): Promise<un
   );
 }
 
-/** Names what still hangs when the time is over. */
+/** Names the open pull requests if the time is over. */
 async function untilSettled(scene: Scene, board: Board, authors: Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   let isSettled = false;

@@ -1,4 +1,4 @@
-/** What was promised and is not so. */
+/** The broken promises. */
 export class Violations {
   readonly #found: string[] = [];
 

@@ -17,9 +17,9 @@ export interface GithubCiOptions {
   readonly clock: Timing;
   readonly seed: number;
   readonly rates: CiRates;
-  /** These are told as commit statuses. */
+  /** These checks are reported as commit statuses. */
   readonly statuses: readonly string[];
-  /** Pull requests are tested too, not only what the queue shows. */
+  /** Pull requests are tested too, not only test branches. */
   readonly testsHeads: boolean;
   readonly outage: CiOutage | undefined;
   readonly coverage: Coverage;
@@ -39,7 +39,7 @@ const RED: readonly CheckConclusion[] = ['failure', 'failure', 'timed_out', 'act
 const GREEN: readonly CheckConclusion[] = ['success', 'success', 'success', 'success', 'neutral', 'skipped'];
 const MAX_ATTEMPTS = 3;
 
-/** Runs checks on what is pushed, and says at GitHub what came of it; now and then it is wrong, or says nothing. */
+/** Runs checks on pushed commits and reports to GitHub. Some results are wrong or missing. */
 export class GithubCi {
   readonly #options: GithubCiOptions;
   readonly #seen = new Set<string>();
@@ -57,7 +57,7 @@ export class GithubCi {
     options.github.world.onHappening((happening) => this.#hear(happening));
   }
 
-  /** From now on it is never wrong, and always answers. */
+  /** From now on every result is right and reported. */
   calm(): void {
     this.#isCalm = true;
   }
@@ -150,7 +150,7 @@ export class GithubCi {
     return !this.#isCalm && sinceMs >= at && sinceMs < at + forMs;
   }
 
-  /** Undefined: it has begun. */
+  /** Undefined: the check has started. */
   #say({ sha, name, number, random }: Attempt, conclusion: CheckConclusion | undefined): void {
     const { github, repository, statuses, coverage } = this.#options;
     if (statuses.includes(name)) {
@@ -161,7 +161,7 @@ export class GithubCi {
     const progress =
       conclusion === undefined ? ({ status: 'in_progress' } as const) : ({ status: 'completed', conclusion } as const);
     github.reportCheck(repository, { sha, name, attempt: number, ...progress });
-    // Another workflow with a job of the same name.
+    // Another workflow has a job with the same name.
     if (conclusion === undefined || number > 1 || !random.chance(0.08) || !GREEN.includes(conclusion)) return;
     coverage.note('ci.duplicate');
     github.reportCheck(repository, { sha, name, isOtherSuite: true, ...progress });

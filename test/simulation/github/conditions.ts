@@ -2,18 +2,18 @@ import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { Prng } from '../../../src/lib/prng.ts';
 import { type Conditions, drawConditions, FIRST_API_SEED } from '../conditions.ts';
 
-/** Under what a run on the fake GitHub takes place: drawn from its seed before anything happens. */
+/** The conditions of a run on the fake GitHub, drawn from its seed before anything happens. */
 export interface GithubConditions extends Conditions {
-  /** The target's protection requires checks, of pull requests too. */
+  /** The branch protection requires checks, also of pull requests. */
   readonly isProtected: boolean;
   /** These checks are commit statuses, the others check runs. */
   readonly statuses: readonly string[];
   readonly mergeability: 'lazy' | 'at_once';
   readonly strength: number;
   readonly crashes: readonly Planned[];
-  /** When deliveries stop for a while. */
+  /** When webhook deliveries stop for a while. */
   readonly silence: { readonly at: number; readonly forMs: number } | undefined;
-  /** When CI is out of order: whatever ends then fails, or is never heard of. */
+  /** When CI has an outage: checks that end then fail or never report. */
   readonly outage: CiOutage | undefined;
 }
 
@@ -23,16 +23,16 @@ export interface CiOutage {
   readonly kind: 'failing' | 'silent';
 }
 
-/** Seeds before this one are older than outages, and stay the plans they were. */
+/** Seeds before this one are older than outages and keep their plans. */
 const FIRST_TROUBLED_SEED = 1_001;
 
-/** When something happens, and the seed of what it is. */
+/** When an act happens, and its seed. */
 export interface Planned {
   readonly at: number;
   readonly salt: string;
 }
 
-/** Real git takes its time: pull requests are fewer, and runs of CI may take longer. */
+/** Real git is slow, so there are fewer pull requests, and CI runs may take longer. */
 export function drawGithubConditions(seed: number): GithubConditions {
   const drawn = drawConditions(new Prng(`github conditions ${seed}`), FIRST_API_SEED + seed);
   const random = new Prng(`github ${seed}`);
@@ -44,7 +44,7 @@ export function drawGithubConditions(seed: number): GithubConditions {
     acts: random.between(5, 14),
     hasBadClocks: false,
     settings: drawSettings(drawn.settings, random),
-    // Otherwise nothing says what is required.
+    // Otherwise no source would name required checks.
     isProtected: random.chance(drawn.settings.requiredStatuses === null ? 0.9 : 0.3),
     statuses: random.pick([[], [], ['lint'], ['unit', 'lint']]) ?? [],
     mergeability: random.pick(['lazy', 'at_once'] as const),
@@ -66,7 +66,7 @@ function drawOutage(random: Prng, busyMs: number): CiOutage | undefined {
 function drawSettings(drawn: QueueSettings, random: Prng): QueueSettings {
   return {
     ...drawn,
-    // Nobody here uploads results of tests.
+    // This world has no uploads of test results.
     honorQuarantine: 'OFF',
     testingTimeoutMinutes: random.pick([2, 3] as const),
     createPrsForTestingBranches: random.chance(0.3),

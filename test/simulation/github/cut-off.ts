@@ -1,6 +1,6 @@
 import { never, type SimProcess } from '../sim-process.ts';
 
-/** A port as one life of a server sees it: once that is over, nothing it asks for is done, and no answer comes. */
+/** A port as one life of a server sees it. After its end no call is executed and no answer arrives. */
 export function cutOff<Port extends object>(
   port: Port,
   process: SimProcess,

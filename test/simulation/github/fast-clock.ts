@@ -1,6 +1,6 @@
 import { systemClock, type Timing } from '../../../src/lib/clock.ts';
 
-/** Real time that passes so many times as fast: what waits for minutes waits for seconds. */
+/** Real time multiplied by `speed`. */
 export function createFastClock(speed: number): Timing {
   const startedAt = systemClock.now();
   const from = performance.now();

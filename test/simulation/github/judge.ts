@@ -11,7 +11,7 @@ import type { GithubCi } from './ci.ts';
 import type { GithubConditions } from './conditions.ts';
 import { type LineCommit, readLine } from './real-git.ts';
 
-/** What there is to judge by when everything is over. */
+/** The evidence at the end of a run. */
 export interface Evidence {
   readonly github: FakeGithub;
   readonly repository: Repository;
@@ -20,13 +20,13 @@ export interface Evidence {
   readonly conditions: GithubConditions;
   readonly foreignMoves: number;
   readonly alarms: readonly AlarmRow[];
-  /** The target's own commits, oldest first. */
+  /** The first-parent commits of the target branch, oldest first. */
   readonly line: readonly LineCommit[];
 }
 
 type Find = (evidence: Evidence) => Promise<string | undefined> | string | undefined;
 
-/** Each answers in a sentence what is broken, or nothing. */
+/** Each returns a sentence about what is broken, or nothing. */
 export const IN_THE_END: Readonly<Record<string, Find>> = {
   '1 what lands passed its required checks': findUnproven,
   '1 the target stays green': findRed,
@@ -123,7 +123,7 @@ function findEndedTwice({ chronicle }: Evidence): string | undefined {
   return stay && `#${stay.entry.prNumber} ended ${stay.endings} times`;
 }
 
-/** Every commit of ours on the target is of one entry. */
+/** Every commit of the queue on the target branch belongs to one entry. */
 function findTwice(evidence: Evidence): string | undefined {
   const byPr = new Map<number, string>();
   for (const { entry, landed } of landedEntries(evidence)) {
@@ -139,7 +139,7 @@ function findTwice(evidence: Evidence): string | undefined {
   return undefined;
 }
 
-/** As GitHub and Sluice name what they merge. */
+/** The commit titles of GitHub and Sluice. */
 function isOf(message: string, number: number): boolean {
   const [title = ''] = message.split('\n');
   return title.endsWith(`(#${number})`) || title.startsWith(`Merge pull request #${number} `);
@@ -150,10 +150,10 @@ function findUnrecorded({ github, repository, chronicle }: Evidence): string | u
   for (const pr of repository.pulls.values()) {
     const entry = last.get(pr.number);
     if (pr.merged === undefined || pr.baseRef !== BRANCH || entry?.state === 'MERGED') continue;
-    // What shows a test branch is merged with its commits.
+    // Merging the commits of a test branch merges its draft pull request too.
     if (pr.headRef.startsWith('sluice/')) continue;
     if (pr.merged.by === github.app.bot) return `#${pr.number} was merged by us and is ${entry?.state}`;
-    // Before anybody heard of it, it may have left for any other reason.
+    // Before the queue learned about the merge, the entry may have left for another reason.
     const isAboutIt = entry !== undefined && /^(PR_CLOSED$|GITHUB_API_)/.test(entry.because.reason);
     const isLate = entry !== undefined && (isLive(entry.state) || (isAboutIt && entry.stateChangedAt > pr.merged.at));
     if (isLate) return `#${pr.number} was merged by ${pr.merged.by.login}, and is ${entry.state}`;

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The only way from one server to GitHub. When it is cut, what had arrived goes on there, and nothing more arrives. */
+/** The only connection from one server to GitHub. After a cut, requests that arrived still run, and no more arrive. */
 export interface Line {
   readonly url: string;
   cut(): void;

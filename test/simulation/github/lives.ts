@@ -32,7 +32,7 @@ import { createLine, type Line } from './line.ts';
 
 export const HOST = 'github.test';
 export const SECRET = 'what the deliveries of this world are signed with';
-/** In real time, as those of the processes and sockets that are waited for. */
+/** In real time, like the timeouts of the processes and sockets behind them. */
 const API_TIMEOUT_MS = 2_500;
 const GIT_TIMEOUT_MS = 20_000;
 const RESTART_MS = [500, 6_000] as const;
@@ -58,7 +58,7 @@ interface Life {
   readonly parts: readonly { stop(): Promise<void> }[];
 }
 
-/** Servers as main.ts makes them, each with a line to GitHub of its own, and a door for deliveries that leads to any. */
+/** Servers wired as in main.ts. Each has its own connection to GitHub; deliveries go to any of them. */
 export class Lives {
   count = 0;
   readonly #options: LivesOptions;
@@ -71,7 +71,7 @@ export class Lives {
     this.#options = options;
   }
 
-  /** Answers where deliveries go. */
+  /** Returns the URL for deliveries. */
   async start(): Promise<string> {
     for (let index = 0; index < this.#options.servers; index += 1) await this.#begin(index);
     this.#door.on('request', (request, response) => {
@@ -87,12 +87,12 @@ export class Lives {
     return `http://127.0.0.1:${(this.#door.address() as AddressInfo).port}/webhooks/github`;
   }
 
-  /** One that is up, if any is. */
+  /** A server that is up, if any is. */
   pick(random = this.#options.random): App | undefined {
     return this.#pickLife(random)?.app;
   }
 
-  /** One dies in the middle of whatever it does, and is started again after a while. */
+  /** Crashes a server in the middle of its work and restarts it after a while. */
   crash(random: Prng): boolean {
     const index = random.integer(this.#present.length);
     const life = this.#present[index];
@@ -110,7 +110,7 @@ export class Lives {
     return true;
   }
 
-  /** Whoever died is up again. */
+  /** Waits until all crashed servers are up again. */
   async untilUp(): Promise<void> {
     while (this.#goingOn.size > 0) await Promise.all(this.#goingOn);
   }
@@ -194,7 +194,7 @@ export class Lives {
       log,
       checkRunner: noJobs,
       backupFolder: '',
-      // Callers come with their rights.
+      // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,
     };
     const deps = {
@@ -213,7 +213,7 @@ export class Lives {
     this.#present[index] = { app, server, process, forge, line, open: new Set(), parts };
   }
 
-  /** Of what the dead say nothing is believed. */
+  /** Log lines of a dead server are ignored. */
   #logOf(process: SimProcess): Log {
     const { log } = this.#options;
     const when = (level: keyof Log) => (facts: object, text: string) => {

@@ -57,9 +57,9 @@ export interface PeopleOptions {
   readonly onBug: (error: unknown) => void;
 }
 
-/** Who open pull requests, change their minds and get in the queue's way, at GitHub and through the API. */
+/** People who open pull requests, change their minds and disturb the queue, at GitHub and over the API. */
 export class GithubPeople {
-  /** How often somebody moved the target past the queue. */
+  /** How often the target branch was moved outside the queue. */
   foreignMoves = 0;
   /** Titles of what they changed; messages of commits must not say it twice. */
   readonly #options: PeopleOptions;
@@ -73,7 +73,7 @@ export class GithubPeople {
     this.#random = new Prng(`people ${options.seed}`);
   }
 
-  /** Plans everything that they do until it is over: the same for the same seed, whatever comes of it. */
+  /** Plans all acts in advance. The same seed gives the same plan, whatever happens. */
   begin(): void {
     const { busyMs, pullRequests, acts } = this.#options.conditions;
     const opens = planOf(this.#random, pullRequests, busyMs * 0.5);
@@ -84,7 +84,7 @@ export class GithubPeople {
     }
   }
 
-  /** Nobody begins anything any more; answers when what was begun is over. */
+  /** Starts no further act. Resolves when the running ones have ended. */
   async calm(): Promise<void> {
     this.#isCalm = true;
     while (this.#goingOn.size > 0) await Promise.all(this.#goingOn);
@@ -107,7 +107,7 @@ export class GithubPeople {
     this.#ask((app) => restartTestsOnPullRequest(app, ADA, { ...QUEUE, prNumber: number as PrNumber }));
   }
 
-  /** Removes from the target whatever makes it red by itself. Answers whether there was anything. */
+  /** Removes everything from the target branch that makes it red by itself. Returns whether there was anything. */
   async repairTarget(): Promise<boolean> {
     const { github, repository } = this.#options;
     const files = await this.#filesAt(branchHead(repository, BRANCH));
@@ -119,7 +119,7 @@ export class GithubPeople {
     return true;
   }
 
-  /** At its time, unless everything is over by then. */
+  /** Runs the act at its time, unless the calm phase has begun. */
   #at({ at, salt }: Planned, act: (random: Prng) => Promise<void> | void): void {
     this.#options.clock.after(at, () => {
       if (!this.#isCalm) this.#go(async () => act(new Prng(`act ${this.#options.seed} ${salt}`)));
@@ -131,7 +131,7 @@ export class GithubPeople {
     this.#at({ at: random.between(from, to), salt }, act);
   }
 
-  /** What GitHub refuses, nobody insists on. */
+  /** An act that GitHub refuses is dropped. */
   #go(act: () => Promise<void>): void {
     const going = act()
       .catch((error: unknown) => {
@@ -148,7 +148,7 @@ export class GithubPeople {
     };
     const app = lives.pick(this.#random);
     if (app === undefined) return again();
-    // A server that dies meanwhile never answers.
+    // A server that crashes meanwhile never answers.
     call(app).then(
       (answer) => {
         if (isRefusal(answer)) coverage.note(`refusal.${answer.code}`);
@@ -221,7 +221,7 @@ export class GithubPeople {
     const { repository, chronicle, coverage } = this.#options;
     const live = [...valuesOf(chronicle.queue.entries)].map(({ prNumber }) => prNumber);
     const known = [...repository.pulls.values()].filter(({ headRef }) => headRef.startsWith('change-'));
-    // Mostly one that is in the queue: that is where it hurts.
+    // Mostly a pull request in the queue, where an act does the most harm.
     const chosen = random.chance(0.8) ? random.pick(live) : undefined;
     const pr = chosen === undefined ? random.pick(known) : repository.pulls.get(chosen);
     if (pr === undefined || branchHead(repository, BRANCH) === undefined) return;
@@ -316,7 +316,7 @@ export class GithubPeople {
       github.unlabel(pr, WRITER, 'trunk-merge-queue-submit');
   }
 
-  /** Who may not write says what only those may say. */
+  /** An account without write access uses commands that need it. */
   meddle(pr: PullRequest, random: Prng): void {
     const { github } = this.#options;
     const words = random.pick(['/sluice merge', '/sluice cancel', '> /sluice cancel', '```\n/sluice cancel\n```']);

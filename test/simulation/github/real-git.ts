@@ -1,7 +1,7 @@
 import type { Files } from '../../fake/git-model.ts';
 import { gitLines, gitText, runGit } from '../../fake/github/git.ts';
 
-/** What a commit holds, by path. */
+/** The files of a commit, by path. */
 export async function readFiles(gitDir: string, commit: string): Promise<Files> {
   const entries = (await gitLines(gitDir, ['ls-tree', '-r', commit])).map((line) => {
     const [facts = '', path = ''] = line.split('\t');
@@ -27,7 +27,7 @@ export interface LineCommit {
   readonly message: string;
 }
 
-/** A branch's own commits, oldest first. */
+/** The first-parent commits of a branch, oldest first. */
 export async function readLine(gitDir: string, branch: string): Promise<readonly LineCommit[]> {
   const format = '%H%x1f%T%x1f%P%x1f%B%x1e';
   const text = await gitText(gitDir, ['log', '--first-parent', '--reverse', `--format=${format}`, branch]);

@@ -36,17 +36,17 @@ import { FORK_OWNER, GithubPeople, OTHER_BRANCH, READER, REPO, WRITER } from './
 import { judgeRemovals } from './truth.ts';
 import { spoilWeather } from './weather.ts';
 
-/** How fast its clocks run: a minute passes in three seconds. */
+/** A minute of the world passes in three seconds. */
 const SPEED = 20;
-/** Of the world's time. */
+/** In the time of the world. */
 const SETTLE_MS = 75 * 60_000;
 const TICK_MS = 3_000;
 const NUDGES = [1, 10, 40];
 const KEPT_LINES = 60;
-/** A run cannot be looked at again as it was. */
+/** A run on real git cannot be repeated exactly, so its report keeps more events. */
 const KEPT_EVENTS = 1_000;
 
-/** One run under one seed on a real GitHub as far as one fits on this machine: HTTP, git and all. */
+/** One run of one seed on a fake GitHub with real HTTP and real git. */
 export async function simulateGithub({ seed }: RunOptions): Promise<RunReport> {
   return runToItsEnd(await GithubRun.create(seed, createMemoryStore()));
 }
@@ -224,7 +224,7 @@ class GithubRun {
     for (const { landed } of ended) if (landed !== undefined) this.#coverage.note(`landed.${landed.kind}`);
   }
 
-  /** Everything is kept, to look for secrets in it. */
+  /** Keeps all log lines, to search them for secrets. */
   #createLog(): Log {
     const { clock } = this.#parts;
     const write = (level: string) => (facts: object, text: string) => {
@@ -248,7 +248,7 @@ class GithubRun {
     return prepareStore(bare, { repo: REPO, queue: this.#chronicle.queue, at: clock.now() });
   }
 
-  /** At any time, and right after the target was moved by one of them. */
+  /** Crashes at random times, and right after a server moved the target branch. */
   #planCrashes(): void {
     const { conditions, clock, github, repository } = this.#parts;
     for (const { at } of conditions.crashes) clock.after(at, () => this.#crash('at any time'));
@@ -275,7 +275,7 @@ class GithubRun {
     return false;
   }
 
-  /** Faults are over: with a little help from an operator, everything comes to an end. */
+  /** The calm phase. With some help from an operator, everything comes to an end. */
   async #settle(): Promise<void> {
     const { github } = this.#parts;
     let ticks = 0;
@@ -322,12 +322,12 @@ class GithubRun {
     return (await findOut(github.world, pr, base)).kind === 'clean';
   }
 
-  /** What a person on duty does every now and then. */
+  /** The regular acts of the operator on duty. */
   async #tick(count: number): Promise<void> {
     const { queue } = this.#chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
-    // A target that is red by itself is repaired, and where nothing is required anybody chooses what is.
+    // The operator repairs a red target branch. If nothing is required, the operator sets a required check.
     if (queue.hold?.cause.kind === 'checks') await people.repairTarget();
     else if (queue.hold !== undefined && !this.#parts.conditions.isProtected)
       people.update({ requiredStatuses: ['unit'] }, undefined);

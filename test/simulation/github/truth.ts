@@ -11,11 +11,11 @@ export interface RemovalsOptions {
   readonly chronicle: Chronicle;
   readonly ci: GithubCi;
   readonly gitDir: string;
-  /** The chapters in which somebody was removed. */
+  /** The chapters with a removal. */
   readonly chapters: readonly Chapter[];
 }
 
-/** Judges everybody who was removed, once everything is over: real git answers later than a chapter can wait. */
+/** Judges all removals at the end, because real git answers too late for a judgement in each chapter. */
 export async function judgeRemovals(options: RemovalsOptions): Promise<readonly Finding[]> {
   const jury = new Jury(options.chronicle, await readTruth(options));
   return options.chapters.flatMap((chapter) => jury.judge(chapter));
@@ -36,7 +36,7 @@ async function readTruth({ chronicle, ci, gitDir, chapters }: RemovalsOptions): 
       const isInside = ({ members, beneath }: Candidate) =>
         [...members, ...beneath].some((member) => member.submission === submission);
       const runs = state === 'FAILED' ? [...chronicle.candidates.values()].filter(isInside) : [];
-      // What is not in the repository any more, or never was, leaves a question without an answer.
+      // Commits that were never in the repository, or no longer are, leave the question open.
       for (const run of runs) await learn(run, pr.headSha).catch(() => undefined);
     }
   }

@@ -18,7 +18,7 @@ const SILENT: readonly ApiFault[] = [
   { kind: 'silence', when: 'before' },
   { kind: 'silence', when: 'after' },
 ];
-/** What a merge is most often said to be when nobody knows whether it was done. */
+/** The most frequent faults of a merge whose outcome is unknown. */
 const OF_MERGES: readonly ApiFault[] = [
   { kind: 'error', status: 500, when: 'after' },
   { kind: 'reset', when: 'after' },
@@ -30,7 +30,7 @@ const OF_MERGES: readonly ApiFault[] = [
   },
 ];
 
-/** GitHub has a bad day, until the returned function is called. */
+/** Faults of GitHub until the returned function is called. */
 export function spoilWeather(
   github: FakeGithub,
   { strength, silence }: GithubConditions,

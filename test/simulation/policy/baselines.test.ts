@@ -6,7 +6,7 @@ import { runOptimisticWindow } from '../../../src/policy/optimistic-window.ts';
 import { runOracle } from '../../../src/policy/oracle.ts';
 import { runSerial } from '../../../src/policy/serial.ts';
 
-/** A, B (broken), C, D at once; C breaks with A. */
+/** A, B (broken) and C at once, D at 5. C breaks with A. */
 const FOUR = workloadOf([{}, { isBroken: true }, { breaksWith: 1 }, { at: 5 }]);
 const WINDOW = { start: 20, floor: 3 };
 
@@ -43,8 +43,9 @@ describe('the serial queue', () => {
 
 describe('the optimistic window', () => {
   it('tests all at once, and again without those that fail', () => {
-    // 10: A lands; B, C and D's runs on top of B fail or are cut off. D came at 5 and would have had until 15.
-    // C again on A: fails at 20, as it breaks with A. D again on A+C at 10, cut off at 20, and alone until 30.
+    // At 10 A lands; B fails, and C and D, built on B, fail or are cut off. D came at 5 and would have run until 15. C
+    // runs again on A and fails at 20, because it breaks with A. D runs again on A+C at 10, is cut off at 20, and runs
+    // alone until 30.
     const outcome = runOptimisticWindow(FOUR, WINDOW);
     assert.equal(tell(outcome.landedAt), '1@10 4@30');
     assert.equal(tell(outcome.removedAt), '2@10 3@20');
@@ -54,8 +55,8 @@ describe('the optimistic window', () => {
   });
 
   it('starts no more than the window holds, which a removal halves and a landing widens', () => {
-    // Window 4. At 10: #1 fails, 2 to 4 are cut off and start again with a window of 2 (floor): 2 and 3.
-    // At 20: both land, the window is 4, and 4, 5, 6 finish together at 30.
+    // The window is 4. At 10 #1 fails; 2 to 4 are cut off and start again with a window of 2 (floor): 2 and 3. At 20
+    // both land, the window is 4, and 4, 5, 6 finish together at 30.
     const changes = workloadOf([{ isBroken: true }, {}, {}, {}, {}, {}]);
     const outcome = runOptimisticWindow(changes, { start: 4, floor: 2 });
     assert.equal(tell(outcome.landedAt), '2@20 3@20 4@30 5@30 6@30');
@@ -63,7 +64,7 @@ describe('the optimistic window', () => {
   });
 
   it('holds a failure until all ahead is decided, and forgets it when one ahead fails', () => {
-    // B breaks with A and is faster: it fails at 5, waits, and is tested again when A turns out broken at 10.
+    // B breaks with A and is faster. It fails at 5, waits, and is tested again when A fails at 10.
     const outcome = runOptimisticWindow(workloadOf([{ isBroken: true }, { breaksWith: 1, takes: 5 }]), WINDOW);
     assert.equal(tell(outcome.removedAt), '1@10');
     assert.equal(tell(outcome.landedAt), '2@15');

@@ -2,15 +2,15 @@ import { decodeTransition } from '../../../src/app/core/queue-codec.ts';
 import type { Instant } from '../../../src/lib/clock.ts';
 import type { TransitionRow } from '../../../src/storage/queues.ts';
 
-/** One stay of a pull request in the queue, as it is told by the stored transitions. */
+/** One stay of a pull request in the queue, read from stored transitions. */
 export interface Cycle {
   readonly prNumber: number;
   /** The event that began it. */
   readonly version: number;
-  /** Ready and admitted: from here on it is the queue that makes it wait. */
+  /** Ready and admitted. From here on the queue makes it wait. */
   arrivedAt: Instant;
   admittedVersion: number | undefined;
-  /** Of the last of its runs that came to an end. */
+  /** The duration of its last completed run. */
   testingMs: number | undefined;
   end: { readonly state: string; readonly reason: string; readonly at: Instant } | undefined;
   restarts: number;
@@ -21,7 +21,7 @@ export interface Cycle {
 
 const ENDED: ReadonlySet<string> = new Set(['MERGED', 'FAILED', 'CANCELLED']);
 
-/** From transitions, oldest first; what was submitted before the first of them is left out. */
+/** Expects transitions oldest first. Stays that began before the first one are left out. */
 export function cyclesOf(rows: readonly TransitionRow[]): Cycle[] {
   const cycles: Cycle[] = [];
   const open = new Map<string, Cycle>();
@@ -71,7 +71,7 @@ function follow(cycle: Cycle, row: TransitionRow): void {
   if (ENDED.has(to)) cycle.end = { state: to, reason, at };
 }
 
-/** A pass that was taken over from another run, or given by a successor, says nothing about how long CI takes. */
+/** A pass taken over from another run or from a successor says nothing about the duration of CI. */
 function isResultOf(run: string | undefined, reason: string, testRunId: string | undefined): boolean {
   return (reason === 'TEST_RUN_PASSED' || reason === 'TEST_RUN_REQUIRED_STATUS_FAILED') && testRunId === run;
 }

@@ -1,4 +1,4 @@
-/** `npm run simulate -- policy ...`: what would these settings do? */
+/** `npm run simulate -- policy ...`: simulates the effect of settings. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../../src/lib/fault.ts';
@@ -9,7 +9,7 @@ import { showJson, showTable } from './report.ts';
 import { simulate } from './simulate.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Answers the exit code: 0, or 2 where what was asked for cannot be done. */
+/** Returns the exit code: 0, or 2 for a wrong usage. */
 export async function run(args: readonly string[]): Promise<number> {
   const progress = new Progress(process.stderr);
   try {

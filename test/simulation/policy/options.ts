@@ -72,7 +72,7 @@ const DEFINITIONS = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof DEFINITIONS }>>['values'];
 type NumberName = Exclude<keyof typeof DEFINITIONS, 'help' | 'json' | 'no-baselines' | 'set' | 'compare'>;
 
-/** Only these options mean something for the source; the others would be passed over in silence. */
+/** The options that apply to each source. Others are refused instead of ignored. */
 const ONLY_WITH: Readonly<Record<Source['kind'], readonly NumberName[]>> = {
   generated: [
     ...(['prs', 'hours', 'per-hour', 'shape', 'ci-median', 'ci-p95', 'failure-rate'] as const),
@@ -177,7 +177,7 @@ function variantsOf({ set = [], compare = [] }: Values): NamedSettings[] {
   return compare.map((text) => ({ name: text, settings: { ...common, ...parseSettings(text) } }));
 }
 
-/** `concurrency=10,batch=true,batchingRules=[...]`: commas separate where a setting's name follows. */
+/** `concurrency=10,batch=true,batchingRules=[...]`: a comma separates only before the name of a setting. */
 function parseSettings(text: string): Partial<QueueSettings> {
   const pairs = text.split(/,(?=\s*\w+=)/).filter((pair) => pair.trim() !== '');
   const settings = Object.fromEntries(pairs.map(parseSetting));

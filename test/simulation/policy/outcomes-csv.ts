@@ -9,7 +9,7 @@ import { UsageError } from './usage-error.ts';
 export interface ProjectOutcomes {
   readonly project: string;
   readonly medianSeconds: number;
-  /** One character a build: 0 passed, 1 failed. */
+  /** One character per build: 0 passed, 1 failed. */
   readonly outcomes: string;
 }
 
@@ -34,7 +34,7 @@ function parseLine(line: string, place: string): ProjectOutcomes {
   return { project, medianSeconds: Number(seconds), outcomes };
 }
 
-/** The file does not know when builds came: they arrive as asked for. */
+/** The file has no times, so builds arrive as the options say. */
 export function changesOf({ medianSeconds, outcomes }: ProjectOutcomes, arrivals: Arrivals, limit: number): Change[] {
   const instants = arrivalsOf(arrivals);
   return [...outcomes.slice(0, limit)].map((outcome, index) => ({

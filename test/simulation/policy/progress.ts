@@ -1,6 +1,6 @@
 const EVERY_MS = 200;
 
-/** Says on a terminal how far a long run is; nothing anywhere else. */
+/** Shows progress on a terminal, and nothing elsewhere. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
   #label = '';

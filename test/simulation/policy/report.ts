@@ -4,12 +4,12 @@ import type { Measures } from '../../../src/policy/measure.ts';
 export interface Column {
   readonly name: string;
   readonly kind: 'history' | 'sluice' | 'oracle' | 'serial' | 'window';
-  /** What differs from the settings a queue has by default. */
+  /** The settings that differ from the defaults. */
   readonly settings?: Partial<QueueSettings>;
   readonly measures: Measures;
 }
 
-/** What was played, in words and figures. */
+/** The result of a simulation. */
 export interface Report {
   readonly workload: {
     readonly source: string;
@@ -17,13 +17,13 @@ export interface Report {
     readonly pullRequests: number;
     readonly broken: number;
     readonly flakeRate: number;
-    /** Said to whoever reads the table. */
+    /** Shown above the table. */
     readonly notes: readonly string[];
   };
   readonly columns: readonly Column[];
 }
 
-/** A terminal of 100 characters holds six columns of this width. */
+/** Six columns of this width fit into a terminal of 100 characters. */
 const NAME_LIMIT = 14;
 
 type Row = readonly [label: string, show: (measures: Measures) => string];
@@ -42,7 +42,7 @@ const ROWS: readonly Row[] = [
   ['broken landed', ({ brokenLanded }) => String(brokenLanded)],
   ['makespan', ({ makespanHours }) => `${makespanHours.toFixed(1)} h`],
 ];
-/** Shown where there is any. */
+/** Shown only if not zero. */
 const RARE_ROWS: readonly Row[] = [
   ['undecided', ({ undecided }) => String(undecided)],
   ['false red alarms', ({ holds }) => String(holds)],
@@ -68,7 +68,7 @@ export function showTable({ workload, columns }: Report): string {
   return `${[title, ...notes, ...legend, '', ...lines].join('\n')}\n`;
 }
 
-/** Where names are too long for a table, columns are lettered and explained above it. */
+/** If names are too long for the table, columns get letters and a legend. */
 function shorten(columns: readonly Column[]): {
   readonly names: readonly string[];
   readonly legend: readonly string[];

@@ -14,13 +14,13 @@ import type { Column, Report } from './report.ts';
 import { readHistory } from './stored-history.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a source has to say, before chance strikes it. */
+/** The data of a source, before random effects are added. */
 interface Material {
   readonly source: string;
   readonly notes: readonly string[];
-  /** Of each queue. */
+  /** The changes of each queue. */
   readonly queues: readonly (readonly Change[])[];
-  /** What the columns of Sluice begin with. */
+  /** The base settings of the Sluice columns. */
   readonly settings: QueueSettings;
   readonly asItWas: Outcome | undefined;
 }

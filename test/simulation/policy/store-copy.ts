@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 
 const DATABASE = 'sluice.db';
 
-/** Works on a copy that is removed afterwards: what `place` holds, a data folder or a backup, stays as it is. */
+/** Works on a temporary copy. The data folder or backup at `place` stays unchanged. */
 export async function withStoreCopy<T>(place: string, use: (store: Store) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-simulate-'));
   try {
@@ -32,7 +32,7 @@ async function copyStore(place: string, copy: string): Promise<void> {
   const database = join(place, DATABASE);
   const inside = await stat(database).catch(() => undefined);
   if (inside?.isFile() !== true) throw new UsageError(`${place} is neither a data folder nor a backup.`);
-  // Held while it is copied, so that no server starts meanwhile.
+  // Held during the copy, so that no server starts meanwhile.
   const lock = lockIdle(place);
   try {
     await writeBackup(database, copy);

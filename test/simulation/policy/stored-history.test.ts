@@ -23,7 +23,7 @@ import { readHistory } from './stored-history.ts';
 const NOON = Date.UTC(2026, 8, 17, 12);
 const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
 
-/** A queue with a store beneath it: each act takes place at a minute after noon. */
+/** A queue on a store. Each act happens at a minute after noon. */
 class Past {
   readonly #runner: QueueHost;
   readonly #id: Awaited<ReturnType<typeof storeQueue>>['id'];
@@ -46,7 +46,7 @@ class Past {
     await this.#build(minute);
   }
 
-  /** The one candidate under test ends, and lands where it passed. */
+  /** The only candidate under test ends, and lands if it passed. */
   async finish(minute: number, conclusion: 'SUCCESS' | 'FAILURE'): Promise<void> {
     const check = { name: 'ci', status: 'COMPLETED', conclusion };
     await this.tell(minute, (queue) => ({ kind: 'check_reported', candidate: underTest(queue), check }));
@@ -62,7 +62,7 @@ class Past {
 }
 
 function underTest(queue: Queue): CandidateNumber {
-  // Two failures in a row make the queue test its head as well, which nobody answers here.
+  // Two failures in a row make the queue test its head too, which stays unanswered here.
   const [candidate] = [...valuesOf(queue.candidates)].filter(({ purpose }) => purpose.kind === 'main');
   return candidate?.number ?? (0 as CandidateNumber);
 }
@@ -92,7 +92,7 @@ describe('the stored history of a queue', () => {
 
   after(() => rm(directory, { recursive: true }));
 
-  /** 1 lands, 2 is broken, 3 fails and then lands as it was, 4 is cancelled. */
+  /** 1 lands, 2 is broken, 3 fails and then lands unchanged, 4 is cancelled. */
   async function live(past: Past): Promise<void> {
     await past.tell(0, () => ({ kind: 'target_observed', head: 'head', since: 0, isDescendant: true }));
     await past.submit(0, 1);

@@ -23,7 +23,7 @@ type Place = Extract<Source, { kind: 'history' }>;
 
 const PAGE = 1000;
 
-/** What a queue went through in its last days, as a workload; and what became of it. */
+/** The last days of a queue as a workload, with their outcome. */
 export function readHistory(place: Place): Promise<History> {
   return withStoreCopy(place.data, async (store) => {
     const { queue, name } = await findQueue(store, place);
@@ -54,7 +54,7 @@ async function findQueue(store: Store, { repo, branch }: Place): Promise<{ queue
   throw new UsageError(`${nameOf(repository)} has no queue for ${branch}. There are: ${branches}.`);
 }
 
-/** What events say that transitions do not. */
+/** Facts that are in events and not in transitions. */
 interface Facts {
   /** By the version of the submission. */
   readonly heads: ReadonlyMap<number, string>;
@@ -106,7 +106,7 @@ function toHistory(
   facts: Facts,
   { name, from, until }: { readonly name: string; readonly from: Instant; readonly until: Instant },
 ): Omit<History, 'settings'> {
-  const told = cycles.filter(hasPages);
+  const told = cycles.filter(isQueueOutcome);
   const kept = withoutRepeats(told, facts).sort((a, b) => a.cycle.arrivedAt - b.cycle.arrivedAt);
   const medianMs = medianOf(kept.flatMap(({ cycle }) => cycle.testingMs ?? []));
   const changes = kept.map((each, index) => toChange(each, index + 1, medianMs, facts));
@@ -118,15 +118,15 @@ function toHistory(
   return { source: name, notes, changes, asItWas: outcomeOf(kept, changes) };
 }
 
-/** Landed by the queue, or removed for what is in it. */
-function hasPages({ end }: Cycle): boolean {
+/** Landed by the queue, or removed for its contents. */
+function isQueueOutcome({ end }: Cycle): boolean {
   if (end?.state === 'MERGED') return end.reason !== 'MANUAL_MERGE';
   return end?.state === 'FAILED' && /^TEST_RUN_|^START_TEST_RUN_MERGE_CONFLICT$/.test(end.reason);
 }
 
 interface Kept {
   readonly cycle: Cycle;
-  /** It failed, and the very same commit was submitted again and landed: that was a flake. */
+  /** It failed, and the same commit was submitted again and landed, so the failure was a flake. */
   readonly isFlake: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What was asked for cannot be done; the message says why, to whoever asked. */
+/** A wrong usage. The message explains it to the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
