@@ -7,13 +7,13 @@ import { call, QUEUE, REPO, type World } from './lib/world.ts';
 
 const LIMIT = 20 * 1024 * 1024 - 1_024;
 const FORK_LIMIT = 256 * 1024 - 1_024;
-/** Of texts, keys and numbers a body may have no more than this. */
+/** The body limit for texts, keys and numbers, with some room. */
 const CONTENT = 4 * 1024 * 1024 - 100_000;
 const AT_ONCE = 8;
 const GOAL_STALL_MS = 250;
 const GOAL_MEMORY_MB = 250;
 
-/** Bodies of (nearly) so many bytes that cost a reader as much as their shape allows. */
+/** Bodies of nearly this size whose shape costs the parser the most. */
 const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'lists-in-lists': (bytes) => `{"a":[${repeat('[[[[[[[[]]]]]]]]', bytes)}]}`,
   'deepest-lists': (bytes) => `{"a":[${repeat(`${'['.repeat(62)}${']'.repeat(62)}`, bytes)}]}`,
@@ -39,7 +39,9 @@ const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'cut-off': (bytes) => `{"a":[${repeat('"a"', bytes)}`,
 };
 
-/** What nobody, or a token that may only read, can do to everybody else: eight bodies at once, one shape after the other. */
+/**
+ * The delay that an anonymous client, or a read-only token, can cause for others: eight bodies at once, shape by shape.
+ */
 export async function measureHostileBodies(world: World, part = ''): Promise<void> {
   for (const [shape, make] of Object.entries(SHAPES).filter(([name]) => name.includes(part))) {
     const text = Buffer.from(make(LIMIT));
@@ -99,7 +101,7 @@ async function measureShape(world: World, name: string, hostile: Hostile): Promi
   await child.stop();
 }
 
-/** From a thread of its own: whoever measures must not be busy sending. */
+/** Sends from another thread, so that sending does not disturb the measurement. */
 async function sendElsewhere(work: HostileWork): Promise<readonly HostileAnswer[]> {
   const worker = new Worker(new URL('./lib/hostile-sender.ts', import.meta.url), { workerData: work });
   return new Promise((resolve, reject) => {
@@ -139,7 +141,7 @@ function repeatIndexed(item: (index: number) => string, bytes: number): string {
   return items.join(',');
 }
 
-/** The rest of a body that holds as much as is parsed. */
+/** Fills the body up to its size with blanks, which the parser skips. */
 function blanks(bytes: number): string {
   return ' '.repeat(Math.max(0, bytes - 1.1 * CONTENT));
 }

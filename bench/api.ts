@@ -15,7 +15,7 @@ interface Case {
   readonly requests: readonly Request[];
   readonly connections: number;
   readonly amount: number;
-  /** At most this many times the processor time of bare Fastify. */
+  /** At most this many times the CPU time of bare Fastify. */
   readonly goal: number;
 }
 
@@ -35,7 +35,7 @@ const SUBMIT: Case = {
   goal: 2.8,
 };
 
-/** Everything, or the one question that is named. */
+/** Runs everything, or the one named question. */
 export async function run([question, part]: readonly string[] = []): Promise<void> {
   const isAsked = (name: string) => question === undefined || question === name;
   progress('api: making a repository, a queue and a history');
@@ -73,7 +73,7 @@ async function compare(
   of: { readonly sluice: Child; readonly bare: Child; readonly token: string },
 ): Promise<void> {
   progress(`api: ${each.name}, ${ROUNDS} rounds against bare Fastify`);
-  // The compiler needs some ten thousand requests to have seen everything.
+  // The compiler needs some ten thousand requests to optimize everything.
   for (const child of [of.sluice, of.bare, of.sluice, of.bare]) await measure(each, child, of.token);
   const ours: Measured[] = [];
   const theirs: Measured[] = [];
@@ -100,7 +100,7 @@ async function measure(each: Case, child: Child, token: string): Promise<Measure
   return { ...result, cpuMicroseconds: (after - before) / result.requests };
 }
 
-/** How long `sluice serve` takes to serve on an existing store, and what it weighs when it does nothing. */
+/** How long `sluice serve` takes to start on an existing store, and its memory when idle. */
 async function measureStart(world: World): Promise<void> {
   progress('api: starting on an existing store');
   const times: number[] = [];
@@ -118,7 +118,9 @@ async function measureStart(world: World): Promise<void> {
   printFigure({ name: 'api.idle.memory', value: median(weights) / 1e6, unit: 'MB', goal: 180 });
 }
 
-/** The largest bodies there can be, few long targets and many short ones, and how long other requests wait meanwhile. */
+/**
+ * The largest possible bodies, with few long targets and many short ones, and the latency of other requests meanwhile.
+ */
 async function measureLargeBody(world: World): Promise<void> {
   const shapes = {
     'long-targets': Array.from({ length: 99_000 }, (_, index) => `//${'x'.repeat(195)}:${index}`),
@@ -151,7 +153,7 @@ async function longestWaitDuring(url: string, upload: Promise<unknown>): Promise
   return longest;
 }
 
-/** What does not concern the past must not cost more because there is much of it. */
+/** Requests that do not read history must not become slower with more history. */
 async function compareHistories(): Promise<void> {
   progress('api: 100 and 100,000 ended entries');
   const small = await createWorld({ pullRequests: LIVE, live: LIVE, ended: 100 });

@@ -15,18 +15,18 @@ import { measureSimulation } from './lib/simulation.ts';
 
 const SIZES = [100, 1_000, 10_000];
 const TARGETS_AN_ENTRY = 20;
-/** A step in the longest queue against one in the shortest. */
+/** The cost of a step in the longest queue, relative to the shortest. */
 const STEP_GOAL = 3;
 const ROUNDS = 5;
 const STEPS_A_ROUND = 4_000;
 
-/** What a step costs, by how many entries live in the queue; and how fast the simulator goes through its seeds. */
+/** The cost of a step by the number of live entries, and the speed of the simulator. */
 export async function run(): Promise<void> {
   for (const mode of ['SINGLE', 'PARALLEL'] as const) measureMode(mode);
   await measureSimulation();
 }
 
-/** Sizes take turns, so that a machine that is busy for a while is busy for all of them. */
+/** Sizes take turns, so that other load on the machine affects all of them. */
 function measureMode(mode: QueueMode): void {
   const loads = SIZES.map((size) => new Load(mode, size));
   for (const load of loads) load.measure(STEPS_A_ROUND);
@@ -44,8 +44,8 @@ function measureMode(mode: QueueMode): void {
 }
 
 /**
- * A queue that stays as long as it is: for whatever lands, fails or is cancelled, another one is submitted. git answers,
- * CI runs two checks, most pass; people look, push and cancel now and then.
+ * A queue of constant length: every entry that lands, fails or is cancelled is replaced by a new one. Git answers, CI
+ * runs two checks and most pass. Some pull requests are polled, pushed to and cancelled.
  */
 class Load {
   readonly size: number;
@@ -115,7 +115,7 @@ class Load {
     });
   }
 
-  /** Of a repository with many targets, a handful of neighbouring ones: some overlap, most do not. */
+  /** A few neighbouring targets of a large repository. Some overlap, most do not. */
   #targets(): ImpactedTargets {
     const first = this.#random.integer(5_000);
     const targets = Array.from({ length: TARGETS_AN_ENTRY }, (_, index) => `//project/package-${first + index}`);

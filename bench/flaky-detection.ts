@@ -10,17 +10,17 @@ import { printFigure, progress } from './lib/figure.ts';
 const DATA = new URL('data/flaky-rates.csv', import.meta.url);
 const COMMITS = 200;
 const COMMIT_EVERY_MS = 20 * 60_000;
-/** A detection counts when it comes within so many executions of the test. */
+/** A detection counts within this many executions of the test. */
 const EARLY_RUNS = 30;
 const REGRESSION_RATE = 0.02;
-/** A regression is noticed and fixed after so many commits at most, the first included. */
+/** A regression is fixed after at most this many commits, including the first. */
 const LONGEST_REGRESSION = 10;
 const SEEDS = [1, 2, 3, 4];
-/** Of the tests that never fail by chance, one in so many does not work on the second platform. */
+/** One in this many of the tests that are not flaky fails on the second platform. */
 const PLATFORM_EVERY = 50;
 const PLATFORMS = ['linux', 'windows'];
 
-/** Why a test can fail, and what became of it. */
+/** Why a test can fail, and when it was detected. */
 interface Subject {
   readonly failureRate: number;
   readonly failsOn: string | undefined;
@@ -29,20 +29,20 @@ interface Subject {
   flakyFailures: number;
   hasRegressed: boolean;
   detectedAfter: number | undefined;
-  /** By pass on retry alone. */
+  /** Detected by pass on retry alone. */
   retryAfter: number | undefined;
-  /** When a detector that must see both outcomes on one commit, and misses none, would have known. */
+  /** When an ideal detector would have known that sees every pair of outcomes on one commit. */
   idealAfter: number | undefined;
 }
 
 export interface DetectionFigures {
-  /** Share of the flaky failures whose test was detected early, of what is possible. */
+  /** The share of flaky failures whose test was detected early, relative to the ideal. */
   readonly recallOfIdeal: number;
   /** The same by pass on retry alone. */
   readonly retryRecallOfIdeal: number;
   readonly recall: number;
   readonly precision: number;
-  /** Tests that really regressed, and never fail otherwise. */
+  /** Tests that regressed and never fail otherwise. */
   readonly regressedTests: number;
   readonly regressionsCalledFlaky: number;
   readonly platformFailuresCalledFlaky: number;
@@ -50,10 +50,9 @@ export interface DetectionFigures {
 }
 
 /**
- * Real failure rates replayed as CI: every commit runs every test, on two platforms those that do not work on one of
- * them; what fails is tried once more on the same commit and job; some commits carry real regressions, which fail
- * again, and on the commits after them until they are fixed. The monitors are those of a new repository, and half of the
- * commits are on main.
+ * Replays real failure rates as CI. Every commit runs every test, and on two platforms those that fail on one of them.
+ * Failed tests are retried once on the same commit and job. Some commits have regressions, which fail again on later
+ * commits until they are fixed. The monitors are those of a new repository. Half of the commits are on main.
  */
 export function replayAsCi(seed: number): DetectionFigures {
   const random = new Prng(`flaky detection ${seed}`);
@@ -86,7 +85,7 @@ export function measureDetection(): void {
     progress(`flaky detection, seed ${seed}`);
     const figures = replayAsCi(seed);
     const name = `flaky.detection.${seed}`;
-    // The goal of a figure is what it should not exceed, so what is missing is printed.
+    // A goal is an upper limit, so the missing share is printed.
     const missed = (recallOfIdeal: number) => Math.max(0, 1 - recallOfIdeal);
     const share = { unit: 'share', goal: 0.05 };
     printFigure({ name: `${name}.missed_of_ideal`, value: missed(figures.recallOfIdeal), ...share });
@@ -144,7 +143,7 @@ interface CommitRun {
   readonly random: Prng;
 }
 
-/** The first try of a job and, for what failed, the second. */
+/** The first attempt of a job, and the second for failed tests. */
 function runCommit(run: CommitRun): number {
   const { subjects, job } = run;
   const first = scopeFor(run, 1);
@@ -191,7 +190,7 @@ function scopeFor({ commit, job }: CommitRun, attempt: number): UploadScope {
   return scopeOf(upload, MONITORS, at);
 }
 
-/** A test may be called flaky and broken at once; its status is then the worse of the two. */
+/** A test may be flaky and broken at once. Its status is then the worse of the two. */
 function isCalledFlaky(state: TestState): boolean {
   return FLAKY_MONITORS.some((monitor) => isActive(state, monitor));
 }
@@ -200,7 +199,7 @@ function isActive(state: TestState, monitor: Monitor | undefined): boolean {
   return monitor !== undefined && (state.monitors[monitor.id]?.activeSince ?? null) !== null;
 }
 
-/** Whether it failed. */
+/** Returns whether it failed. */
 function execute(
   subject: Subject,
   { job, broken, random }: CommitRun,

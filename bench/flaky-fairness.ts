@@ -10,8 +10,8 @@ const GOAL_MS = 3_000;
 const PAUSE_MS = 200;
 
 /**
- * One organization sends a report of 400,000 tests that nobody has seen before. While it is processed another one sends a
- * report of one test again and again: how long until that is processed, at worst.
+ * One organization uploads a report of 400,000 new tests. During its processing another organization uploads reports of
+ * one test. Measures their longest processing time.
  */
 export async function measureFairness(of: {
   readonly engine: 'sqlite' | 'postgres';

@@ -12,18 +12,19 @@ import { createTestsWorld, type TestsServer } from './lib/tests-world.ts';
 
 const GOALS = { sqlite: 50_000, postgres: 20_000 } as const;
 const RUNS = { sqlite: 5_000_000, postgres: 1_000_000 } as const;
-/** Different reports; after so many they come again, on other commits. */
+/** Different reports. After this many they repeat on other commits. */
 const REPORTS = 40;
 const SENDERS = 4;
-/** CI does not send faster than it is worked off for hours; and what waits says nothing about the rate. */
+/** CI does not exceed the processing rate for hours, and waiting uploads do not change the rate. */
 const MOST_WAITING = 60;
 const BASELINE_RUNS = 500_000;
 
 type Engine = keyof typeof GOALS;
 
 /**
- * From accepted to queryable: uploads of 5,000 runs go to a real server through HTTP, until all are processed. The baseline
- * writes the same runs as plain rows of one table, one transaction for each 5,000: no parsing, no detection, no index but one.
+ * From accepted to queryable: uploads of 5,000 test executions go to a real server over HTTP until all are processed.
+ * The baseline inserts the same executions as plain rows of one table, one transaction per 5,000, without parsing and
+ * detection and with a single index.
  */
 export async function measureIngest(of: {
   readonly engine: Engine;
@@ -37,7 +38,7 @@ export async function measureIngest(of: {
     const reports = makeReports();
     const server = await world.start();
     const uploads = Math.max(SHARDS, Math.ceil(runs / RUNS_PER_UPLOAD));
-    // The first commit makes 20,000 tests, once in the life of a repository.
+    // The first commit creates 20,000 tests, which happens once in the life of a repository.
     for (let no = 0; no < SHARDS; no += 1) await server.upload({ ...commitOf(no), body: reports[no] as Uint8Array });
     await server.untilProcessed();
     const cpuBefore = await server.child.cpuMicroseconds();
@@ -49,7 +50,7 @@ export async function measureIngest(of: {
     const { peak } = server.child.memory();
     await server.child.stop();
     const name = `flaky.ingest.${engine}`;
-    // The goal of a figure is what it should not exceed: 50,000 runs a second are 20 µs each.
+    // A goal is an upper limit: 50,000 executions a second are 20 µs each.
     printFigure({ name, value: (seconds * 1e6) / total, unit: 'µs/run', goal: 1e6 / GOALS[engine] });
     progress(`flaky ingest: plain rows into ${engine}`);
     const plain = await (postgres === undefined
@@ -101,7 +102,7 @@ async function sendAll(
   await server.untilProcessed();
 }
 
-/** Every other commit is on main; the shards of a commit are jobs of their own. */
+/** Every other commit is on main. The shards of a commit are separate jobs. */
 function commitOf(no: number): { readonly sha: string; readonly branch: string; readonly job: string } {
   const commit = Math.floor(no / SHARDS);
   const sha = commit.toString(16).padStart(40, 'c0ffee');
@@ -111,7 +112,7 @@ function commitOf(no: number): { readonly sha: string; readonly branch: string; 
 const COLUMNS =
   'repository TEXT, test TEXT, branch TEXT, sha TEXT, job TEXT, at BIGINT, ok INTEGER, ms INTEGER, text TEXT';
 
-/** Runs a second. */
+/** Executions per second. */
 async function insertIntoSqlite(): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   const database = new DatabaseSync(path.join(folder, 'plain.db'));

@@ -12,7 +12,7 @@ const AMOUNT = 20_000;
 const GOAL_PER_SECOND = 1_000;
 const REQUESTS = 500;
 
-/** What uploaders ask when tests have failed: which of these five are quarantined. */
+/** The request of an uploader after failures: which of these five tests are quarantined. */
 export async function measureLookup(): Promise<void> {
   progress(`flaky lookup: ${QUARANTINED} of ${TESTS} tests quarantined`);
   const world = createTestsWorld();
@@ -24,7 +24,7 @@ export async function measureLookup(): Promise<void> {
     await load(child.url, { ...of, amount: AMOUNT / 4 });
     const { requestsPerSecond, p99Ms } = await load(child.url, { ...of, amount: AMOUNT });
     await child.stop();
-    // The goal of a figure is what it should not exceed: a thousand a second are 1 ms each.
+    // A goal is an upper limit: a thousand a second are 1 ms each.
     const value = 1_000 / requestsPerSecond;
     printFigure({ name: 'flaky.lookup', value, unit: 'ms/lookup', goal: 1_000 / GOAL_PER_SECOND });
     printFigure({ name: 'flaky.lookup.rate', value: requestsPerSecond, unit: 'lookups/s' });

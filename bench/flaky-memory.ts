@@ -5,7 +5,7 @@ import { createTestsWorld } from './lib/tests-world.ts';
 const REPORT_MB = 500;
 const MEMORY_GOAL = 200e6;
 
-/** What a server needs beyond what it has when idle, from the first byte of a large report until it can be asked for. */
+/** The memory of a server above its idle level, from the first byte of a large report until it is queryable. */
 export async function measureMemory(): Promise<void> {
   progress(`flaky memory: a report of ${REPORT_MB} MB`);
   const body = await packedLargeReport(REPORT_MB * 1e6);

@@ -6,11 +6,11 @@ import type { ParseResult } from './lib/parse-child.ts';
 const SPEED_MB = 20;
 const TURNS = 5;
 const BIG_MB = 500;
-/** At least 0.7 of the speed, told as time. */
+/** At least 0.7 of the speed, expressed as time. */
 const TIME_GOAL = 1 / 0.7;
 const MEMORY_GOAL = 200e6;
 
-/** Reading of JUnit XML, bytes to cases, against saxes alone without a handler on the same bytes. */
+/** Parsing JUnit XML from bytes to cases, compared with saxes without a handler on the same bytes. */
 export async function measureParsing(): Promise<void> {
   const [own, bare]: [number[], number[]] = [[], []];
   for (let turn = 0; turn < TURNS; turn += 1) {

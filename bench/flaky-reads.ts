@@ -5,20 +5,20 @@ import { fillTests, testIdOf } from './lib/fill-tests.ts';
 import { createTestsWorld, type TestsServer, type TestsWorld } from './lib/tests-world.ts';
 
 const RUNS = 10_000_000;
-/** What the amount of runs is compared with. */
+/** The factor between the two stores that are compared. */
 const FEWER = 10;
 const QUARANTINED = 1_000;
 const ASKED = 200;
 const WARM_UP = 20;
 const IDLE_GOAL_MS = 50;
 const BUSY_GOAL_MS = 100;
-/** With ten times the runs. */
+/** With ten times the executions. */
 const GROWTH_GOAL = 2;
 
 interface Question {
   readonly operation: string;
   readonly name?: string;
-  /** Its work grows with the failures there are, of the range or of the tests it shows. */
+  /** Its cost grows with the failures in the range or of the tests it shows. */
   readonly dependsOnFailures: boolean;
   body(random: Prng): object;
 }
@@ -70,8 +70,8 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /**
- * Every reading operation over HTTP: with ten million runs stored and with one, by turns, so that whatever else the machine
- * does is the same for both; then while more pour in.
+ * Every read operation over HTTP, with ten million executions stored and with one million. They take turns, so that
+ * other load on the machine affects both. Then the same during ingest.
  */
 export async function measureReads(runs = RUNS): Promise<void> {
   const few = await createFilled(runs / FEWER);
@@ -91,7 +91,7 @@ export async function measureReads(runs = RUNS): Promise<void> {
 async function createFilled(runs: number): Promise<TestsWorld> {
   progress(`flaky reads: storing ${runs} runs`);
   const world = createTestsWorld();
-  // The first start makes the organization.
+  // The first start creates the organization.
   await useServer(world, async () => undefined);
   await fillTests(world.dataFolder, { runs, quarantined: QUARANTINED });
   return world;
@@ -152,7 +152,7 @@ function printBusy(answers: Answers): void {
   }
 }
 
-/** Uploads one after the other, so that there is always something to do. */
+/** Uploads one after the other, so that ingest is always busy. */
 async function whileIngesting(server: TestsServer, act: () => Promise<void>): Promise<void> {
   const random = new Prng('while ingesting');
   const reports = Array.from({ length: SHARDS }, (_, shard) => packedReport(shard, random));

@@ -6,7 +6,7 @@ import { measureMemory } from './flaky-memory.ts';
 import { measureParsing } from './flaky-parse.ts';
 import { measureReads } from './flaky-reads.ts';
 
-/** A file `flaky-*.ts` for each question; `npm run bench -- flaky ingest` asks only that one. */
+/** One file `flaky-*.ts` per question. `npm run bench -- flaky ingest` runs only that one. */
 const QUESTIONS: Readonly<Record<string, (runs: number | undefined) => Promise<void>>> = {
   parse: () => measureParsing(),
   memory: () => measureMemory(),
@@ -23,7 +23,7 @@ const QUESTIONS: Readonly<Record<string, (runs: number | undefined) => Promise<v
   lookup: () => measureLookup(),
 };
 
-/** `--runs 100000`: so many test runs instead of millions. */
+/** `--runs 100000`: this many test executions instead of millions. */
 export async function run(words: readonly string[] = []): Promise<void> {
   const at = words.indexOf('--runs');
   const runs = at === -1 ? undefined : Number(words[at + 1]);

@@ -14,12 +14,12 @@ import { createRepository } from './lib/git-repository.ts';
 
 const SIZE = { files: 20_000, filesPerFolder: 100, pullRequests: 140 };
 const WARM_UP = 20;
-/** Of the time of two processes; where none can be kept, the merge takes one of them in any case. */
+/** Relative to the time of two processes. If no process can be kept, the merge needs one of them anyway. */
 const GOALS = { kept: 0.5, each: 0.7 };
 
 /**
- * Building a candidate of one entry, against `git merge-tree` and `git commit-tree` started for it. Both have a
- * repository of their own, so that neither finds what the other has written, and take turns.
+ * Builds a candidate of one entry, compared with starting `git merge-tree` and `git commit-tree`. Each has its own
+ * repository, so that it does not find objects of the other. They take turns.
  */
 export async function measureCandidates(): Promise<void> {
   progress(`git: making a repository of ${SIZE.files} files and ${SIZE.pullRequests} pull requests`);

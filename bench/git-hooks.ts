@@ -12,11 +12,11 @@ import { createRepository } from './lib/git-repository.ts';
 
 const SIZE = { files: 2_000, filesPerFolder: 100, pullRequests: 60, isAdding: true };
 const WARM_UP = 10;
-/** Milliseconds more than without, for a landing. */
+/** Additional milliseconds per landing. */
 const GOAL_MS = 75;
 const HOOKS = ['pre-receive', 'update', 'post-receive'];
 
-/** Landings whose repository has hooks that do nothing, against those of a repository without. They take turns. */
+/** Landings in a repository with hooks that do nothing, compared with one without hooks. They take turns. */
 export async function measureHooks(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-hooks-'));
   const forge = createPlainForge({ directory: path.join(folder, 'mirrors') });

@@ -9,14 +9,14 @@ import { createRepository } from './lib/git-repository.ts';
 const TOKEN = 'bench-bench-bench-bench';
 const REF = { repo: { host: 'local', owner: 'acme', name: 'app' }, targetBranch: 'main' };
 const SIZE = { files: 1_000, filesPerFolder: 100, pullRequests: 200, isAdding: true };
-/** Of the time that the same work takes in a shell. */
+/** Relative to the time of the same work in a shell. */
 const TIME_GOAL = 2;
 const LANDINGS = 2_000;
 const BATCH = 200;
-/** What is in use after the last landings against what was after the first tenth of them. */
+/** The memory after the last landings, relative to the memory after the first tenth. */
 const MEMORY_GOAL = 1.15;
 
-/** Pull requests with a check that does nothing, from submitted to landed. */
+/** Pull requests with a check that does nothing, from submission to landing. */
 export async function measureLandings(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-landing-'));
   try {
@@ -39,7 +39,7 @@ export async function measureLandings(): Promise<void> {
   }
 }
 
-/** Whether memory stays as it is however much has landed. */
+/** Whether memory stays constant with the number of landings. */
 export async function measureMemory(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-memory-'));
   try {
@@ -105,7 +105,7 @@ async function call<T>(child: Child, operation: string, body: unknown): Promise<
   return (await response.json()) as T;
 }
 
-/** The same merges, work trees, checks and changes of refs, one after another. */
+/** The same merges, work trees, checks and ref updates, one after the other. */
 const LOOP = `
 set -e
 for n in $(seq 1 "$COUNT"); do

@@ -3,8 +3,8 @@ import { measureHooks } from './git-hooks.ts';
 import { measureLandings, measureMemory } from './git-landing.ts';
 
 /**
- * What git work costs, against the same work by git's own commands. A file `git-*.ts` for each question; `git hooks` asks
- * only that one.
+ * The cost of git work, compared with git's own commands. One file `git-*.ts` per question; `git hooks` runs only that
+ * one.
  */
 export async function run(words: readonly string[] = []): Promise<void> {
   await measureHooks();

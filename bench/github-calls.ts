@@ -20,17 +20,17 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Far enough apart that nothing is told or looked at together only because this CI is in a hurry. */
+/** Far enough apart that page updates and polls are not merged only because this CI is fast. */
 const CHECKS_MS = [4_000, 8_000, 12_000];
 const SUBMIT_EVERY_MS = 1_000;
 const DEADLINE_MS = 10 * 60_000;
-/** Nobody has anything left to say. */
+/** After this long without a request, nothing more follows. */
 const SILENT_MS = 6_000;
 
-/** What landing costs in requests to GitHub: with deliveries, and for comparison where everything is found by looking. */
+/** The requests to GitHub per landing, with webhooks and with polling alone. */
 export async function measureCalls(): Promise<void> {
   progress('github: pull requests land, one by one and in batches, with and without webhooks');
-  // Calls are counted, not timed: all at once takes the least time.
+  // Calls are counted and not timed, so all cases run at once.
   await Promise.all(CASES.map(compare));
 }
 

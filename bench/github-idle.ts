@@ -5,11 +5,11 @@ import { countCalls, createGithubBench, type GithubBench, sumOf, until } from '.
 const PULL_REQUESTS = 100;
 const MINUTES = 3;
 const GOAL = 2;
-/** Somewhere between two looks: each minute has one. */
+/** Between two polls, which happen once a minute. */
 const QUIET_MS = 20_000;
 const DEADLINE_MS = 5 * 60_000;
 
-/** What a queue costs in which nothing happens: nobody submitted anything, or nothing that was submitted is ready. */
+/** The cost of an idle queue, empty or with entries that are not ready. */
 export async function measureIdle(): Promise<void> {
   progress(`github: ${MINUTES} minutes of idle queues with ${PULL_REQUESTS} open pull requests`);
   const [open, waiting] = await Promise.all([idle(false), idle(true)]);
@@ -40,7 +40,7 @@ async function idle(areSubmitted: boolean): Promise<number> {
   return sumOf(counts) / MINUTES;
 }
 
-/** The last look was after all were open and everybody was told, and what followed from it is over. */
+/** The last poll came after all were open and every page was written, and its effects are done. */
 function isSaid(
   { github, repository }: GithubBench,
   { openedAt, toBeTold }: { readonly openedAt: number; readonly toBeTold: number },

@@ -7,7 +7,7 @@ const ALONE = 5;
 const DEADLINE_MS = 10 * 60_000;
 const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
 
-/** How fast pull requests land where CI takes no time, and whether telling people about it holds anything up. */
+/** How fast pull requests land if CI takes no time, and whether page updates slow them down. */
 export async function measurePace(): Promise<void> {
   const told = await land({});
   const silent = await land(SILENT);

@@ -15,7 +15,7 @@ import { printFigure, progress } from './lib/figure.ts';
 import { CHECKS, createGithubBench, type GithubBench, SECRET, until, WRITER } from './lib/github-world.ts';
 import type { Posted, StormOrder, StormResult } from './lib/storm-child.ts';
 
-/** So many pull requests of each kind, and so many deliveries about each: 1,000 that all change something. */
+/** The number of pull requests of each kind, and of deliveries for each: 1,000 that all change something. */
 const COUNTS = { tested: 20, pushed: 100, closed: 120, commanded: 120, edited: 60 };
 const EACH = { tested: 3, pushed: 1, closed: 1, commanded: 2, edited: 8 };
 const KINDS = Object.keys(COUNTS) as (keyof typeof COUNTS)[];
@@ -32,7 +32,7 @@ interface Scene extends Readonly<Record<keyof typeof COUNTS, readonly PullReques
   readonly pushes: ReadonlyMap<PullRequest, string>;
 }
 
-/** Everything that concerns a busy queue is told within seconds, and the truth is asked for as it always is. */
+/** Everything about a busy queue is applied within seconds, and GitHub is still read before each change. */
 export async function measureStorm(): Promise<void> {
   progress(`github: a queue with ${ENTRIES} entries, for a storm`);
   const world = await createGithubBench({ settings: { concurrency: COUNTS.tested } });
@@ -108,16 +108,16 @@ async function setScene(world: GithubBench): Promise<Scene> {
   return { world, tested, pushed, closed, commanded, edited, pushes };
 }
 
-/** As on its page, which asks whether it can be merged. All of them at once would be more than this machine can do. */
+/** Like opening its page, which makes GitHub compute mergeability. All at once would overload this machine. */
 async function view({ github }: GithubBench, pr: PullRequest): Promise<PullRequest> {
   await findOut(github.world, pr, pr.baseSha);
   return pr;
 }
 
-/** All of it is true before the first delivery: GitHub was in trouble, and now delivers everything at once. */
+/** Everything has happened before the first delivery: GitHub had an outage and now delivers everything at once. */
 async function happen({ world, tested, closed, commanded, edited, pushes }: Scene): Promise<readonly DeliveryRecord[]> {
   const { github, repository } = world;
-  // None of it should be found by a look around: one was a moment ago.
+  // The periodic poll must not find it, so the storm waits for the end of a poll.
   const now = Date.now();
   const isLook = ({ query, at }: { query: string | undefined; at: number }) => query === 'LookAround' && at > now;
   await until('somebody looked around', DEADLINE_MS, () => github.world.requests.some(isLook));
@@ -147,7 +147,7 @@ async function happen({ world, tested, closed, commanded, edited, pushes }: Scen
 }
 
 const RETITLED = ', better';
-/** The last one never ends: nothing lands meanwhile. */
+/** The last check never ends, so nothing lands meanwhile. */
 const REPORTED = CHECKS.slice(1);
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   check_run: ['completed'],
@@ -160,7 +160,7 @@ function isOfStorm({ event, action, payload }: DeliveryRecord): boolean {
   return !isOwn && action !== undefined && ACTIONS[event]?.includes(action) === true;
 }
 
-/** Everything among everything else; only what people say about one pull request stays in order. */
+/** Shuffles the deliveries. Only the comments on one pull request stay in order. */
 function mix(deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] {
   const prng = new Prng(1);
   const mixed = deliveries
@@ -183,7 +183,7 @@ async function storm(order: StormOrder): Promise<StormResult> {
   return result;
 }
 
-/** Of all that happened, what the queue does not show after a while. */
+/** Counts the changes that the queue does not show after a while. */
 async function countMissing({ world, tested, pushed, closed, commanded, edited }: Scene): Promise<number> {
   let open: readonly { readonly pr: PullRequest; readonly isSo: (entry: EntryView) => boolean }[] = [
     ...[...tested, ...edited].map((pr) => ({ pr, isSo: ({ prTitle }: EntryView) => prTitle.endsWith(RETITLED) })),
@@ -220,7 +220,7 @@ async function readEntry({ api }: GithubBench, { number }: PullRequest): Promise
   return api('getSubmittedPullRequest', { pr: { number } }).catch(() => undefined) as Promise<EntryView | undefined>;
 }
 
-/** The most that waited to be looked at. */
+/** The highest number of waiting hints. */
 function watchWaiting({ folder }: GithubBench): { stop(): number } {
   const database = new DatabaseSync(path.join(folder, 'sluice.db'), { readOnly: true });
   const count = database.prepare('select count(*) as count from hints where remembered_until is null');

@@ -3,7 +3,7 @@ import { measureIdle } from './github-idle.ts';
 import { measurePace } from './github-pace.ts';
 import { measureStorm } from './github-storm.ts';
 
-/** A file `github-*.ts` for each question; `npm run bench -- github storm` asks only that one. */
+/** One file `github-*.ts` per question. `npm run bench -- github storm` runs only that one. */
 const QUESTIONS: Readonly<Record<string, () => Promise<void>>> = {
   calls: measureCalls,
   idle: measureIdle,

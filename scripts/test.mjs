@@ -49,7 +49,7 @@ async function runChecks() {
     { name: 'imports', args: ['scripts/check-imports.mjs'] },
     { name: 'dead code', args: [bin('knip/bin/knip.js'), '--no-progress'] },
   ];
-  // All at once, as they are independent; reported in order.
+  // They are independent, so all run at once. They are reported in order.
   const running = checks.map((check) => ({ ...check, result: runBuffered(check.args) }));
   const failed = [];
   for (const { name, result } of running) {
@@ -103,12 +103,12 @@ async function runTests() {
   process.exit(isGood ? 0 : 1);
 }
 
-/** Tests of the real process, and those that wait for git and servers most of the time, get a process per file. */
+/** Tests of the real process, and those that mostly wait for git and servers, get a process per file. */
 function isApart(file) {
   return file.startsWith('test/e2e/') || /^(?:src|test)\/.*github/.test(file);
 }
 
-/** `fs.glob` is younger than Node 20. */
+/** `fs.glob` does not exist in Node 20. */
 function findTests(folder) {
   let names;
   try {

@@ -1,4 +1,4 @@
-// Writes the pages that are made from code: docs/configuration.md. A test fails when they are not up to date.
+// Writes the pages that are generated from code: docs/configuration.md. A test fails when they are outdated.
 import { writeFileSync } from 'node:fs';
 import { renderConfigurationPage } from '../src/config/variables.ts';
 

@@ -3,7 +3,7 @@ import { publicSchema } from '../../src/http/public-schema.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { serveParent } from './child.ts';
 
-/** Fastify and nothing else: the same paths, bodies, schemas and answers; the answers are constants. */
+/** Bare Fastify with the same paths, bodies, schemas and constant answers. */
 const { replies } = JSON.parse(process.argv[2] as string) as { replies: Record<string, unknown> };
 const server = Fastify({ logger: false, bodyLimit: 20 * 1024 * 1024, ajv: { customOptions: { strict: false } } });
 for (const { operation } of ROUTES) {

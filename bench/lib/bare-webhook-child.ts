@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import Fastify from 'fastify';
 import { serveParent } from './child.ts';
 
-/** Fastify and nothing else: it verifies the signature of a delivery, and answers. */
+/** Bare Fastify that verifies the signature of a delivery and answers. */
 const { secret } = JSON.parse(process.argv[2] as string) as { secret: string };
 const server = Fastify({ logger: false, bodyLimit: 20 * 1024 * 1024 });
 server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

@@ -4,19 +4,19 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A server in a process of its own that tells how much processor time it used. */
+/** A server in its own process that reports its CPU time. */
 export interface Child {
   readonly url: string;
   cpuMicroseconds(): Promise<number>;
-  /** Resident memory now, and the most it ever was, in bytes. */
+  /** Resident memory now and at its peak, in bytes. */
   memory(): { readonly now: number; readonly peak: number };
-  /** What is in use when the garbage is collected, in bytes. */
+  /** Used heap after a garbage collection, in bytes. */
   usedBytes(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export async function startChild(script: URL, input: unknown): Promise<Child> {
-  // The log is written, and goes nowhere.
+  // The log is written and discarded.
   const child = fork(script, [JSON.stringify(input)], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: ['--expose-gc'],
@@ -40,7 +40,7 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
   };
 }
 
-/** The command itself, as people start it. Whoever asks for a level of logging sees the log. */
+/** Starts the command as users do. With a log level, the log is shown. */
 export async function serve(
   environment: Record<string, string>,
 ): Promise<Omit<Child, 'cpuMicroseconds' | 'usedBytes'>> {
@@ -64,7 +64,7 @@ export async function serve(
   throw new Error('the server ended before it listened');
 }
 
-/** The child's side: answers the questions above. */
+/** The side of the child: answers the requests above. */
 export function serveParent(url: string, stop: () => Promise<void>): void {
   process.on('message', async (message) => {
     if (message === 'cpu') {
@@ -79,7 +79,7 @@ export function serveParent(url: string, stop: () => Promise<void>): void {
       process.disconnect();
     }
   });
-  // Nobody is left who would stop it.
+  // The parent is gone, so nothing would stop the child.
   process.on('disconnect', () => process.exit());
   process.send?.({ url });
 }

@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import type { Prng } from '../../src/lib/prng.ts';
 
-/** A repository of so many tests, in shards of 5,000: each upload is one shard on one commit. */
+/** A repository with this many tests, in shards of 5,000. Each upload is one shard on one commit. */
 export const TESTS = 20_000;
 export const RUNS_PER_UPLOAD = 5_000;
 export const SHARDS = TESTS / RUNS_PER_UPLOAD;
 const TESTS_PER_SUITE = 50;
 const FAILING = 0.01;
-/** The same tests fail again and again, as they do: of so many tests one can fail. */
+/** One in this many tests can fail, because in practice the same tests fail again and again. */
 const CAN_FAIL_EVERY = 20;
 
 export interface TestOfSuite {
@@ -30,7 +30,7 @@ export function failsNow(index: number, random: Prng): boolean {
   return index % CAN_FAIL_EVERY === 0 && random.chance(FAILING * CAN_FAIL_EVERY);
 }
 
-/** A failure as it is read: a message of its own, and a stack of a kilobyte. */
+/** A failure with its own message and a stack of one kilobyte. */
 export function failureOf(index: number, value: number): { readonly message: string; readonly text: string } {
   const message = `expected: <${index % 10}> but was: <${value}>`;
   const frames = Array.from(
@@ -41,7 +41,7 @@ export function failureOf(index: number, value: number): { readonly message: str
   return { message, text: `org.opentest4j.AssertionFailedError: ${message}\n${frames.join('\n')}\n` };
 }
 
-/** The report of one shard, packed as CI would send it. */
+/** The report of one shard, compressed as CI would send it. */
 export function packedReport(shard: number, random: Prng): Uint8Array {
   const lines: string[] = ['<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'];
   for (let first = shard * RUNS_PER_UPLOAD; first < (shard + 1) * RUNS_PER_UPLOAD; first += TESTS_PER_SUITE) {

@@ -2,9 +2,9 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The same thing measured in the same run on what it is compared with. */
+  /** The same measurement in the same run on the thing it is compared with. */
   readonly baseline?: number;
-  /** What the value, or its ratio to the baseline, should not exceed. */
+  /** The upper limit of the value, or of its ratio to the baseline. */
   readonly goal?: number;
 }
 

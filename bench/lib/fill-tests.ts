@@ -17,13 +17,13 @@ const DAY_MS = 86_400_000;
 
 const createId = createTestIds({ org: SCOPE.org_url_slug, repository: SCOPE.repo, variant: '' });
 
-/** As reports of it have it: uploads that follow are of the same tests. */
+/** The id that reports of the test give it, so later uploads are of the same tests. */
 export function testIdOf(index: number): string {
   const { suite, name, file } = testOf(index);
   return createId({ file, classname: suite, parent: suite, name, infoId: '' });
 }
 
-/** What a server would have stored in 45 days, written without it: `runs` runs of 20,000 tests, 1% failing. */
+/** Writes what a server would have stored in 45 days: `runs` executions of 20,000 tests, 1% failing. */
 export async function fillTests(
   dataFolder: string,
   of: { readonly runs: number; readonly quarantined: number },
@@ -121,7 +121,7 @@ function testRow(
   };
 }
 
-/** Those that are flaky were flagged by a person, so that they stay it whatever comes. */
+/** Flaky tests are flagged by a person, so that they stay flaky. */
 function memoryOf({ no, status, statusReason, isFlagged }: TestRow, startAt: number): TestMemory {
   const flag = isFlagged ? { actor: 'bench', at: startAt, reason: null } : null;
   const state = { ...newTestState(startAt), status, statusReason, statusSince: startAt, flag };

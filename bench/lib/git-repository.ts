@@ -6,13 +6,13 @@ export interface RepositorySize {
   readonly files: number;
   readonly filesPerFolder: number;
   readonly pullRequests: number;
-  /** Whether pull requests bring files of their own instead of changing two: however many there are, none conflict. */
+  /** Pull requests add their own files instead of changing two, so that no number of them conflicts. */
   readonly isAdding?: boolean;
 }
 
 /**
- * A bare repository of `files` files and as many pull requests as asked for, each one commit that changes two files, from
- * a commit that the target has left behind. One fast-import makes them all.
+ * Creates a bare repository with `files` files and the given number of pull requests. Each is one commit that changes
+ * two files, based on an older commit of the target branch. One fast-import writes all of them.
  */
 export function createRepository(folder: string, size: RepositorySize): void {
   const { files, filesPerFolder, pullRequests } = size;

@@ -10,7 +10,7 @@ import { call } from './world.ts';
 
 export const WRITER = 'grace';
 export const SECRET = 'the secret of the deliveries of benches';
-/** Required by the protection of main: asking for it is part of what is counted. */
+/** Required by the protection of main, because reading the protection is part of the count. */
 export const CHECKS = ['build', 'unit', 'lint'];
 const TEST_BRANCH = 'refs/heads/sluice/';
 
@@ -18,12 +18,12 @@ export interface GithubBench {
   readonly github: FakeGithub;
   readonly repository: Repository;
   readonly url: string;
-  /** Of the server's data. */
+  /** The data folder of the server. */
   readonly folder: string;
   readonly queue: { readonly repo: object; readonly targetBranch: string };
   api(operation: string, body?: object): Promise<unknown>;
   memory(): { readonly now: number; readonly peak: number };
-  /** Opens a pull request, on whose head CI has passed. */
+  /** Opens a pull request whose head has passed CI. */
   open(): Promise<PullRequest>;
   stop(): Promise<void>;
 }
@@ -31,11 +31,11 @@ export interface GithubBench {
 export interface GithubBenchOptions {
   readonly hasWebhooks?: boolean;
   readonly settings?: object;
-  /** CI: when each of the checks of a test branch is done, after it was pushed. Undefined: never. */
+  /** When each check of a test branch completes after the push. Undefined: never. */
   readonly checksMs?: readonly number[];
 }
 
-/** The server as people start it, and a GitHub with one repository, its protection, people and a CI. */
+/** The server as users start it, and a GitHub with one repository, its protection, people and CI. */
 export async function createGithubBench(options: GithubBenchOptions = {}): Promise<GithubBench> {
   const { hasWebhooks = true, settings = {}, checksMs } = options;
   const github = await createFakeGithub({ mergeability: 'lazy', validate: false });
@@ -80,7 +80,7 @@ function passCheck(github: FakeGithub, repository: Repository, sha: string, name
   github.reportCheck(repository, { sha, name, status: 'completed', conclusion: 'success' });
 }
 
-/** All begin at once, and end one after the other. */
+/** All start at once and end one after the other. */
 function runChecks(github: FakeGithub, repository: Repository, checksMs: readonly number[]): void {
   github.world.onHappening((happening) => {
     if (happening.event !== 'push' || !happening.ref.startsWith(TEST_BRANCH) || /^0+$/.test(happening.after)) return;
@@ -92,7 +92,7 @@ function runChecks(github: FakeGithub, repository: Repository, checksMs: readonl
   });
 }
 
-/** REST and GraphQL, whatever was answered; git is not counted. Queries by their names. */
+/** REST and GraphQL calls, whatever the answer, without git. Queries count by name. */
 export function countCalls({ github }: GithubBench, since: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { area, route, query, at } of github.world.requests) {

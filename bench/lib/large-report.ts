@@ -6,7 +6,7 @@ import { failureOf, TESTS, testOf } from './ci-reports.ts';
 const LINE = '2026-07-01 10:00:00.123 INFO  [main] com.acme.shop.Cart - added item 4711 to the cart\n';
 const FAILS_EVERY = 100;
 
-/** One report of all tests with so much output of theirs that it has this size, packed. */
+/** One compressed report of all tests, with as much output as this size needs. */
 export async function packedLargeReport(bytes: number): Promise<Uint8Array> {
   const packing = createGzip({ level: 4 });
   const packed = buffer(packing);

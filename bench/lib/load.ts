@@ -13,7 +13,7 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** Sends the requests in turn, over and over, until `amount` were answered. Anything but a 200 ends the run. */
+/** Sends the requests in turn until `amount` were answered. Any answer but 200 ends the run. */
 export async function load(
   url: string,
   of: {

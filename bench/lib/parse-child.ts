@@ -4,8 +4,8 @@ import { createXmlDecoder } from '../../src/junit/decode-xml.ts';
 import { reportBytes } from './report.ts';
 
 /**
- * Reads one generated report, in a process that has read nothing else: a parser that shares its process with another use of
- * saxes is slower, and neither is so in a server.
+ * Parses one generated report in a new process. A parser that shares its process with another use of saxes is slower,
+ * which does not happen in a server.
  */
 interface Task {
   readonly parser: 'saxes' | 'junit';
@@ -14,7 +14,7 @@ interface Task {
 }
 
 export interface ParseResult {
-  /** The best round: what else runs on the machine only ever adds. */
+  /** The best round, because other load on the machine only adds time. */
   readonly msPerMegabyte: number;
   readonly cases: number;
   readonly idleBytes: number;
@@ -28,7 +28,7 @@ let [cases, peakBytes] = [0, 0];
 const result: ParseResult = { msPerMegabyte: measure(), cases, idleBytes, peakBytes };
 process.send?.(result);
 
-/** Reads several times what was made before, or once what is made meanwhile, which is only good for its memory. */
+/** Parses a prepared report several times, or a generated stream once. The latter measures only memory. */
 function measure(): number {
   if (task.rounds === 1) return run(reportBytes(task.megabytes * 1e6)) / task.megabytes;
   const pieces = [...reportBytes(task.megabytes * 1e6)];
@@ -46,7 +46,7 @@ function run(pieces: Iterable<Uint8Array>): number {
   return msSince(before);
 }
 
-/** Of this thread's own work: the machine may have other things to do. */
+/** CPU time of this thread, without other load on the machine. */
 function msSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;

@@ -5,7 +5,7 @@ const TRACE = Array.from(
 ).join('');
 const LOG = '2026-07-01 10:00:00.123 INFO  [main] com.acme.shop.Cart - added item 4711 to the cart\n';
 
-/** A report as Surefire and its like write it: 200 cases a suite, one failing in a hundred, some output. */
+/** A report like those of Surefire: 200 cases per suite, one in a hundred failing, some output. */
 export function* reportBytes(bytes: number): Generator<Uint8Array> {
   let waiting = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="all">\n');
   let total = waiting.length;

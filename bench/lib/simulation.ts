@@ -4,7 +4,7 @@ import { printFigure, progress } from './figure.ts';
 const SEEDS = 2_000;
 const GOAL_SECONDS = 180;
 
-/** The whole shell under as many seeds as the tests run. */
+/** The whole shell, with as many seeds as the tests run. */
 export async function measureSimulation(): Promise<void> {
   progress(`simulating ${SEEDS} seeds`);
   const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1);

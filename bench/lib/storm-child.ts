@@ -17,13 +17,16 @@ export interface StormOrder {
 }
 
 export interface StormResult {
-  /** Of all that were answered 202, in the order in which they were sent. */
+  /** The answer times of all that were answered 202, in the order of sending. */
   readonly timesMs: readonly number[];
   readonly refused: number;
   readonly durationMs: number;
 }
 
-/** Posts all of them, evenly over the time, whether those before were answered or not. A process of its own: it is on time. */
+/**
+ * Posts all deliveries evenly over the time, without waiting for answers. It has its own process, so that it is on
+ * time.
+ */
 const { url, file, durationMs } = JSON.parse(process.argv[2] as string) as StormOrder;
 const deliveries = JSON.parse(readFileSync(file, 'utf8')) as readonly Posted[];
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });

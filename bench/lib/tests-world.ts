@@ -7,7 +7,7 @@ import { call } from './world.ts';
 
 export const SCOPE = { repo: { host: 'local', owner: 'acme', name: 'shop' }, org_url_slug: 'default' };
 
-/** A server of its own for results of tests, on a data folder or a database. */
+/** A separate server for test results, on a data folder or a database. */
 export interface TestsWorld {
   readonly dataFolder: string;
   start(): Promise<TestsServer>;
@@ -19,10 +19,10 @@ export interface TestsServer {
   readonly token: string;
   upload(of: UploadOf): Promise<void>;
   ask(operation: string, body?: object): Promise<unknown>;
-  /** How many of the latest uploads wait to be processed; throws where one failed. */
+  /** How many of the latest uploads wait to be processed. Throws if one failed. */
   countWaiting(): Promise<number>;
   untilProcessed(): Promise<void>;
-  /** The same server as another organization sees it, which is made for that. */
+  /** The same server with the token of another, new organization. */
   asOrganization(slug: string): Promise<TestsServer>;
 }
 
@@ -30,7 +30,7 @@ export interface UploadOf {
   readonly sha: string;
   readonly branch: string;
   readonly job: string;
-  /** Packed with gzip. */
+  /** Compressed with gzip. */
   readonly body: Uint8Array;
 }
 

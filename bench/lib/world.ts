@@ -19,7 +19,7 @@ export interface World {
   remove(): void;
 }
 
-/** A server's data folder with one repository of `pullRequests` pull requests, each one commit on main, and one queue. */
+/** A data folder with one repository of `pullRequests` pull requests, each one commit on main, and one queue. */
 export async function createWorld(of: {
   readonly pullRequests: number;
   readonly live: number;
@@ -33,7 +33,7 @@ export async function createWorld(of: {
   const child = await start();
   const token = readFileSync(path.join(dataFolder, 'admin-token'), 'utf8').trim();
   await call(child.url, token, '/registerRepository', { repo: REPO, git });
-  // A check that nobody reports: the queue is as busy as it can be, and stays so.
+  // This check is never reported, so the queue stays as busy as it can be.
   await call(child.url, token, '/createQueue', { ...QUEUE, requiredStatuses: ['unit'] });
   for (let number = 1; number <= of.live; number++) {
     await call(child.url, token, '/submitPullRequest', { ...QUEUE, pr: { number } });
@@ -53,7 +53,7 @@ export async function call(url: string, token: string, operation: string, body: 
   return response.json();
 }
 
-/** One fast-import makes them all: a process for each commit would take minutes. */
+/** One fast-import writes all of them. A process for each commit would take minutes. */
 function createRepository(git: string, pullRequests: number): string {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
   const lines = ['commit refs/heads/main', 'mark :1', 'committer A <a@example.com> 1700000000 +0000', 'data 4', 'base'];

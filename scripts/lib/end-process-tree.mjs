@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * Ends a process, whatever it started, and whatever is in a process group of one of those: servers under test start
- * groups of their own.
+ * Ends a process, its descendants, and all members of their process groups, because servers under test start their own
+ * groups.
  *
  * @param {number} root
  */
 export function endProcessTree(root) {
-  // What is started while others are being ended is found in the next round.
+  // Processes that start while others are being ended are found in the next round.
   for (let round = 0; round < 5; round += 1) {
     const tree = listTree(root);
     if (tree.length === 0) return;

@@ -9,7 +9,7 @@ import { findNode24, isNewEnough, projectRoot } from './node24.mjs';
 import { exitCodeOf, runChild } from './run-child.mjs';
 
 const stampPath = join(projectRoot, 'node_modules', '.sluice-installed.json');
-// A package is tried again for seconds, not for the minutes of npm's default: without a network, say so soon.
+// npm retries a package for minutes by default. Without a network this must fail within seconds.
 const quiet = [
   '--no-audit',
   '--no-fund',
@@ -71,7 +71,7 @@ function missing(wanted) {
   return stamp?.key === installKey() ? 'dev' : 'all';
 }
 
-/** npm notes what it put into node_modules; after `npm install` that agrees with the lock file. */
+/** npm records what it installed. After `npm install` the record agrees with the lock file. */
 function isInstalledByHand({ dev }) {
   const installed = readJson(join(projectRoot, 'node_modules', '.package-lock.json'))?.packages;
   const locked = readJson(join(projectRoot, 'package-lock.json'))?.packages ?? {};
@@ -129,7 +129,7 @@ function checkNode24() {
   try {
     version = path === undefined ? undefined : execFileSync(path, ['--version'], { encoding: 'utf8' });
   } catch {
-    // The package is there but does not run, as on a Linux without glibc.
+    // The package is installed but does not run, for example on a Linux without glibc.
   }
   if (version !== undefined && isNewEnough(version)) return;
   throw new InstallError(

@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 250;
-// How long the lock of another machine, or one without an owner's name in it, is respected.
+// How long a lock of another machine, or a lock without an owner's name, is respected.
 const foreignMs = 10 * 60_000;
 const namelessMs = 10_000;
 
 /**
- * Runs `task` while holding the directory `path`; whoever made it holds it. The lock of a dead process is broken.
+ * Runs `task` while it holds the lock `path`. The process that created the directory holds the lock. The lock of a dead
+ * process is broken.
  *
  * @param {{ path: string, onWait: () => void, task: () => Promise<void> }} options
  */
@@ -41,8 +42,8 @@ async function tryMakeDirectory(path) {
 }
 
 /**
- * Two waiters may judge the same lock stale; the slower must not remove the lock the faster has taken meanwhile. So
- * only the holder of a second directory may break, and it looks again before it does.
+ * Two waiters may find the same lock stale, and the slower must not remove the lock that the faster has taken since. So
+ * only the holder of a second directory may break the lock, after checking it again.
  */
 async function breakIfStale(path) {
   if (!(await isStale(path))) return false;

@@ -1,4 +1,4 @@
-// One process that runs test files (scripts/lib/test-process.mjs), seen from outside.
+// A process that runs test files (scripts/lib/test-process.mjs), as its parent sees it.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ export class TestChild {
     const [, out, err, messages, orders] = this.#child.stdio;
     for (const stream of [out, err]) stream.setEncoding('utf8').on('data', (text) => this.#keep(text));
     createInterface({ input: messages }).on('line', (line) => this.#onMessage(JSON.parse(line)));
-    // A process that crashed says so by its exit code.
+    // A crashed process is detected by its exit code.
     orders.on('error', () => {});
     this.#exit = new Promise((resolve) =>
       this.#child.on('close', (code, signal) => {
@@ -59,7 +59,7 @@ export class TestChild {
     return this.#isOver;
   }
 
-  /** Ends when the file did, when its process did, or when it took longer than `limitMs`; the last two end the process. */
+  /** Resolves when the file ends, when its process ends, or after `limitMs`. The last two end the process. */
   async run(file, limitMs) {
     const result = { file, ms: 0, cpuMs: 0, passed: 0, skipped: 0, failures: [], problem: undefined, output: '' };
     const startedAt = performance.now();
@@ -101,7 +101,7 @@ export class TestChild {
     return `${this.#overdue ?? `its process ended with exit code ${code}`}${test}`;
   }
 
-  /** No more files. Answers what is wrong with how the process ends. */
+  /** Sends no more files. Returns the problem with how the process ends, if any. */
   async finish() {
     const { endingMs = defaultEndingMs } = this.#options;
     this.#child.stdio[4].end();
@@ -131,7 +131,7 @@ export class TestChild {
   }
 }
 
-/** `node --test` sets it for its own children; they then write no report of ours. */
+/** `node --test` sets it for its own children, which then write no report to us. */
 function withoutTestContext({ NODE_TEST_CONTEXT: _, ...environment }) {
   return environment;
 }

@@ -7,7 +7,7 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
  * Runs the files in their order, `lanes` at a time. Each lane has a process that runs one file after the other; a file
  * that `isApart` gets a process of its own. A file that takes longer than its limit fails with its name, every process
- * it started ends, and the lane goes on with another process.
+ * it started ends, and the lane continues with another process.
  *
  * @param {{
  *   node: string, files: readonly string[], isApart: (file: string) => boolean, limitOf: (file: string) => number,

@@ -1,6 +1,6 @@
 const minute = 60_000;
 
-/** Far more than any file needs on a busy machine: whoever gets there hangs. */
+/** No file needs this long even on a busy machine. A file that does hangs. */
 const defaultMs = 5 * minute;
 
 /** Files that are meant to run for minutes. */

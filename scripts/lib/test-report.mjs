@@ -1,4 +1,4 @@
-// What `npm test` prints about test files: a line when one ends, and a summary when all did.
+// The output of `npm test` about test files: a line when one ends, and a summary at the end.
 
 /** @param {import('./test-child.mjs').FileResult} result */
 export function describeFile(result) {
@@ -10,7 +10,10 @@ export function describeFile(result) {
   return hasFailed ? line + describeFailures(result) + describeOutput(result) : line;
 }
 
-/** Every failed test again, as its first report is lost among hundreds of lines; then the slowest files, then totals. */
+/**
+ * Lists every failed test again, because its first report is lost among hundreds of lines. Then the slowest files and
+ * totals.
+ */
 export function describeRun({ results, problems, seconds, cpuSeconds }) {
   const failed = results.filter(({ failures }) => failures.length > 0);
   const count = (pick) => results.reduce((sum, result) => sum + pick(result), 0);

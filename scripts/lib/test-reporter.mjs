@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { usedCpuMs } from './cpu-time.mjs';
 
-/** A difference between two large values is longer than anybody reads. */
+/** A diff of two large values is longer than anyone reads. */
 const longestError = 20_000;
 
 /** The names of the tests around the present one; the outermost is the file. */
@@ -34,7 +34,7 @@ function toPasses({ details, skip }) {
   return [{ kind: skip === undefined ? 'passed' : 'skipped' }];
 }
 
-/** A suite fails with each of its tests; that alone is not a failure of its own. */
+/** A suite fails if one of its tests fails. That is not a failure of its own. */
 function toFailures({ nesting, name, details: { error } }) {
   if (error.failureType === 'subtestsFailed') return [];
   const path = nesting === 0 ? ['(the whole file)'] : [...names.slice(1, nesting), name];

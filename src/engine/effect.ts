@@ -26,7 +26,7 @@ export interface BuildCandidate {
   readonly candidate: CandidateNumber;
 }
 
-/** Pushes the test branch so that CI runs. Answered by any number of check_reported. */
+/** Publishes the commit to CI or starts the built-in runner. Answered by any number of check_reported. */
 export interface StartChecks {
   readonly kind: 'start_checks';
   readonly candidate: CandidateNumber;
@@ -85,7 +85,7 @@ export interface RaiseAlarm {
   readonly kind: 'raise_alarm';
   readonly code: AlarmCode;
   readonly text: string;
-  /** The move of the target branch that caused the alarm. The shell looks up its author and commits. */
+  /** The move of the target branch that caused the alarm. The alarm describes it. */
   readonly move?: { readonly from: Sha; readonly to: Sha };
 }
 
