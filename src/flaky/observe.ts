@@ -65,7 +65,7 @@ export function observe(
     evaluated.events.length > 0 ||
     evaluated.state.nextCheckAt !== known.nextCheckAt ||
     state.passingMultiplicities !== known.passingMultiplicities ||
-    // Blocks of runs do not hold paths, so counts by path cannot be restored from them.
+    // Stored runs do not hold paths, so counts by path cannot be restored from them.
     state.paths !== known.paths ||
     (state.paths?.length ?? 0) > 1 ||
     runs.some((run) => run.conclusion !== 'SUCCESS');
