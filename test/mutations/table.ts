@@ -186,7 +186,7 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'hold: a red head is never looked at again',
     'hold.ts',
-    "return last === undefined || last.state === 'failed' ? hold.nextLookAt : undefined;",
+    "return last === undefined || last.state === 'failed' ? hold.nextRetestAt : undefined;",
     'return last === undefined ? undefined : undefined;',
   ),
   engine(
