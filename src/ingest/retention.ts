@@ -36,6 +36,10 @@ export async function forgetOldRuns(
       if (count > 0) onForgotten(repository);
     }
   }
+  for (let count = -1; count !== 0; forgotten += count) {
+    await step();
+    count = await store.testIngest.purge(FORGET_AT_ONCE);
+  }
   return forgotten;
 }
 

@@ -205,8 +205,10 @@ export interface TestIngest {
   /** Numbers of the tests that have runs in the upload, ascending. */
   listTestNos(repositoryId: RepositoryId, uploadId: string): Promise<readonly number[]>;
   /**
-   * Removes runs, failures, events and batches from before. Also removes tests that last ran before and have no
+   * Forgets runs from before, and removes failures, events and batches. Also removes tests that last ran before and have no
    * override, flag or ticket, which uses a sequence number. Not one transaction: call it until it returns 0.
    */
   forget(repositoryId: RepositoryId, before: Instant, limit: number): Promise<number>;
+  /** Frees the room of forgotten runs, and of runs of removed repositories. Call it until it returns 0. */
+  purge(limit: number): Promise<number>;
 }

@@ -71,6 +71,7 @@ export class NaiveTests {
       for (const batch of this.#batches) if (batch.seq <= upToSeq) batch.isUncounted = false;
     },
     forget: async (_id, before) => this.#forget(before),
+    purge: async () => 0,
     listUncounted: async () => this.#uncounted().map(({ isUncounted: _, ...batch }) => batch),
     measureUncounted: async () => {
       const batches = this.#uncounted();

@@ -274,6 +274,46 @@ function batchPromises(store: () => Store): void {
     assert.deepEqual(await tests.countRuns(id, []), []);
   });
 
+  test('the runs of a test are one list, however many uploads and days they are of', async () => {
+    const { testIngest, tests } = store();
+    const { id, rows } = await storeTests(store(), 2);
+    const row = rows[1] as TestRow;
+    const expected: { readonly startedAt: number; readonly text: string; readonly branch: string }[] = [];
+    for (let no = 0; no < 70; no += 1) {
+      const at = NOON + no * 6 * 60 * 60 * 1000;
+      // Every other upload is of earlier runs, and two runs of each fail at the same instant.
+      const startedAt = at - (no % 2) * 9 * DAY_MS;
+      const branch = no % 3 === 0 ? 'main' : `change-${no}`;
+      const texts = [`${no} first`, `${no} second`];
+      const runs = texts.map(() => aStoredRun(2, { startedAt, conclusion: 'FAILURE' }));
+      const failures = texts.map((text) => aStoredFailure(row, { startedAt, text }));
+      const passed = [aStoredRun(1, { startedAt }), aStoredRun(2, { startedAt, conclusion: 'SKIPPED' })];
+      const batch = { facts: facts({ branch }), runs: [...passed, ...runs] };
+      await testIngest.commit(aChange(id, no + 1, { batch, failures }), at);
+      for (const text of texts) expected.push({ startedAt, text, branch });
+    }
+    const newest = expected.toReversed().sort((a, b) => b.startedAt - a.startedAt);
+    const query = { repositoryId: id, testId: row.id, watermark: 99, since: 0, branch: null };
+    const list = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) => {
+      const page = { ...query, conclusion: 'FAILURE', offset: 0, limit: 200, ...values } as const;
+      const { totalRows, runs } = await tests.listRuns(page);
+      return [totalRows, runs.map(({ startedAt, branch, failureText: text }) => ({ startedAt, text, branch }))];
+    };
+    assert.deepEqual(await list({}), [140, newest]);
+    assert.deepEqual(await list({ offset: 33, limit: 20 }), [140, newest.slice(33, 53)]);
+    assert.deepEqual(await list({ offset: 200 }), [140, []]);
+    const since = NOON + 5 * DAY_MS;
+    const later = newest.filter(({ startedAt }) => startedAt >= since);
+    assert.deepEqual(await list({ since }), [later.length, later]);
+    const main = newest.filter(({ branch }) => branch === 'main');
+    assert.deepEqual(await list({ branch: 'main', limit: 9 }), [main.length, main.slice(0, 9)]);
+    assert.equal((await list({ conclusion: null }))[0], 210);
+    const count = { passes: 0, failures: later.length, lastRunAt: later[0]?.startedAt };
+    assert.deepEqual(await tests.countRuns(id, [{ testId: row.id, since }]), [count]);
+    const read = await testIngest.readRuns(id, [2], since);
+    assert.equal(read.flatMap(({ runs }) => runs).length, (later.length * 3) / 2);
+  });
+
   test('other uploads of a commit and job are found, with what failed and what passed there', async () => {
     const { testIngest } = store();
     const { id, rows } = await storeTests(store(), 40);

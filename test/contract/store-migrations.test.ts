@@ -52,7 +52,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
     `insert into test_memories values ('r1', 1, 1, null, 0, 6, '{}')`,
     `insert into test_batches values ('r1', 1, 'u1', 'main', 'sha', '', null, 'unit', null, 7, null, false, 6, 1, 1)`,
-    `insert into run_parts values (1, 'r1', 1, 6, 6, 1, 1)`,
+    `insert into run_parts values (1, 'r1', null, 1, 6, 6, 1, 1)`,
     `insert into runs values (1, 1, 6, 1500, 1, 0, 1, false)`,
     `insert into test_failures values ('r1', 1, 6, 1, 0, 7, true, false, 'g', 'boom')`,
     `insert into test_failure_texts values ('r1', 1, 0, 1, 6, 'boom!', null)`,

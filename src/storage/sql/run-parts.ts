@@ -1,8 +1,9 @@
 /**
- * Runs are stored in parts, each of one repository. A commit changes pages of one part only, whatever there is of older
- * ones; a question seeks once in each part of its time; and what is old goes part by part. The number of a part begins
- * with the period it was begun in, and PostgreSQL keeps the parts of a period in a partition of their own, which is dropped
- * in one piece. SQLite removes the runs of a part in slices.
+ * Runs are stored in parts, each of one repository. A commit changes pages of one part only, however many older parts
+ * there are. A query seeks once in each part of its time range. Retention removes whole parts.
+ *
+ * A part's number divided by PARTS_PER_PERIOD is the five days in which the part was begun. PostgreSQL keeps the parts of
+ * such a period in one partition and drops it. SQLite deletes the runs of a part in slices.
  */
 import { sql } from 'kysely';
 import type { StoredRun } from '../test-ingest.ts';
@@ -12,13 +13,15 @@ import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 export type PartStatements = ReturnType<typeof partStatements>;
 
-/** More of them make a commit change more pages; fewer make more parts to seek in. */
+/** Larger parts make a commit change more pages; smaller ones make more parts to seek in. */
 const MAX_BATCHES = 60;
 const MAX_RUNS = 300_000;
-/** What is old stays at most so much longer than it should. */
+/** Old runs stay on disk at most this much longer than their retention. */
 const PERIOD_MS = 5 * 24 * 60 * 60 * 1000;
 const PARTS_PER_PERIOD = 100_000;
-/** While a partition is dropped, whoever reads runs waits. */
+/** The largest integer of PostgreSQL. */
+const LAST_TEST_NO = 2 ** 31 - 1;
+/** Readers of runs wait while a partition waits for its lock. */
 const DROP_TIMEOUT = '200ms';
 
 interface Batch {
@@ -28,7 +31,7 @@ interface Batch {
   readonly runs: readonly StoredRun[];
 }
 
-/** The part that the runs of a batch go into, as it is with them: a new one where the latest is full, or of an earlier period. */
+/** The part that takes the runs of a batch, counted in: a new one if the latest is full, or of an earlier period. */
 export function* takePart(
   statements: PartStatements,
   { repositoryId, at, seq, runs }: Batch,
@@ -52,42 +55,48 @@ function periodOf(at: number): number {
   return Math.floor(at / PERIOD_MS);
 }
 
-/** Numbers never go back, as a clock may. */
+/** The numbers rise even if the clock goes back. */
 function* beginPart(statements: PartStatements, repositoryId: string, at: number): Operation<RunPartsTable> {
   yield* executeAll(statements.lockPartitions());
   const last = (yield* first(statements.findLastPart, {}))?.part ?? 0;
   const part = Math.max(last + 1, periodOf(at) * PARTS_PER_PERIOD);
   yield* executeAll(statements.ensurePartition(Math.floor(part / PARTS_PER_PERIOD)));
   const starts = { first_started_at: Number.MAX_SAFE_INTEGER, last_started_at: Number.MIN_SAFE_INTEGER };
-  return { part, repository_id: repositoryId, last_seq: 0, ...starts, batch_count: 0, run_count: 0 };
+  return {
+    part,
+    repository_id: repositoryId,
+    retired_from: null,
+    last_seq: 0,
+    ...starts,
+    batch_count: 0,
+    run_count: 0,
+  };
 }
 
-/** Removes about so many of the runs that nothing reads any more; answers how many. */
+/** Removes a slice of about `limit` runs of retired parts. Returns the number of runs removed. */
 export function* removeRetired(statements: PartStatements, limit: number): Operation<number> {
-  if (statements.hasPartitions) return yield* dropPartitions(statements);
   const retired = yield* first(statements.findRetired, {});
   if (retired === undefined) return 0;
   const { part } = retired;
   const last = yield* first(statements.findLastOfSlice, { part, limit });
-  const removed = yield* execute(statements.removeRuns, { part, upToNo: last?.test_no ?? Number.MAX_SAFE_INTEGER });
+  const removed = yield* execute(statements.removeRuns, { part, upToNo: last?.test_no ?? LAST_TEST_NO });
   if (last === undefined) yield* execute(statements.removePart, { part });
   return removed;
 }
 
-/** Nothing follows from what is left of them: they are not counted. */
-function* dropPartitions(statements: PartStatements): Operation<number> {
-  const periods = yield* all(statements.findRetiredPeriods, {});
-  if (periods.length === 0) return 0;
+/** Drops partitions in which every part is retired. */
+export function* dropPartitions(statements: PartStatements): Operation<void> {
+  if (!statements.hasPartitions) return;
   yield* executeAll(statements.lockPartitions());
   for (const { period } of yield* all(statements.findRetiredPeriods, {})) {
     yield* executeAll(statements.dropPartition(period));
   }
-  return 0;
 }
 
 export function partStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   type Repository = { repositoryId: string };
+  const retired = { repository_id: null, retired_from: sql.ref<string>('repository_id') };
   const replaced = ['last_seq', 'first_started_at', 'last_started_at', 'batch_count', 'run_count'] as const;
   return {
     ...partitionStatements(compiler),
@@ -103,7 +112,7 @@ export function partStatements(compiler: StatementCompiler) {
     findLastPart: compiler.statement<object>()(() =>
       builder.selectFrom('run_parts').select((eb) => eb.fn.max<number | null>('part').as('part')),
     ),
-    upsertParts: compiler.bulk<RunPartsTable>(['part', 'repository_id', ...replaced], (rows) =>
+    upsertParts: compiler.bulk<RunPartsTable>(['part', 'repository_id', 'retired_from', ...replaced], (rows) =>
       builder
         .insertInto('run_parts')
         .values(rows)
@@ -118,13 +127,13 @@ export function partStatements(compiler: StatementCompiler) {
       ...({ ordinal: 'integer', conclusion: 'smallint', duration_us: 'bigint', is_quarantined: 'boolean' } as const),
     }),
     retireAll: compiler.statement<{ id: string }>()((param) =>
-      builder.updateTable('run_parts').set({ repository_id: null }).where('repository_id', '=', param('id')),
+      builder.updateTable('run_parts').set(retired).where('repository_id', '=', param('id')),
     ),
-    /** Those whose every run is from before, or of a forgotten batch; not those whose runs are to be counted yet. */
+    /** Parts with only runs from before or of forgotten batches. Runs that are not counted yet keep their part. */
     retireOld: compiler.statement<Repository & { before: number }>()((param) =>
       builder
         .updateTable('run_parts')
-        .set({ repository_id: null })
+        .set(retired)
         .where('repository_id', '=', param('repositoryId'))
         .where(({ or, eb, selectFrom }) => {
           const numbers = selectFrom('test_sequences').where('repository_id', '=', param('repositoryId'));
@@ -139,12 +148,33 @@ export function partStatements(compiler: StatementCompiler) {
 
 function retiredStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
+  const { hasPartitions } = compiler.dialect;
   type Slice = { part: number; limit: number };
   const size = sql.lit(PARTS_PER_PERIOD);
   const period = sql<number>`(run_parts.part / ${size})`;
   return {
+    /**
+     * A partition is about to be dropped while the same repository has runs of it or of the next one. Later it is kept by
+     * another repository with a longer retention, and its retired runs are deleted.
+     */
     findRetired: compiler.statement<object>()(() =>
-      builder.selectFrom('run_parts').select('part').where('repository_id', 'is', null).limit(1),
+      builder
+        .selectFrom('run_parts')
+        .select('run_parts.part')
+        .where('run_parts.repository_id', 'is', null)
+        .$if(hasPartitions, (query) =>
+          query.where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('run_parts as later')
+                  .select('later.part')
+                  .whereRef('later.repository_id', '=', 'run_parts.retired_from')
+                  .where('later.part', '<', sql<number>`(${period} + 2) * ${size}`),
+              ),
+            ),
+          ),
+        )
+        .limit(1),
     ),
     findLastOfSlice: compiler.statement<Slice>()((param) =>
       builder
@@ -182,11 +212,11 @@ function retiredStatements(compiler: StatementCompiler) {
   };
 }
 
-/** Whoever adds or drops a partition is alone, so that no part is begun in one that is about to go. */
+/** The lock keeps a part from being begun in a partition that is about to be dropped. */
 function partitionStatements(compiler: StatementCompiler) {
   const { hasPartitions } = compiler.dialect;
   const calls = (text: string): readonly Call[] => (hasPartitions ? [callOf(compiler.raw(text), {})] : []);
-  // The number is arbitrary, as that of migrations.
+  // The number is arbitrary, like that of migrations.
   const lock = calls('select pg_advisory_xact_lock(7305804394)');
   return {
     hasPartitions,
@@ -196,7 +226,7 @@ function partitionStatements(compiler: StatementCompiler) {
   };
 }
 
-/** Made apart and attached: to create it in its place would wait for whoever reads runs, such as a backup. */
+/** To attach a table does not wait for readers, such as a backup. To create it as a partition would. */
 function ensurePartition(period: number): string {
   const [from, to] = [period * PARTS_PER_PERIOD, (period + 1) * PARTS_PER_PERIOD];
   return `do $$ begin
@@ -207,7 +237,7 @@ function ensurePartition(period: number): string {
   end $$`;
 }
 
-/** Where somebody reads for long, such as a backup, it is dropped the next time. */
+/** A long read, such as a backup, makes it time out; the next retention run tries again. */
 function dropPartition(period: number): string {
   const [from, to] = [period * PARTS_PER_PERIOD, (period + 1) * PARTS_PER_PERIOD];
   return `do $$ begin

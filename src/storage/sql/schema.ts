@@ -250,8 +250,9 @@ export interface RunsTable {
 /** Runs of one repository that came one after the other. */
 export interface RunPartsTable {
   part: number;
-  /** Null: nothing reads its runs any more, and they are about to be removed. */
+  /** Null: the part is retired. Its runs are invisible and about to be removed. */
   repository_id: string | null;
+  retired_from: string | null;
   last_seq: number;
   first_started_at: number;
   last_started_at: number;

@@ -1,6 +1,6 @@
 import type { TestIngest } from '../test-ingest.ts';
 import { all, allOf, execute, first, type Operation, type SqlEngine } from './operation.ts';
-import { partStatements, removeRetired } from './run-parts.ts';
+import { dropPartitions, partStatements, removeRetired } from './run-parts.ts';
 import type { StatementCompiler } from './statement.ts';
 import { uncountedRuns } from './stored-runs.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
@@ -13,14 +13,13 @@ interface Old {
   readonly limit: number;
 }
 
-/** Each kind of row in a transaction of its own. Runs go with the last one of their part, and are not told any more before. */
+/** Each kind of row in a transaction of its own. Old runs are invisible at once, and retired with the rest of their part. */
 export function createForget(engine: SqlEngine, compiler: StatementCompiler): TestIngest['forget'] {
   const statements = forgetStatements(compiler);
   return async (repositoryId, before, limit) => {
     const old = { repositoryId, before, limit };
     const removed = [
       await engine.write(() => retireParts(statements, old)),
-      await engine.write(() => removeRetired(statements, limit)),
       await engine.write(() => execute(statements.removeFailures, old)),
       await engine.write(() => execute(statements.removeEvents, old)),
       await engine.write(() => execute(statements.removeCheckResults, old)),
@@ -31,7 +30,15 @@ export function createForget(engine: SqlEngine, compiler: StatementCompiler): Te
   };
 }
 
-/** The lock keeps a batch from going into one of them meanwhile. */
+export function createPurge(engine: SqlEngine, compiler: StatementCompiler): TestIngest['purge'] {
+  const statements = partStatements(compiler);
+  return async (limit) => {
+    await engine.write(() => dropPartitions(statements));
+    return engine.write(() => removeRetired(statements, limit));
+  };
+}
+
+/** The lock keeps a commit from adding runs to a part that is being retired. */
 function* retireParts(statements: Statements, { repositoryId, before }: Old): Operation<number> {
   yield* first(statements.lockSequence, { repositoryId });
   return yield* execute(statements.retireOld, { repositoryId, before });

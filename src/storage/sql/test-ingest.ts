@@ -13,7 +13,7 @@ import {
 } from './test-batches.ts';
 import { commitChange, prepareChange, storeMemories } from './test-commit.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
-import { createForget } from './test-forget.ts';
+import { createForget, createPurge } from './test-forget.ts';
 import { load, loadRange, loadStatements } from './test-load.ts';
 import { outcomeStatements } from './upload-outcome.ts';
 
@@ -43,6 +43,7 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler)
         return row && (JSON.parse(row.body) as CheckResults);
       }),
     forget: createForget(engine, compiler),
+    purge: createPurge(engine, compiler),
   };
 }
 

@@ -216,8 +216,9 @@ function partedRuns() {
 function runParts() {
   return [
     `create table run_parts (
-      part integer primary key, repository_id TEXT, last_seq integer not null, first_started_at bigint not null,
-      last_started_at bigint not null, batch_count integer not null, run_count integer not null
+      part integer primary key, repository_id TEXT, retired_from TEXT, last_seq integer not null,
+      first_started_at bigint not null, last_started_at bigint not null, batch_count integer not null,
+      run_count integer not null
     )`,
     'create index run_parts_by_repository on run_parts (repository_id, part)',
     'create table run_conclusions (conclusion smallint primary key, name TEXT not null)',
