@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** What a child does; the command line of store-child-main.ts. */
+/** The tasks of a child; store-child-main.ts takes one on its command line. */
 export type ChildTask = 'commit' | 'hold' | 'restore' | 'fill-disk' | 'backup';
 
 export interface Child {

@@ -143,7 +143,7 @@ async function readAll(store: ComparedStore, id: RepositoryId, of: { readonly si
   }
   const earlier = await testIngest.findEarlier(id, { ...facts(), exceptUploadId: 'u0' });
   const passes = [];
-  // What is older than the latest forgetting may be there or not.
+  // Passes older than the latest forgetting may or may not be left.
   for (const { seq } of earlier) {
     const passed = [...(await testIngest.findPasses(id, seq, numbers))].filter(([, at]) => at >= since);
     passes.push(passed.sort(([a], [b]) => a - b));

@@ -69,7 +69,7 @@ const ROWS: readonly (readonly string[])[] = [
 /** As a server makes it before the first runs of a period are stored. */
 const PARTITION = 'create table runs_0 partition of runs for values from (0) to (100000)';
 
-/** What a server of this version left behind. */
+/** The store as a server of this version left it. */
 function statementsOf(dialect: SqlDialect, version: number): string[] {
   const created = MIGRATIONS.slice(0, version).flatMap((migration, index) => [
     ...migrationTexts(migration, dialect),

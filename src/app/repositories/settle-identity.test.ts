@@ -211,7 +211,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'TESTING');
   });
 
-  test('stays barred where the former one has a name that is taken here [G77]', async (t) => {
+  test('stays blocked where the former one has a name that is taken here [G77]', async (t) => {
     const { world } = await createWorld(t);
     const { owner, organizationId, host } = await world.repository();
     await storeRepository(world.app.store, { organizationId, host, owner, name: 'moved' });
@@ -315,14 +315,14 @@ describe('letters of a name', () => {
       assert.ok(row);
       await settleIdentity(world.app, world.hosting, row, seen).catch(() => undefined);
     }
-    const barred = (await directory.listRepositories(organizationId)).filter((row) => row.blockedReason !== null);
+    const blocked = (await directory.listRepositories(organizationId)).filter((row) => row.blockedReason !== null);
     assert.deepEqual(
-      barred.map(({ id }) => id),
+      blocked.map(({ id }) => id),
       [rows[1]?.id],
     );
   });
 
-  test('make no second queue of what was registered twice before: the later one is barred [G79]', async (t) => {
+  test('make no second queue of what was registered twice before: the later one is blocked [G79]', async (t) => {
     const { world } = await createWorld(t);
     const { host, owner, name, organizationId } = await world.repository();
     const ref = { host, owner, name: name.toUpperCase() };

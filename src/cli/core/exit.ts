@@ -23,7 +23,7 @@ export class CliError extends Error {
     this.problem = problem;
   }
 
-  /** That of the server's answer, where there is one. */
+  /** The HTTP status, if the server answered. */
   get status(): number | undefined {
     return (this.problem as { readonly status?: number } | undefined)?.status;
   }

@@ -22,7 +22,7 @@ export interface SqlDialect {
   readonly hasRowLocks: boolean;
   /** How many rows one insert may carry, descending to 1. */
   readonly insertSizes: readonly number[];
-  /** What stands in migrations for what the databases call differently. */
+  /** Words in migrations that each database spells differently. */
   readonly words: {
     /** Ordered by bytes in both databases, whatever the locale of the PostgreSQL cluster. */
     readonly TEXT: string;

@@ -41,7 +41,7 @@ export function placeChunks(
   });
 }
 
-/** What the chunks, which follow each other, hold from `from` until before `until`. */
+/** The bytes of consecutive chunks, from `from` until before `until`. */
 export function joinChunks(chunks: readonly StoredChunk[], from: number, until: number): Uint8Array {
   const parts = chunks.map((chunk) =>
     decodeChunk(chunk).subarray(Math.max(from - chunk.start, 0), Math.max(until - chunk.start, 0)),

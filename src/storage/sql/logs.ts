@@ -35,7 +35,7 @@ export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): 
 
 type Appended = LogKey & { readonly size: number; readonly at: number };
 
-/** Whoever makes the log longer holds its row until the chunks are there, so that others come after them. */
+/** The log's row stays locked until the chunks are written, so concurrent appends follow each other. */
 function* append(statements: LogStatements, added: Appended, chunks: readonly EncodedChunk[]): Operation<void> {
   const log = yield* first(statements.grow, added);
   yield* executeAll(statements.insertChunks(placeChunks(added, (log?.size ?? 0) - added.size, chunks)));

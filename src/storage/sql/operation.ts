@@ -7,7 +7,7 @@ export interface Result {
 }
 
 /**
- * What is done with the database, written once for both: a generator that yields calls and is given their results.
+ * A database operation, written once for both databases: a generator that yields calls and is given their results.
  * SQLite runs it in one go, so a group of writes is one synchronous transaction; PostgreSQL awaits between the yields,
  * and sends the calls of one yield together. An engine may run an operation again from its beginning, so operations
  * keep no state outside themselves.

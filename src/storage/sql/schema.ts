@@ -198,7 +198,7 @@ export interface TestsTable {
   is_flagged: StoredBoolean;
   labels: JsonText;
   ticket_url: string | null;
-  /** What it is found by, in lower case. */
+  /** Searches match this text, in lower case. */
   search_text: string;
 }
 
@@ -226,7 +226,7 @@ export interface TestBatchesTable {
   flaw: EvidenceFlaw | null;
   is_proven: StoredBoolean;
   received_at: number;
-  /** Where its runs are; null: it has none. */
+  /** The part that holds its runs; null: it has none. */
   part: number | null;
   run_count: number;
 }
@@ -367,7 +367,7 @@ export interface TestStatesTable {
 export interface LogsTable {
   candidate_id: string;
   check_name: string;
-  /** Where the next chunk begins. */
+  /** The next chunk begins at this offset. */
   size: number;
   last_at: number;
 }

@@ -23,7 +23,7 @@ export interface Compilable<Row> {
   compile(): CompiledQuery<Row>;
 }
 
-/** What a placeholder stands for, told to the query builder as if it were the value itself. */
+/** The query builder takes a placeholder as if it were the value itself. */
 export type Placeholders<Args> = <Key extends keyof Args & string>(name: Key) => Args[Key];
 
 /** How PostgreSQL calls what a column of numbers holds. */
@@ -56,7 +56,7 @@ export class StatementCompiler {
     return (build) => this.#compile(() => build((name) => placeholder((args: Args) => args[name])));
   }
 
-  /** What no builder says. */
+  /** For SQL that the query builder cannot express. */
   raw(text: string): Statement<object, unknown> {
     return this.#compile(() => ({ compile: () => sql.raw(text).compile(this.dialect.builder) }));
   }

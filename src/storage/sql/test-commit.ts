@@ -15,7 +15,7 @@ type Statements = CommitStatements & OutcomeStatements;
 type Sequence = TestSequencesTable;
 type KnownTest = Pick<TestsTable, 'id' | 'status' | 'quarantined_at'>;
 
-/** What need not be done again where the transaction is. */
+/** A change with its lookups, made before the transaction begins so that a retry does not repeat them. */
 export interface PreparedChange {
   readonly change: TestChange;
   readonly at: number;

@@ -69,7 +69,7 @@ function* forgetTests(statements: Statements, old: Old): Operation<number> {
   if (sequence === undefined) return 0;
   const idle = yield* all(statements.listIdle, { ...old, limit: Math.min(old.limit, TESTS_AT_ONCE) });
   if (idle.length === 0) return 0;
-  // What is remembered of a test may not know yet of runs that are not counted.
+  // A test's stored state may lag behind runs that are not counted yet.
   const numbersOf = idle.map(({ no }) => no);
   const running = new Set(
     (yield* allOf(statements.listRunning({ repositoryId }, numbersOf))).map((row) => row.test_no),

@@ -94,7 +94,7 @@ export function fromMemory(repositoryId: string, memory: TestMemory): TestMemori
   };
 }
 
-/** What a batch says of its runs. */
+/** Columns of a batch that hold for all its runs. */
 export const FACT_COLUMNS = [
   ...(['upload_id', 'branch', 'sha', 'job', 'job_attempt', 'job_name', 'job_url'] as const),
   ...(['pr_number', 'flaw', 'is_proven'] as const),

@@ -38,7 +38,7 @@ export function outcomeCall(statements: OutcomeStatements, outcome: UploadOutcom
   });
 }
 
-/** What is not known now stays as it was. */
+/** A column whose new value is unknown keeps its old one. */
 export function outcomeStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   return {

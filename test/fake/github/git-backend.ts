@@ -107,7 +107,7 @@ function bodyOf({ body, headers }: Ask): Buffer {
   return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
-/** What `git http-backend` does, without the process of its own that it is. */
+/** Serves as `git http-backend` does, without starting that process. */
 async function runBackend(
   ask: Ask,
   { gitDir }: Repository,

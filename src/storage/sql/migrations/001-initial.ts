@@ -40,7 +40,7 @@ function accounts() {
   ];
 }
 
-/** What hangs on a queue has no foreign key to it: every commit has moved the queue's row in the same transaction. */
+/** Rows of a queue need no foreign key to it: every commit updates the queue's row in the same transaction. */
 function queues() {
   return [
     `create table queues (
@@ -226,7 +226,7 @@ function runParts() {
   ];
 }
 
-/** What is counted and grouped is stored by test, apart from the texts, which are many times larger. */
+/** Counts and groups are stored by test, apart from the failure texts, which are many times larger. */
 function failures() {
   return [
     `create table test_failures (
