@@ -18,7 +18,7 @@ export async function measureLookup(): Promise<void> {
   const world = createTestsWorld();
   try {
     await (await world.start()).child.stop();
-    await fillTests(world.dataFolder, { runs: 0, quarantined: QUARANTINED });
+    await world.useStore((store) => fillTests(store, { runs: 0, quarantined: QUARANTINED }));
     const { child, token } = await world.start();
     const of = { requests: makeRequests(), token, connections: CONNECTIONS };
     await load(child.url, { ...of, amount: AMOUNT / 4 });

@@ -1,10 +1,11 @@
 import { Prng } from '../src/lib/prng.ts';
+import { startPostgres } from '../test/helpers/postgres.ts';
 import { packedReport, SHARDS, TESTS } from './lib/ci-reports.ts';
 import { printFigure, progress } from './lib/figure.ts';
 import { fillTests, testIdOf } from './lib/fill-tests.ts';
 import { createTestsWorld, type TestsServer, type TestsWorld } from './lib/tests-world.ts';
 
-const RUNS = 10_000_000;
+const RUNS = { sqlite: 10_000_000, postgres: 2_000_000 } as const;
 /** The factor between the two stores that are compared. */
 const FEWER = 10;
 const QUARANTINED = 1_000;
@@ -14,6 +15,8 @@ const IDLE_GOAL_MS = 50;
 const BUSY_GOAL_MS = 100;
 /** With ten times the executions. */
 const GROWTH_GOAL = 2;
+
+type Engine = keyof typeof RUNS;
 
 interface Question {
   readonly operation: string;
@@ -73,27 +76,30 @@ const QUESTIONS: readonly Question[] = [
  * Every read operation over HTTP, with ten million executions stored and with one million. They take turns, so that
  * other load on the machine affects both. Then the same during ingest.
  */
-export async function measureReads(runs = RUNS): Promise<void> {
-  const few = await createFilled(runs / FEWER);
-  const many = await createFilled(runs);
+export async function measureReads(of: { readonly engine: Engine; readonly runs?: number | undefined }): Promise<void> {
+  const { engine, runs = RUNS[engine] } = of;
+  const postgres = engine === 'postgres' ? await startPostgres() : undefined;
+  const few = await createFilled(runs / FEWER, await postgres?.createDatabase());
+  const many = await createFilled(runs, await postgres?.createDatabase());
   try {
     await useServer(many, async (server) => {
       const [idle, fewer] = await useServer(few, (other) => askAll([server, other]));
-      printIdle(idle as Answers, fewer as Answers);
-      await whileIngesting(server, async () => printBusy((await askAll([server]))[0] as Answers));
+      printIdle(engine, idle as Answers, fewer as Answers);
+      await whileIngesting(server, async () => printBusy(engine, (await askAll([server]))[0] as Answers));
     });
   } finally {
     few.remove();
     many.remove();
+    await postgres?.stop();
   }
 }
 
-async function createFilled(runs: number): Promise<TestsWorld> {
+async function createFilled(runs: number, databaseUrl: string | undefined): Promise<TestsWorld> {
   progress(`flaky reads: storing ${runs} runs`);
-  const world = createTestsWorld();
+  const world = createTestsWorld(databaseUrl);
   // The first start creates the organization.
   await useServer(world, async () => undefined);
-  await fillTests(world.dataFolder, { runs, quarantined: QUARANTINED });
+  await world.useStore((store) => fillTests(store, { runs, quarantined: QUARANTINED }));
   return world;
 }
 
@@ -130,14 +136,14 @@ async function askAll(servers: readonly TestsServer[]): Promise<readonly Answers
   return answers;
 }
 
-function printIdle(answers: Answers, fewer: Answers): void {
+function printIdle(engine: Engine, answers: Answers, fewer: Answers): void {
   for (const question of QUESTIONS) {
     const name = question.name ?? question.operation;
     const value = answers.get(name) as number;
-    printFigure({ name: `flaky.reads.${name}.p95`, value, unit: 'ms', goal: IDLE_GOAL_MS });
+    printFigure({ name: `flaky.reads.${engine}.${name}.p95`, value, unit: 'ms', goal: IDLE_GOAL_MS });
     const growth = question.dependsOnFailures ? {} : { goal: GROWTH_GOAL };
     printFigure({
-      name: `flaky.reads.${name}.growth`,
+      name: `flaky.reads.${engine}.${name}.growth`,
       value,
       unit: 'ms',
       baseline: fewer.get(name) as number,
@@ -146,9 +152,9 @@ function printIdle(answers: Answers, fewer: Answers): void {
   }
 }
 
-function printBusy(answers: Answers): void {
+function printBusy(engine: Engine, answers: Answers): void {
   for (const [name, value] of answers) {
-    printFigure({ name: `flaky.reads.${name}.p95_ingesting`, value, unit: 'ms', goal: BUSY_GOAL_MS });
+    printFigure({ name: `flaky.reads.${engine}.${name}.p95_ingesting`, value, unit: 'ms', goal: BUSY_GOAL_MS });
   }
 }
 

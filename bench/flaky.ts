@@ -19,7 +19,10 @@ const QUESTIONS: Readonly<Record<string, (runs: number | undefined) => Promise<v
     await measureFairness({ engine: 'sqlite', tests: runs });
     await measureFairness({ engine: 'postgres', tests: runs });
   },
-  reads: (runs) => measureReads(runs),
+  reads: async (runs) => {
+    await measureReads({ engine: 'sqlite', runs });
+    await measureReads({ engine: 'postgres', runs });
+  },
   lookup: () => measureLookup(),
 };
 

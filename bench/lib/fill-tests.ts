@@ -3,7 +3,6 @@ import { newTestState } from '../../src/flaky/core/state.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { encodeState } from '../../src/storage/test-codec.ts';
 import type { StoredFailure, StoredRun, TestMemory } from '../../src/storage/test-ingest.ts';
@@ -25,25 +24,20 @@ export function testIdOf(index: number): string {
 
 /** Writes what a server would have stored in 45 days: `runs` executions of 20,000 tests, 1% failing. */
 export async function fillTests(
-  dataFolder: string,
+  store: Store,
   of: { readonly runs: number; readonly quarantined: number },
 ): Promise<void> {
-  const store = await openSqliteStore({ directory: dataFolder });
-  try {
-    const repository = await ensureShop(store);
-    const startAt = Date.now() - DAYS * DAY_MS + 3_600_000;
-    let seq = await addTests(store, repository.id, { ...of, startAt });
-    const batches = Math.ceil(of.runs / RUNS_PER_UPLOAD);
-    const random = new Prng('flaky reads');
-    for (let no = 0; no < batches; no += 1) {
-      const at = startAt + Math.floor(((DAYS * DAY_MS - 7_200_000) * no) / batches);
-      seq = await addBatch(store, repository.id, { no, at, seq, random });
-      if ((no + 1) % 200 === 0) progress(`flaky: ${((no + 1) * RUNS_PER_UPLOAD) / 1e6} million runs stored`);
-    }
-    await store.testIngest.markCounted(repository.id, seq);
-  } finally {
-    await store.close();
+  const repository = await ensureShop(store);
+  const startAt = Date.now() - DAYS * DAY_MS + 3_600_000;
+  let seq = await addTests(store, repository.id, { ...of, startAt });
+  const batches = Math.ceil(of.runs / RUNS_PER_UPLOAD);
+  const random = new Prng('flaky reads');
+  for (let no = 0; no < batches; no += 1) {
+    const at = startAt + Math.floor(((DAYS * DAY_MS - 7_200_000) * no) / batches);
+    seq = await addBatch(store, repository.id, { no, at, seq, random });
+    if ((no + 1) % 200 === 0) progress(`flaky: ${((no + 1) * RUNS_PER_UPLOAD) / 1e6} million runs stored`);
   }
+  await store.testIngest.markCounted(repository.id, seq);
 }
 
 async function ensureShop(store: Store): Promise<Repository> {

@@ -2,6 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { type Child, startChild } from './child.ts';
 import { call } from './world.ts';
 
@@ -11,6 +14,8 @@ export const SCOPE = { repo: { host: 'local', owner: 'acme', name: 'shop' }, org
 export interface TestsWorld {
   readonly dataFolder: string;
   start(): Promise<TestsServer>;
+  /** Acts on the store while no server runs. */
+  useStore(act: (store: Store) => Promise<void>): Promise<void>;
   remove(): void;
 }
 
@@ -48,6 +53,16 @@ export function createTestsWorld(databaseUrl?: string): TestsWorld {
     async start() {
       const child = await startChild(new URL('./sluice-child.ts', import.meta.url), { environment });
       return serverOf(child, readFileSync(path.join(dataFolder, 'admin-token'), 'utf8').trim());
+    },
+    async useStore(act) {
+      const store = await (databaseUrl === undefined
+        ? openSqliteStore({ directory: dataFolder })
+        : openPostgresStore({ url: databaseUrl }));
+      try {
+        await act(store);
+      } finally {
+        await store.close();
+      }
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
