@@ -14,6 +14,7 @@ import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
 import { migrate, migrationTexts } from '../../src/storage/sql/migrations/migrate.ts';
 import type { Migration } from '../../src/storage/sql/migrations/migration.ts';
 import { all, type SqlEngine } from '../../src/storage/sql/operation.ts';
+import { TABLES } from '../../src/storage/sql/schema.ts';
 import { StatementCompiler } from '../../src/storage/sql/statement.ts';
 import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
@@ -186,6 +187,11 @@ async function checkSteps(engine: SqlEngine, dialect: SqlDialect): Promise<void>
   assert.deepEqual({ ...(pets[0] as object) }, { name: 'Rex', age: 1 });
 }
 
+/** Tables and columns as the code names them. */
+const DESCRIBED = Object.entries(TABLES).flatMap(([table, columns]) =>
+  Object.keys(columns).map((column) => `${table}.${column}`),
+);
+
 const VERSIONS = MIGRATIONS.map((_, index) => index + 1);
 
 describe('migrations of SQLite', () => {
@@ -212,6 +218,20 @@ describe('migrations of SQLite', () => {
     });
   }
 
+  test('they make the tables and columns that the code names', async (t) => {
+    const directory = await createFolder(t);
+    await (await openStore(t, directory)).close();
+    const db = new DatabaseSync(join(directory, 'sluice.db'));
+    t.after(() => db.close());
+    const query = `select t.name || '.' || c.name as name from sqlite_schema t, pragma_table_info(t.name) c
+      where t.type = 'table'`;
+    const names = db
+      .prepare(query)
+      .all()
+      .map(({ name }) => String(name));
+    assert.deepEqual(names.sort(), DESCRIBED.toSorted());
+  });
+
   test('each step is applied once, in order, and whole or not at all', async (t) => {
     const engine = new SqliteEngine(new DatabaseSync(':memory:'));
     t.after(() => engine.close());
@@ -235,11 +255,13 @@ describe('migrations of PostgreSQL', () => {
   });
   after(() => postgres.stop());
 
-  async function query(url: string, statements: readonly string[]): Promise<void> {
+  async function query(url: string, statements: readonly string[]): Promise<readonly { readonly name?: string }[]> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    for (const statement of statements) await client.query(statement);
+    const rows = [];
+    for (const statement of statements) rows.push(...(await client.query(statement)).rows);
     await client.end();
+    return rows;
   }
 
   for (const version of VERSIONS) {
@@ -251,6 +273,15 @@ describe('migrations of PostgreSQL', () => {
       await checkRows(store);
     });
   }
+
+  test('they make the tables and columns that the code names', async () => {
+    const url = await postgres.createDatabase();
+    await (await openPostgresStore({ url })).close();
+    const columns = `select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public'`;
+    const names = (await query(url, [columns])).map(({ name }) => String(name));
+    assert.deepEqual(names.sort(), DESCRIBED.toSorted());
+  });
 
   test('each step is applied once, in order, and whole or not at all', async (t) => {
     const engine = new PostgresEngine(createServer(await postgres.createDatabase()));

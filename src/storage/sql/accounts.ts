@@ -1,17 +1,16 @@
 import type { AccountStore, Token } from '../accounts.ts';
 import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
-import { fromToken, toOrganization, toToken } from './rows.ts';
-import type { Schema, TokensTable } from './schema.ts';
-import { callOf, type StatementCompiler } from './statement.ts';
+import { fromOrganization, fromToken, toOrganization, toToken } from './rows.ts';
+import { callOf, replacing, type StatementCompiler } from './statement.ts';
 
 type AccountStatements = ReturnType<typeof accountStatements>;
 
 export function createAccountStore(engine: SqlEngine, compiler: StatementCompiler): AccountStore {
   const statements = accountStatements(compiler);
   return {
-    createOrganization: ({ id, slug, createdAt }, token) =>
+    createOrganization: (organization, token) =>
       engine.write(function* () {
-        const created = yield* execute(statements.insertOrganization, { id, slug, created_at: createdAt });
+        const created = yield* execute(statements.insertOrganization, fromOrganization(organization));
         if (created === 0) return 'slug_taken';
         yield* execute(statements.insertToken, fromToken(token));
         return 'created';
@@ -75,11 +74,8 @@ function accountStatements(compiler: StatementCompiler) {
 function organizationStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    insertOrganization: compiler.statement<Schema['organizations']>()((param) =>
-      builder
-        .insertInto('organizations')
-        .values({ id: param('id'), slug: param('slug'), created_at: param('created_at') })
-        .onConflict((conflict) => conflict.column('slug').doNothing()),
+    insertOrganization: compiler.insertOne('organizations', (insert) =>
+      insert.onConflict((conflict) => conflict.column('slug').doNothing()),
     ),
     findOrganization: compiler.statement<{ slug: string }>()((param) =>
       builder.selectFrom('organizations').selectAll().where('slug', '=', param('slug')),
@@ -93,22 +89,9 @@ function organizationStatements(compiler: StatementCompiler) {
 function tokenStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    insertToken: compiler.statement<TokensTable>()((param) => builder.insertInto('tokens').values(tokenValues(param))),
-    upsertToken: compiler.statement<TokensTable>()((param) =>
-      builder
-        .insertInto('tokens')
-        .values(tokenValues(param))
-        .onConflict((conflict) =>
-          conflict.column('hash').doUpdateSet((eb) => ({
-            organization_id: eb.ref('excluded.organization_id'),
-            name: eb.ref('excluded.name'),
-            scopes: eb.ref('excluded.scopes'),
-            repository_ids: eb.ref('excluded.repository_ids'),
-            origin: eb.ref('excluded.origin'),
-            expires_at: eb.ref('excluded.expires_at'),
-            revoked_at: eb.ref('excluded.revoked_at'),
-          })),
-        ),
+    insertToken: compiler.insertOne('tokens', (insert) => insert),
+    upsertToken: compiler.insertOne('tokens', (insert) =>
+      replacing(insert, 'tokens', { key: ['hash'], kept: ['id', 'created_at', 'last_used_at'] }),
     ),
     revokeOthers: compiler.statement<{ organizationId: string; origin: Token['origin']; hash: string; at: number }>()(
       (param) =>
@@ -150,21 +133,5 @@ function tokenStatements(compiler: StatementCompiler) {
         .where('id', '=', param('id'))
         .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', param('at'))])),
     ),
-  };
-}
-
-function tokenValues(param: <Key extends keyof TokensTable>(name: Key) => TokensTable[Key]): TokensTable {
-  return {
-    id: param('id'),
-    organization_id: param('organization_id'),
-    name: param('name'),
-    hash: param('hash'),
-    scopes: param('scopes'),
-    repository_ids: param('repository_ids'),
-    origin: param('origin'),
-    created_at: param('created_at'),
-    expires_at: param('expires_at'),
-    revoked_at: param('revoked_at'),
-    last_used_at: param('last_used_at'),
   };
 }

@@ -1,7 +1,7 @@
-import type { AlarmRow, AlarmStore, AuditMark } from '../alarms.ts';
+import type { AlarmStore, AuditMark } from '../alarms.ts';
 import type { QueueId } from '../queues.ts';
 import { allOf, execute, first, type SqlEngine } from './operation.ts';
-import { toAlarm, toAuditMark } from './rows.ts';
+import { fromAlarm, fromAuditMark, toAlarm, toAuditMark } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';
 
 export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler): AlarmStore {
@@ -9,7 +9,7 @@ export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler)
   return {
     raise: (alarm) =>
       engine.write(function* () {
-        return (yield* execute(statements.raise, alarm)) === 0 ? 'known' : 'raised';
+        return (yield* execute(statements.raise, fromAlarm({ ...alarm, endedAt: null }))) === 0 ? 'known' : 'raised';
       }),
     end: (alarms) =>
       engine.write(function* () {
@@ -45,7 +45,7 @@ function auditMarks(engine: SqlEngine, compiler: StatementCompiler) {
       engine.write(function* () {
         const changed =
           expectedVersion === undefined
-            ? yield* execute(statements.insert, { ...mark, queueId })
+            ? yield* execute(statements.insert, { queue_id: queueId, ...fromAuditMark(mark) })
             : yield* execute(statements.update, { ...mark, queueId, expectedVersion });
         return changed === 0 ? 'stale' : 'set';
       }),
@@ -55,18 +55,7 @@ function auditMarks(engine: SqlEngine, compiler: StatementCompiler) {
 export function alarmStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    raise: compiler.statement<Omit<AlarmRow, 'endedAt'>>()((param) =>
-      builder
-        .insertInto('alarms')
-        .values({
-          id: param('id'),
-          queue_id: param('queueId'),
-          code: param('code'),
-          text: param('text'),
-          at: param('at'),
-        })
-        .onConflict((conflict) => conflict.column('id').doNothing()),
-    ),
+    raise: compiler.insertOne('alarms', (insert) => insert.onConflict((conflict) => conflict.column('id').doNothing())),
     end: compiler.statement<{ queueId: string; code: string; at: number }>()((param) =>
       builder
         .updateTable('alarms')
@@ -102,11 +91,8 @@ export function auditMarkStatements(compiler: StatementCompiler) {
     find: compiler.statement<{ queueId: string }>()((param) =>
       builder.selectFrom('audit_marks').selectAll().where('queue_id', '=', param('queueId')),
     ),
-    insert: compiler.statement<Mark>()((param) =>
-      builder
-        .insertInto('audit_marks')
-        .values({ queue_id: param('queueId'), sha: param('sha'), version: param('version'), at: param('at') })
-        .onConflict((conflict) => conflict.column('queue_id').doNothing()),
+    insert: compiler.insertOne('audit_marks', (insert) =>
+      insert.onConflict((conflict) => conflict.column('queue_id').doNothing()),
     ),
     update: compiler.statement<Mark & { expectedVersion: number }>()((param) =>
       builder

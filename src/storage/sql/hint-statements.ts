@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { HintsTable, Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 
 /** No instant is earlier. Said although it says nothing: an index is then searched from its beginning. */
@@ -7,10 +7,6 @@ const EVER = sql.lit(Number.MIN_SAFE_INTEGER);
 /** By the column itself, SQLite would read the whole table, which is in that order, and not only what is due. */
 const HOST = sql<string>`host || ''`;
 const UNLEASED = { lease_holder: null, lease_until: null };
-const COLUMNS = [
-  ...(['host', 'key', 'kind', 'body', 'received_at', 'due_at', 'version', 'attempts'] as const),
-  ...(['lease_holder', 'lease_until', 'remembered_until'] as const),
-];
 
 export function hintStatements(compiler: StatementCompiler) {
   return {
@@ -22,52 +18,45 @@ export function hintStatements(compiler: StatementCompiler) {
   };
 }
 
-type Conflict = ExpressionBuilder<Schema & { excluded: HintsTable }, 'hints' | 'excluded'>;
+type Conflict = ExpressionBuilder<Schema & { excluded: Schema['hints'] }, 'hints' | 'excluded'>;
 
 function additionStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
   return {
-    add: compiler.bulk<HintsTable>(COLUMNS, (rows) =>
-      builder
-        .insertInto('hints')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['host', 'key'])
-            .doUpdateSet((eb) => ({
-              kind: eb.ref('excluded.kind'),
-              body: eb.ref('excluded.body'),
-              received_at: eb
-                .case()
-                .when(eb.and([isWaiting(eb), eb('hints.body', '=', eb.ref('excluded.body'))]))
-                .then(eb.ref('hints.received_at'))
-                .else(eb.ref('excluded.received_at'))
-                .end(),
-              due_at: earlierDueTime(eb),
-              version: eb('hints.version', '+', 1),
-              remembered_until: null,
-            }))
-            .where((eb) => eb.or([isWaiting(eb), eb('hints.remembered_until', '<', eb.ref('excluded.received_at'))])),
-        ),
+    add: compiler.insert('hints', (insert) =>
+      insert.onConflict((conflict) =>
+        conflict
+          .columns(['host', 'key'])
+          .doUpdateSet((eb) => ({
+            kind: eb.ref('excluded.kind'),
+            body: eb.ref('excluded.body'),
+            received_at: eb
+              .case()
+              .when(eb.and([isWaiting(eb), eb('hints.body', '=', eb.ref('excluded.body'))]))
+              .then(eb.ref('hints.received_at'))
+              .else(eb.ref('excluded.received_at'))
+              .end(),
+            due_at: earlierDueTime(eb),
+            version: eb('hints.version', '+', 1),
+            remembered_until: null,
+          }))
+          .where((eb) => eb.or([isWaiting(eb), eb('hints.remembered_until', '<', eb.ref('excluded.received_at'))])),
+      ),
     ),
-    ensure: compiler.statement<HintsTable>()((param) =>
-      builder
-        .insertInto('hints')
-        .values(Object.fromEntries(COLUMNS.map((column) => [column, param(column)])) as unknown as HintsTable)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['host', 'key'])
-            .doUpdateSet((eb) => ({
-              due_at: earlierDueTime(eb),
-              version: eb
-                .case()
-                .when('hints.lease_until', 'is', null)
-                .then(eb.ref('hints.version'))
-                .else(eb('hints.version', '+', 1))
-                .end(),
-            }))
-            .where(isWaiting),
-        ),
+    ensure: compiler.insertOne('hints', (insert) =>
+      insert.onConflict((conflict) =>
+        conflict
+          .columns(['host', 'key'])
+          .doUpdateSet((eb) => ({
+            due_at: earlierDueTime(eb),
+            version: eb
+              .case()
+              .when('hints.lease_until', 'is', null)
+              .then(eb.ref('hints.version'))
+              .else(eb('hints.version', '+', 1))
+              .end(),
+          }))
+          .where(isWaiting),
+      ),
     ),
   };
 }

@@ -1,7 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Fault } from '../../lib/fault.ts';
 import type { LogKey } from '../logs.ts';
-import type { LogChunksTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 /** So large that it compresses well, and so small that reading a line costs little. */
 const MAX_CHUNK_BYTES = 64 * 1024;
@@ -9,8 +9,8 @@ const MAX_CHUNK_BYTES = 64 * 1024;
 const MIN_COMPRESSED_BYTES = 512;
 
 /** A chunk that does not know its place yet. */
-export type EncodedChunk = Pick<LogChunksTable, 'length' | 'encoding' | 'data'>;
-export type StoredChunk = Pick<LogChunksTable, 'start' | 'encoding' | 'data'>;
+export type EncodedChunk = Pick<Schema['log_chunks'], 'length' | 'encoding' | 'data'>;
+export type StoredChunk = Pick<Schema['log_chunks'], 'start' | 'encoding' | 'data'>;
 
 /** Copies: the caller may use its buffer again at once. */
 export function encodeChunks(bytes: Uint8Array): readonly EncodedChunk[] {
@@ -32,7 +32,7 @@ export function placeChunks(
   { candidateId, check }: LogKey,
   start: number,
   chunks: readonly EncodedChunk[],
-): readonly LogChunksTable[] {
+): readonly Schema['log_chunks'][] {
   let next = start;
   return chunks.map((chunk) => {
     const row = { candidate_id: candidateId, check_name: check, start: next, ...chunk };

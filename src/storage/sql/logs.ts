@@ -2,7 +2,7 @@ import type { LogKey, LogPart, LogStore } from '../logs.ts';
 import { inOrder } from './in-order.ts';
 import { type EncodedChunk, encodeChunks, joinChunks, placeChunks } from './log-chunks.ts';
 import { all, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
-import type { LogChunksTable, LogsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
 
 /** Removed in one transaction: it is over soon, and other writes come in between. */
@@ -100,7 +100,7 @@ function growStatement(compiler: StatementCompiler) {
         check_name: param('check'),
         size: param('size'),
         last_at: param('at'),
-      } satisfies LogsTable)
+      } satisfies Schema['logs'])
       .onConflict((conflict) =>
         conflict.columns(['candidate_id', 'check_name']).doUpdateSet((eb) => ({
           size: eb('logs.size', '+', eb.ref('excluded.size')),
@@ -118,9 +118,8 @@ function growStatement(compiler: StatementCompiler) {
 
 function chunkStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const columns = ['candidate_id', 'check_name', 'start', 'length', 'encoding', 'data'] as const;
   return {
-    insertChunks: compiler.bulk<LogChunksTable>(columns, (rows) => builder.insertInto('log_chunks').values(rows)),
+    insertChunks: compiler.insert('log_chunks'),
     /** From the chunk that `from` lies in: the last one that does not begin after it. */
     listChunks: compiler.statement<LogKey & { from: number; until: number }>()((param) =>
       builder

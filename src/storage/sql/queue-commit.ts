@@ -9,22 +9,11 @@ import {
   TARGET_SET_RENEWAL_MS,
 } from '../queues.ts';
 import { execute, executeAll, type Operation } from './operation.ts';
-import { fromCandidate, fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
-import type {
-  CandidatesTable,
-  EffectsTable,
-  EntriesTable,
-  ImpactedTargetsTable,
-  Schema,
-  TargetSetsTable,
-  TransitionsTable,
-} from './schema.ts';
+import { fromCandidate, fromEffect, fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
+import type { Schema } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 type CommitStatements = ReturnType<typeof commitStatements>;
-
-const EFFECT_COLUMNS = ['queue_id', 'id', 'version', 'ordinal', 'kind', 'stream', 'due_at', 'body'] as const;
-type NewEffect = Pick<EffectsTable, (typeof EFFECT_COLUMNS)[number]>;
 
 /** The queue's row is moved first and only from the expected version: whoever comes second changes nothing. */
 export function* commitQueue(statements: CommitStatements, commit: QueueCommit): Operation<'committed' | 'stale'> {
@@ -62,7 +51,8 @@ function rowCalls(statements: CommitStatements, commit: QueueCommit, version: nu
     calls.push(...statements.insertTransitions(commit.transitions.map(fromTransition)));
   }
   if (commit.effects.length > 0) {
-    calls.push(...statements.upsertEffects(effectRows(commit, version)));
+    const rows = commit.effects.map((effect, ordinal) => fromEffect({ queueId, version, ordinal }, effect));
+    calls.push(...statements.upsertEffects(rows));
   }
   for (const id of commit.doneEffects ?? []) calls.push(callOf(statements.deleteEffect, { queueId, id }));
   if (commit.targetSets.length > 0) calls.push(...statements.insertTargetSets(targetSetRows(commit)));
@@ -88,21 +78,8 @@ function impactedTargetsCalls(statements: CommitStatements, { queueId, impactedT
   return calls;
 }
 
-function effectRows({ queueId, effects }: QueueCommit, version: number): NewEffect[] {
-  return effects.map((effect, ordinal) => ({
-    queue_id: queueId,
-    id: effect.id,
-    version,
-    ordinal,
-    kind: effect.kind,
-    stream: effect.stream,
-    due_at: effect.dueAt,
-    body: effect.body,
-  }));
-}
-
 /** Two queues may store the same sets at once; in one order they cannot wait for each other. */
-function targetSetRows({ targetSets, events }: QueueCommit): TargetSetsTable[] {
+function targetSetRows({ targetSets, events }: QueueCommit): Schema['target_sets'][] {
   const createdAt = newestInstant(events);
   const distinct = new Map(targetSets.map(({ digest, body }) => [digest, { digest, body, created_at: createdAt }]));
   return [...distinct.values()].sort((a, b) => (a.digest < b.digest ? -1 : 1));
@@ -120,13 +97,11 @@ export function commitStatements(compiler: StatementCompiler) {
           .where('version', '=', param('expectedVersion'))
           .where('deleted_at', 'is', null),
     ),
-    insertEvents: compiler.bulk<Schema['queue_events']>(['queue_id', 'version', 'at', 'kind', 'body'], (rows) =>
-      builder.insertInto('queue_events').values(rows),
-    ),
+    insertEvents: compiler.insert('queue_events'),
     rewriteBody: rewriteBody(compiler),
-    insertTransitions: insertTransitions(compiler),
-    upsertEntries: upsertEntries(compiler),
-    upsertCandidates: upsertCandidates(compiler),
+    insertTransitions: compiler.insert('transitions'),
+    upsertEntries: compiler.upsert('entries', ['id'], ['queue_id', 'pr_number']),
+    upsertCandidates: compiler.upsert('candidates', ['queue_id', 'number']),
     upsertEffects: upsertEffects(compiler),
     deleteEffect: compiler.statement<{ queueId: string; id: string }>()((param) =>
       builder.deleteFrom('effects').where('queue_id', '=', param('queueId')).where('id', '=', param('id')),
@@ -137,28 +112,8 @@ export function commitStatements(compiler: StatementCompiler) {
   };
 }
 
-function insertTransitions(compiler: StatementCompiler) {
-  return compiler.bulk<TransitionsTable>(
-    [
-      'queue_id',
-      'entry_id',
-      'pr_number',
-      'version',
-      'ordinal',
-      'at',
-      'from_state',
-      'to_state',
-      'is_bisection',
-      'duration_ms',
-      'in_queue_ms',
-      'body',
-    ],
-    (rows) => compiler.dialect.builder.insertInto('transitions').values(rows),
-  );
-}
-
 function rewriteBody(compiler: StatementCompiler) {
-  return compiler.statement<EntriesTable>()((param) =>
+  return compiler.statement<Schema['entries']>()((param) =>
     compiler.dialect.builder
       .updateTable('entries')
       .set({ version: param('version'), body: param('body') })
@@ -170,79 +125,29 @@ function rewriteBody(compiler: StatementCompiler) {
   );
 }
 
-function upsertEntries(compiler: StatementCompiler) {
-  return compiler.bulk<EntriesTable>(
-    ['id', 'queue_id', 'pr_number', 'version', 'is_live', 'state', 'submitted_at', 'targets_digest', 'body'],
-    (rows) =>
-      compiler.dialect.builder
-        .insertInto('entries')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict.column('id').doUpdateSet((eb) => ({
-            version: eb.ref('excluded.version'),
-            is_live: eb.ref('excluded.is_live'),
-            state: eb.ref('excluded.state'),
-            submitted_at: eb.ref('excluded.submitted_at'),
-            targets_digest: eb.ref('excluded.targets_digest'),
-            body: eb.ref('excluded.body'),
-          })),
-        ),
-  );
-}
-
-function upsertCandidates(compiler: StatementCompiler) {
-  const replaced = [
-    'id',
-    'version',
-    'is_live',
-    'state',
-    'is_bisection',
-    'sha',
-    'created_at',
-    'ended_at',
-    'body',
-  ] as const;
-  return compiler.bulk<CandidatesTable>(['queue_id', 'number', ...replaced], (rows) =>
-    compiler.dialect.builder
-      .insertInto('candidates')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['queue_id', 'number'])
-          .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
-      ),
-  );
-}
-
 /** Asked for again while it is not done: it keeps its place, and what became of it so far. */
 function upsertEffects(compiler: StatementCompiler) {
-  return compiler.bulk<NewEffect>(EFFECT_COLUMNS, (rows) =>
-    compiler.dialect.builder
-      .insertInto('effects')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict.columns(['queue_id', 'id']).doUpdateSet((eb) => ({
-          kind: eb.ref('excluded.kind'),
-          due_at: eb.ref('excluded.due_at'),
-          body: eb.ref('excluded.body'),
-        })),
-      ),
+  return compiler.insert('effects', (insert) =>
+    insert.onConflict((conflict) =>
+      conflict.columns(['queue_id', 'id']).doUpdateSet((eb) => ({
+        kind: eb.ref('excluded.kind'),
+        due_at: eb.ref('excluded.due_at'),
+        body: eb.ref('excluded.body'),
+      })),
+    ),
   );
 }
 
 function insertTargetSets(compiler: StatementCompiler) {
-  return compiler.bulk<TargetSetsTable>(['digest', 'body', 'created_at'], (rows) =>
-    compiler.dialect.builder
-      .insertInto('target_sets')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .column('digest')
-          .doUpdateSet((eb) => ({ created_at: eb.ref('excluded.created_at') }))
-          .where((eb) =>
-            eb('target_sets.created_at', '<', eb('excluded.created_at', '-', sql.lit(TARGET_SET_RENEWAL_MS))),
-          ),
-      ),
+  return compiler.insert('target_sets', (insert) =>
+    insert.onConflict((conflict) =>
+      conflict
+        .column('digest')
+        .doUpdateSet((eb) => ({ created_at: eb.ref('excluded.created_at') }))
+        .where((eb) =>
+          eb('target_sets.created_at', '<', eb('excluded.created_at', '-', sql.lit(TARGET_SET_RENEWAL_MS))),
+        ),
+    ),
   );
 }
 
@@ -268,23 +173,18 @@ function deleteOldUploads(compiler: StatementCompiler) {
 }
 
 function upsertImpactedTargets(compiler: StatementCompiler) {
-  return compiler.bulk<ImpactedTargetsTable>(
-    ['queue_id', 'pr_number', 'sha', 'body', 'targets_digest', 'set_at', 'is_of_fork'],
-    (rows) =>
-      compiler.dialect.builder
-        .insertInto('impacted_targets')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['queue_id', 'pr_number', 'sha'])
-            .doUpdateSet((eb) => ({
-              body: eb.ref('excluded.body'),
-              targets_digest: eb.ref('excluded.targets_digest'),
-              set_at: eb.ref('excluded.set_at'),
-              is_of_fork: eb.ref('excluded.is_of_fork'),
-            }))
-            // False is less than true: what a fork gives does not replace what anybody else gave.
-            .where((eb) => eb('excluded.is_of_fork', '<=', eb.ref('impacted_targets.is_of_fork'))),
-        ),
+  return compiler.insert('impacted_targets', (insert) =>
+    insert.onConflict((conflict) =>
+      conflict
+        .columns(['queue_id', 'pr_number', 'sha'])
+        .doUpdateSet((eb) => ({
+          body: eb.ref('excluded.body'),
+          targets_digest: eb.ref('excluded.targets_digest'),
+          set_at: eb.ref('excluded.set_at'),
+          is_of_fork: eb.ref('excluded.is_of_fork'),
+        }))
+        // False is less than true: what a fork gives does not replace what anybody else gave.
+        .where((eb) => eb('excluded.is_of_fork', '<=', eb.ref('impacted_targets.is_of_fork'))),
+    ),
   );
 }

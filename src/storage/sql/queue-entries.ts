@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { EntryFilter, EntryRow } from '../queues.ts';
 import { all, first, type Operation } from './operation.ts';
 import { toEntry } from './rows.ts';
-import type { EntriesTable, Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
 
 /**
@@ -23,8 +23,8 @@ interface ListArgs {
   readonly limit: number;
 }
 
-type EntryQuery = SelectQueryBuilder<Schema, 'entries', EntriesTable>;
-type ListStatement = Statement<ListArgs, EntriesTable>;
+type EntryQuery = SelectQueryBuilder<Schema, 'entries', Schema['entries']>;
+type ListStatement = Statement<ListArgs, Schema['entries']>;
 
 export function* listEntries(statements: ListEntriesStatements, filter: EntryFilter): Operation<readonly EntryRow[]> {
   const { queueId, limit, state = '' } = filter;

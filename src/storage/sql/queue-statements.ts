@@ -1,4 +1,4 @@
-import type { DepartureQuery, QueueRow } from '../queues.ts';
+import type { DepartureQuery } from '../queues.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
 
 /** Said although it says nothing: one index then finds live rows, and those that changed since a version. */
@@ -20,21 +20,10 @@ function queueRowStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   const present = builder.selectFrom('queues').where('deleted_at', 'is', null);
   return {
-    insert: compiler.statement<QueueRow>()((param) =>
-      builder
-        .insertInto('queues')
-        .values({
-          id: param('id'),
-          repository_id: param('repositoryId'),
-          branch: param('branch'),
-          version: param('version'),
-          body: param('body'),
-          created_at: param('createdAt'),
-          deleted_at: null,
-        })
-        .onConflict((conflict) =>
-          conflict.columns(['repository_id', 'branch']).where('deleted_at', 'is', null).doNothing(),
-        ),
+    insert: compiler.insertOne('queues', (insert) =>
+      insert.onConflict((conflict) =>
+        conflict.columns(['repository_id', 'branch']).where('deleted_at', 'is', null).doNothing(),
+      ),
     ),
     find: compiler.statement<{ repositoryId: string; branch: string }>()((param) =>
       present.selectAll().where('repository_id', '=', param('repositoryId')).where('branch', '=', param('branch')),

@@ -5,8 +5,17 @@ import { commitQueue, commitStatements } from './queue-commit.ts';
 import { effectOperations } from './queue-effects.ts';
 import { listEntries, listEntriesStatements } from './queue-entries.ts';
 import { queueStatements } from './queue-statements.ts';
-import { fromEvent, toCandidate, toEntry, toEvent, toImpactedTargets, toQueue, toTransition } from './rows.ts';
-import type { CandidatesTable, EntriesTable, QueuesTable } from './schema.ts';
+import {
+  fromEvent,
+  fromQueue,
+  toCandidate,
+  toEntry,
+  toEvent,
+  toImpactedTargets,
+  toQueue,
+  toTransition,
+} from './rows.ts';
+import type { Schema } from './schema.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
 
 type QueueStatements = ReturnType<typeof queueStatements>;
@@ -18,7 +27,7 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
   return {
     create: (queue, event) =>
       engine.write(function* () {
-        if ((yield* execute(statements.insert, queue)) === 0) return 'exists';
+        if ((yield* execute(statements.insert, { ...fromQueue(queue), deleted_at: null })) === 0) return 'exists';
         yield* executeAll(commits.insertEvents([fromEvent(queue.id, event)]));
         return 'created';
       }),
@@ -91,9 +100,9 @@ function* loadSince(
 }
 
 function toSnapshot(rows: {
-  readonly queue: QueuesTable;
-  readonly entries: readonly EntriesTable[];
-  readonly candidates: readonly CandidatesTable[];
+  readonly queue: Schema['queues'];
+  readonly entries: readonly Schema['entries'][];
+  readonly candidates: readonly Schema['candidates'][];
   readonly targetSets: readonly TargetSetRow[];
 }): QueueSnapshot {
   return {

@@ -5,8 +5,7 @@ import { inSmallLetters } from '../small-letters.ts';
 import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import { fromRepository, toRepository } from './rows.ts';
 import { partStatements } from './run-parts.ts';
-import type { RepositoriesTable } from './schema.ts';
-import type { StatementCompiler } from './statement.ts';
+import { replacing, type StatementCompiler } from './statement.ts';
 
 type RepositoryStatements = ReturnType<typeof repositoryStatements>;
 
@@ -81,15 +80,21 @@ function* remove(
   return 'removed';
 }
 
+const REFERENCE = ['organization_id', 'host', 'owner', 'name'] as const;
+
 function repositoryStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
-    save: upsertStatement(compiler, [
-      ...(['git', 'forge_id', 'blocked_reason', 'checks', 'junit', 'trust_checks', 'run_hooks', 'updated_at'] as const),
-    ]),
+    save: compiler.insertOne('repositories', (insert) =>
+      replacing(insert, 'repositories', { key: REFERENCE, kept: ['id', 'created_at'] }).returningAll(),
+    ),
     // It sets the name to itself: a row that nothing is set in would not be answered.
-    ensure: upsertStatement(compiler, []),
+    ensure: compiler.insertOne('repositories', (insert) =>
+      insert
+        .onConflict((conflict) => conflict.columns(REFERENCE).doUpdateSet((eb) => ({ name: eb.ref('excluded.name') })))
+        .returningAll(),
+    ),
     find: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
       builder
         .selectFrom('repositories')
@@ -150,38 +155,6 @@ function repositoryStatements(compiler: StatementCompiler) {
         .limit(1),
     ),
   };
-}
-
-type Changed = 'git' | 'forge_id' | 'blocked_reason' | 'checks' | 'junit' | 'trust_checks' | 'run_hooks' | 'updated_at';
-
-function upsertStatement(compiler: StatementCompiler, changed: readonly Changed[]) {
-  return compiler.statement<RepositoriesTable>()((param) =>
-    compiler.dialect.builder
-      .insertInto('repositories')
-      .values({
-        id: param('id'),
-        organization_id: param('organization_id'),
-        host: param('host'),
-        owner: param('owner'),
-        name: param('name'),
-        git: param('git'),
-        checks: param('checks'),
-        junit: param('junit'),
-        created_at: param('created_at'),
-        updated_at: param('updated_at'),
-        forge_id: param('forge_id'),
-        blocked_reason: param('blocked_reason'),
-        trust_checks: param('trust_checks'),
-        run_hooks: param('run_hooks'),
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['organization_id', 'host', 'owner', 'name']).doUpdateSet((eb) => ({
-          name: eb.ref('excluded.name'),
-          ...Object.fromEntries(changed.map((column) => [column, eb.ref(`excluded.${column}`)])),
-        })),
-      )
-      .returningAll(),
-  );
 }
 
 /** Everything that names the repository, with the remains of its deleted queues, in an order its keys allow. */

@@ -8,7 +8,7 @@
 import { sql } from 'kysely';
 import type { StoredRun } from '../test-ingest.ts';
 import { all, execute, executeAll, first, type Operation } from './operation.ts';
-import type { RunPartsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 export type PartStatements = ReturnType<typeof partStatements>;
@@ -35,7 +35,7 @@ interface Batch {
 export function* takePart(
   statements: PartStatements,
   { repositoryId, at, seq, runs }: Batch,
-): Operation<RunPartsTable> {
+): Operation<Schema['run_parts']> {
   const latest = yield* first(statements.findLatestPart, { repositoryId });
   const part = latest !== undefined && hasRoom(latest, at) ? latest : yield* beginPart(statements, repositoryId, at);
   let { first_started_at, last_started_at } = part;
@@ -47,7 +47,7 @@ export function* takePart(
   return { ...part, ...counts, first_started_at, last_started_at, last_seq: seq };
 }
 
-function hasRoom({ part, batch_count, run_count }: RunPartsTable, at: number): boolean {
+function hasRoom({ part, batch_count, run_count }: Schema['run_parts'], at: number): boolean {
   return batch_count < MAX_BATCHES && run_count < MAX_RUNS && Math.floor(part / PARTS_PER_PERIOD) >= periodOf(at);
 }
 
@@ -56,7 +56,7 @@ function periodOf(at: number): number {
 }
 
 /** The numbers rise even if the clock goes back. */
-function* beginPart(statements: PartStatements, repositoryId: string, at: number): Operation<RunPartsTable> {
+function* beginPart(statements: PartStatements, repositoryId: string, at: number): Operation<Schema['run_parts']> {
   yield* executeAll(statements.lockPartitions());
   const last = (yield* first(statements.findLastPart, {}))?.part ?? 0;
   const part = Math.max(last + 1, periodOf(at) * PARTS_PER_PERIOD);
@@ -97,7 +97,6 @@ export function partStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   type Repository = { repositoryId: string };
   const retired = { repository_id: null, retired_from: sql.ref<string>('repository_id') };
-  const replaced = ['last_seq', 'first_started_at', 'last_started_at', 'batch_count', 'run_count'] as const;
   return {
     ...partitionStatements(compiler),
     ...retiredStatements(compiler),
@@ -112,17 +111,8 @@ export function partStatements(compiler: StatementCompiler) {
     findLastPart: compiler.statement<object>()(() =>
       builder.selectFrom('run_parts').select((eb) => eb.fn.max<number | null>('part').as('part')),
     ),
-    upsertParts: compiler.bulk<RunPartsTable>(['part', 'repository_id', 'retired_from', ...replaced], (rows) =>
-      builder
-        .insertInto('run_parts')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict
-            .column('part')
-            .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
-        ),
-    ),
-    insertRuns: compiler.bulkOfNumbers('runs', {
+    upsertParts: compiler.upsert('run_parts', ['part'], ['repository_id', 'retired_from']),
+    insertRuns: compiler.insertNumbers('runs', {
       ...({ part: 'integer', test_no: 'integer', started_at: 'bigint', seq: 'integer' } as const),
       ...({ ordinal: 'integer', conclusion: 'smallint', duration_us: 'bigint', is_quarantined: 'boolean' } as const),
     }),

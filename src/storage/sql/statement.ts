@@ -1,7 +1,7 @@
-import { type CompiledQuery, sql } from 'kysely';
+import { type CompiledQuery, type InsertQueryBuilder, type InsertResult, sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import type { SqlDialect, SqlValue } from './dialect.ts';
-import type { Schema } from './schema.ts';
+import { type Schema, TABLES, type TableName } from './schema.ts';
 
 /** A query compiled once. Engines keep what they prepared for it under its id. */
 export interface Statement<Args, Row> {
@@ -35,6 +35,9 @@ const MANY_ROWS = [50, 1];
 /** Pages have up to a hundred rows. */
 const LIST_SIZES = [1, 8, 64, 128, 512];
 
+export type ColumnOf<Table extends TableName> = keyof Schema[Table] & string;
+export type Insert<Table extends TableName> = InsertQueryBuilder<Schema, Table, InsertResult>;
+
 class Placeholder<Args> {
   readonly read: (args: Args) => unknown;
 
@@ -61,36 +64,56 @@ export class StatementCompiler {
     return this.#compile(() => ({ compile: () => sql.raw(text).compile(this.dialect.builder) }));
   }
 
+  /** An insert of one row, with what follows the values. */
+  insertOne<Table extends TableName, Output>(
+    table: Table,
+    refine: (insert: Insert<Table>) => Compilable<Output>,
+  ): Statement<Schema[Table], Output> {
+    type Row = Schema[Table];
+    return this.#compile(() => refine(this.#insertInto(table, [rowOf(table, (column) => (row: Row) => row[column])])));
+  }
+
   /** An insert of rows, compiled for each number of rows that the dialect takes at once. */
-  bulk<Row extends object>(
-    columns: readonly (keyof Row & string)[],
-    build: (rows: Row[]) => Compilable<unknown>,
+  insert<Table extends TableName>(
+    table: Table,
+    refine: (insert: Insert<Table>) => Compilable<unknown> = (insert) => insert,
     sizes = this.dialect.insertSizes,
-  ): (rows: readonly Row[]) => Call[] {
+  ): (rows: readonly Schema[Table][]) => Call[] {
+    type Rows = readonly Schema[Table][];
     const ofSize = memoized((size) =>
-      this.#compile<readonly Row[], unknown>(() =>
-        build(
-          Array.from({ length: size }, (_, index) =>
-            Object.fromEntries(columns.map((column) => [column, placeholder(rowReader<Row>(index, column))])),
-          ) as Row[],
-        ),
-      ),
+      this.#compile<Rows, unknown>(() => {
+        const rows = Array.from({ length: size }, (_, index) =>
+          rowOf(table, (column) => (all: Rows) => (all[index] as Schema[Table])[column]),
+        );
+        return refine(this.#insertInto(table, rows));
+      }),
     );
     return (rows) => chunksOf(rows, sizes).map((chunk) => callOf(ofSize(chunk.length), chunk));
   }
 
-  /** An insert of thousands of rows of numbers. PostgreSQL takes an array for each column twice as fast as the values. */
-  bulkOfNumbers<Table extends keyof Schema>(
+  /** The same, and a row whose key is there is replaced, but for the columns that it keeps. */
+  upsert<Table extends TableName>(
     table: Table,
-    types: Readonly<Record<keyof Schema[Table] & string, NumberType>>,
+    key: readonly ColumnOf<Table>[],
+    kept: readonly ColumnOf<Table>[] = [],
+  ): (rows: readonly Schema[Table][]) => Call[] {
+    return this.insert(table, (insert) => replacing(insert, table, { key, kept }));
+  }
+
+  #insertInto<Table extends TableName>(table: Table, rows: readonly Schema[Table][]): Insert<Table> {
+    return this.dialect.builder.insertInto(table).values(rows as never);
+  }
+
+  /** An insert of thousands of rows of numbers. PostgreSQL takes an array for each column twice as fast as the values. */
+  insertNumbers<Table extends TableName>(
+    table: Table,
+    types: Readonly<Record<ColumnOf<Table>, NumberType>>,
   ): (rows: readonly Schema[Table][]) => Call[] {
     type Row = Schema[Table];
     const { builder, hasArrays } = this.dialect;
-    const columns = Object.keys(types) as (keyof Row & string)[];
-    if (!hasArrays) {
-      return this.bulk<Row>(columns, (rows) => builder.insertInto(table).values(rows as never), MANY_ROWS);
-    }
-    const arrayOf = (column: keyof Row & string) => {
+    if (!hasArrays) return this.insert(table, undefined, MANY_ROWS);
+    const columns = columnsOf(table);
+    const arrayOf = (column: ColumnOf<Table>) => {
       const values = placeholder((rows: readonly Row[]) => `{${rows.map((row) => row[column] ?? 'null').join(',')}}`);
       return sql`${values}::${sql.raw(types[column])}[]`;
     };
@@ -176,8 +199,26 @@ function placeholder<Args, Value>(read: (args: Args) => Value): Value {
   return new Placeholder(read) as Value;
 }
 
-function rowReader<Row>(index: number, column: keyof Row) {
-  return (rows: readonly Row[]) => (rows[index] as Row)[column];
+function rowOf<Table extends TableName, Args>(
+  table: Table,
+  reader: (column: ColumnOf<Table>) => (args: Args) => unknown,
+): Schema[Table] {
+  return Object.fromEntries(columnsOf(table).map((column) => [column, placeholder(reader(column))])) as Schema[Table];
+}
+
+function columnsOf<Table extends TableName>(table: Table): readonly ColumnOf<Table>[] {
+  return Object.keys(TABLES[table]) as ColumnOf<Table>[];
+}
+
+/** What an upsert adds to an insert. */
+export function replacing<Table extends TableName>(
+  insert: Insert<Table>,
+  table: Table,
+  { key, kept }: { readonly key: readonly ColumnOf<Table>[]; readonly kept: readonly ColumnOf<Table>[] },
+): Insert<Table> {
+  const replaced = columnsOf(table).filter((column) => !key.includes(column) && !kept.includes(column));
+  const values = Object.fromEntries(replaced.map((column) => [column, sql.ref(`excluded.${column}`)]));
+  return insert.onConflict((conflict) => conflict.columns(key as never).doUpdateSet(values as never));
 }
 
 function encode(value: unknown, encodeBoolean: (value: boolean) => SqlValue): SqlValue {

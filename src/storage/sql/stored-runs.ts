@@ -1,8 +1,7 @@
-import type { Selectable } from 'kysely';
 import { toMicroseconds } from '../run-duration.ts';
 import type { StoredRun } from '../test-ingest.ts';
 import { RUN_CONCLUSIONS, type RunConclusion } from '../tests.ts';
-import type { RunsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
 
 export const SUCCESS = RUN_CONCLUSIONS.indexOf('SUCCESS');
@@ -43,7 +42,7 @@ export const RUN_COLUMNS = [
   ...(['runs.conclusion', 'runs.duration_us', 'runs.is_quarantined'] as const),
 ];
 
-export type RunRow = Omit<Selectable<RunsTable>, 'part'>;
+export type RunRow = Omit<Schema['runs'], 'part'>;
 
 export function toRun(row: RunRow): StoredRun {
   return {
@@ -55,7 +54,10 @@ export function toRun(row: RunRow): StoredRun {
   };
 }
 
-export function fromRuns({ part, seq }: Pick<RunsTable, 'part' | 'seq'>, runs: readonly StoredRun[]): RunsTable[] {
+export function fromRuns(
+  { part, seq }: Pick<Schema['runs'], 'part' | 'seq'>,
+  runs: readonly StoredRun[],
+): Schema['runs'][] {
   const counts = new Map<number, number>();
   return runs.map(({ testNo, startedAt, conclusion, durationMs, isQuarantined }) => {
     const ordinal = counts.get(testNo) ?? 0;

@@ -1,14 +1,5 @@
 import { partStatements } from './run-parts.ts';
-import type {
-  TestBatchesTable,
-  TestEventsTable,
-  TestFailuresTable,
-  TestFailureTextsTable,
-  TestMemoriesTable,
-  TestSequencesTable,
-  TestStatesTable,
-  TestsTable,
-} from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 
 export type CommitStatements = ReturnType<typeof testCommitStatements>;
@@ -25,8 +16,6 @@ export function testCommitStatements(compiler: StatementCompiler) {
     ...rowStatements(compiler),
     ...checkStatements(compiler),
     ...ignoreStatements(compiler),
-    upsertTests: upsertTests(compiler),
-    upsertMemories: upsertMemories(compiler),
   };
 }
 
@@ -53,7 +42,7 @@ function sequenceStatements(compiler: StatementCompiler) {
         .where('repository_id', '=', param('repositoryId'))
         .$if(hasRowLocks, (query) => query.forUpdate()),
     ),
-    advance: compiler.statement<TestSequencesTable>()((param) =>
+    advance: compiler.statement<Schema['test_sequences']>()((param) =>
       builder
         .updateTable('test_sequences')
         .set({
@@ -90,7 +79,7 @@ function lookupStatements(compiler: StatementCompiler) {
 
 function stateStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  type Ended = Repository & { testId: string; kind: TestStatesTable['kind']; seq: number };
+  type Ended = Repository & { testId: string; kind: Schema['test_states']['kind']; seq: number };
   return {
     endState: compiler.statement<Ended>()((param) =>
       builder
@@ -101,37 +90,19 @@ function stateStatements(compiler: StatementCompiler) {
         .where('test_id', '=', param('testId'))
         .where('to_seq', 'is', null),
     ),
-    insertStates: compiler.bulk<TestStatesTable>(['repository_id', 'test_id', 'kind', 'from_seq', 'to_seq'], (rows) =>
-      builder.insertInto('test_states').values(rows),
-    ),
+    insertStates: compiler.insert('test_states'),
   };
 }
 
 function rowStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
   return {
-    insertBatches: compiler.bulk<TestBatchesTable>(
-      [
-        ...(['repository_id', 'seq', 'upload_id', 'branch', 'sha', 'job', 'job_attempt', 'job_name'] as const),
-        ...(['job_url', 'pr_number', 'flaw', 'is_proven', 'received_at', 'part', 'run_count'] as const),
-      ],
-      (rows) => builder.insertInto('test_batches').values(rows),
-    ),
-    insertFailures: compiler.bulk<TestFailuresTable>(
-      [
-        ...(['repository_id', 'test_no', 'started_at', 'seq', 'ordinal', 'pr_number'] as const),
-        ...(['is_blocking', 'is_quarantined', 'failure_group', 'summary'] as const),
-      ],
-      (rows) => builder.insertInto('test_failures').values(rows),
-    ),
-    insertFailureTexts: compiler.bulk<TestFailureTextsTable>(
-      ['repository_id', 'seq', 'ordinal', 'test_no', 'started_at', 'text', 'suite_path'],
-      (rows) => builder.insertInto('test_failure_texts').values(rows),
-    ),
-    insertEvents: compiler.bulk<TestEventsTable>(
-      ['repository_id', 'test_id', 'at', 'seq', 'ordinal', 'kind', 'actor', 'detail'],
-      (rows) => builder.insertInto('test_events').values(rows),
-    ),
+    insertBatches: compiler.insert('test_batches'),
+    insertFailures: compiler.insert('test_failures'),
+    insertFailureTexts: compiler.insert('test_failure_texts'),
+    insertEvents: compiler.insert('test_events'),
+    upsertTests: compiler.upsert('tests', ['repository_id', 'id'], ['no']),
+    upsertMemories: compiler.upsert('test_memories', ['repository_id', 'test_no']),
+    upsertCheckResults: compiler.upsert('check_results', ['repository_id', 'candidate_id', 'check_name']),
   };
 }
 
@@ -169,53 +140,5 @@ function checkStatements(compiler: StatementCompiler) {
         .where('candidate_id', '=', param('candidateId'))
         .where('check_name', '=', param('check')),
     ),
-    upsertCheckResults: compiler.statement<CheckKey & { body: string; at: number }>()((param) =>
-      builder
-        .insertInto('check_results')
-        .values({
-          repository_id: param('repositoryId'),
-          candidate_id: param('candidateId'),
-          check_name: param('check'),
-          body: param('body'),
-          at: param('at'),
-        })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['repository_id', 'candidate_id', 'check_name'])
-            .doUpdateSet((eb) => ({ body: eb.ref('excluded.body'), at: eb.ref('excluded.at') })),
-        ),
-    ),
   };
-}
-
-function upsertTests(compiler: StatementCompiler) {
-  const replaced = [
-    ...(['name', 'variant', 'parent', 'classname', 'file', 'codeowners', 'first_seen_at', 'status'] as const),
-    ...(['status_reason', 'status_at', 'quarantine_override', 'override', 'quarantined_at'] as const),
-    ...(['is_flagged', 'labels', 'ticket_url', 'search_text'] as const),
-  ];
-  return compiler.bulk<TestsTable>(['repository_id', 'id', 'no', ...replaced], (rows) =>
-    compiler.dialect.builder
-      .insertInto('tests')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['repository_id', 'id'])
-          .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
-      ),
-  );
-}
-
-function upsertMemories(compiler: StatementCompiler) {
-  const replaced = ['seq', 'next_check_at', 'settings_version', 'last_run_at', 'state'] as const;
-  return compiler.bulk<TestMemoriesTable>(['repository_id', 'test_no', ...replaced], (rows) =>
-    compiler.dialect.builder
-      .insertInto('test_memories')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['repository_id', 'test_no'])
-          .doUpdateSet((eb) => Object.fromEntries(replaced.map((column) => [column, eb.ref(`excluded.${column}`)]))),
-      ),
-  );
 }

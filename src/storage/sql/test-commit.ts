@@ -4,7 +4,7 @@ import type { CheckResults, MemorySlice, TestChange, TestMemory } from '../test-
 import type { TestRow } from '../tests.ts';
 import { allOf, execute, executeAll, first, type Operation } from './operation.ts';
 import { takePart } from './run-parts.ts';
-import type { TestSequencesTable, TestStatesTable, TestsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import { type Call, callOf } from './statement.ts';
 import { fromRuns } from './stored-runs.ts';
 import type { CommitStatements } from './test-commit-statements.ts';
@@ -12,8 +12,8 @@ import { fromBatch, fromFailure, fromFailureText, fromMemory, fromTest, fromTest
 import { type OutcomeStatements, outcomeCall } from './upload-outcome.ts';
 
 type Statements = CommitStatements & OutcomeStatements;
-type Sequence = TestSequencesTable;
-type KnownTest = Pick<TestsTable, 'id' | 'status' | 'quarantined_at'>;
+type Sequence = Schema['test_sequences'];
+type KnownTest = Pick<Schema['tests'], 'id' | 'status' | 'quarantined_at'>;
 
 /** A change with its lookups, made before the transaction begins so that a retry does not repeat them. */
 export interface PreparedChange {
@@ -144,7 +144,7 @@ interface StateChanges {
 /** Ends the intervals of the kinds a test is no longer of, and opens those of the kinds it has become. */
 function changeStates(statements: CommitStatements, { tests, known, repositoryId, seq }: StateChanges) {
   const before = new Map(known.map((row) => [row.id, kindsOf(row.status, row.quarantined_at)]));
-  const opened: TestStatesTable[] = [];
+  const opened: Schema['test_states'][] = [];
   const ended: Call[] = [];
   let changesQuarantine = false;
   for (const [id, test] of tests) {
@@ -170,7 +170,7 @@ function* batchCalls(
   const { repositoryId, batch } = change;
   if (batch === undefined) return [];
   const { facts, runs } = batch;
-  const place = { repositoryId, seq, receivedAt: at, runCount: runs.length };
+  const place = { repository_id: repositoryId, seq, received_at: at, run_count: runs.length };
   if (runs.length === 0) return statements.insertBatches([fromBatch({ ...place, part: null }, facts)]);
   const part = yield* takePart(statements, { repositoryId, at, seq, runs });
   return [
@@ -181,18 +181,16 @@ function* batchCalls(
 }
 
 function rowCalls(statements: CommitStatements, change: TestChange, seq: number): Call[] {
-  const { repositoryId } = change;
-  const prNumber = change.batch?.facts.prNumber ?? null;
+  const pr_number = change.batch?.facts.prNumber ?? null;
+  const placeOf = (ordinal: number) => ({ repository_id: change.repositoryId, seq, ordinal });
   return [
     ...statements.insertFailures(
-      change.failures.map((failure, ordinal) => fromFailure({ repositoryId, seq, ordinal, prNumber }, failure)),
+      change.failures.map((failure, ordinal) => fromFailure({ ...placeOf(ordinal), pr_number }, failure)),
     ),
     ...statements.insertFailureTexts(
-      change.failures.map((failure, ordinal) => fromFailureText({ repositoryId, seq, ordinal }, failure)),
+      change.failures.map((failure, ordinal) => fromFailureText(placeOf(ordinal), failure)),
     ),
-    ...statements.insertEvents(
-      change.events.map((event, ordinal) => fromTestEvent({ repositoryId, seq, ordinal }, event)),
-    ),
+    ...statements.insertEvents(change.events.map((event, ordinal) => fromTestEvent(placeOf(ordinal), event))),
   ];
 }
 
@@ -210,9 +208,9 @@ function* checkResultCalls(
   { repositoryId, checkResults }: TestChange,
 ): Operation<readonly Call[]> {
   if (checkResults === undefined) return [];
-  const key = { repositoryId, candidateId: checkResults.candidateId, check: checkResults.check };
-  const row = yield* first(statements.findCheckResults, key);
-  const before = row && (JSON.parse(row.body) as CheckResults);
-  const merged = mergeCheckResults(before, checkResults);
-  return [callOf(statements.upsertCheckResults, { ...key, body: JSON.stringify(merged), at: merged.at })];
+  const { candidateId, check } = checkResults;
+  const stored = yield* first(statements.findCheckResults, { repositoryId, candidateId, check });
+  const merged = mergeCheckResults(stored && (JSON.parse(stored.body) as CheckResults), checkResults);
+  const key = { repository_id: repositoryId, candidate_id: candidateId, check_name: check };
+  return statements.upsertCheckResults([{ ...key, body: JSON.stringify(merged), at: merged.at }]);
 }

@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
 import type { TestListQuery } from '../tests.ts';
-import type { TestStatesTable, TestsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
 
-export interface PageRow extends TestsTable {
-  /** Rows of the whole list. */
-  readonly total: number;
-}
+/** `total`: rows of the whole list. */
+export type PageRow = Schema['tests'] & { readonly total: number };
 
-type KindArgs = TestListQuery & { readonly kind: TestStatesTable['kind'] };
+type KindArgs = TestListQuery & { readonly kind: Schema['test_states']['kind'] };
 type FailingArgs = TestListQuery & { readonly from: number; readonly until: number };
 type EventArgs = TestListQuery & { readonly testId: string };
 

@@ -1,13 +1,12 @@
-import type { Selectable } from 'kysely';
 import type { KnownTest, LoadedTests } from '../test-ingest.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
-import type { TestMemoriesTable, TestsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
-import { toMemory, toTest } from './test-rows.ts';
+import { MEMORY_COLUMNS, toMemory, toTest } from './test-rows.ts';
 
 type LoadStatements = ReturnType<typeof loadStatements>;
 type Repository = { repositoryId: string };
-type KnownRow = Selectable<TestsTable> & Omit<Selectable<TestMemoriesTable>, 'repository_id'>;
+type KnownRow = Schema['tests'] & Omit<Schema['test_memories'], 'repository_id'>;
 
 export function* load(
   statements: LoadStatements,
@@ -47,10 +46,7 @@ export function loadStatements(compiler: StatementCompiler) {
     .whereRef('test_memories.repository_id', '=', 'tests.repository_id')
     .whereRef('test_memories.test_no', '=', 'tests.no')
     .selectAll('tests')
-    .select([
-      ...(['test_memories.test_no', 'test_memories.seq', 'test_memories.next_check_at'] as const),
-      ...(['test_memories.settings_version', 'test_memories.last_run_at', 'test_memories.state'] as const),
-    ]);
+    .select(MEMORY_COLUMNS.map((column) => `test_memories.${column}` as const));
   return {
     countTests: compiler.statement<Repository>()((param) =>
       builder

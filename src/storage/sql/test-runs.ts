@@ -1,8 +1,7 @@
-import type { Selectable } from 'kysely';
 import type { RunCounts, TestExecution, TestRunList, TestRunQuery } from '../tests.ts';
 import { RUN_CONCLUSIONS } from '../tests.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
-import type { TestBatchesTable, TestFailuresTable, TestFailureTextsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import { callOf, type Placeholders, type StatementCompiler } from './statement.ts';
 import { FAILURE, RUN_COLUMNS, type RunRow, SKIPPED, SUCCESS, storedRuns, toRun } from './stored-runs.ts';
 import { FACT_COLUMNS, toFacts } from './test-rows.ts';
@@ -36,14 +35,15 @@ function conclusionsOf({ conclusion }: TestRunQuery): Conclusions {
   return { fromConclusion: only, toConclusion: only };
 }
 
-interface PageRow extends RunRow, Pick<Selectable<TestBatchesTable>, (typeof FACT_COLUMNS)[number]> {
+interface PageRow extends RunRow, Pick<Schema['test_batches'], (typeof FACT_COLUMNS)[number]> {
   /** Rows of the whole list. */
   readonly total: number;
   /** How many failures of its test are before it in its batch at that instant. */
   readonly nth: number;
 }
 
-type FailureTexts = Pick<TestFailuresTable, 'seq' | 'started_at' | 'summary'> & Pick<TestFailureTextsTable, 'text'>;
+type FailureTexts = Pick<Schema['test_failures'], 'seq' | 'started_at' | 'summary'> &
+  Pick<Schema['test_failure_texts'], 'text'>;
 /** By batch and start. */
 type Failures = ReadonlyMap<string, readonly FailureTexts[]>;
 

@@ -1,10 +1,11 @@
 import type { Monitor } from '../../flaky/core/monitor.ts';
-import type { TestSettings } from '../../flaky/settings.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { SettingsChange, StoredTestSettings, TestSettingsStore } from '../test-settings.ts';
+import { rowsOf } from './columns.ts';
 import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
-import type { TestSettingChangesTable, TestSettingsTable } from './schema.ts';
+import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
+import { TEST_SETTINGS } from './test-tables.ts';
 
 type Statements = ReturnType<typeof settingsStatements>;
 
@@ -52,6 +53,9 @@ function* save(statements: Statements, of: Save): Operation<StoredTestSettings |
     expectedVersion,
     settings: JSON.stringify(next.settings),
     monitors: JSON.stringify(next.monitors),
+    applied_version: 0,
+    // Those of version 0 are the defaults, which are stored nowhere.
+    applied_monitors: '[]',
     actor: change.actor,
     changed_at: change.at,
   };
@@ -69,19 +73,9 @@ function* markApplied(statements: Statements, repositoryId: string, version: num
   if (row !== undefined) yield* execute(statements.markApplied, { repositoryId, version, monitors: row.monitors });
 }
 
-function toSettings(row: TestSettingsTable): StoredTestSettings {
-  return {
-    version: row.version,
-    settings: JSON.parse(row.settings) as TestSettings,
-    monitors: JSON.parse(row.monitors) as Monitor[],
-    appliedVersion: row.applied_version,
-    appliedMonitors: JSON.parse(row.applied_monitors) as Monitor[],
-    actor: row.actor,
-    changedAt: row.changed_at,
-  };
-}
+const { to: toSettings } = rowsOf(TEST_SETTINGS);
 
-type SavedRow = Omit<TestSettingsTable, 'applied_version' | 'applied_monitors'> & { expectedVersion: number };
+type SavedRow = Schema['test_settings'] & { expectedVersion: number };
 
 export function settingsStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
@@ -125,22 +119,8 @@ export function settingsStatements(compiler: StatementCompiler) {
 function saveStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    insert: compiler.statement<SavedRow>()((param) =>
-      builder
-        .insertInto('test_settings')
-        .values({
-          repository_id: param('repository_id'),
-          version: param('version'),
-          settings: param('settings'),
-          monitors: param('monitors'),
-          applied_version: 0,
-          // Those of version 0 are the defaults, which are stored nowhere.
-          applied_monitors: '[]',
-          actor: param('actor'),
-          changed_at: param('changed_at'),
-        })
-        .onConflict((conflict) => conflict.column('repository_id').doNothing())
-        .returningAll(),
+    insert: compiler.insertOne('test_settings', (insert) =>
+      insert.onConflict((conflict) => conflict.column('repository_id').doNothing()).returningAll(),
     ),
     update: compiler.statement<SavedRow>()((param) =>
       builder
@@ -156,9 +136,6 @@ function saveStatements(compiler: StatementCompiler) {
         .where('version', '=', param('expectedVersion'))
         .returningAll(),
     ),
-    insertChanges: compiler.bulk<TestSettingChangesTable>(
-      ['repository_id', 'version', 'at', 'actor', 'detail', 'monitors'],
-      (rows) => builder.insertInto('test_setting_changes').values(rows),
-    ),
+    insertChanges: compiler.insert('test_setting_changes'),
   };
 }

@@ -78,10 +78,7 @@ export function bodyStatements(compiler: StatementCompiler) {
         )
         .returning('pieces'),
     ),
-    insertPieces: compiler.bulk<{ body_id: string; piece: number; file_no: number; data: Uint8Array }>(
-      ['body_id', 'piece', 'file_no', 'data'],
-      (rows) => builder.insertInto('upload_pieces').values(rows),
-    ),
+    insertPieces: compiler.insert('upload_pieces'),
     nextPiece: compiler.statement<{ id: string; fileNo: number; after: number }>()((param) =>
       builder
         .selectFrom('upload_pieces')

@@ -1,41 +1,27 @@
 import type { UploadOutcome } from '../uploads.ts';
-import type { UploadsTable } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 export type OutcomeStatements = ReturnType<typeof outcomeStatements>;
 
-type Outcome = Pick<
-  UploadsTable,
-  | 'id'
-  | 'status'
-  | 'processed_at'
-  | 'fields'
-  | 'candidate_id'
-  | 'check_name'
-  | 'parts_done'
-  | 'test_runs'
-  | 'issues'
-  | 'flaw'
-  | 'tests_ran'
-  | 'tests_failed'
->;
-
 export function outcomeCall(statements: OutcomeStatements, outcome: UploadOutcome): Call {
-  const { fields } = outcome;
-  return callOf(statements.setOutcome, {
-    id: outcome.uploadId,
-    status: outcome.status,
+  return callOf(statements.setOutcome, fromOutcome(outcome));
+}
+
+function fromOutcome({ uploadId, status, fields, issues, flaw, counts, ...outcome }: UploadOutcome) {
+  return {
+    id: uploadId,
+    status,
     processed_at: outcome.processedAt,
     fields: fields && JSON.stringify(fields),
     candidate_id: fields?.candidateId ?? null,
     check_name: fields?.check ?? null,
     parts_done: outcome.partsDone,
     test_runs: outcome.testRuns,
-    issues: JSON.stringify(outcome.issues),
-    flaw: outcome.flaw,
-    tests_ran: outcome.counts?.ran ?? null,
-    tests_failed: outcome.counts?.failed ?? null,
-  });
+    issues: JSON.stringify(issues),
+    flaw,
+    tests_ran: counts?.ran ?? null,
+    tests_failed: counts?.failed ?? null,
+  };
 }
 
 /** A column whose new value is unknown keeps its old one. */
@@ -50,7 +36,7 @@ export function outcomeStatements(compiler: StatementCompiler) {
         .where('id', '=', param('id'))
         .$if(hasRowLocks, (query) => query.forUpdate()),
     ),
-    setOutcome: compiler.statement<Outcome>()((param) =>
+    setOutcome: compiler.statement<ReturnType<typeof fromOutcome>>()((param) =>
       builder
         .updateTable('uploads')
         .set((eb) => ({

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { UploadListQuery } from '../uploads.ts';
-import type { UploadsTable } from './schema.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
 
 type Repository = { repositoryId: string };
@@ -10,20 +9,13 @@ export const IS_WAITING = sql<boolean>`uploads.status = 'ACCEPTED'`;
 
 const IS_TO_RECOUNT = sql<boolean>`uploads.is_to_recount`;
 
-const UPLOAD_COLUMNS = [
-  ...(['id', 'repository_id', 'no', 'kind', 'status', 'received_at', 'processed_at', 'fields'] as const),
-  ...(['candidate_id', 'check_name', 'body_id', 'files', 'size_bytes', 'parts_done', 'test_runs'] as const),
-  ...(['issues', 'digest', 'client_version', 'attempts', 'trouble', 'retry_at'] as const),
-  ...(['is_proven', 'flaw', 'tests_ran', 'tests_failed', 'ignored', 'is_to_recount'] as const),
-];
-
 export function uploadStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
     ...numberStatements(compiler),
     ...changeStatements(compiler),
     ...listStatements(compiler),
-    insert: compiler.bulk<UploadsTable>(UPLOAD_COLUMNS, (rows) => builder.insertInto('uploads').values(rows)),
+    insert: compiler.insert('uploads'),
     find: compiler.statement<{ id: string }>()((param) =>
       builder.selectFrom('uploads').selectAll().where('id', '=', param('id')),
     ),

@@ -55,7 +55,7 @@ function queues() {
     `create table effects (
       queue_id TEXT not null, id TEXT not null, version bigint not null, ordinal bigint not null,
       kind TEXT not null, stream TEXT not null, due_at bigint not null, body TEXT not null,
-      attempts bigint not null default 0, last_error TEXT, parked_at bigint, lease_holder TEXT, lease_until bigint,
+      attempts bigint not null, last_error TEXT, parked_at bigint, lease_holder TEXT, lease_until bigint,
       primary key (queue_id, id)
     )`,
     // A worker that settles an effect names it alone.

@@ -1,0 +1,197 @@
+import type { OrganizationId, Scope, Token } from '../accounts.ts';
+import type { QueueId } from '../queues.ts';
+import type { RepositoryId, RunnerCheck } from '../repositories.ts';
+import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
+
+const LEASE = {
+  /** Both or neither; a lease that is over stays until the next one, or until it is settled. */
+  lease_holder: orNull(text),
+  lease_until: orNull(number),
+};
+
+export const ORGANIZATION = {
+  id: id<OrganizationId>(),
+  slug: text,
+  created_at: number,
+};
+
+export const TOKEN = {
+  id: text,
+  organization_id: id<OrganizationId>(),
+  name: text,
+  hash: text,
+  scopes: json<readonly Scope[]>(),
+  repository_ids: orNull(json<readonly string[]>()),
+  origin: oneOf<Token['origin']>(),
+  created_at: number,
+  expires_at: orNull(number),
+  revoked_at: orNull(number),
+  last_used_at: orNull(number),
+};
+
+export const REPOSITORY = {
+  id: id<RepositoryId>(),
+  organization_id: id<OrganizationId>(),
+  host: text,
+  owner: text,
+  name: text,
+  git: orNull(text),
+  forge_id: orNull(text),
+  blocked_reason: orNull(text),
+  run_hooks: flag,
+  checks: json<readonly RunnerCheck[]>(),
+  junit: json<readonly string[]>(),
+  trust_checks: flag,
+  created_at: number,
+  updated_at: number,
+};
+
+export const QUEUE = {
+  id: id<QueueId>(),
+  repository_id: id<RepositoryId>(),
+  branch: text,
+  version: number,
+  body: text,
+  created_at: number,
+};
+
+export const EVENT = { version: number, at: number, kind: text, body: text };
+
+export const ENTRY = {
+  id: text,
+  queue_id: id<QueueId>(),
+  pr_number: number,
+  version: number,
+  is_live: flag,
+  state: text,
+  submitted_at: number,
+  targets_digest: orNull(text),
+  body: text,
+};
+
+export const TRANSITION = {
+  queue_id: id<QueueId>(),
+  entry_id: text,
+  pr_number: number,
+  version: number,
+  ordinal: number,
+  at: number,
+  from_state: orNull(text),
+  to_state: text,
+  is_bisection: flag,
+  duration_ms: orNull(number),
+  in_queue_ms: orNull(number),
+  body: text,
+};
+
+export const CANDIDATE = {
+  queue_id: id<QueueId>(),
+  number,
+  id: text,
+  version: number,
+  is_live: flag,
+  state: text,
+  is_bisection: flag,
+  sha: orNull(text),
+  created_at: number,
+  ended_at: orNull(number),
+  body: text,
+};
+
+export const EFFECT = {
+  queue_id: id<QueueId>(),
+  id: text,
+  kind: text,
+  stream: text,
+  due_at: number,
+  body: text,
+  attempts: number,
+  last_error: orNull(text),
+  parked_at: orNull(number),
+};
+
+export const IMPACTED_TARGETS = {
+  queue_id: id<QueueId>(),
+  pr_number: number,
+  sha: text,
+  body: text,
+  targets_digest: orNull(text),
+  set_at: number,
+  is_of_fork: flag,
+};
+
+export const ALARM = {
+  id: text,
+  queue_id: id<QueueId>(),
+  code: text,
+  text,
+  at: number,
+  ended_at: orNull(number),
+};
+
+export const AUDIT_MARK = { sha: orNull(text), version: number, at: number };
+
+export const HINT = {
+  host: text,
+  key: text,
+  kind: text,
+  body: text,
+  received_at: number,
+  due_at: number,
+  version: number,
+  attempts: number,
+};
+
+export const PULL_REQUEST_NOTE = {
+  repository_id: id<RepositoryId>(),
+  pr_number: number,
+  version: number,
+  body: text,
+};
+
+export const QUEUE_TABLES = {
+  migrations: { version: number, name: text, applied_at: number },
+  meta: { name: text, value: text },
+  organizations: ORGANIZATION,
+  tokens: TOKEN,
+  repositories: REPOSITORY,
+  queues: { ...QUEUE, deleted_at: orNull(number) },
+  queue_events: { queue_id: text, ...EVENT },
+  entries: ENTRY,
+  transitions: TRANSITION,
+  candidates: CANDIDATE,
+  effects: {
+    ...EFFECT,
+    /** The commit that asked for it, and its place there: the order of effects. */
+    version: number,
+    ordinal: number,
+    ...LEASE,
+  },
+  target_sets: {
+    digest: text,
+    body: text,
+    /** Or the last time that it was named again. */
+    created_at: number,
+  },
+  impacted_targets: IMPACTED_TARGETS,
+  logs: {
+    candidate_id: text,
+    check_name: text,
+    /** Where the next chunk begins. */
+    size: number,
+    last_at: number,
+  },
+  log_chunks: {
+    candidate_id: text,
+    check_name: text,
+    start: number,
+    /** Of the bytes as they were given. */
+    length: number,
+    encoding: oneOf<'plain' | 'zstd'>(),
+    data: bytes,
+  },
+  alarms: ALARM,
+  audit_marks: { queue_id: text, ...AUDIT_MARK },
+  hints: { ...HINT, ...LEASE, remembered_until: orNull(number) },
+  pull_request_notes: PULL_REQUEST_NOTE,
+};
