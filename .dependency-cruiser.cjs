@@ -148,9 +148,15 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!core/checkout\\.ts|upload/|github/manifest\\.ts)',
+      '^src/cli/(?!core/checkout\\.ts|upload/|simulate/|github/manifest\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
+    ),
+    room(
+      'cli-simulates-on-a-copy',
+      '^src/cli/simulate/',
+      ['^src/cli/simulate/', '^src/policy/', '^src/storage/', '^src/app/core/queue-codec\\.ts$', pure, lib],
+      'The simulation of policies reads the history of a queue from a copy of its store, without a server.',
     ),
     room(
       'setup-asks-for-what-is-needed',

@@ -45,7 +45,7 @@ const options = {
 } as const;
 
 if (process.argv[2] === 'policy') {
-  const policy = await import('./policy/main.ts');
+  const policy = await import('../../src/cli/simulate/main.ts');
   process.exitCode = await policy.run(process.argv.slice(3));
 } else {
   process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });

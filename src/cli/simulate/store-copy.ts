@@ -1,12 +1,12 @@
 import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Fault } from '../../../src/lib/fault.ts';
-import { type FolderLock, lockFolder } from '../../../src/storage/sqlite/folder.ts';
-import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts';
-import { writeBackup } from '../../../src/storage/sqlite/write-backup.ts';
-import type { Store } from '../../../src/storage/store.ts';
-import { UsageError } from './usage-error.ts';
+import { Fault } from '../../lib/fault.ts';
+import { type FolderLock, lockFolder } from '../../storage/sqlite/folder.ts';
+import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
+import { writeBackup } from '../../storage/sqlite/write-backup.ts';
+import type { Store } from '../../storage/store.ts';
+import { UsageError } from './options.ts';
 
 const DATABASE = 'sluice.db';
 

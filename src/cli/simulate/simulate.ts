@@ -1,18 +1,16 @@
-import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../../src/engine/settings.ts';
-import { generate } from '../../../src/policy/generate.ts';
-import { measure, type Played } from '../../../src/policy/measure.ts';
-import { runOptimisticWindow } from '../../../src/policy/optimistic-window.ts';
-import { runOracle } from '../../../src/policy/oracle.ts';
-import type { Outcome } from '../../../src/policy/referee.ts';
-import { runSerial } from '../../../src/policy/serial.ts';
-import { runSluice } from '../../../src/policy/sluice.ts';
-import type { Chance, Change, Workload } from '../../../src/policy/workload.ts';
-import type { Options, Source } from './options.ts';
+import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../engine/settings.ts';
+import { generate } from '../../policy/generate.ts';
+import { measure, type Played } from '../../policy/measure.ts';
+import { runOptimisticWindow } from '../../policy/optimistic-window.ts';
+import { runOracle } from '../../policy/oracle.ts';
+import type { Outcome } from '../../policy/referee.ts';
+import type { Column, Report } from '../../policy/report.ts';
+import { runSerial } from '../../policy/serial.ts';
+import { runSluice } from '../../policy/sluice.ts';
+import type { Chance, Change, Workload } from '../../policy/workload.ts';
+import { type Options, type Source, UsageError } from './options.ts';
 import { changesOf, readOutcomes } from './outcomes-csv.ts';
-import type { Progress } from './progress.ts';
-import type { Column, Report } from './report.ts';
 import { readHistory } from './stored-history.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The data of a source, before random effects are added. */
 interface Material {
@@ -118,4 +116,36 @@ async function gatherOutcomes(
     source: source.project ?? `${chosen.length} projects`,
     queues: chosen.map((each) => changesOf(each, source.arrivals, source.limit)),
   };
+}
+
+const EVERY_MS = 200;
+
+/** Shows progress on a terminal, and nothing elsewhere. */
+export class Progress {
+  readonly #stream: NodeJS.WriteStream;
+  #label = '';
+  #total = 0;
+  #done = 0;
+  #shownAt = performance.now();
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  begin(label: string, total: number): void {
+    this.#label = label;
+    this.#total = total;
+    this.#done = 0;
+  }
+
+  readonly tick = (): void => {
+    this.#done += 1;
+    if (!this.#stream.isTTY || performance.now() - this.#shownAt < EVERY_MS) return;
+    this.#shownAt = performance.now();
+    this.#stream.write(`\r\x1b[K${this.#label}: ${this.#done} of ${this.#total} pull requests decided`);
+  };
+
+  end(): void {
+    if (this.#stream.isTTY) this.#stream.write('\r\x1b[K');
+  }
 }

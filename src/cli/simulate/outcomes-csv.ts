@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type Arrivals, arrivalsOf } from '../../../src/policy/generate.ts';
-import { type Change, PLAIN_CHANGE } from '../../../src/policy/workload.ts';
-import { UsageError } from './usage-error.ts';
+import { type Arrivals, arrivalsOf } from '../../policy/generate.ts';
+import { type Change, PLAIN_CHANGE } from '../../policy/workload.ts';
+import { UsageError } from './options.ts';
 
 /** The builds of one project, in order. */
 export interface ProjectOutcomes {

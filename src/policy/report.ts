@@ -1,5 +1,5 @@
-import type { QueueSettings } from '../../../src/engine/settings.ts';
-import type { Measures } from '../../../src/policy/measure.ts';
+import type { QueueSettings } from '../engine/settings.ts';
+import type { Measures } from './measure.ts';
 
 export interface Column {
   readonly name: string;

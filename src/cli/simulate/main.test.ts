@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { type Report, showJson, showTable } from '../../policy/report.ts';
 import { parseOptions } from './options.ts';
 import { readOutcomes } from './outcomes-csv.ts';
-import { Progress } from './progress.ts';
-import { type Report, showJson, showTable } from './report.ts';
-import { simulate } from './simulate.ts';
+import { Progress, simulate } from './simulate.ts';
 
 const FIXTURE = fileURLToPath(new URL('outcomes-fixture.csv', import.meta.url));
 

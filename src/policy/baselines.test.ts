@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { tell, workloadOf } from '../../../src/policy/format-workload.ts';
-import { measure } from '../../../src/policy/measure.ts';
-import { runOptimisticWindow } from '../../../src/policy/optimistic-window.ts';
-import { runOracle } from '../../../src/policy/oracle.ts';
-import { runSerial } from '../../../src/policy/serial.ts';
+import { tell, workloadOf } from './format-workload.ts';
+import { measure } from './measure.ts';
+import { runOptimisticWindow } from './optimistic-window.ts';
+import { runOracle } from './oracle.ts';
+import { runSerial } from './serial.ts';
 
 /** A, B (broken) and C at once, D at 5. C breaks with A. */
 const FOUR = workloadOf([{}, { isBroken: true }, { breaksWith: 1 }, { at: 5 }]);

@@ -1,8 +1,12 @@
 import { parseArgs } from 'node:util';
-import { checkSettings, type QueueSettings, SETTING_SPECS, type SettingName } from '../../../src/engine/settings.ts';
-import { type Arrivals, type Recipe, SHAPES } from '../../../src/policy/generate.ts';
-import type { WindowSize } from '../../../src/policy/optimistic-window.ts';
-import { UsageError } from './usage-error.ts';
+import { checkSettings, type QueueSettings, SETTING_SPECS, type SettingName } from '../../engine/settings.ts';
+import { type Arrivals, type Recipe, SHAPES } from '../../policy/generate.ts';
+import type { WindowSize } from '../../policy/optimistic-window.ts';
+
+/** A wrong usage. The message explains it to the user. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
 
 export interface NamedSettings {
   readonly name: string;

@@ -1,15 +1,14 @@
-import { decodeEvent, decodeQueue, indexTargetSets, type TargetSets } from '../../../src/app/core/queue-codec.ts';
-import type { QueueEvent } from '../../../src/engine/event.ts';
-import type { QueueSettings } from '../../../src/engine/settings.ts';
-import { formatInstant, type Instant } from '../../../src/lib/clock.ts';
-import { type Outcome, Referee } from '../../../src/policy/referee.ts';
-import { type Change, HOUR_MS, PLAIN_CHANGE } from '../../../src/policy/workload.ts';
-import type { QueueRow } from '../../../src/storage/queues.ts';
-import type { Store } from '../../../src/storage/store.ts';
+import { decodeEvent, decodeQueue, indexTargetSets, type TargetSets } from '../../app/core/queue-codec.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import type { QueueSettings } from '../../engine/settings.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { type Outcome, Referee } from '../../policy/referee.ts';
+import { type Change, HOUR_MS, PLAIN_CHANGE } from '../../policy/workload.ts';
+import type { QueueRow } from '../../storage/queues.ts';
+import type { Store } from '../../storage/store.ts';
 import { type Cycle, cyclesOf } from './cycles.ts';
-import type { Source } from './options.ts';
+import { type Source, UsageError } from './options.ts';
 import { withStoreCopy } from './store-copy.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface History {
   readonly source: string;

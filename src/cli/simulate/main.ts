@@ -1,13 +1,11 @@
 /** `npm run simulate -- policy ...`: simulates the effect of settings. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Fault } from '../../../src/lib/fault.ts';
+import { Fault } from '../../lib/fault.ts';
+import { showJson, showTable } from '../../policy/report.ts';
 import { HELP } from './help.ts';
-import { parseOptions } from './options.ts';
-import { Progress } from './progress.ts';
-import { showJson, showTable } from './report.ts';
-import { simulate } from './simulate.ts';
-import { UsageError } from './usage-error.ts';
+import { parseOptions, UsageError } from './options.ts';
+import { Progress, simulate } from './simulate.ts';
 
 /** Returns the exit code: 0, or 2 for a wrong usage. */
 export async function run(args: readonly string[]): Promise<number> {
