@@ -1,22 +1,11 @@
-import { formatRepo, type RepoRef } from './core/arguments.ts';
+import type { ReplyOf } from '../contract/operation.ts';
+import type { listQueues } from '../contract/queues.ts';
+import { formatRepo } from './core/arguments.ts';
 import { formatTable } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
 
-export interface QueueSummary {
-  readonly repo: RepoRef;
-  readonly branch: string;
-  readonly state: string;
-  readonly alarms?: readonly Alarm[];
-  readonly hold?: { readonly text: string };
-  readonly counts: Readonly<Record<string, number>>;
-}
-
-export interface Alarm {
-  readonly at: string;
-  readonly code: string;
-  readonly text: string;
-  readonly endedAt?: string;
-}
+type QueueSummary = ReplyOf<typeof listQueues>['queues'][number];
+type Alarms = QueueSummary['alarms'];
 
 /** Short enough for 80 columns. */
 const TITLES: Readonly<Record<string, string>> = { TESTS_PASSED: 'PASSED', PENDING_FAILURE: 'FAILING' };
@@ -52,7 +41,7 @@ export function formatQueues(queues: readonly QueueSummary[], limit = queues.len
 }
 
 /** The queue's recent alarms, newest first, one line each; empty if there are none. */
-export function formatAlarms(alarms: readonly Alarm[] = []): string {
+export function formatAlarms(alarms: Alarms = []): string {
   return alarms
     .map(({ at, code, text, endedAt }) => {
       const over = endedAt === undefined ? '' : ` Over since ${formatTime(endedAt)}.`;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { ReplyOf } from '../contract/operation.ts';
 import { createQueue, deleteQueue, getQueue, listQueues, updateQueue } from '../contract/queues.ts';
 import { inspectRepository } from '../contract/repositories.ts';
 import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
@@ -7,7 +8,7 @@ import { CliError, usageError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, styleOfState } from './core/terminal.ts';
 import { formatEntries } from './format-entry.ts';
-import { type Alarm, formatAlarms, formatHold, formatQueues } from './format-queue.ts';
+import { formatAlarms, formatHold, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 
@@ -144,16 +145,10 @@ function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: stri
   );
 }
 
-interface DescribedQueue {
-  readonly state: string;
-  readonly branch: string;
-  readonly parked?: { readonly reason: string; readonly eventId: number };
-  readonly alarms?: readonly Alarm[];
-  readonly hold?: { readonly text: string };
-}
+type DescribedQueue = ReplyOf<typeof updateQueue> & Partial<Pick<ReplyOf<typeof getQueue>, 'alarms'>>;
 
 function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): string {
-  const settings = listSettings(queue as unknown as Readonly<Record<string, unknown>>, { all });
+  const settings = listSettings(queue, { all });
   const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
   const facts = settings.length === 0 ? 'All settings have their defaults.\n' : formatFacts(settings);
   return title + describeParked(repo, queue) + formatHold(queue.hold) + formatAlarms(queue.alarms) + facts;

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Scope } from '../storage/accounts.ts';
 import type { ErrorCode } from './errors.ts';
+import type { View } from './schema.ts';
 
 /** At most 100,000 items are valid. One more is parsed, so that validation can refuse the list. */
 export interface LongList {
@@ -37,6 +38,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly errors: readonly ErrorCode[];
   readonly example: { readonly body: unknown; readonly reply: unknown };
 }
+
+export type ReplyOf<Op extends Operation> = View<Op['reply']>;
 
 export function operation<Body extends TSchema, Reply extends TSchema>(
   definition: Operation<Body, Reply>,

@@ -1,4 +1,4 @@
-import { type TSchema, type TUnsafe, Type } from 'typebox';
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
 /**
  * Building blocks of the contract. Keys that start with `x-sluice-` are for us and never reach the OpenAPI document:
@@ -10,6 +10,14 @@ export interface SluiceKeywords {
   readonly 'x-sluice-message'?: string;
   readonly 'x-sluice-lower'?: true;
 }
+
+/** A value of the schema. It is only read, so that immutable state of the app fits too. */
+export type View<Schema extends TSchema> = Immutable<Static<Schema>>;
+
+/** For a view that always has fields which the contract calls optional. */
+export type WithRequired<Whole, Keys extends keyof Whole> = Whole & Required<Pick<Whole, Keys>>;
+
+type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
 
 export function component<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, 'x-sluice-component': name };

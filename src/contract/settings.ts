@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, type TUnsafe, Type } from 'typebox';
 import { REQUESTABLE_QUEUE_STATES } from '../engine/queue.ts';
 import {
   DEFAULT_SETTINGS,
@@ -69,9 +69,12 @@ export const settingChanges: Record<string, TSchema> = Object.fromEntries(
   }),
 );
 
-export const settingOutputs: Record<SettingName, TSchema> = Object.fromEntries(
+/** A null concurrency of bisections is shown as the number that it stands for. */
+type ShownSettings = Omit<QueueSettings, 'bisectionConcurrency'> & { readonly bisectionConcurrency: number };
+
+export const settingOutputs = Object.fromEntries(
   SETTING_NAMES.map((name) => [name, outputSchema(SETTING_SPECS[name])]),
-) as Record<SettingName, TSchema>;
+) as unknown as { readonly [Name in SettingName]: TUnsafe<ShownSettings[Name]> };
 
 function inputSchema(spec: SettingSpec, initial: unknown): TSchema {
   const note = { description: spec.text, default: initial };

@@ -1,18 +1,10 @@
+import type { listApiTokens } from '../../contract/access.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
-import type { Scope, Token } from '../../storage/accounts.ts';
-import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { Token } from '../../storage/accounts.ts';
+import type { Repository } from '../../storage/repositories.ts';
 
-export interface TokenView {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** Null: every repository of the organization. */
-  readonly repositories: readonly RepositoryRef[] | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-  readonly revokedAt: string | null;
-}
+export type TokenView = ReplyOf<typeof listApiTokens>['tokens'][number];
 
 export function viewToken(token: Token, repositories: readonly Repository[]): TokenView {
   const allowed = token.repositoryIds;

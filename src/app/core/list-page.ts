@@ -1,3 +1,5 @@
+import type { View } from '../../contract/schema.ts';
+import type { Page } from '../../contract/test-scope.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { TestListQuery } from '../../storage/tests.ts';
@@ -18,14 +20,7 @@ export interface PageQuery {
   readonly pageToken: string;
 }
 
-export interface PageView {
-  readonly total_rows: number;
-  readonly total_pages: number;
-  readonly next_page_token: string;
-  readonly prev_page_token: string;
-  readonly last_page_token: string;
-  readonly page_index: number;
-}
+export type PageView = View<typeof Page>;
 
 export async function findTestScope(app: App, caller: Caller, scope: TestScope): Promise<Repository | Refusal> {
   if (scope.orgUrlSlug !== caller.organization.slug) return organizationNotFound(scope.orgUrlSlug);

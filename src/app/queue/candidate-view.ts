@@ -1,61 +1,19 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { View, WithRequired } from '../../contract/schema.ts';
+import type { CheckRun, reportCheck } from '../../contract/testing.ts';
 import type { Candidate, CandidateState } from '../../engine/candidate.ts';
-import type { Check, CheckConclusion, CheckStatus } from '../../engine/check.ts';
-import { type Judgement, type QuarantineVerdict, quarantineVerdictOf } from '../../engine/judgement.ts';
+import type { Check } from '../../engine/check.ts';
+import { type Judgement, quarantineVerdictOf } from '../../engine/judgement.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
-import type { RequiredSource } from '../../engine/required.ts';
 import { nameOf } from '../../engine/required-status.ts';
 import { formatInstant } from '../../lib/clock.ts';
 
-export interface CandidateView {
-  readonly testRunId: string;
-  readonly requiredStatuses: readonly string[];
-  readonly requiredStatusesSource?: RequiredSource;
-  readonly testBranch: string;
-  readonly testBranchSha: string;
-  readonly createdAt: string;
-  readonly status: CandidateStatus;
-  readonly checkSuites: readonly { readonly checkRuns: readonly CheckRunView[] }[];
-  readonly statusChecks: readonly never[];
-  readonly testedPullRequests: readonly TestedPullRequestView[];
-  readonly impactedTargets?: readonly string[];
-  readonly impactedTargetsForTestedPrs?: readonly string[];
-  readonly dependentPrs: readonly number[];
-}
-
-export type CandidateStatus = 'IN_PROGRESS' | 'FAILED' | 'CANCELLED' | 'SUCCEEDED';
-
-export interface CheckRunView {
-  readonly name: string;
-  readonly url: string;
-  readonly status: CheckStatus;
-  readonly conclusion?: Exclude<CheckConclusion, 'ERROR'>;
-  readonly startedAt?: string;
-  readonly summary?: string;
-  readonly quarantine?: CheckQuarantineView;
-}
-
-/** Whether quarantine excuses a failed check. */
-export interface CheckQuarantineView {
-  readonly verdict: QuarantineVerdict;
-  readonly reason?: string;
-  readonly failedTests: readonly FailedTestView[];
-  readonly failedTestsTotal: number;
-}
-
-export interface FailedTestView {
-  readonly id: string;
-  readonly name: string;
-  readonly isExcused: boolean;
-  /** Why the test is not excused. */
-  readonly reason?: string;
-}
-
-export interface TestedPullRequestView {
-  readonly prNumber: number;
-  readonly prUrl: string;
-  readonly title: string;
-}
+export type CandidateView = WithRequired<
+  ReplyOf<typeof reportCheck>,
+  'testRunId' | 'status' | 'createdAt' | 'dependentPrs'
+>;
+export type CheckRunView = View<typeof CheckRun>;
 
 /** Everything a view needs beside the candidate itself. */
 export interface CandidateContext {
@@ -68,7 +26,7 @@ export interface CandidateContext {
   readonly impactedTargetsForTestedPrs: readonly string[] | undefined;
 }
 
-const STATUSES: { readonly [State in CandidateState]: CandidateStatus } = {
+const STATUSES: { readonly [State in CandidateState]: CandidateView['status'] } = {
   waiting: 'IN_PROGRESS',
   building: 'IN_PROGRESS',
   testing: 'IN_PROGRESS',
@@ -121,7 +79,7 @@ export function viewCheck(check: Check): CheckRunView {
   };
 }
 
-function viewJudgement(judgement: Judgement): CheckQuarantineView {
+function viewJudgement(judgement: Judgement): NonNullable<CheckRunView['quarantine']> {
   const verdict = quarantineVerdictOf(judgement);
   if (judgement.kind === 'awaited') return { verdict, failedTests: [], failedTestsTotal: 0 };
   const { reason, tests, failing } = judgement;
@@ -138,6 +96,6 @@ function viewJudgement(judgement: Judgement): CheckQuarantineView {
   };
 }
 
-function viewTested(prNumber: PrNumber, entry: Entry | undefined): TestedPullRequestView {
+function viewTested(prNumber: PrNumber, entry: Entry | undefined): CandidateView['testedPullRequests'][number] {
   return { prNumber, prUrl: entry?.pr.url ?? '', title: entry?.pr.title ?? '' };
 }

@@ -1,7 +1,8 @@
+import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
+import type { View } from '../../contract/schema.ts';
 import type { Candidate, Landed } from '../../engine/candidate.ts';
 import { explain } from '../../engine/explain.ts';
-import type { Explanation, ExplanationReason } from '../../engine/explanation.ts';
-import type { Mergeability } from '../../engine/pull-request.ts';
+import type { ExplanationReason } from '../../engine/explanation.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
 import { readinessOf } from '../../engine/readiness.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
@@ -9,74 +10,13 @@ import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 
-export interface ListEntryView {
-  readonly id?: string;
-  readonly state?: EntryState;
-  readonly stateChangedAt: string;
-  readonly priorityValue: number;
-  readonly priorityName: string;
-  readonly usedDefaultPriorityName?: string;
-  readonly skipTheLine: boolean;
-  readonly noBatch: boolean;
-  readonly prNumber: number;
-  readonly prTitle: string;
-  readonly prSha: string;
-  readonly prBaseBranch: string;
-  readonly prAuthor: string;
-}
-
-export interface EntryView extends ListEntryView {
-  readonly readiness?: ReadinessView;
-  readonly forceEnqueued: boolean;
-  readonly isCurrentlySubmittedToQueue: boolean;
-  readonly impactedTargets?: ImpactedTargetsView;
-  readonly verifiedByTestRun: string | null;
-  readonly timeline?: readonly TimelineView[];
-  readonly explanation?: ExplanationView;
-  readonly landed?: LandedView;
-}
-
-export interface ExplanationView extends Omit<Explanation, 'reasons'> {
-  readonly reasons: readonly ExplanationReasonView[];
-}
-
-export interface ExplanationReasonView extends Omit<ExplanationReason, 'testRun' | 'since' | 'reasons'> {
-  readonly testRunId?: string;
-  readonly since?: string;
-  readonly reasons: readonly ExplanationReasonView[];
-}
-
-/** The proof that the landed tree is the tested one. */
-export interface LandedView extends Omit<Landed, 'candidate' | 'at'> {
-  readonly testRunId: string;
-  readonly waived: NonNullable<Landed['waived']>;
-  readonly at: string;
-}
-
-export interface ReadinessView {
-  readonly hasImpactedTargets: boolean;
-  readonly requiresImpactedTargets: boolean;
-  readonly doesBaseBranchMatch: boolean;
-  readonly gitHubMergeability: Mergeability;
-}
-
-/** Only the count: a list may have 100,000 targets. */
-export interface ImpactedTargetsView {
-  readonly impactsAll: boolean;
-  readonly count: number | null;
-  readonly note: string;
-}
-
-export interface TimelineView {
-  readonly at: string;
-  readonly state: EntryState;
-  readonly reason: string;
-  readonly text: string;
-  readonly actor?: string;
-  readonly testRunId?: string;
-  readonly prNumber?: number;
-  readonly checks?: readonly string[];
-}
+export type ListEntryView = View<typeof ListEntry>;
+export type EntryView = View<typeof EntryRecord>;
+export type ExplanationView = NonNullable<EntryView['explanation']>;
+export type ExplanationReasonView = ExplanationView['reasons'][number];
+export type LandedView = NonNullable<EntryView['landed']>;
+export type ImpactedTargetsView = NonNullable<EntryView['impactedTargets']>;
+export type TimelineView = NonNullable<EntryView['timeline']>[number];
 
 export function viewListEntry(entry: Entry): ListEntryView {
   const { priority, pr } = entry;

@@ -1,3 +1,5 @@
+import type * as candidateLogContract from '../../contract/candidate-log.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import { type Check, verdictOfCheck } from '../../engine/check.ts';
 import { findCandidate, type Queue } from '../../engine/queue.ts';
@@ -8,7 +10,7 @@ import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findQueue } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { type CheckRunView, viewCheck } from './candidate-view.ts';
+import { viewCheck } from './candidate-view.ts';
 import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
 export interface GetCandidateLog {
@@ -20,13 +22,7 @@ export interface GetCandidateLog {
   readonly offset: number;
 }
 
-export interface CandidateLogView {
-  readonly text: string;
-  readonly nextOffset: number;
-  readonly complete: boolean;
-  readonly check: string;
-  readonly checks: readonly (CheckRunView | { readonly name: string; readonly url: string })[];
-}
+export type CandidateLogView = ReplyOf<typeof candidateLogContract.getCandidateLog>;
 
 const MAX_BYTES = 256 * 1024;
 

@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as testingContract from '../../contract/testing.ts';
 import { byPlace, type Candidate, compositionOf, isUnderTest, type Member } from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { type Entry, findCandidate, findLiveMember } from '../../engine/queue.ts';
@@ -21,7 +23,7 @@ export async function getMergeQueueTestingDetails(
   app: App,
   caller: Caller,
   input: GetTestingDetails,
-): Promise<CandidateView | { readonly testRuns: readonly CandidateView[] } | Refusal> {
+): Promise<ReplyOf<typeof testingContract.getMergeQueueTestingDetails> | Refusal> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   if (input.testRunId === undefined) return { testRuns: await describeCandidates(app, found, inProgress(found)) };

@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { Candidate } from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { type Entry, isLive } from '../../engine/queue.ts';
@@ -45,16 +47,11 @@ export interface GetSubmittedPullRequests extends QueueRef, EntryDetail {
   readonly prNumbers: readonly PrNumber[];
 }
 
-export interface SubmittedPullRequests {
-  readonly pullRequests: readonly EntryView[];
-  readonly notFound: readonly number[];
-}
-
 export async function getSubmittedPullRequests(
   app: App,
   caller: Caller,
   input: GetSubmittedPullRequests,
-): Promise<SubmittedPullRequests | Refusal> {
+): Promise<ReplyOf<typeof pullRequestsContract.getSubmittedPullRequests> | Refusal> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const prNumbers = [...new Set(input.prNumbers)];

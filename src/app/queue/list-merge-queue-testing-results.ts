@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as testingContract from '../../contract/testing.ts';
 import { ENDED_STATES } from '../../engine/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
@@ -16,26 +18,14 @@ export interface ListTestingResults extends QueueRef {
   readonly take: number;
 }
 
-export interface TestingResultView {
-  readonly prNumber: number;
-  readonly endedAt: string;
-  readonly testingDurationMs: number;
-  readonly outcome: 'PASSED' | 'FAILED' | 'INTERRUPTED' | 'CANCELLED';
-  readonly testRunId?: string;
-  readonly cycleConclusion?: (typeof ENDED_STATES)[number];
-  readonly bisection?: 'IN_BISECTION' | 'ENTERED_BISECTION';
-}
-
-export interface TestingResultPage {
-  readonly testingResults: readonly TestingResultView[];
-  readonly totalItems: number;
-}
+type TestingResults = ReplyOf<typeof testingContract.listMergeQueueTestingResults>;
+type TestingResultView = TestingResults['testingResults'][number];
 
 export async function listMergeQueueTestingResults(
   app: App,
   caller: Caller,
   input: ListTestingResults,
-): Promise<TestingResultPage | Refusal> {
+): Promise<TestingResults | Refusal> {
   const until = input.until ?? app.clock.now();
   const message = input.since > until ? 'must not be later than until' : 'must be at most 45 days before until';
   if (input.since > until || until - input.since > MAX_WINDOW_MS) {

@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { EntryState } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { App } from '../core/app.ts';
@@ -5,7 +7,7 @@ import type { Caller } from '../core/caller.ts';
 import { findQueue, type QueueRef } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { type ListEntryView, viewListEntry } from './entry-view.ts';
+import { viewListEntry } from './entry-view.ts';
 
 export interface ListPullRequests extends QueueRef {
   readonly state: EntryState | undefined;
@@ -16,16 +18,11 @@ export interface ListPullRequests extends QueueRef {
   readonly take: number;
 }
 
-export interface PullRequestPage {
-  readonly pullRequests: readonly ListEntryView[];
-  readonly nextCursor?: string;
-}
-
 export async function listPullRequests(
   app: App,
   caller: Caller,
   input: ListPullRequests,
-): Promise<PullRequestPage | Refusal> {
+): Promise<ReplyOf<typeof pullRequestsContract.listPullRequests> | Refusal> {
   const { since, until, state, cursor, take } = input;
   if (since !== undefined && until !== undefined && since > until) {
     return refuse('VALIDATION_FAILED', 'since must not be later than until.', [

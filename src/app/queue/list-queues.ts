@@ -1,3 +1,6 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as queuesContract from '../../contract/queues.ts';
+import type { WithRequired } from '../../contract/schema.ts';
 import { LIVE_STATES, type Queue } from '../../engine/queue.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
@@ -6,14 +9,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findRepository } from '../core/find-queue.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { type AlarmView, type QueueConfigView, viewAlarms, viewQueueConfig } from './queue-view.ts';
-
-export interface QueueSummary extends QueueConfigView {
-  readonly repo: RepositoryRef;
-  readonly alarms: readonly AlarmView[];
-  /** Live entries by state. */
-  readonly counts: Readonly<Record<string, number>>;
-}
+import { viewAlarms, viewQueueConfig } from './queue-view.ts';
 
 export async function listQueues(
   app: App,
@@ -33,6 +29,8 @@ export async function listQueues(
 }
 
 type Shown = Pick<FoundQueue, 'repository' | 'queue'> & { readonly alarms: RecentAlarms };
+
+type QueueSummary = WithRequired<ReplyOf<typeof queuesContract.listQueues>['queues'][number], 'alarms'>;
 
 interface QueueList {
   readonly queues: readonly QueueSummary[];

@@ -1,44 +1,18 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { getQueue, updateQueue } from '../../contract/queues.ts';
+import type { WithRequired } from '../../contract/schema.ts';
 import { holdReason } from '../../engine/explain.ts';
 import { nextLookAt } from '../../engine/hold.ts';
 import { entriesInOrder } from '../../engine/order.ts';
-import type { Hold, Queue, QueueState } from '../../engine/queue.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { Hold, Queue } from '../../engine/queue.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { RecentAlarms } from '../core/alarms.ts';
-import { type ListEntryView, viewListEntry } from './entry-view.ts';
+import { viewListEntry } from './entry-view.ts';
 
-export type QueueConfigView = Omit<QueueSettings, 'bisectionConcurrency'> & {
-  readonly state: QueueState;
-  readonly branch: string;
-  readonly bisectionConcurrency: number;
-  /** The queue stopped itself because a step would have broken an invariant: why, and the event of that step. */
-  readonly parked?: { readonly reason: string; readonly eventId: number };
-  readonly hold?: HoldView;
-};
-
-/** The target branch is to blame: the queue tests nothing else, and removes no entry for a failure. */
-export interface HoldView {
-  readonly kind: 'RED_BRANCH' | 'BROKEN_CONFIGURATION';
-  readonly since: string;
-  readonly text: string;
-  readonly checks: readonly string[];
-  /** Absent while the head is being tested, and while the queue is paused. */
-  readonly nextTestAt?: string;
-}
-
-/** Alarms for the operator, newest first. */
-export interface AlarmView {
-  readonly at: string;
-  readonly code: string;
-  readonly text: string;
-  /** When the cause of the alarm ended. */
-  readonly endedAt?: string;
-}
-
-export interface QueueView extends QueueConfigView {
-  readonly alarms: readonly AlarmView[];
-  readonly enqueuedPullRequests: readonly ListEntryView[];
-}
+export type QueueView = WithRequired<ReplyOf<typeof getQueue>, 'alarms'>;
+export type QueueConfigView = ReplyOf<typeof updateQueue>;
+type HoldView = NonNullable<QueueView['hold']>;
+type AlarmView = QueueView['alarms'][number];
 
 export function viewQueueConfig(queue: Queue): QueueConfigView {
   const { settings, state, branch, parked, hold } = queue;

@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -6,18 +8,15 @@ import { findRepository, getForge, type QueueRef, toForgeRepository } from '../c
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { checkPlace } from './check-place.ts';
 
-export interface FindingView {
-  readonly level: Uppercase<SetupFinding['level']>;
-  readonly code: string;
-  readonly text: string;
-}
+type Inspection = ReplyOf<typeof repositoriesContract.inspectRepository>;
+type FindingView = Inspection['findings'][number];
 
 /** Lists what is missing for a queue on this branch. The queue need not exist yet. */
 export async function inspectRepository(
   app: App,
   caller: Caller,
   { repo, targetBranch }: QueueRef,
-): Promise<{ readonly findings: readonly FindingView[] } | Refusal> {
+): Promise<Inspection | Refusal> {
   const known = await findRepository(app, caller, repo);
   if (isRefusal(known)) return known;
   const repository = await checkPlace(app, caller, known);

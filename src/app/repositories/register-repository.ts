@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { Hosting, RepositoryIdentity } from '../../forge/hosting.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -22,10 +24,7 @@ export interface RegisterRepository {
   readonly runHooks: boolean | undefined;
 }
 
-export interface RegisteredView extends RepositoryView {
-  /** Notes for the person who registers it, in sentences. */
-  readonly notes: readonly string[];
-}
+export type RegisteredView = ReplyOf<typeof repositoriesContract.registerRepository>;
 
 export async function registerRepository(
   app: App,

@@ -1,19 +1,11 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { listRepositories } from '../../contract/repositories.ts';
 import { formatInstant } from '../../lib/clock.ts';
-import type { Repository, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
+import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { explainBlockedChecks } from './checks-blocked.ts';
 
-export interface RepositoryView {
-  readonly repo: RepositoryRef;
-  readonly git: string | null;
-  readonly checks: readonly Required<RunnerCheck>[];
-  readonly junit: readonly string[];
-  readonly trustChecks: boolean;
-  readonly checksBlocked: string | null;
-  readonly runHooks: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+export type RepositoryView = ReplyOf<typeof listRepositories>['repositories'][number];
 
 export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Repository): RepositoryView {
   const { host, owner, name, git, checks, junit, trustChecks, runHooks } = repository;

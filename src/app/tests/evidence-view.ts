@@ -1,18 +1,10 @@
+import type { View } from '../../contract/schema.ts';
+import type { Evidence as EvidenceSchema } from '../../contract/test-details.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
 
-export interface EvidenceView {
-  readonly runs: readonly {
-    readonly at: string;
-    readonly sha: string;
-    readonly branch: string;
-    readonly upload_id: string;
-    readonly job?: string;
-    readonly pr_number?: number;
-  }[];
-  readonly figures: readonly { readonly name: string; readonly value: number }[];
-}
+export type EvidenceView = View<typeof EvidenceSchema>;
 
 export function viewEvidence({ runs, figures }: Evidence): EvidenceView {
   return {

@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as uploaderContract from '../../contract/uploader.ts';
 import { createLookupIds, type LookupIdentifier } from '../../flaky/identity/test-id.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -13,17 +15,12 @@ export interface GetQuarantineConfig {
   readonly tests: readonly LookupIdentifier[];
 }
 
-export interface QuarantineConfigView {
-  readonly isDisabled: boolean;
-  readonly testIds: readonly string[];
-}
-
 /** Which of the failing tests are quarantined. None for a repository without uploads. */
 export async function getQuarantineConfig(
   app: App,
   caller: Caller,
   input: GetQuarantineConfig,
-): Promise<QuarantineConfigView | Refusal> {
+): Promise<ReplyOf<typeof uploaderContract.getQuarantineConfig> | Refusal> {
   const { organization } = caller;
   if (input.orgUrlSlug !== organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await app.directory.findRepository(organization.id, input.repo);

@@ -1,11 +1,13 @@
+import type * as flakyTestsContract from '../../contract/flaky-tests.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
 import { REVIEW_AFTER_DAYS, reviewOf } from '../../flaky/quarantine.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { overrideOf } from '../../storage/test-codec.ts';
-import type { RunCounts, TestRow, TestStatus } from '../../storage/tests.ts';
+import type { RunCounts, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
+import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { getRetentionStart } from './test-settings.ts';
 
@@ -21,25 +23,8 @@ export interface ListQuarantinedTests extends TestScope {
 
 type Review = NonNullable<ReturnType<typeof reviewOf>>;
 
-export interface QuarantinedTestView {
-  readonly name: string;
-  readonly parent?: string;
-  readonly file?: string;
-  readonly classname?: string;
-  readonly status: TestStatus;
-  readonly codeowners: readonly string[];
-  readonly quarantine_setting: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE';
-  readonly quarantined_at: string;
-  readonly status_last_updated_at: string;
-  readonly test_case_id: string;
-  readonly variant: string;
-  readonly review?: Review;
-}
-
-export interface QuarantinedPage {
-  readonly quarantined_tests: readonly QuarantinedTestView[];
-  readonly page: PageView;
-}
+type QuarantinedPage = ReplyOf<typeof flakyTestsContract.listQuarantinedTests>;
+export type QuarantinedTestView = QuarantinedPage['quarantined_tests'][number];
 
 export async function listQuarantinedTests(
   app: App,

@@ -1,9 +1,10 @@
-import type { EvidenceFlaw } from '../../flaky/core/evidence.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as testHistoryContract from '../../contract/test-history.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { RunConclusion, TestExecution as StoredRun } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { listPage, type PageQuery, type PageView } from '../core/list-page.ts';
+import { listPage, type PageQuery } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { findTest, type TestRef } from './find-test.ts';
 import { getRetentionStart } from './test-settings.ts';
@@ -16,27 +17,10 @@ export interface ListTestRuns extends TestRef {
   readonly hasFailureText: boolean;
 }
 
-export interface TestExecutionView {
-  readonly conclusion: RunConclusion;
-  readonly started_at: string;
-  readonly duration_ms: number | null;
-  readonly branch: string;
-  readonly sha: string;
-  readonly quarantined: boolean;
-  readonly upload_id: string;
-  readonly pr_number?: number;
-  readonly job_name?: string;
-  readonly job_url?: string;
-  readonly no_evidence_because?: EvidenceFlaw;
-  readonly failure_summary?: string;
-  readonly failure_text?: string;
-}
+type TestRuns = ReplyOf<typeof testHistoryContract.listTestRuns>;
+export type TestExecutionView = TestRuns['test_runs'][number];
 
-export async function listTestRuns(
-  app: App,
-  caller: Caller,
-  input: ListTestRuns,
-): Promise<{ readonly test_runs: readonly TestExecutionView[]; readonly page: PageView } | Refusal> {
+export async function listTestRuns(app: App, caller: Caller, input: ListTestRuns): Promise<TestRuns | Refusal> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
   const { repository, test } = found;

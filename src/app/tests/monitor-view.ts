@@ -1,19 +1,9 @@
-import type { Monitor, MonitorType } from '../../flaky/core/monitor.ts';
+import type { listMonitors } from '../../contract/monitors.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { Monitor } from '../../flaky/core/monitor.ts';
 import { wireParameters } from '../../flaky/parse-monitor.ts';
 
-export interface MonitorView {
-  readonly id: string;
-  readonly type: MonitorType;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly branches: readonly string[];
-  readonly action: {
-    readonly classify?: 'FLAKY' | 'BROKEN';
-    readonly labels?: readonly string[];
-    readonly remove_on_resolve?: boolean;
-  };
-  readonly parameters: Readonly<Record<string, number | null>>;
-}
+export type MonitorView = ReplyOf<typeof listMonitors>['monitors'][number];
 
 export function viewMonitor(monitor: Monitor): MonitorView {
   const { id, type, name, enabled, branches, action } = monitor;

@@ -1,4 +1,6 @@
-import type { Monitor, MonitorType } from '../../flaky/core/monitor.ts';
+import type { View } from '../../contract/schema.ts';
+import type { TestDetails as TestDetailsSchema } from '../../contract/test-details.ts';
+import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -6,41 +8,12 @@ import { overrideOf } from '../../storage/test-codec.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
-import { type EvidenceView, viewEvidence } from './evidence-view.ts';
+import { viewEvidence } from './evidence-view.ts';
 import { type TestLinks, type TestView, viewTests } from './test-view.ts';
 
-export interface TestDetailsView extends TestView {
-  readonly first_seen_at: string;
-  readonly quarantined_at?: string;
-  readonly quarantine_override?: OverrideView;
-  readonly flag?: { readonly actor: string; readonly at: string; readonly reason?: string };
-  readonly labels: readonly LabelView[];
-  readonly monitors: readonly TestMonitorView[];
-}
-
-interface OverrideView {
-  readonly setting: 'ALWAYS_QUARANTINE' | 'NEVER_QUARANTINE';
-  readonly actor: string;
-  readonly at: string;
-  readonly reason: string;
-  readonly expires_at?: string;
-}
-
-interface LabelView {
-  readonly name: string;
-  readonly sources: readonly { readonly since: string; readonly actor?: string; readonly monitor_id?: string }[];
-}
-
-interface TestMonitorView {
-  readonly monitor_id: string;
-  readonly type: MonitorType;
-  readonly name: string;
-  readonly is_active: boolean;
-  readonly active_since?: string;
-  readonly reason?: string;
-  readonly evidence?: EvidenceView;
-  readonly mute?: { readonly at: string; readonly actor: string; readonly until?: string; readonly reason?: string };
-}
+export type TestDetailsView = View<typeof TestDetailsSchema>;
+type LabelView = TestDetailsView['labels'][number];
+type TestMonitorView = TestDetailsView['monitors'][number];
 
 export interface TestDetails {
   readonly repository: Repository;
@@ -66,7 +39,7 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
 }
 
 /** An expired override counts as none, also before the stored test follows. */
-function viewOverride(test: TestRow, now: Instant): OverrideView | undefined {
+function viewOverride(test: TestRow, now: Instant): TestDetailsView['quarantine_override'] {
   const override = overrideOf(test);
   if (override === null || test.override === null || (override.expiresAt ?? Infinity) <= now) return undefined;
   const { actor, at, reason } = test.override;

@@ -1,24 +1,11 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { listTestEvents } from '../../contract/test-history.ts';
 import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { TestEventRow } from '../../storage/tests.ts';
-import { type EvidenceView, viewEvidence } from './evidence-view.ts';
+import { viewEvidence } from './evidence-view.ts';
 
-/** One shape for all kinds of events: fields that a kind does not have are absent. */
-export interface TestEventView {
-  readonly at: string;
-  readonly kind: string;
-  readonly text: string;
-  readonly actor?: string;
-  readonly reason?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly monitor_id?: string;
-  readonly monitor_type?: string;
-  readonly label?: string;
-  readonly until?: string;
-  readonly url?: string;
-  readonly evidence?: EvidenceView;
-}
+export type TestEventView = ReplyOf<typeof listTestEvents>['events'][number];
 
 /** The union of the details of all kinds. */
 interface Detail {

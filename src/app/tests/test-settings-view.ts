@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { getTestSettings } from '../../contract/test-settings.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
@@ -7,23 +9,8 @@ import type { App } from '../core/app.ts';
 import { viewMonitor } from './monitor-view.ts';
 import type { SettingsChangeDetail } from './test-settings.ts';
 
-export interface TestSettingsView {
-  readonly quarantine_enabled: boolean;
-  readonly auto_quarantine: boolean;
-  readonly infrastructure_protection_enabled: boolean;
-  readonly infrastructure_failure_threshold: number | null;
-  readonly retention_days: number;
-  readonly ticket_url_template: string | null;
-  readonly is_applied: boolean;
-  readonly changes: readonly SettingsChangeView[];
-}
-
-interface SettingsChangeView {
-  readonly at: string;
-  readonly actor: string;
-  readonly kind: Uppercase<SettingsChangeDetail['kind']>;
-  readonly text: string;
-}
+export type TestSettingsView = ReplyOf<typeof getTestSettings>;
+type SettingsChangeView = TestSettingsView['changes'][number];
 
 const MAX_CHANGES = 50;
 

@@ -1,37 +1,12 @@
+import type { View } from '../../contract/schema.ts';
+import type { TestCase } from '../../contract/test-case.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { TestRow, TestStats, TestStatus } from '../../storage/tests.ts';
+import type { TestRow, TestStats } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import { getRetentionStart } from './test-settings.ts';
 
-/** A test without the figures of its runs. */
-export interface TestSummaryView {
-  readonly id: string;
-  readonly repository: { readonly html_url: string };
-  readonly html_url: string;
-  readonly name: string;
-  readonly variant: string;
-  readonly status: { readonly value: TestStatus; readonly reason: string; readonly timestamp: string };
-  readonly codeowners: readonly string[];
-  readonly pull_requests_impacted_last_7d: number;
-  readonly quarantined: boolean;
-  readonly file_path?: string;
-  readonly parent?: string;
-  readonly classname?: string;
-  readonly ticket?: { readonly html_url: string };
-}
-
-export interface TestView extends TestSummaryView {
-  readonly most_common_failures: readonly FailureView[];
-  readonly failure_rate_last_7d: number;
-  readonly failure_rate_last_24h: number;
-}
-
-interface FailureView {
-  readonly summary: string;
-  readonly occurrence_count: number;
-  readonly last_occurrence: string;
-}
+export type TestView = View<typeof TestCase>;
 
 export interface TestLinks {
   /** The server's own address, without a slash at the end. */
@@ -54,10 +29,15 @@ export async function viewTests(
 function viewTest(
   test: TestRow,
   stats: TestStats,
-  of: { readonly repository: Repository; readonly links: TestLinks },
+  { repository, links }: { readonly repository: Repository; readonly links: TestLinks },
 ): TestView {
   return {
-    ...viewTestSummary(test, stats, of),
+    id: test.id,
+    repository: { html_url: repositoryLink(repository, links) },
+    html_url: testLink(test.id, repository, links),
+    name: test.name,
+    variant: test.variant,
+    status: { value: test.status, reason: test.statusReason, timestamp: formatInstant(test.statusAt) },
     most_common_failures: stats.failureGroups.map((group) => ({
       summary: group.summary,
       occurrence_count: group.occurrences,
@@ -65,22 +45,6 @@ function viewTest(
     })),
     failure_rate_last_7d: rate(stats.failures7d, stats.runs7d),
     failure_rate_last_24h: rate(stats.failures24h, stats.runs24h),
-  };
-}
-
-function viewTestSummary(
-  test: TestRow,
-  stats: TestStats,
-  { repository, links }: { readonly repository: Repository; readonly links: TestLinks },
-): TestSummaryView {
-  const repositoryUrl = repositoryLink(repository, links);
-  return {
-    id: test.id,
-    repository: { html_url: repositoryUrl },
-    html_url: testLink(test.id, repository, links),
-    name: test.name,
-    variant: test.variant,
-    status: { value: test.status, reason: test.statusReason, timestamp: formatInstant(test.statusAt) },
     codeowners: test.codeowners,
     pull_requests_impacted_last_7d: stats.pullRequestsImpacted7d,
     quarantined: test.quarantinedAt !== null,

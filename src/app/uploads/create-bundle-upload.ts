@@ -1,3 +1,5 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as uploaderContract from '../../contract/uploader.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
@@ -14,19 +16,12 @@ export interface CreateBundleUpload {
   readonly baseUrl: string;
 }
 
-export interface BundleUploadView {
-  readonly id: string;
-  readonly idV2: string;
-  readonly url: string;
-  readonly key: string;
-}
-
 /** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
 export async function createBundleUpload(
   app: App,
   caller: Caller,
   input: CreateBundleUpload,
-): Promise<BundleUploadView | Refusal> {
+): Promise<ReplyOf<typeof uploaderContract.createBundleUpload> | Refusal> {
   if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await ensureRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;

@@ -1,17 +1,16 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as uploadsContract from '../../contract/uploads.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
+import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { type UploadView, viewUpload } from './upload-view.ts';
+import { viewUpload } from './upload-view.ts';
 
 export interface ListUploads extends TestScope {
   readonly page: PageQuery;
 }
 
-export interface UploadPage {
-  readonly uploads: readonly UploadView[];
-  readonly page: PageView;
-}
+export type UploadPage = ReplyOf<typeof uploadsContract.listUploads>;
 
 export async function listUploads(app: App, caller: Caller, input: ListUploads): Promise<UploadPage | Refusal> {
   const repository = await findTestScope(app, caller, input);

@@ -1,33 +1,10 @@
-import { type EvidenceFlaw, type EvidenceWorth, worthOf } from '../../flaky/core/evidence.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { listUploads } from '../../contract/uploads.ts';
+import { worthOf } from '../../flaky/core/evidence.ts';
 import { formatInstant } from '../../lib/clock.ts';
-import type { Upload, UploadIssue, UploadStatus } from '../../storage/uploads.ts';
+import type { Upload, UploadIssue } from '../../storage/uploads.ts';
 
-export type ListedStatus = Exclude<UploadStatus, 'PENDING'>;
-
-export interface UploadView {
-  readonly id: string;
-  readonly status: ListedStatus;
-  readonly received_at: string;
-  readonly processed_at: string | null;
-  readonly branch: string | null;
-  readonly sha: string | null;
-  readonly pr_number: number | null;
-  readonly job_name: string | null;
-  readonly job_url: string | null;
-  readonly variant: string;
-  readonly test_run_id: string | null;
-  readonly check: string | null;
-  /** Null: unknown so far. */
-  readonly fork: boolean | null;
-  readonly job_attempt: number | null;
-  readonly evidence: EvidenceWorth;
-  readonly no_evidence_because: EvidenceFlaw | null;
-  readonly ignored?: { readonly at: string; readonly actor: string; readonly reason: string };
-  readonly files: number;
-  readonly size_bytes: number;
-  readonly test_runs: number;
-  readonly issues: readonly UploadIssue[];
-}
+export type UploadView = ReplyOf<typeof listUploads>['uploads'][number];
 
 export function viewUpload(upload: Upload): UploadView {
   const { fields } = upload;
@@ -57,7 +34,7 @@ export function viewUpload(upload: Upload): UploadView {
 }
 
 /** A pending upload is not listed; only the client with its address sees it, as accepted. */
-export function listedStatus({ status }: Upload): ListedStatus {
+export function listedStatus({ status }: Upload): UploadView['status'] {
   return status === 'PENDING' ? 'ACCEPTED' : status;
 }
 

@@ -4,6 +4,7 @@ import type { App } from '../../app/core/app.ts';
 import type { Caller } from '../../app/core/caller.ts';
 import type { Refusal } from '../../app/core/refusal.ts';
 import type { Operation } from '../../contract/operation.ts';
+import type { View } from '../../contract/schema.ts';
 import type { Dialect } from './dialect.ts';
 import type { IncomingUpload } from './incoming-upload.ts';
 
@@ -32,7 +33,7 @@ export interface Route {
 /** Connects an operation of the contract to its code; the types of body and reply must fit. */
 export function route<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
-  handle: (context: RequestContext, body: Static<Body>) => Promise<Immutable<Static<Reply>> | Refusal>,
+  handle: (context: RequestContext, body: Static<Body>) => Promise<View<Reply> | Refusal>,
   options: { readonly isReused?: boolean } = {},
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: options.isReused ?? false };
@@ -45,6 +46,3 @@ export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }
-
-/** Replies are only read, so that immutable state of the app fits too. */
-type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
